@@ -1,0 +1,45 @@
+# Every target sets up what it needs. `make help` lists them.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PLUGINS := $(wildcard plugins/*)
+PROJECTS := pyproject.toml $(wildcard plugins/*/pyproject.toml)
+INSTALLED := $(VENV)/.installed
+
+.PHONY: help install serve test lint bench lock clean
+
+help: ## List the targets
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
+
+install: $(INSTALLED) ## Put the server, its plugins and the developer's tools into .venv
+
+$(INSTALLED): requirements.lock $(PROJECTS)
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation \
+		-e . $(addprefix -e ,$(PLUGINS))
+	touch $@
+
+serve: install ## Run a development server on http://127.0.0.1:8000
+	$(BIN)/strongroom serve
+
+test: install ## Run all tests, on SQLite and on PostgreSQL
+	$(BIN)/pytest -n auto --dist loadscope
+
+lint: install ## Check style, types and import contracts
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: install ## Measure against limits in the same run
+	$(BIN)/python -m bench
+
+lock: ## Resolve every dependency anew into requirements.lock
+	$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+		--no-annotate --no-header --upgrade --no-emit-package strongroom \
+		--extra postgresql --extra testing --group dev --output-file requirements.lock $(PROJECTS)
+
+clean: ## Remove what the other targets made, and no data
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache build dist

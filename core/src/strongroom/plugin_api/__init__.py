@@ -1,0 +1,20 @@
+"""The public face for plugin authors.
+
+A plugin is a module named by an entry point in the group ``strongroom.plugins``. It states the API
+version it was written for and implements hooks (see :mod:`strongroom.hookspecs`), each of which
+returns classes; what those classes do is defined by the small abstract classes here::
+
+    from strongroom.plugin_api import hookimpl
+    from strongroom.plugin_api.storage import StorageBackend
+
+    API_VERSION = "1.0"
+
+    @hookimpl
+    def register_storage_backends() -> list[type[StorageBackend]]:
+        return [MyBackend]
+"""
+
+from strongroom.plugin_api.extension import Extension, NoOptions, option
+from strongroom.plugin_api.markers import API_VERSION, ENTRY_POINT_GROUP, hookimpl
+
+__all__ = ["API_VERSION", "ENTRY_POINT_GROUP", "Extension", "NoOptions", "hookimpl", "option"]

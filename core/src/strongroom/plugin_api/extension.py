@@ -1,0 +1,67 @@
+"""What every registered class has in common: a name, and options declared as a dataclass."""
+
+from abc import ABC
+from collections.abc import Callable, Sequence
+from dataclasses import MISSING, dataclass, field
+from typing import Any, ClassVar, Generic, TypeVar
+
+
+@dataclass(frozen=True, slots=True)
+class NoOptions:
+    """The options of an extension that has none."""
+
+
+OptionsT = TypeVar("OptionsT")
+
+
+class Extension(ABC, Generic[OptionsT]):
+    """A named behaviour that a plugin registers and the configuration chooses by its name.
+
+    The core reads the section of the configuration that belongs to the extension, validates it
+    against :attr:`options_type` before the server starts, and hands over the result.
+    """
+
+    name: ClassVar[str]
+    """The name in the configuration: lowercase letters, digits and underscores."""
+
+    options_type: ClassVar[type[Any]] = NoOptions
+    """A frozen dataclass whose fields are made by :func:`option`."""
+
+    def __init__(self, options: OptionsT) -> None:
+        self.options = options
+
+    def close(self) -> None:  # noqa: B027  optional: most extensions hold nothing open
+        """Release what the extension holds; called once, when the server stops."""
+
+
+def option(
+    default: Any = MISSING,
+    *,
+    help: str,  # noqa: A002  the word argparse and click use for the same thing
+    default_factory: Callable[[], Any] | Any = MISSING,
+    secret: bool = False,
+    choices: Sequence[str] = (),
+    minimum: float | None = None,
+    maximum: float | None = None,
+) -> Any:
+    """Declare one key of a configuration section as a dataclass field.
+
+    The annotation gives the type: ``str``, ``int``, ``float``, ``bool``, :class:`pathlib.Path`,
+    ``tuple[str, ...]``, ``dict[str, str]``, another such dataclass, or one of them ``| None``.
+
+    Args:
+        default: what holds when the key is absent; without it the key is required.
+        help: one sentence for the documentation, starting with what the value is, with its unit.
+        default_factory: as in :func:`dataclasses.field`, for a default that is made.
+        secret: never shown by ``strongroom config show``, and readable from a file by
+            ``STRONGROOM__..._FILE``.
+        choices: the only values allowed.
+        minimum: the least value allowed, inclusive.
+        maximum: the greatest value allowed, inclusive.
+    """
+    metadata = {"help": help, "secret": secret, "choices": tuple(choices), "range": (minimum, maximum)}
+    if default_factory is not MISSING:
+        return field(default_factory=default_factory, metadata=metadata)
+    if default is not MISSING:
+        return field(default=default, metadata=metadata)
+    return field(metadata=metadata)

@@ -1,0 +1,130 @@
+"""A ready-made storage backend over any PyFilesystem2 filesystem."""
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+from errno import EDQUOT, ENOSPC
+from typing import TYPE_CHECKING
+
+from strongroom.plugin_api.extension import OptionsT
+from strongroom.plugin_api.storage import (
+    ByteSource,
+    ByteStream,
+    ObjectNotFound,
+    ObjectStat,
+    StorageBackend,
+    StorageError,
+    StorageFull,
+    StorageUnavailable,
+)
+
+if TYPE_CHECKING:
+    from fs.base import FS
+    from fs.info import Info
+
+CHUNK_SIZE = 256 * 1024
+
+
+class FilesystemBackend(StorageBackend[OptionsT]):
+    """Stores each object as one file of the filesystem that :meth:`open_filesystem` returns.
+
+    How durable and how cheap it is depends on that filesystem: this class writes an object in one
+    pass, removes it again when the pass fails, and reads a range by seeking.
+    """
+
+    def __init__(self, options: OptionsT) -> None:
+        super().__init__(options)
+        self.filesystem = self.open_filesystem()
+
+    @abstractmethod
+    def open_filesystem(self) -> "FS":
+        """Return the filesystem to store in; it is used by several threads at once."""
+
+    def put(self, key: str, source: ByteSource, *, size: int | None = None) -> int:  # noqa: ARG002
+        written = 0
+        with _translated_errors(key):
+            self.filesystem.makedirs(_folder(key), recreate=True)
+            target = self.filesystem.openbin(key, "w")
+        try:
+            # Closing comes before removing: some filesystems upload what was written on close.
+            with target:
+                while chunk := source.read(CHUNK_SIZE):
+                    with _translated_errors(key):
+                        written += target.write(chunk)
+        except BaseException:
+            self.delete(key)
+            raise
+        return written
+
+    @contextmanager
+    def _reader(self, key: str, start: int, length: int | None) -> Iterator[Iterator[bytes]]:
+        with _translated_errors(key):
+            file = self.filesystem.openbin(key, "r")
+        with file:
+            if start:
+                file.seek(start)
+            yield _chunks(file, length)
+
+    def open(self, key: str, *, start: int = 0, length: int | None = None) -> ByteStream:
+        return self._reader(key, start, length)
+
+    def stat(self, key: str) -> ObjectStat:
+        with _translated_errors(key):
+            return _stat(key, self.filesystem.getinfo(key, namespaces=["details"]))
+
+    def delete(self, key: str) -> None:
+        try:
+            with _translated_errors(key):
+                self.filesystem.remove(key)
+        except ObjectNotFound:
+            pass
+
+    def scan(self, prefix: str = "") -> Iterator[ObjectStat]:
+        for path, info in self.filesystem.walk.info(namespaces=["details"]):
+            key = path.lstrip("/")
+            if not info.is_dir and key.startswith(prefix):
+                yield _stat(key, info)
+
+    def close(self) -> None:
+        self.filesystem.close()
+
+
+def _folder(key: str) -> str:
+    return key.rpartition("/")[0]
+
+
+def _stat(key: str, info: "Info") -> ObjectStat:
+    modified = info.modified
+    return ObjectStat(key, info.size, int(modified.timestamp() * 1000) if modified else None)
+
+
+def _chunks(file: ByteSource, length: int | None) -> Iterator[bytes]:
+    remaining = length
+    while remaining is None or remaining > 0:
+        chunk = file.read(CHUNK_SIZE if remaining is None else min(CHUNK_SIZE, remaining))
+        if not chunk:
+            return
+        if remaining is not None:
+            remaining -= len(chunk)
+        yield chunk
+
+
+@contextmanager
+def _translated_errors(key: str) -> Iterator[None]:
+    # Importing fs costs a tenth of a second and is wanted by deployments that use it only.
+    from fs import errors
+
+    try:
+        yield
+    except (errors.ResourceNotFound, errors.ResourceInvalid) as error:
+        raise ObjectNotFound(key) from error
+    except errors.InsufficientStorage as error:
+        raise StorageFull(str(error)) from error
+    except (errors.RemoteConnectionError, errors.OperationTimeout) as error:
+        raise StorageUnavailable(str(error)) from error
+    except errors.FSError as error:
+        raise StorageError(str(error)) from error
+    except OSError as error:
+        if error.errno in (ENOSPC, EDQUOT):
+            raise StorageFull(str(error)) from error
+        raise StorageError(str(error)) from error

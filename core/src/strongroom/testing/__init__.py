@@ -1,0 +1,22 @@
+"""Contract suites for plugin authors: the same ones that Strongroom's own plugins pass.
+
+Derive a test class from the contract of your seam and supply the fixture it asks for::
+
+    from strongroom.testing.storage import StorageBackendContract
+
+    class TestMyBackend(StorageBackendContract):
+        @pytest.fixture
+        def backend(self, tmp_path):
+            return MyBackend(MyOptions(root=tmp_path))
+
+A contract test that cannot hold for a backend may be overridden only as an ``xfail`` with a reason.
+"""
+
+import pytest
+
+pytest.register_assert_rewrite(
+    "strongroom.testing.storage",
+    "strongroom.testing.login",
+    "strongroom.testing.captcha",
+    "strongroom.testing.messages",
+)

@@ -1,0 +1,1 @@
+"""Logs people in by mobile number and verification code."""

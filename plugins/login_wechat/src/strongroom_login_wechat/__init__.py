@@ -1,0 +1,1 @@
+"""Logs people in by WeChat: website QR code and mini program."""

@@ -1,0 +1,1 @@
+"""Keeps files in a folder of this machine."""

@@ -1,0 +1,171 @@
+"""The backend: one file an object, whole and durable before it is visible."""
+
+import os
+import secrets
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from errno import EDQUOT, ENOSPC
+from pathlib import Path
+
+from strongroom.plugin_api.storage import (
+    ByteSource,
+    ByteStream,
+    LocalPaths,
+    ObjectNotFound,
+    ObjectStat,
+    ServerSideCopy,
+    StorageBackend,
+    StorageError,
+    StorageFull,
+)
+from strongroom_storage_local.options import LocalOptions
+
+CHUNK_SIZE = 256 * 1024
+
+# Begins with a character that no key has, so that a scan can tell it from the folders of keys.
+INCOMING = ".incoming"
+
+
+class LocalBackend(StorageBackend[LocalOptions], LocalPaths, ServerSideCopy):
+    """Stores each object as a file below the root, by way of a temporary file that is renamed."""
+
+    name = "local"
+    options_type = LocalOptions
+
+    def __init__(self, options: LocalOptions) -> None:
+        super().__init__(options)
+        self._root = options.root.expanduser().absolute()
+        with _translated_errors():
+            (self._root / INCOMING).mkdir(parents=True, exist_ok=True, mode=0o700)
+            _sync_folder(self._root.parent)
+        self._durable_folders = {self._root}
+
+    def local_path(self, key: str) -> Path:
+        return self._root / key
+
+    def put(self, key: str, source: ByteSource, *, size: int | None = None) -> int:
+        self._require_room(size or 0)
+        temporary = self._root / INCOMING / secrets.token_hex(16)
+        try:
+            written = self._write(temporary, source)
+            self._publish(temporary, key)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
+        return written
+
+    def open(self, key: str, *, start: int = 0, length: int | None = None) -> ByteStream:
+        return self._reader(key, start, length)
+
+    def stat(self, key: str) -> ObjectStat:
+        with _translated_errors():
+            status = self.local_path(key).stat()
+        return ObjectStat(key, status.st_size, status.st_mtime_ns // 1_000_000)
+
+    def delete(self, key: str) -> None:
+        with _translated_errors():
+            self.local_path(key).unlink(missing_ok=True)
+
+    def scan(self, prefix: str = "") -> Iterator[ObjectStat]:
+        for folder, subfolders, names in os.walk(self._root):
+            below = Path(folder).relative_to(self._root).as_posix()
+            base = "" if below == "." else f"{below}/"
+            subfolders[:] = [
+                name for name in subfolders if name != INCOMING and _may_hold(f"{base}{name}/", prefix)
+            ]
+            for name in names:
+                if f"{base}{name}".startswith(prefix):
+                    try:
+                        yield self.stat(f"{base}{name}")
+                    except ObjectNotFound:
+                        continue
+
+    def copy(self, source_key: str, target_key: str) -> None:
+        with _translated_errors(), self.local_path(source_key).open("rb") as source:
+            self.put(target_key, source)
+
+    def _require_room(self, size: int) -> None:
+        if shutil.disk_usage(self._root).free - size < self.options.reserve_bytes:
+            raise StorageFull(f"less than {self.options.reserve_bytes} bytes would stay free")
+
+    def _write(self, path: Path, source: ByteSource) -> int:
+        written = 0
+        with _translated_errors():
+            file = path.open("xb", buffering=0)
+        with file:
+            while chunk := source.read(CHUNK_SIZE):
+                with _translated_errors():
+                    written += _write_fully(file.fileno(), chunk)
+            with _translated_errors():
+                os.fsync(file.fileno())
+        return written
+
+    def _publish(self, temporary: Path, key: str) -> None:
+        target = self.local_path(key)
+        with _translated_errors():
+            self._ensure_folder(target.parent)
+            temporary.rename(target)
+            _sync_folder(target.parent)
+
+    def _ensure_folder(self, folder: Path) -> None:
+        """Make a folder durably: a rename into it survives a crash only if the folder does.
+
+        A folder found existing may have been made a moment ago by somebody who has not synced it
+        yet, so each process syncs each folder once, whoever made it.
+        """
+        if folder in self._durable_folders:
+            return
+        self._ensure_folder(folder.parent)
+        folder.mkdir(mode=0o700, exist_ok=True)
+        _sync_folder(folder.parent)
+        self._durable_folders.add(folder)
+
+    @contextmanager
+    def _reader(self, key: str, start: int, length: int | None) -> Iterator[Iterator[bytes]]:
+        with _translated_errors():
+            file = self.local_path(key).open("rb", buffering=0)
+        with file:
+            file.seek(start)
+            yield _chunks(file, length)
+
+
+def _chunks(file: ByteSource, length: int | None) -> Iterator[bytes]:
+    if length is None:
+        while chunk := file.read(CHUNK_SIZE):
+            yield chunk
+        return
+    while length > 0 and (chunk := file.read(min(CHUNK_SIZE, length))):
+        length -= len(chunk)
+        yield chunk
+
+
+def _may_hold(folder: str, prefix: str) -> bool:
+    return folder.startswith(prefix) or prefix.startswith(folder)
+
+
+def _write_fully(descriptor: int, chunk: bytes) -> int:
+    view = memoryview(chunk)
+    while view:
+        view = view[os.write(descriptor, view) :]
+    return len(chunk)
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def _translated_errors() -> Iterator[None]:
+    try:
+        yield
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError) as error:
+        raise ObjectNotFound(str(error)) from error
+    except OSError as error:
+        if error.errno in (ENOSPC, EDQUOT):
+            raise StorageFull(str(error)) from error
+        raise StorageError(str(error)) from error

@@ -1,0 +1,14 @@
+"""The entry point."""
+
+from typing import Any
+
+from strongroom.plugin_api import hookimpl
+from strongroom.plugin_api.storage import StorageBackend
+from strongroom_storage_local.backend import LocalBackend
+
+API_VERSION = "1.0"
+
+
+@hookimpl
+def register_storage_backends() -> list[type[StorageBackend[Any]]]:
+    return [LocalBackend]

@@ -1,0 +1,69 @@
+"""What the local backend promises beyond the contract."""
+
+import io
+import os
+from pathlib import Path
+
+import pytest
+
+from strongroom.plugin_api.storage import StorageError, StorageFull
+from strongroom.testing.storage import PatternSource, SourceBroke, new_key
+from strongroom_storage_local.backend import INCOMING, LocalBackend
+from strongroom_storage_local.options import LocalOptions
+
+
+@pytest.fixture
+def backend(tmp_path: Path) -> LocalBackend:
+    return LocalBackend(LocalOptions(root=tmp_path / "files"))
+
+
+def test_nothing_appears_under_the_key_until_it_is_whole(backend: LocalBackend) -> None:
+    key = new_key()
+
+    class Watching(PatternSource):
+        def read(self, size: int, /) -> bytes:
+            assert not backend.local_path(key).exists()
+            return super().read(size)
+
+    backend.put(key, Watching(1_000_000))
+    assert backend.local_path(key).stat().st_size == 1_000_000
+
+
+def test_a_broken_upload_leaves_no_temporary_file(backend: LocalBackend) -> None:
+    with pytest.raises(SourceBroke):
+        backend.put(new_key(), PatternSource(1_000_000, breaks=True))
+    assert list(backend.local_path(INCOMING).iterdir()) == []
+
+
+def test_too_little_room_is_storage_full(tmp_path: Path) -> None:
+    backend = LocalBackend(LocalOptions(root=tmp_path, reserve_bytes=1 << 62))
+    with pytest.raises(StorageFull):
+        backend.put(new_key(), io.BytesIO(b"x"))
+
+
+def test_file_and_folders_are_synced_before_put_returns(
+    backend: LocalBackend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[str] = []
+    fsync = os.fsync
+
+    def recording(descriptor: int) -> None:
+        synced.append(os.readlink(f"/proc/self/fd/{descriptor}"))
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", recording)
+    backend.put("ab/cd/abcd", io.BytesIO(b"x"))
+    root = str(backend.local_path(""))
+    assert f"{INCOMING}/" in synced[0]
+    assert [path.removeprefix(root).strip("/") for path in synced[1:]] == ["", "ab", "ab/cd"]
+
+
+def test_files_are_the_servers_alone(backend: LocalBackend) -> None:
+    backend.put("ab/cd/abcd", io.BytesIO(b"x"))
+    assert backend.local_path("ab").stat().st_mode & 0o077 == 0
+
+
+def test_a_root_that_cannot_be_made_is_a_storage_error(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(StorageError):
+        LocalBackend(LocalOptions(root=tmp_path / "file" / "below"))

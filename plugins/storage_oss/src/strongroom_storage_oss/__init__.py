@@ -1,0 +1,1 @@
+"""Keeps Strongroom's files in an Aliyun OSS bucket."""

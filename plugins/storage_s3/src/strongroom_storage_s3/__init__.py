@@ -1,0 +1,1 @@
+"""Keeps Strongroom's files in an S3 bucket."""
