@@ -1,0 +1,50 @@
+"""Turns what a schema refuses into problems that name the key, its place, and what would be right."""
+
+import typing
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+from marshmallow.exceptions import SCHEMA
+
+from strongroom.config.problems import Problem, suggestion
+from strongroom.config.sources import KeyPath, RawConfiguration
+
+_UNKNOWN = "Unknown field."
+
+
+def find_problems(
+    messages: Mapping[Any, Any], options_type: type[Any], path: KeyPath, raw: RawConfiguration
+) -> list[Problem]:
+    """Return the problems behind a schema's messages, in the order of their keys."""
+    found = [
+        Problem(raw.origin(place), ".".join(place), message)
+        for place, message in _walk(messages, options_type, path)
+    ]
+    return sorted(found, key=lambda problem: problem.key)
+
+
+def _walk(messages: Any, annotation: Any, path: KeyPath) -> Iterator[tuple[KeyPath, str]]:
+    if isinstance(messages, list):
+        yield from ((path, message) for message in messages)
+    elif SCHEMA in messages:
+        yield path, "must be a table"
+    elif is_dataclass(annotation):
+        yield from _walk_dataclass(messages, annotation, path)
+    elif typing.get_origin(annotation) is dict:
+        for key, faults in messages.items():
+            for fault in faults.values():
+                yield from _walk(fault, typing.get_args(annotation)[1], (*path, str(key)))
+    else:
+        for index, faults in messages.items():
+            yield from ((path, f"entry {index + 1} {message}") for _, message in _walk(faults, None, path))
+
+
+def _walk_dataclass(messages: Mapping[str, Any], annotation: Any, path: KeyPath) -> Iterator[tuple[KeyPath, str]]:
+    hints = typing.get_type_hints(annotation)
+    known = [item.name for item in fields(annotation)]
+    for key, faults in messages.items():
+        if faults == [_UNKNOWN]:
+            yield (*path, str(key)), f"unknown key; {suggestion(str(key), known)}"
+        else:
+            yield from _walk(faults, hints.get(key), (*path, str(key)))

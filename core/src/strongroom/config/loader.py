@@ -1,0 +1,71 @@
+"""Puts the sources together, validates them, and hands each extension its options."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from marshmallow import ValidationError
+
+from strongroom.config.extensions import ExtensionValues, split
+from strongroom.config.faults import find_problems
+from strongroom.config.problems import ConfigurationError, Problem, suggestion
+from strongroom.config.schema import interpret, schema_for
+from strongroom.config.settings import Settings, StorageSettings
+from strongroom.config.sources import KeyPath, RawConfiguration, apply_environment, read_file
+
+
+@dataclass(slots=True)
+class Configuration:
+    """The settings of the core, the tables meant for extensions, and the problems found so far."""
+
+    settings: Settings
+    raw: RawConfiguration
+    extension_values: ExtensionValues
+    problems: list[Problem] = field(default_factory=list)
+
+    def options(self, path: KeyPath, options_type: type[Any]) -> Any:
+        """Return the options in the table at ``path``, or ``None`` after collecting its problems."""
+        values = self.extension_values.pop(path, {})
+        try:
+            return schema_for(options_type).load(interpret(values, options_type))
+        except ValidationError as error:
+            self.problems += find_problems(error.normalized_messages(), options_type, path, self.raw)
+            return None
+
+    def blame(self, path: KeyPath, message: str) -> None:
+        """Collect a problem with a key."""
+        self.problems.append(Problem(self.raw.origin(path), ".".join(path), message))
+
+    def blame_unclaimed(self, known: Mapping[str, list[str]]) -> None:
+        """Collect the tables that no extension has asked for, given the names known by section."""
+        for path in self.extension_values:
+            self.blame(path, f"nothing of that name is registered; {suggestion(path[-1], known[path[0]])}")
+
+    def refuse_problems(self) -> None:
+        """Raise what was collected.
+
+        Raises:
+            ConfigurationError: there were problems.
+        """
+        if self.problems:
+            raise ConfigurationError(self.problems)
+
+
+def load(path: Path | None, environment: Mapping[str, str]) -> Configuration:
+    """Read the configuration from a file, if there is one, and the environment.
+
+    Raises:
+        ConfigurationError: a key of the core's is unknown, or a value is not what its key takes.
+    """
+    raw = read_file(path) if path else RawConfiguration()
+    apply_environment(raw, environment)
+    core_values, extension_values = split(raw.values)
+    try:
+        settings: Settings = schema_for(Settings).load(interpret(core_values, Settings))
+    except ValidationError as error:
+        raise ConfigurationError(find_problems(error.normalized_messages(), Settings, (), raw)) from error
+    if not settings.storages:
+        settings.storages["main"] = StorageSettings(backend="local")
+        extension_values["storages", "main"] = {"root": str(settings.server.data_dir / "files")}
+    return Configuration(settings, raw, extension_values)

@@ -1,0 +1,120 @@
+"""Marshmallow schemas derived from option dataclasses."""
+
+import types
+import typing
+from dataclasses import MISSING, Field, fields, is_dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from marshmallow import RAISE, Schema, ValidationError, fields as ma, post_load, validate
+
+from strongroom.config.rates import Rate
+from strongroom.config.sources import EnvironmentText
+
+Annotation = Any
+"""A type as it stands in an annotation: no narrower type exists for ``tuple[str, ...]`` and such."""
+
+
+class PathField(ma.String):
+    """A path; ``~`` is expanded."""
+
+    def _deserialize(self, *args: Any, **kwargs: Any) -> Path:  # type: ignore[override]
+        return Path(super()._deserialize(*args, **kwargs)).expanduser()
+
+
+class RateField(ma.String):
+    """A rate such as ``5/hour``."""
+
+    def _deserialize(self, *args: Any, **kwargs: Any) -> Rate:  # type: ignore[override]
+        try:
+            return Rate.parse(super()._deserialize(*args, **kwargs))
+        except ValueError as error:
+            raise ValidationError(str(error)) from error
+
+
+class TupleField(ma.List):
+    """A list, kept as a tuple."""
+
+    def _deserialize(self, *args: Any, **kwargs: Any) -> tuple[Any, ...]:  # type: ignore[override]
+        return tuple(super()._deserialize(*args, **kwargs))
+
+
+@cache
+def schema_for(options_type: type[Any]) -> Schema:
+    """Return a schema that loads a mapping into the dataclass, refusing what it does not know."""
+    hints = typing.get_type_hints(options_type)
+    members: dict[str, Any] = {item.name: _field(item, hints[item.name]) for item in fields(options_type)}
+
+    def build(_schema: Schema, data: dict[str, Any], **_: Any) -> Any:
+        return options_type(**data)
+
+    members["build"] = post_load(build)
+    return type(f"{options_type.__name__}Schema", (Schema,), members)(unknown=RAISE)
+
+
+def _field(item: "Field[Any]", annotation: Annotation) -> ma.Field[Any]:
+    low, high = item.metadata["range"]
+    validators: list[Any] = []
+    if choices := item.metadata["choices"]:
+        validators.append(validate.OneOf(choices, error=f"must be one of: {', '.join(choices)}"))
+    if low is not None or high is not None:
+        validators.append(validate.Range(low, high, error=_range_message(low, high)))
+    required = item.default is MISSING and item.default_factory is MISSING
+    options: dict[str, Any] = {"required": required, "validate": validators}
+    if required:
+        options["error_messages"] = {"required": "is required"}
+    return _typed_field(annotation, options)
+
+
+def _range_message(low: float | None, high: float | None) -> str:
+    if high is None:
+        return f"must be at least {low}"
+    return f"must be at most {high}" if low is None else f"must be from {low} to {high}"
+
+
+def _typed_field(annotation: Annotation, options: dict[str, Any]) -> ma.Field[Any]:
+    if isinstance(annotation, types.UnionType):
+        (annotation,) = (part for part in annotation.__args__ if part is not types.NoneType)
+        options["allow_none"] = True
+    origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
+    if origin is tuple:
+        return TupleField(_typed_field(arguments[0], {}), **_messages(options, "a list"))
+    if origin is dict:
+        values = _typed_field(arguments[1], {})
+        return ma.Dict(keys=ma.String(), values=values, **_messages(options, "a table"))
+    if is_dataclass(annotation) and annotation is not Rate:
+        return ma.Nested(schema_for(typing.cast("type[Any]", annotation)), **_messages(options, "a table"))
+    return _scalar_field(annotation, options)
+
+
+def _scalar_field(annotation: Annotation, options: dict[str, Any]) -> ma.Field[Any]:
+    if annotation is bool:
+        return ma.Boolean(truthy={True}, falsy={False}, **_messages(options, "true or false"))
+    if annotation is int:
+        return ma.Integer(strict=True, **_messages(options, "a whole number"))
+    if annotation is float:
+        return ma.Float(**_messages(options, "a number"))
+    kinds: dict[Annotation, type[ma.String]] = {str: ma.String, Path: PathField, Rate: RateField}
+    return kinds[annotation](**_messages(options, "a string"))
+
+
+def _messages(options: dict[str, Any], expected: str) -> dict[str, Any]:
+    refused = f"must be {expected}"
+    messages = {"invalid": refused, "type": refused, "null": refused, "invalid_utf8": refused}
+    return {**options, "error_messages": {**messages, **options.get("error_messages", {})}}
+
+
+def interpret(value: Any, annotation: Annotation) -> Any:
+    """Turn text that came from the environment into what its annotation wants, all the way down."""
+    if isinstance(annotation, types.UnionType):
+        (annotation,) = (part for part in annotation.__args__ if part is not types.NoneType)
+    if isinstance(value, EnvironmentText):
+        plain_text = annotation in (str, Path, Rate)
+        return str(value) if plain_text else value.parsed(as_list=typing.get_origin(annotation) is tuple)
+    if isinstance(value, dict) and is_dataclass(annotation):
+        hints = typing.get_type_hints(annotation)
+        return {key: interpret(item, hints.get(key)) for key, item in value.items()}
+    if isinstance(value, dict) and typing.get_origin(annotation) is dict:
+        return {key: interpret(item, typing.get_args(annotation)[1]) for key, item in value.items()}
+    return value

@@ -1,0 +1,198 @@
+"""Every key of the configuration that the core itself reads, with its type, default and meaning.
+
+Keys that belong to an extension (a storage backend, a login method, a captcha provider, a message
+sender) are declared by that extension and stand in a table named after it.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from strongroom.config.rates import Rate, rates
+from strongroom.plugin_api import option
+
+MEBIBYTE = 1024 * 1024
+GIBIBYTE = 1024 * MEBIBYTE
+
+
+@dataclass(frozen=True, slots=True)
+class ServerSettings:
+    """The process: where it listens, what it believes of its clients, where it keeps its own things."""
+
+    mode: str = option(
+        "development",
+        choices=("development", "production"),
+        help="What the server is for; production refuses whatever is only safe on one's own machine.",
+    )
+    host: str = option("127.0.0.1", help="The address to listen on.")
+    port: int = option(8000, minimum=0, maximum=65535, help="The port to listen on.")
+    workers: int = option(2, minimum=1, maximum=256, help="The number of server processes.")
+    threads: int = option(16, minimum=1, maximum=512, help="Requests a process works on at once.")
+    public_url: str = option(
+        "", help="The URL clients reach the server by, without base_path; empty: http://host:port."
+    )
+    base_path: str = option("", help='A path before every route, such as "/identity"; empty: none.')
+    data_dir: Path = option(
+        Path("strongroom-data"), help="The folder of what the server generates by itself."
+    )
+    secret_key: str | None = option(
+        None,
+        secret=True,
+        help="At least 32 characters from which the keys of codes, captchas and password hashes are "
+        "derived; once in use it must never change. Absent: generated in data_dir, in development.",
+    )
+    trusted_proxies: tuple[str, ...] = option(
+        (), help="Networks (CIDR) of the proxies whose X-Forwarded-For is believed."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseSettings:
+    """Where rows are kept."""
+
+    url: str = option(
+        "", secret=True, help="sqlite:///FILE or postgresql+psycopg://...; empty: SQLite in data_dir."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class RedisSettings:
+    """Redis, for limits that several machines share."""
+
+    url: str = option("", secret=True, help="redis://...; empty: none.")
+
+
+@dataclass(frozen=True, slots=True)
+class PluginsSettings:
+    """Which installed plugins take part."""
+
+    enabled: tuple[str, ...] = option(
+        ("storage_local", "login_sms"), help="The entry-point names of the plugins in use."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class StorageSettings:
+    """A named storage; the other keys of the section are the options of its back end."""
+
+    backend: str = option(help="The name of a registered storage backend, such as local or s3.")
+
+
+@dataclass(frozen=True, slots=True)
+class FilesSettings:
+    """What may be uploaded, and where it goes."""
+
+    storage: str = option("main", help="The named storage that new bytes go to.")
+    max_file_bytes: int = option(
+        64 * GIBIBYTE, minimum=1, help="The largest file, in bytes, that a tenant's space accepts."
+    )
+    user_tenants: bool = option(True, help="Whether any user may create a tenant, or administrators only.")
+
+
+@dataclass(frozen=True, slots=True)
+class LoginSettings:
+    """How clients prove who they are; options of a method stand in ``[login.METHOD]``."""
+
+    methods: tuple[str, ...] = option(
+        ("password", "sms"), help="The login methods in use, in the order they are asked."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class CaptchaSettings:
+    """The puzzle; the other keys of the section are the options of its provider."""
+
+    provider: str = option("image", help="The name of a registered captcha provider.")
+    lifetime_seconds: int = option(300, minimum=10, maximum=3600, help="How long a puzzle can be answered.")
+
+
+@dataclass(frozen=True, slots=True)
+class MessagesSettings:
+    """How people are reached; options of a sender stand in ``[messages.SENDER]``."""
+
+    email: tuple[str, ...] = option(("console",), help="The senders of e-mail, tried in this order.")
+    sms: tuple[str, ...] = option(("console",), help="The senders of SMS, tried in this order.")
+
+
+@dataclass(frozen=True, slots=True)
+class PasswordsSettings:
+    """How passwords are kept."""
+
+    bcrypt_cost: int = option(12, minimum=4, maximum=18, help="The logarithm of bcrypt's rounds.")
+    hashes_in_flight: int = option(
+        0, minimum=0, maximum=64, help="Hashes a process computes at once; 0: one for each two cores."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class TokensSettings:
+    """The access tokens."""
+
+    algorithm: str = option("HS256", choices=("HS256", "RS256"), help="The signature of access tokens.")
+    lifetime_seconds: int = option(
+        1800, minimum=1, maximum=31_536_000, help="How long an access token is good for."
+    )
+    keys_file: Path | None = option(
+        None,
+        help="A private JWK Set (RFC 7517); its first key signs, all verify. Absent: generated in "
+        "data_dir, in development.",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class LimitsSettings:
+    """How often; each list holds rates such as "5/hour", all of which apply."""
+
+    login_failures_before_captcha: int = option(
+        3, minimum=0, maximum=1000, help="Failed logins by one name, or from one address, that go without."
+    )
+    code_per_device: tuple[Rate, ...] = option(
+        rates("1/minute"), help="Verification codes sent at the wish of one device."
+    )
+    code_per_recipient: tuple[Rate, ...] = option(
+        rates("1/minute", "5/hour", "10/day"), help="Verification codes sent to one recipient."
+    )
+    code_per_address: tuple[Rate, ...] = option(
+        rates("30/hour", "200/day"), help="Verification codes sent at the wish of one address."
+    )
+    login_per_address: tuple[Rate, ...] = option(
+        rates("600/hour"), help="Login attempts from one address."
+    )
+    available_per_address: tuple[Rate, ...] = option(
+        rates("60/hour"), help="Questions whether a credential is free; past it a captcha is asked."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The whole configuration, but for the options of extensions."""
+
+    server: ServerSettings = option(default_factory=ServerSettings, help="The process.")
+    database: DatabaseSettings = option(default_factory=DatabaseSettings, help="The database.")
+    redis: RedisSettings = option(default_factory=RedisSettings, help="Redis.")
+    plugins: PluginsSettings = option(default_factory=PluginsSettings, help="The plugins in use.")
+    storages: dict[str, StorageSettings] = option(default_factory=dict, help="The named storages.")
+    files: FilesSettings = option(default_factory=FilesSettings, help="Files.")
+    login: LoginSettings = option(default_factory=LoginSettings, help="Login.")
+    captcha: CaptchaSettings = option(default_factory=CaptchaSettings, help="Captchas.")
+    messages: MessagesSettings = option(default_factory=MessagesSettings, help="Messages.")
+    passwords: PasswordsSettings = option(default_factory=PasswordsSettings, help="Passwords.")
+    tokens: TokensSettings = option(default_factory=TokensSettings, help="Access tokens.")
+    limits: LimitsSettings = option(default_factory=LimitsSettings, help="Limits.")
+
+    @property
+    def is_production(self) -> bool:
+        """Whether the server is for others than its developer."""
+        return self.server.mode == "production"
+
+    @property
+    def database_url(self) -> str:
+        """The URL of the database, the default filled in."""
+        return self.database.url or f"sqlite:///{self.server.data_dir.absolute() / 'strongroom.sqlite3'}"
+
+    @property
+    def public_base_url(self) -> str:
+        """The URL that every route's path is appended to, without a slash at its end."""
+        server = self.server
+        host = f"[{server.host}]" if ":" in server.host else server.host
+        root = server.public_url or f"http://{host}:{server.port}"
+        return root.rstrip("/") + server.base_path

@@ -1,0 +1,127 @@
+"""Where configuration comes from: a TOML file, then the environment over it."""
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from strongroom.config.problems import ConfigurationError, Problem
+
+PREFIX: Final = "STRONGROOM__"
+FILE_SUFFIX: Final = "_FILE"
+
+KeyPath = tuple[str, ...]
+
+_TABLE = re.compile(r"\s*\[\[?\s*([^\]]+?)\s*\]")
+_KEY = re.compile(r"""\s*((?:[A-Za-z0-9_-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[A-Za-z0-9_-]+|"[^"]*"|'[^']*'))*)\s*=""")
+
+
+class EnvironmentText(str):
+    """A value from the environment: text, whatever type the key has."""
+
+    __slots__ = ()
+
+    def parsed(self, *, as_list: bool) -> Any:
+        """Return the TOML value that the text spells; for a list, also words with commas between."""
+        try:
+            return tomllib.loads(f"value = {self}")["value"]
+        except tomllib.TOMLDecodeError:
+            return [part.strip() for part in self.split(",") if part.strip()] if as_list else str(self)
+
+
+@dataclass(slots=True)
+class RawConfiguration:
+    """Nested tables of values, and where each was set."""
+
+    values: dict[str, Any] = field(default_factory=dict)
+    origins: dict[KeyPath, str] = field(default_factory=dict)
+
+    def origin(self, path: KeyPath) -> str:
+        """Return where a key, or the nearest table around it, was set."""
+        while path:
+            if path in self.origins:
+                return self.origins[path]
+            path = path[:-1]
+        return ""
+
+    def set(self, path: KeyPath, value: Any, origin: str) -> None:
+        """Set one key.
+
+        Raises:
+            ConfigurationError: a part of the path is a plain value, not a table.
+        """
+        table = self.values
+        for part in path[:-1]:
+            table = table.setdefault(part, {})
+            if not isinstance(table, dict):
+                raise ConfigurationError([Problem(origin, ".".join(path), f'"{part}" is not a table')])
+        table[path[-1]] = value
+        self.origins[path] = origin
+
+
+def read_file(path: Path) -> RawConfiguration:
+    """Read a TOML file.
+
+    Raises:
+        ConfigurationError: it cannot be read, or is no TOML.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+        values = tomllib.loads(text)
+    except OSError as error:
+        raise ConfigurationError([Problem(str(path), "", f"cannot be read: {error.strerror}")]) from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigurationError([Problem(str(path), "", f"is not TOML: {error}")]) from error
+    lines = _line_numbers(text)
+    return RawConfiguration(values, {key: f"{path}:{number}" for key, number in lines.items()})
+
+
+def apply_environment(raw: RawConfiguration, environment: Mapping[str, str]) -> None:
+    """Lay ``STRONGROOM__SECTION__KEY`` variables over what is there.
+
+    ``STRONGROOM__SECTION__KEY_FILE`` names a file whose content, without the line end, is the value.
+
+    Raises:
+        ConfigurationError: such a file cannot be read.
+    """
+    for name in sorted(environment):
+        if name.startswith(PREFIX):
+            path = tuple(part.lower() for part in name.removeprefix(PREFIX).split("__"))
+            _apply_variable(raw, path, name, environment[name])
+
+
+def _apply_variable(raw: RawConfiguration, path: KeyPath, name: str, text: str) -> None:
+    origin = f"environment {name}"
+    if not name.endswith(FILE_SUFFIX) or path[-1] in FILE_KEYS:
+        raw.set(path, EnvironmentText(text), origin)
+        return
+    try:
+        content = Path(text).read_text(encoding="utf-8").rstrip("\r\n")
+    except OSError as error:
+        problem = Problem(origin, text, f"cannot be read: {error.strerror}")
+        raise ConfigurationError([problem]) from error
+    path = (*path[:-1], path[-1].removesuffix(FILE_SUFFIX.lower()))
+    raw.set(path, EnvironmentText(content), origin)
+
+
+FILE_KEYS: Final = frozenset({"keys_file"})
+"""Keys that are paths of files themselves, so that their variables end in ``_FILE`` by nature."""
+
+
+def _line_numbers(text: str) -> dict[KeyPath, int]:
+    """Map keys to line numbers; good enough for messages, as it does not know multi-line strings."""
+    found: dict[KeyPath, int] = {}
+    table: KeyPath = ()
+    for number, line in enumerate(text.splitlines(), start=1):
+        if match := _TABLE.match(line):
+            table = _parts(match[1])
+            found.setdefault(table, number)
+        elif match := _KEY.match(line):
+            found.setdefault((*table, *_parts(match[1])), number)
+    return found
+
+
+def _parts(dotted: str) -> KeyPath:
+    return tuple(part.strip().strip("\"'") for part in re.split(r"\.(?=(?:[^\"']|\"[^\"]*\"|'[^']*')*$)", dotted))

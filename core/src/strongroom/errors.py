@@ -1,0 +1,190 @@
+"""What can go wrong in the domain, each kind with its stable code and HTTP status.
+
+The code is the contract with clients; the message is for their developers and may change.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+
+@dataclass(frozen=True, slots=True)
+class Detail:
+    """What is wrong with one field of a request, and what would be right."""
+
+    field: str
+    code: str
+    message: str
+
+
+class StrongroomError(Exception):
+    """The root of the errors that clients are told about."""
+
+    status: ClassVar[int]
+    code: ClassVar[str]
+    message: ClassVar[str]
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        details: Sequence[Detail] = (),
+        retry_after: int | None = None,
+    ) -> None:
+        super().__init__(message or self.message)
+        self.details = tuple(details)
+        self.retry_after = retry_after
+
+    @classmethod
+    def of_field(cls, field: str, code: str, message: str) -> "StrongroomError":
+        """Return the error with one field to blame."""
+        return cls(details=[Detail(field, code, message)])
+
+
+class MalformedRequest(StrongroomError):
+    status, code = 400, "error.malformed-request"
+    message = "The request cannot be read."
+
+
+class ValidationFailed(StrongroomError):
+    status, code = 400, "error.validation-failed"
+    message = "Some fields of the request are not valid."
+
+
+class LengthRequired(StrongroomError):
+    status, code = 400, "error.length-required"
+    message = "A raw upload needs Content-Length, or Content-Digest when it is sent in chunks."
+
+
+class UploadIncomplete(StrongroomError):
+    status, code = 400, "error.upload-incomplete"
+    message = "The upload ended before all of it had arrived."
+
+
+class DigestMismatch(StrongroomError):
+    status, code = 400, "error.digest-mismatch"
+    message = "What arrived does not have the digest that was announced."
+
+
+class CaptchaRequired(StrongroomError):
+    status, code = 400, "error.captcha-required"
+    message = "A captcha must be solved first: see POST /captchas."
+
+
+class CaptchaInvalid(StrongroomError):
+    status, code = 400, "error.captcha-invalid"
+    message = "The captcha's answer is wrong, was used before, or came too late."
+
+
+class CodeInvalid(StrongroomError):
+    status, code = 400, "error.code-invalid"
+    message = "The verification code is wrong, was used before, or came too late."
+
+
+class AmbiguousToken(StrongroomError):
+    status, code = 400, "error.ambiguous-token"
+    message = "The request carries two different access tokens."
+
+
+class TokenRequired(StrongroomError):
+    status, code = 401, "error.token-required"
+    message = "An access token is required: Authorization: Bearer ..."
+
+
+class TokenInvalid(StrongroomError):
+    status, code = 401, "error.token-invalid"
+    message = "The access token is not valid, has expired, or was revoked."
+
+
+class InvalidCredentials(StrongroomError):
+    status, code = 401, "error.invalid-credentials"
+    message = "The credential does not exist, or what proves it is wrong."
+
+
+class Forbidden(StrongroomError):
+    status, code = 403, "error.forbidden"
+    message = "The logged-in user may not do this."
+
+
+class NotFound(StrongroomError):
+    status, code = 404, "error.not-found"
+    message = "The resource does not exist."
+
+
+class MethodNotAllowed(StrongroomError):
+    status, code = 405, "error.method-not-allowed"
+    message = "The resource does not support this method."
+
+
+class NotAcceptable(StrongroomError):
+    status, code = 406, "error.not-acceptable"
+    message = "The resource cannot be given in the form asked for."
+
+
+class NameConflict(StrongroomError):
+    status, code = 409, "error.name-conflict"
+    message = "The folder holds something of that name already."
+
+
+class RevisionConflict(StrongroomError):
+    status, code = 409, "error.revision-conflict"
+    message = "The resource has changed since the revision given."
+
+
+class CredentialTaken(StrongroomError):
+    status, code = 409, "error.credential-taken"
+    message = "The credential belongs to a user already."
+
+
+class PreconditionFailed(StrongroomError):
+    status, code = 412, "error.precondition-failed"
+    message = "The resource is not in the state that If-Match demands."
+
+
+class PayloadTooLarge(StrongroomError):
+    status, code = 413, "error.payload-too-large"
+    message = "The request's body is larger than allowed."
+
+
+class UnsupportedMediaType(StrongroomError):
+    status, code = 415, "error.unsupported-media-type"
+    message = "The request's body is of a type that is not understood here."
+
+
+class RangeNotSatisfiable(StrongroomError):
+    status, code = 416, "error.range-not-satisfiable"
+    message = "The range asked for lies outside the file."
+
+    def __init__(self, size: int) -> None:
+        super().__init__()
+        self.size = size
+
+
+class TooManyRequests(StrongroomError):
+    status, code = 429, "error.too-many-requests"
+    message = "Too many requests; see Retry-After."
+
+
+class InternalError(StrongroomError):
+    status, code = 500, "error.internal"
+    message = "Something went wrong on the server."
+
+
+class NotImplementedHere(StrongroomError):
+    status, code = 501, "error.not-implemented"
+    message = "The interface is not enabled on this server."
+
+
+class Unavailable(StrongroomError):
+    status, code = 503, "error.unavailable"
+    message = "A part of the server does not answer; see Retry-After."
+
+
+class StorageFull(StrongroomError):
+    status, code = 507, "error.storage-full"
+    message = "There is no room for the file."
+
+
+def catalogue() -> Iterator[type[StrongroomError]]:
+    """Return every kind of error, in the order of their statuses and codes."""
+    return iter(sorted(StrongroomError.__subclasses__(), key=lambda kind: (kind.status, kind.code)))

@@ -1,0 +1,17 @@
+"""Identifiers."""
+
+import re
+
+import uuid_utils
+
+_FORM = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+
+def new_id() -> str:
+    """Return a new UUID version 7 (RFC 9562): unique, and in the order of creation."""
+    return str(uuid_utils.uuid7())
+
+
+def is_id(text: str) -> bool:
+    """Return whether ``text`` has the form of an identifier."""
+    return _FORM.fullmatch(text) is not None

@@ -1,0 +1,157 @@
+"""Finds, enables, checks and asks plugins. There is one manager for each application."""
+
+import inspect
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from importlib.metadata import EntryPoint, entry_points
+from types import ModuleType
+from typing import Any, TypeVar
+
+import pluggy
+
+from strongroom import hookspecs
+from strongroom.config.problems import suggestion
+from strongroom.plugin_api import API_VERSION, ENTRY_POINT_GROUP, Extension
+from strongroom.plugin_api.captcha import CaptchaProvider
+from strongroom.plugin_api.login import LoginMethod
+from strongroom.plugin_api.messages import MessageSender
+from strongroom.plugin_api.storage import StorageBackend
+
+ExtensionT = TypeVar("ExtensionT", bound=Extension[Any])
+
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
+
+
+class PluginError(Exception):
+    """A plugin cannot take part. The text is one line that names it and says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plugin:
+    """A plugin that takes part."""
+
+    name: str
+    module: ModuleType
+    version: str
+
+    def __str__(self) -> str:
+        return f'plugin "{self.name}"'
+
+
+class PluginManager:
+    """The plugins of one application, and what they have registered."""
+
+    def __init__(self, builtin: Sequence[ModuleType], enabled: Sequence[str]) -> None:
+        """Load built-in modules, then the installed plugins named.
+
+        Raises:
+            PluginError: one of them is missing, cannot be imported, or does not fit.
+        """
+        self._pluggy = pluggy.PluginManager("strongroom")
+        self._pluggy.add_hookspecs(hookspecs)
+        self.plugins: list[Plugin] = []
+        for module in builtin:
+            self._register(Plugin(module.__name__.rpartition(".")[2], module, "built in"))
+        installed = installed_plugins()
+        for name in enabled:
+            self._register(_load(name, installed))
+        self.storage_backends = self._collect("register_storage_backends", StorageBackend)
+        self.login_methods = self._collect("register_login_methods", LoginMethod)
+        self.captcha_providers = self._collect("register_captcha_providers", CaptchaProvider)
+        self.message_senders = self._collect("register_message_senders", MessageSender)
+
+    def ask(self, hook: str) -> Iterable[tuple[Plugin, Any]]:
+        """Call a hook of each plugin by itself, and yield what each one returned.
+
+        Raises:
+            PluginError: a plugin raised, or returned something that cannot be iterated.
+        """
+        modules = [plugin.module for plugin in self.plugins]
+        for plugin in self.plugins:
+            others = [module for module in modules if module is not plugin.module]
+            try:
+                answers = self._pluggy.subset_hook_caller(hook, remove_plugins=others)()
+                items = [item for answer in answers for item in answer]
+            except Exception as error:
+                raise PluginError(f"{plugin} failed in {hook}: {_one_line(error)}") from error
+            yield from ((plugin, item) for item in items)
+
+    def _register(self, plugin: Plugin) -> None:
+        _check_api_version(plugin)
+        if plugin.name in {other.name for other in self.plugins}:
+            raise PluginError(f"{plugin} is enabled twice")
+        try:
+            self._pluggy.register(plugin.module, plugin.name)
+            # register() accepts hooks that do not exist; only this refuses them.
+            self._pluggy.check_pending()
+        except pluggy.PluginValidationError as error:
+            raise PluginError(f"{plugin} does not fit: {_explain(plugin, error)}") from error
+        self.plugins.append(plugin)
+
+    def _collect(self, hook: str, kind: type[ExtensionT]) -> dict[str, type[ExtensionT]]:
+        found: dict[str, type[ExtensionT]] = {}
+        owners: dict[str, Plugin] = {}
+        for plugin, item in self.ask(hook):
+            _check_extension(plugin, hook, item, kind)
+            if item.name in found:
+                raise PluginError(f'{owners[item.name]} and {plugin} both claim the name "{item.name}" in {hook}')
+            found[item.name], owners[item.name] = item, plugin
+        return found
+
+
+def installed_plugins() -> dict[str, list[EntryPoint]]:
+    """Return the entry points of installed plugins by name, without importing any."""
+    found: dict[str, list[EntryPoint]] = {}
+    for entry_point in entry_points(group=ENTRY_POINT_GROUP):
+        found.setdefault(entry_point.name, []).append(entry_point)
+    return found
+
+
+def _load(name: str, installed: dict[str, list[EntryPoint]]) -> Plugin:
+    candidates = installed.get(name, [])
+    if not candidates:
+        distribution = f"strongroom-{name.replace('_', '-')}"
+        raise PluginError(
+            f'plugin "{name}" is not installed; pip install {distribution}, or {suggestion(name, list(installed))}'
+        )
+    if len({candidate.value for candidate in candidates}) > 1:
+        values = " and ".join(sorted(candidate.value for candidate in candidates))
+        raise PluginError(f'plugin "{name}" is installed twice, as {values}; uninstall one of them')
+    entry_point = candidates[0]
+    try:
+        module = entry_point.load()
+    except Exception as error:
+        raise PluginError(f'plugin "{name}" failed to import: {_one_line(error)}') from error
+    return Plugin(name, module, entry_point.dist.version if entry_point.dist else "unknown")
+
+
+def _check_api_version(plugin: Plugin) -> None:
+    stated = getattr(plugin.module, "API_VERSION", None)
+    if not isinstance(stated, str) or not re.fullmatch(r"\d+\.\d+", stated):
+        raise PluginError(f'{plugin} must state API_VERSION = "{API_VERSION}"')
+    (major, minor), (our_major, our_minor) = (map(int, text.split(".")) for text in (stated, API_VERSION))
+    if major != our_major or minor > our_minor:
+        raise PluginError(f"{plugin} was written for plugin API {stated}; this server has {API_VERSION}")
+
+
+def _check_extension(plugin: Plugin, hook: str, item: Any, kind: type[Extension[Any]]) -> None:
+    if not (isinstance(item, type) and issubclass(item, kind)):
+        raise PluginError(f"{plugin} returned {item!r} from {hook}; a subclass of {kind.__name__} is wanted")
+    if inspect.isabstract(item):
+        missing = ", ".join(sorted(item.__abstractmethods__))
+        raise PluginError(f"{plugin}: {item.__name__} lacks the methods: {missing}")
+    if not _NAME.fullmatch(getattr(item, "name", "")):
+        raise PluginError(f"{plugin}: {item.__name__}.name must be lowercase letters, digits and underscores")
+
+
+def _explain(plugin: Plugin, error: pluggy.PluginValidationError) -> str:
+    hooks = [name for name in vars(hookspecs) if name.startswith("register_")]
+    for name, value in vars(plugin.module).items():
+        if hasattr(value, "strongroom_impl") and name not in hooks:
+            return f'there is no hook "{name}"; {suggestion(name, hooks)}'
+    return _one_line(error)
+
+
+def _one_line(error: BaseException) -> str:
+    return f"{type(error).__name__}: {' '.join(str(error).split())}"
