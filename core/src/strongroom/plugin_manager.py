@@ -95,7 +95,9 @@ class PluginManager:
         for plugin, item in self.ask(hook):
             _check_extension(plugin, hook, item, kind)
             if item.name in found:
-                raise PluginError(f'{owners[item.name]} and {plugin} both claim the name "{item.name}" in {hook}')
+                raise PluginError(
+                    f'{owners[item.name]} and {plugin} both claim the name "{item.name}" in {hook}'
+                )
             found[item.name], owners[item.name] = item, plugin
         return found
 
@@ -130,19 +132,25 @@ def _check_api_version(plugin: Plugin) -> None:
     stated = getattr(plugin.module, "API_VERSION", None)
     if not isinstance(stated, str) or not re.fullmatch(r"\d+\.\d+", stated):
         raise PluginError(f'{plugin} must state API_VERSION = "{API_VERSION}"')
-    (major, minor), (our_major, our_minor) = (map(int, text.split(".")) for text in (stated, API_VERSION))
+    (major, minor), (our_major, our_minor) = (
+        map(int, text.split(".")) for text in (stated, API_VERSION)
+    )
     if major != our_major or minor > our_minor:
         raise PluginError(f"{plugin} was written for plugin API {stated}; this server has {API_VERSION}")
 
 
 def _check_extension(plugin: Plugin, hook: str, item: Any, kind: type[Extension[Any]]) -> None:
     if not (isinstance(item, type) and issubclass(item, kind)):
-        raise PluginError(f"{plugin} returned {item!r} from {hook}; a subclass of {kind.__name__} is wanted")
+        raise PluginError(
+            f"{plugin} returned {item!r} from {hook}; a subclass of {kind.__name__} is wanted"
+        )
     if inspect.isabstract(item):
         missing = ", ".join(sorted(item.__abstractmethods__))
         raise PluginError(f"{plugin}: {item.__name__} lacks the methods: {missing}")
     if not _NAME.fullmatch(getattr(item, "name", "")):
-        raise PluginError(f"{plugin}: {item.__name__}.name must be lowercase letters, digits and underscores")
+        raise PluginError(
+            f"{plugin}: {item.__name__}.name must be lowercase letters, digits and underscores"
+        )
 
 
 def _explain(plugin: Plugin, error: pluggy.PluginValidationError) -> str:

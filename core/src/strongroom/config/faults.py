@@ -37,10 +37,14 @@ def _walk(messages: Any, annotation: Any, path: KeyPath) -> Iterator[tuple[KeyPa
                 yield from _walk(fault, typing.get_args(annotation)[1], (*path, str(key)))
     else:
         for index, faults in messages.items():
-            yield from ((path, f"entry {index + 1} {message}") for _, message in _walk(faults, None, path))
+            yield from (
+                (path, f"entry {index + 1} {message}") for _, message in _walk(faults, None, path)
+            )
 
 
-def _walk_dataclass(messages: Mapping[str, Any], annotation: Any, path: KeyPath) -> Iterator[tuple[KeyPath, str]]:
+def _walk_dataclass(
+    messages: Mapping[str, Any], annotation: Any, path: KeyPath
+) -> Iterator[tuple[KeyPath, str]]:
     hints = typing.get_type_hints(annotation)
     known = [item.name for item in fields(annotation)]
     for key, faults in messages.items():

@@ -40,7 +40,9 @@ class Configuration:
     def blame_unclaimed(self, known: Mapping[str, list[str]]) -> None:
         """Collect the tables that no extension has asked for, given the names known by section."""
         for path in self.extension_values:
-            self.blame(path, f"nothing of that name is registered; {suggestion(path[-1], known[path[0]])}")
+            self.blame(
+                path, f"nothing of that name is registered; {suggestion(path[-1], known[path[0]])}"
+            )
 
     def refuse_problems(self) -> None:
         """Raise what was collected.
@@ -64,7 +66,9 @@ def load(path: Path | None, environment: Mapping[str, str]) -> Configuration:
     try:
         settings: Settings = schema_for(Settings).load(interpret(core_values, Settings))
     except ValidationError as error:
-        raise ConfigurationError(find_problems(error.normalized_messages(), Settings, (), raw)) from error
+        raise ConfigurationError(
+            find_problems(error.normalized_messages(), Settings, (), raw)
+        ) from error
     if not settings.storages:
         settings.storages["main"] = StorageSettings(backend="local")
         extension_values["storages", "main"] = {"root": str(settings.server.data_dir / "files")}

@@ -44,7 +44,9 @@ class TupleField(ma.List):
 def schema_for(options_type: type[Any]) -> Schema:
     """Return a schema that loads a mapping into the dataclass, refusing what it does not know."""
     hints = typing.get_type_hints(options_type)
-    members: dict[str, Any] = {item.name: _field(item, hints[item.name]) for item in fields(options_type)}
+    members: dict[str, Any] = {
+        item.name: _field(item, hints[item.name]) for item in fields(options_type)
+    }
 
     def build(_schema: Schema, data: dict[str, Any], **_: Any) -> Any:
         return options_type(**data)
@@ -84,7 +86,9 @@ def _typed_field(annotation: Annotation, options: dict[str, Any]) -> ma.Field[An
         values = _typed_field(arguments[1], {})
         return ma.Dict(keys=ma.String(), values=values, **_messages(options, "a table"))
     if is_dataclass(annotation) and annotation is not Rate:
-        return ma.Nested(schema_for(typing.cast("type[Any]", annotation)), **_messages(options, "a table"))
+        return ma.Nested(
+            schema_for(typing.cast("type[Any]", annotation)), **_messages(options, "a table")
+        )
     return _scalar_field(annotation, options)
 
 

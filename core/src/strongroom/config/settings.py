@@ -85,7 +85,9 @@ class FilesSettings:
     max_file_bytes: int = option(
         64 * GIBIBYTE, minimum=1, help="The largest file, in bytes, that a tenant's space accepts."
     )
-    user_tenants: bool = option(True, help="Whether any user may create a tenant, or administrators only.")
+    user_tenants: bool = option(
+        True, help="Whether any user may create a tenant, or administrators only."
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +104,9 @@ class CaptchaSettings:
     """The puzzle; the other keys of the section are the options of its provider."""
 
     provider: str = option("image", help="The name of a registered captcha provider.")
-    lifetime_seconds: int = option(300, minimum=10, maximum=3600, help="How long a puzzle can be answered.")
+    lifetime_seconds: int = option(
+        300, minimum=10, maximum=3600, help="How long a puzzle can be answered."
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +147,10 @@ class LimitsSettings:
     """How often; each list holds rates such as "5/hour", all of which apply."""
 
     login_failures_before_captcha: int = option(
-        3, minimum=0, maximum=1000, help="Failed logins by one name, or from one address, that go without."
+        3,
+        minimum=0,
+        maximum=1000,
+        help="Failed logins by one name, or from one address, that go without.",
     )
     code_per_device: tuple[Rate, ...] = option(
         rates("1/minute"), help="Verification codes sent at the wish of one device."

@@ -15,7 +15,9 @@ FILE_SUFFIX: Final = "_FILE"
 KeyPath = tuple[str, ...]
 
 _TABLE = re.compile(r"\s*\[\[?\s*([^\]]+?)\s*\]")
-_KEY = re.compile(r"""\s*((?:[A-Za-z0-9_-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[A-Za-z0-9_-]+|"[^"]*"|'[^']*'))*)\s*=""")
+_KEY = re.compile(
+    r"""\s*((?:[A-Za-z0-9_-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[A-Za-z0-9_-]+|"[^"]*"|'[^']*'))*)\s*="""
+)
 
 
 class EnvironmentText(str):
@@ -71,7 +73,9 @@ def read_file(path: Path) -> RawConfiguration:
         text = path.read_text(encoding="utf-8")
         values = tomllib.loads(text)
     except OSError as error:
-        raise ConfigurationError([Problem(str(path), "", f"cannot be read: {error.strerror}")]) from error
+        raise ConfigurationError(
+            [Problem(str(path), "", f"cannot be read: {error.strerror}")]
+        ) from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigurationError([Problem(str(path), "", f"is not TOML: {error}")]) from error
     lines = _line_numbers(text)
@@ -124,4 +128,6 @@ def _line_numbers(text: str) -> dict[KeyPath, int]:
 
 
 def _parts(dotted: str) -> KeyPath:
-    return tuple(part.strip().strip("\"'") for part in re.split(r"\.(?=(?:[^\"']|\"[^\"]*\"|'[^']*')*$)", dotted))
+    return tuple(
+        part.strip().strip("\"'") for part in re.split(r"\.(?=(?:[^\"']|\"[^\"]*\"|'[^']*')*$)", dotted)
+    )

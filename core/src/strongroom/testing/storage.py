@@ -51,7 +51,9 @@ def new_key() -> str:
     return f"{name[:2]}/{name[2:4]}/{name}"
 
 
-def read_all(backend: StorageBackend[Any], key: str, *, start: int = 0, length: int | None = None) -> bytes:
+def read_all(
+    backend: StorageBackend[Any], key: str, *, start: int = 0, length: int | None = None
+) -> bytes:
     """Return a whole object, or a range of one."""
     with backend.open(key, start=start, length=length) as chunks:
         return b"".join(chunks)

@@ -1,0 +1,1 @@
+"""Audit: what happened, who did it, and how it ended."""

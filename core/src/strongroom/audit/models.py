@@ -1,0 +1,34 @@
+"""Audit events: a chain of records, each carrying the hash of the one before."""
+
+from typing import Final
+
+from sqlalchemy import JSON, BigInteger, Column, Index, Integer, String, Table
+
+from strongroom.database.metadata import Id, Name, Timestamp, metadata
+
+audit_events: Final = Table(
+    "audit_events",
+    metadata,
+    Column(
+        "sequence",
+        BigInteger().with_variant(Integer, "sqlite"),
+        primary_key=True,
+        autoincrement=False,
+    ),
+    Column("at", Timestamp, nullable=False),
+    Column("action", String(64), nullable=False),
+    Column("outcome", String(16), nullable=False),
+    Column("actor_id", Id),
+    Column("target_type", String(32)),
+    Column("target_id", Name),
+    Column("address", String(64)),
+    Column("user_agent", String(512)),
+    Column("request_id", String(64)),
+    Column("details", JSON, nullable=False),
+    Column("hash", String(64), nullable=False),
+    Index(None, "at"),
+    Index(None, "actor_id", "sequence"),
+    Index(None, "action", "sequence"),
+    Index(None, "target_id", "sequence"),
+)
+"""No foreign keys: a record outlives what it tells of."""

@@ -1,0 +1,1 @@
+"""Authorizations: login, access tokens and their end."""

@@ -1,0 +1,56 @@
+"""Authorizations: one for each login, alive until it expires or is revoked."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from sqlalchemy import Column, ForeignKey, Index, Integer, String, Table
+
+from strongroom.database.metadata import Id, Timestamp, metadata
+
+
+@dataclass(frozen=True, slots=True)
+class Authorization:
+    """A row of :data:`authorizations`."""
+
+    id: str
+    user_id: str
+    method: str
+    serial: int
+    device_id: str | None
+    address: str
+    user_agent: str
+    created_at: int
+    last_seen_at: int
+    expires_at: int
+    revoked_at: int | None
+
+
+authorizations: Final = Table(
+    "authorizations",
+    metadata,
+    Column("id", Id, primary_key=True),
+    Column("user_id", Id, ForeignKey("users.id", ondelete="CASCADE"), nullable=False),
+    Column("method", String(32), nullable=False),
+    Column("serial", Integer, nullable=False),
+    Column("device_id", String(128)),
+    Column("address", String(64), nullable=False),
+    Column("user_agent", String(512), nullable=False),
+    Column("created_at", Timestamp, nullable=False),
+    Column("last_seen_at", Timestamp, nullable=False),
+    Column("expires_at", Timestamp, nullable=False),
+    Column("revoked_at", Timestamp),
+    Index(None, "user_id", "created_at"),
+    Index(None, "expires_at"),
+)
+"""``serial`` counts the access tokens that the authorization has issued."""
+
+refresh_tokens: Final = Table(
+    "refresh_tokens",
+    metadata,
+    Column("hash", String(64), primary_key=True),
+    Column("authorization_id", Id, ForeignKey("authorizations.id", ondelete="CASCADE"), nullable=False),
+    Column("created_at", Timestamp, nullable=False),
+    Column("expires_at", Timestamp, nullable=False),
+    Column("used_at", Timestamp),
+    Index(None, "authorization_id"),
+)

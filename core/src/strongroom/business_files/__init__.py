@@ -1,0 +1,1 @@
+"""Business files: pictures and documents under names nobody can guess."""

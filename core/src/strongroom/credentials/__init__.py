@@ -1,0 +1,1 @@
+"""Credentials: the names and passwords that lead to users."""

@@ -1,0 +1,14 @@
+"""Runs migrations on the connection that the caller has opened."""
+
+from alembic import context
+
+from strongroom.database.metadata import metadata
+
+context.configure(
+    connection=context.config.attributes["connection"],
+    target_metadata=metadata,
+    render_as_batch=True,
+    transactional_ddl=True,
+)
+with context.begin_transaction():
+    context.run_migrations()

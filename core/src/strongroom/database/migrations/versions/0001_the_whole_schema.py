@@ -1,0 +1,319 @@
+"""The whole schema."""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0001"
+down_revision = None
+
+
+def upgrade() -> None:
+    op.create_table(
+        "audit_events",
+        sa.Column(
+            "sequence",
+            sa.BigInteger().with_variant(sa.Integer(), "sqlite"),
+            autoincrement=False,
+            nullable=False,
+        ),
+        sa.Column("at", sa.BigInteger(), nullable=False),
+        sa.Column("action", sa.String(length=64), nullable=False),
+        sa.Column("outcome", sa.String(length=16), nullable=False),
+        sa.Column("actor_id", sa.String(length=36), nullable=True),
+        sa.Column("target_type", sa.String(length=32), nullable=True),
+        sa.Column(
+            "target_id",
+            sa.String(length=255).with_variant(sa.String(length=255, collation="C"), "postgresql"),
+            nullable=True,
+        ),
+        sa.Column("address", sa.String(length=64), nullable=True),
+        sa.Column("user_agent", sa.String(length=512), nullable=True),
+        sa.Column("request_id", sa.String(length=64), nullable=True),
+        sa.Column("details", sa.JSON(), nullable=False),
+        sa.Column("hash", sa.String(length=64), nullable=False),
+        sa.PrimaryKeyConstraint("sequence", name="pk_audit_events"),
+    )
+    op.create_index("ix_audit_events_action_sequence", "audit_events", ["action", "sequence"])
+    op.create_index("ix_audit_events_actor_id_sequence", "audit_events", ["actor_id", "sequence"])
+    op.create_index("ix_audit_events_at", "audit_events", ["at"])
+    op.create_index("ix_audit_events_target_id_sequence", "audit_events", ["target_id", "sequence"])
+    op.create_table(
+        "blobs",
+        sa.Column("key", sa.String(length=64), nullable=False),
+        sa.Column("storage", sa.String(length=64), nullable=False),
+        sa.Column("state", sa.String(length=16), nullable=False),
+        sa.Column("size", sa.BigInteger(), nullable=True),
+        sa.Column("checksum", sa.String(length=64), nullable=True),
+        sa.Column("crc32", sa.BigInteger(), nullable=True),
+        sa.Column("created_at", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("key", name="pk_blobs"),
+    )
+    op.create_index("ix_blobs_state_created_at", "blobs", ["state", "created_at"])
+    op.create_index("ix_blobs_storage_key", "blobs", ["storage", "key"])
+    op.create_table(
+        "captchas",
+        sa.Column("id", sa.String(length=36), nullable=False),
+        sa.Column("provider", sa.String(length=32), nullable=False),
+        sa.Column("sealed_state", sa.Text(), nullable=False),
+        sa.Column("expires_at", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("id", name="pk_captchas"),
+    )
+    op.create_index("ix_captchas_expires_at", "captchas", ["expires_at"])
+    op.create_table(
+        "counters",
+        sa.Column("subject", sa.String(length=128), nullable=False),
+        sa.Column("count", sa.Integer(), nullable=False),
+        sa.Column("expires_at", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("subject", name="pk_counters"),
+    )
+    op.create_index("ix_counters_expires_at", "counters", ["expires_at"])
+    op.create_table(
+        "sent_messages",
+        sa.Column("id", sa.String(length=36), nullable=False),
+        sa.Column("channel", sa.String(length=16), nullable=False),
+        sa.Column(
+            "recipient",
+            sa.String(length=255).with_variant(sa.String(length=255, collation="C"), "postgresql"),
+            nullable=False,
+        ),
+        sa.Column("template", sa.String(length=64), nullable=False),
+        sa.Column("sender", sa.String(length=64), nullable=True),
+        sa.Column("reference", sa.String(length=128), nullable=True),
+        sa.Column("outcome", sa.String(length=16), nullable=False),
+        sa.Column("created_at", sa.BigInteger(), nullable=False),
+        sa.Column("sent_at", sa.BigInteger(), nullable=True),
+        sa.PrimaryKeyConstraint("id", name="pk_sent_messages"),
+    )
+    op.create_index("ix_sent_messages_created_at", "sent_messages", ["created_at"])
+    op.create_table(
+        "tenants",
+        sa.Column("id", sa.String(length=36), nullable=False),
+        sa.Column(
+            "name",
+            sa.String(length=255).with_variant(sa.String(length=255, collation="C"), "postgresql"),
+            nullable=False,
+        ),
+        sa.Column("quota_bytes", sa.BigInteger(), nullable=True),
+        sa.Column("used_bytes", sa.BigInteger(), nullable=False),
+        sa.Column("created_at", sa.BigInteger(), nullable=False),
+        sa.Column("updated_at", sa.BigInteger(), nullable=False),
+        sa.Column("revision", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("id", name="pk_tenants"),
+    )
+    op.create_table(
+        "users",
+        sa.Column("id", sa.String(length=36), nullable=False),
+        sa.Column("type", sa.String(length=16), nullable=False),
+        sa.Column("status", sa.String(length=16), nullable=False),
+        sa.Column(
+            "name",
+            sa.String(length=255).with_variant(sa.String(length=255, collation="C"), "postgresql"),
+            nullable=False,
+        ),
+        sa.Column("created_at", sa.BigInteger(), nullable=False),
+        sa.Column("updated_at", sa.BigInteger(), nullable=False),
+        sa.Column("revision", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("id", name="pk_users"),
+    )
+    op.create_index("ix_users_created_at_id", "users", ["created_at", "id"])
+    op.create_table(
+        "verification_codes",
+        sa.Column("id", sa.String(length=36), nullable=False),
+        sa.Column("recipient_kind", sa.String(length=32), nullable=False),
+        sa.Column(
+            "recipient",
+            sa.String(length=255).with_variant(sa.String(length=255, collation="C"), "postgresql"),
+            nullable=False,
+        ),
+        sa.Column("purpose", sa.String(length=32), nullable=False),
+        sa.Column("code_hash", sa.String(length=64), nullable=False),
+        sa.Column("created_at", sa.BigInteger(), nullable=False),
+        sa.Column("expires_at", sa.BigInteger(), nullable=False),
+        sa.Column("consumed_at", sa.BigInteger(), nullable=True),
+        sa.PrimaryKeyConstraint("id", name="pk_verification_codes"),
+    )
+    op.create_index("ix_verification_codes_expires_at", "verification_codes", ["expires_at"])
+    op.create_index(
+        "ix_verification_codes_recipient",
+        "verification_codes",
+        ["recipient_kind", "recipient", "purpose", "created_at"],
+    )
+    op.create_table(
+        "authorizations",
+        sa.Column("id", sa.String(length=36), nullable=False),
+        sa.Column("user_id", sa.String(length=36), nullable=False),
+        sa.Column("method", sa.String(length=32), nullable=False),
+        sa.Column("serial", sa.Integer(), nullable=False),
+        sa.Column("device_id", sa.String(length=128), nullable=True),
+        sa.Column("address", sa.String(length=64), nullable=False),
+        sa.Column("user_agent", sa.String(length=512), nullable=False),
+        sa.Column("created_at", sa.BigInteger(), nullable=False),
+        sa.Column("last_seen_at", sa.BigInteger(), nullable=False),
+        sa.Column("expires_at", sa.BigInteger(), nullable=False),
+        sa.Column("revoked_at", sa.BigInteger(), nullable=True),
+        sa.ForeignKeyConstraint(
+            ["user_id"], ["users.id"], name="fk_authorizations_user_id", ondelete="CASCADE"
+        ),
+        sa.PrimaryKeyConstraint("id", name="pk_authorizations"),
+    )
+    op.create_index("ix_authorizations_expires_at", "authorizations", ["expires_at"])
+    op.create_index("ix_authorizations_user_id_created_at", "authorizations", ["user_id", "created_at"])
+    op.create_table(
+        "business_files",
+        sa.Column("name", sa.String(length=80), nullable=False),
+        sa.Column("profile", sa.String(length=32), nullable=False),
+        sa.Column("blob_key", sa.String(length=64), nullable=False),
+        sa.Column("owner_id", sa.String(length=36), nullable=False),
+        sa.Column("content_type", sa.String(length=255), nullable=False),
+        sa.Column("size", sa.BigInteger(), nullable=False),
+        sa.Column("width", sa.Integer(), nullable=True),
+        sa.Column("height", sa.Integer(), nullable=True),
+        sa.Column("created_at", sa.BigInteger(), nullable=False),
+        sa.ForeignKeyConstraint(["blob_key"], ["blobs.key"], name="fk_business_files_blob_key"),
+        sa.ForeignKeyConstraint(["owner_id"], ["users.id"], name="fk_business_files_owner_id"),
+        sa.PrimaryKeyConstraint("name", name="pk_business_files"),
+    )
+    op.create_index("ix_business_files_blob_key", "business_files", ["blob_key"])
+    op.create_index(
+        "ix_business_files_owner_id_created_at", "business_files", ["owner_id", "created_at"]
+    )
+    op.create_table(
+        "credentials",
+        sa.Column("id", sa.String(length=36), nullable=False),
+        sa.Column("user_id", sa.String(length=36), nullable=False),
+        sa.Column("kind", sa.String(length=32), nullable=False),
+        sa.Column(
+            "value",
+            sa.String(length=255).with_variant(sa.String(length=255, collation="C"), "postgresql"),
+            nullable=False,
+        ),
+        sa.Column("created_at", sa.BigInteger(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["user_id"], ["users.id"], name="fk_credentials_user_id", ondelete="CASCADE"
+        ),
+        sa.PrimaryKeyConstraint("id", name="pk_credentials"),
+        sa.UniqueConstraint("kind", "value", name="uq_credentials_kind_value"),
+    )
+    op.create_index("ix_credentials_user_id", "credentials", ["user_id"])
+    op.create_index(
+        "uq_credentials_user_id_kind",
+        "credentials",
+        ["user_id", "kind"],
+        unique=True,
+        sqlite_where=sa.text("kind IN ('email', 'mobile', 'username')"),
+        postgresql_where=sa.text("kind IN ('email', 'mobile', 'username')"),
+    )
+    op.create_table(
+        "nodes",
+        sa.Column("id", sa.String(length=36), nullable=False),
+        sa.Column("tenant_id", sa.String(length=36), nullable=False),
+        sa.Column("parent_id", sa.String(length=36), nullable=True),
+        sa.Column("type", sa.String(length=8), nullable=False),
+        sa.Column(
+            "name",
+            sa.String(length=255).with_variant(sa.String(length=255, collation="C"), "postgresql"),
+            nullable=False,
+        ),
+        sa.Column("blob_key", sa.String(length=64), nullable=True),
+        sa.Column("size", sa.BigInteger(), nullable=False),
+        sa.Column("content_type", sa.String(length=255), nullable=True),
+        sa.Column("checksum", sa.String(length=64), nullable=True),
+        sa.Column("owner_id", sa.String(length=36), nullable=False),
+        sa.Column("created_at", sa.BigInteger(), nullable=False),
+        sa.Column("updated_at", sa.BigInteger(), nullable=False),
+        sa.Column("revision", sa.BigInteger(), nullable=False),
+        sa.ForeignKeyConstraint(["blob_key"], ["blobs.key"], name="fk_nodes_blob_key"),
+        sa.ForeignKeyConstraint(["owner_id"], ["users.id"], name="fk_nodes_owner_id"),
+        sa.ForeignKeyConstraint(
+            ["parent_id"], ["nodes.id"], name="fk_nodes_parent_id", ondelete="CASCADE"
+        ),
+        sa.ForeignKeyConstraint(
+            ["tenant_id"], ["tenants.id"], name="fk_nodes_tenant_id", ondelete="CASCADE"
+        ),
+        sa.PrimaryKeyConstraint("id", name="pk_nodes"),
+        sa.UniqueConstraint("parent_id", "name", name="uq_nodes_parent_id_name"),
+    )
+    op.create_index("ix_nodes_blob_key", "nodes", ["blob_key"])
+    op.create_index("ix_nodes_owner_id", "nodes", ["owner_id"])
+    op.create_index("ix_nodes_tenant_id", "nodes", ["tenant_id"])
+    op.create_table(
+        "passwords",
+        sa.Column("user_id", sa.String(length=36), nullable=False),
+        sa.Column("hash", sa.String(length=128), nullable=False),
+        sa.Column("changed_at", sa.BigInteger(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["user_id"], ["users.id"], name="fk_passwords_user_id", ondelete="CASCADE"
+        ),
+        sa.PrimaryKeyConstraint("user_id", name="pk_passwords"),
+    )
+    op.create_table(
+        "tenant_members",
+        sa.Column("tenant_id", sa.String(length=36), nullable=False),
+        sa.Column("user_id", sa.String(length=36), nullable=False),
+        sa.Column("role", sa.String(length=16), nullable=False),
+        sa.Column("created_at", sa.BigInteger(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["tenant_id"], ["tenants.id"], name="fk_tenant_members_tenant_id", ondelete="CASCADE"
+        ),
+        sa.ForeignKeyConstraint(
+            ["user_id"], ["users.id"], name="fk_tenant_members_user_id", ondelete="CASCADE"
+        ),
+        sa.PrimaryKeyConstraint("tenant_id", "user_id", name="pk_tenant_members"),
+    )
+    op.create_index("ix_tenant_members_user_id", "tenant_members", ["user_id"])
+    op.create_table(
+        "grants",
+        sa.Column("node_id", sa.String(length=36), nullable=False),
+        sa.Column("user_id", sa.String(length=36), nullable=False),
+        sa.Column("tenant_id", sa.String(length=36), nullable=False),
+        sa.Column("permission", sa.SmallInteger(), nullable=False),
+        sa.Column("expires_at", sa.BigInteger(), nullable=True),
+        sa.Column("granted_by", sa.String(length=36), nullable=True),
+        sa.Column("created_at", sa.BigInteger(), nullable=False),
+        sa.Column(
+            "node_name",
+            sa.String(length=255).with_variant(sa.String(length=255, collation="C"), "postgresql"),
+            nullable=False,
+        ),
+        sa.Column("parent_visible", sa.Boolean(), nullable=False),
+        sa.ForeignKeyConstraint(["node_id"], ["nodes.id"], name="fk_grants_node_id", ondelete="CASCADE"),
+        sa.ForeignKeyConstraint(
+            ["tenant_id"], ["tenants.id"], name="fk_grants_tenant_id", ondelete="CASCADE"
+        ),
+        sa.ForeignKeyConstraint(["user_id"], ["users.id"], name="fk_grants_user_id", ondelete="CASCADE"),
+        sa.PrimaryKeyConstraint("node_id", "user_id", name="pk_grants"),
+    )
+    op.create_index(
+        "ix_grants_top_level",
+        "grants",
+        ["user_id", "tenant_id", "parent_visible", "node_name", "node_id"],
+    )
+    op.create_table(
+        "picture_variants",
+        sa.Column("name", sa.String(length=80), nullable=False),
+        sa.Column("width", sa.Integer(), nullable=False),
+        sa.Column("blob_key", sa.String(length=64), nullable=False),
+        sa.Column("created_at", sa.BigInteger(), nullable=False),
+        sa.ForeignKeyConstraint(["blob_key"], ["blobs.key"], name="fk_picture_variants_blob_key"),
+        sa.ForeignKeyConstraint(
+            ["name"], ["business_files.name"], name="fk_picture_variants_name", ondelete="CASCADE"
+        ),
+        sa.PrimaryKeyConstraint("name", "width", name="pk_picture_variants"),
+    )
+    op.create_index("ix_picture_variants_blob_key", "picture_variants", ["blob_key"])
+    op.create_table(
+        "refresh_tokens",
+        sa.Column("hash", sa.String(length=64), nullable=False),
+        sa.Column("authorization_id", sa.String(length=36), nullable=False),
+        sa.Column("created_at", sa.BigInteger(), nullable=False),
+        sa.Column("expires_at", sa.BigInteger(), nullable=False),
+        sa.Column("used_at", sa.BigInteger(), nullable=True),
+        sa.ForeignKeyConstraint(
+            ["authorization_id"],
+            ["authorizations.id"],
+            name="fk_refresh_tokens_authorization_id",
+            ondelete="CASCADE",
+        ),
+        sa.PrimaryKeyConstraint("hash", name="pk_refresh_tokens"),
+    )
+    op.create_index("ix_refresh_tokens_authorization_id", "refresh_tokens", ["authorization_id"])

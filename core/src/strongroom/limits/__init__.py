@@ -1,0 +1,1 @@
+"""Limits: how often something may happen, exact across processes and machines."""

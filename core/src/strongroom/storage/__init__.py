@@ -1,0 +1,1 @@
+"""Storage: bytes in named storages, and the record of them."""

@@ -1,0 +1,61 @@
+"""Tenants and their members."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from sqlalchemy import BigInteger, Column, ForeignKey, Index, String, Table
+
+from strongroom.database.metadata import Id, Name, Timestamp, metadata
+
+
+class Role(StrEnum):
+    """What a member may do in a tenant."""
+
+    ADMIN = "admin"
+    MEMBER = "member"
+
+
+@dataclass(frozen=True, slots=True)
+class Tenant:
+    """A row of :data:`tenants`. Sizes are in bytes."""
+
+    id: str
+    name: str
+    quota_bytes: int | None
+    used_bytes: int
+    created_at: int
+    updated_at: int
+    revision: int
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A row of :data:`tenant_members`."""
+
+    user_id: str
+    role: str
+    created_at: int
+
+
+tenants: Final = Table(
+    "tenants",
+    metadata,
+    Column("id", Id, primary_key=True),
+    Column("name", Name, nullable=False),
+    Column("quota_bytes", BigInteger),
+    Column("used_bytes", BigInteger, nullable=False),
+    Column("created_at", Timestamp, nullable=False),
+    Column("updated_at", Timestamp, nullable=False),
+    Column("revision", Timestamp, nullable=False),
+)
+
+tenant_members: Final = Table(
+    "tenant_members",
+    metadata,
+    Column("tenant_id", Id, ForeignKey("tenants.id", ondelete="CASCADE"), primary_key=True),
+    Column("user_id", Id, ForeignKey("users.id", ondelete="CASCADE"), primary_key=True),
+    Column("role", String(16), nullable=False),
+    Column("created_at", Timestamp, nullable=False),
+    Index(None, "user_id"),
+)

@@ -1,0 +1,1 @@
+"""Users: who they are, beside what they log in by."""

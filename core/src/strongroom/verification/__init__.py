@@ -1,0 +1,1 @@
+"""Verification: captchas and codes that show who is there."""

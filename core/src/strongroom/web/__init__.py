@@ -1,0 +1,1 @@
+"""What every route shares: envelope, errors, the token guard, OpenAPI."""
