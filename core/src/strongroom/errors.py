@@ -106,6 +106,11 @@ class Forbidden(StrongroomError):
     message = "The logged-in user may not do this."
 
 
+class UserSuspended(StrongroomError):
+    status, code = 403, "error.user-suspended"
+    message = "The user is suspended and cannot log in."
+
+
 class NotFound(StrongroomError):
     status, code = 404, "error.not-found"
     message = "The resource does not exist."
@@ -126,9 +131,24 @@ class NameConflict(StrongroomError):
     message = "The folder holds something of that name already."
 
 
+class LastAdministrator(StrongroomError):
+    status, code = 409, "error.last-administrator"
+    message = "The tenant would be left without an administrator."
+
+
 class RevisionConflict(StrongroomError):
     status, code = 409, "error.revision-conflict"
     message = "The resource has changed since the revision given."
+
+
+class NotAFolder(StrongroomError):
+    status, code = 409, "error.not-a-folder"
+    message = "The node is a file, and nothing can be put into it."
+
+
+class NotAFile(StrongroomError):
+    status, code = 409, "error.not-a-file"
+    message = "The node is a folder, and has no content of its own."
 
 
 class CredentialTaken(StrongroomError):

@@ -114,9 +114,8 @@ def _load(name: str, installed: dict[str, list[EntryPoint]]) -> Plugin:
     candidates = installed.get(name, [])
     if not candidates:
         distribution = f"strongroom-{name.replace('_', '-')}"
-        raise PluginError(
-            f'plugin "{name}" is not installed; pip install {distribution}, or {suggestion(name, list(installed))}'
-        )
+        hint = suggestion(name, list(installed))
+        raise PluginError(f'plugin "{name}" is not installed; pip install {distribution}, or {hint}')
     if len({candidate.value for candidate in candidates}) > 1:
         values = " and ".join(sorted(candidate.value for candidate in candidates))
         raise PluginError(f'plugin "{name}" is installed twice, as {values}; uninstall one of them')

@@ -14,6 +14,7 @@ class Authorization:
 
     id: str
     user_id: str
+    user_type: str
     method: str
     serial: int
     device_id: str | None
@@ -30,6 +31,7 @@ authorizations: Final = Table(
     metadata,
     Column("id", Id, primary_key=True),
     Column("user_id", Id, ForeignKey("users.id", ondelete="CASCADE"), nullable=False),
+    Column("user_type", String(16), nullable=False),
     Column("method", String(32), nullable=False),
     Column("serial", Integer, nullable=False),
     Column("device_id", String(128)),
@@ -42,7 +44,9 @@ authorizations: Final = Table(
     Index(None, "user_id", "created_at"),
     Index(None, "expires_at"),
 )
-"""``serial`` counts the access tokens that the authorization has issued."""
+"""``serial`` counts the access tokens that the authorization has issued. ``user_type`` is the user's
+when it began: whoever changes a user's type, or suspends a user, revokes the user's authorizations, so
+that the token guard need look nowhere else."""
 
 refresh_tokens: Final = Table(
     "refresh_tokens",

@@ -7,11 +7,12 @@ from typing import Any
 
 from marshmallow import ValidationError
 
+from strongroom.config import defaults
 from strongroom.config.extensions import ExtensionValues, split
 from strongroom.config.faults import find_problems
 from strongroom.config.problems import ConfigurationError, Problem, suggestion
 from strongroom.config.schema import interpret, schema_for
-from strongroom.config.settings import Settings, StorageSettings
+from strongroom.config.settings import Settings
 from strongroom.config.sources import KeyPath, RawConfiguration, apply_environment, read_file
 
 
@@ -23,10 +24,16 @@ class Configuration:
     raw: RawConfiguration
     extension_values: ExtensionValues
     problems: list[Problem] = field(default_factory=list)
+    _claimed: set[KeyPath] = field(default_factory=set)
+
+    def claim(self, path: KeyPath) -> None:
+        """Note that the table at ``path`` is somebody's, though its keys cannot be checked."""
+        self._claimed.add(path)
 
     def options(self, path: KeyPath, options_type: type[Any]) -> Any:
         """Return the options in the table at ``path``, or ``None`` after collecting its problems."""
-        values = self.extension_values.pop(path, {})
+        self.claim(path)
+        values = self.extension_values.get(path, {})
         try:
             return schema_for(options_type).load(interpret(values, options_type))
         except ValidationError as error:
@@ -39,7 +46,7 @@ class Configuration:
 
     def blame_unclaimed(self, known: Mapping[str, list[str]]) -> None:
         """Collect the tables that no extension has asked for, given the names known by section."""
-        for path in self.extension_values:
+        for path in self.extension_values.keys() - self._claimed:
             self.blame(
                 path, f"nothing of that name is registered; {suggestion(path[-1], known[path[0]])}"
             )
@@ -69,7 +76,5 @@ def load(path: Path | None, environment: Mapping[str, str]) -> Configuration:
         raise ConfigurationError(
             find_problems(error.normalized_messages(), Settings, (), raw)
         ) from error
-    if not settings.storages:
-        settings.storages["main"] = StorageSettings(backend="local")
-        extension_values["storages", "main"] = {"root": str(settings.server.data_dir / "files")}
+    defaults.fill(settings, extension_values)
     return Configuration(settings, raw, extension_values)

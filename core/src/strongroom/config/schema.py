@@ -7,7 +7,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from marshmallow import RAISE, Schema, ValidationError, fields as ma, post_load, validate
+from marshmallow import RAISE, Schema, ValidationError, post_load, validate
+from marshmallow import fields as ma
 
 from strongroom.config.rates import Rate
 from strongroom.config.sources import EnvironmentText

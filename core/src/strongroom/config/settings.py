@@ -97,6 +97,9 @@ class LoginSettings:
     methods: tuple[str, ...] = option(
         ("password", "sms"), help="The login methods in use, in the order they are asked."
     )
+    default_region: str = option(
+        "CN", help="The ISO 3166 code of the region whose mobile numbers need no country code."
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +155,9 @@ class LimitsSettings:
         maximum=1000,
         help="Failed logins by one name, or from one address, that go without.",
     )
+    login_failures_seconds: int = option(
+        3600, minimum=1, maximum=2_592_000, help="How long a failed login counts after the last one."
+    )
     code_per_device: tuple[Rate, ...] = option(
         rates("1/minute"), help="Verification codes sent at the wish of one device."
     )
@@ -197,9 +203,8 @@ class Settings:
         return self.database.url or f"sqlite:///{self.server.data_dir.absolute() / 'strongroom.sqlite3'}"
 
     @property
-    def public_base_url(self) -> str:
-        """The URL that every route's path is appended to, without a slash at its end."""
+    def public_root(self) -> str:
+        """The scheme, host and port that clients reach the server by, without a slash at the end."""
         server = self.server
         host = f"[{server.host}]" if ":" in server.host else server.host
-        root = server.public_url or f"http://{host}:{server.port}"
-        return root.rstrip("/") + server.base_path
+        return server.public_url.rstrip("/") or f"http://{host}:{server.port}"

@@ -59,7 +59,7 @@ nodes: Final = Table(
     metadata,
     Column("id", Id, primary_key=True),
     Column("tenant_id", Id, ForeignKey("tenants.id", ondelete="CASCADE"), nullable=False),
-    Column("parent_id", Id, ForeignKey("nodes.id", ondelete="CASCADE")),
+    Column("parent_id", Id, ForeignKey("nodes.id")),
     Column("type", String(8), nullable=False),
     Column("name", Name, nullable=False),
     Column("blob_key", String(64), ForeignKey("blobs.key")),

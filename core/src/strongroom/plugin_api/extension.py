@@ -30,7 +30,7 @@ class Extension(ABC, Generic[OptionsT]):
     def __init__(self, options: OptionsT) -> None:
         self.options = options
 
-    def close(self) -> None:  # noqa: B027  optional: most extensions hold nothing open
+    def close(self) -> None:
         """Release what the extension holds; called once, when the server stops."""
 
 

@@ -142,6 +142,7 @@ def upgrade() -> None:
         "authorizations",
         sa.Column("id", sa.String(length=36), nullable=False),
         sa.Column("user_id", sa.String(length=36), nullable=False),
+        sa.Column("user_type", sa.String(length=16), nullable=False),
         sa.Column("method", sa.String(length=32), nullable=False),
         sa.Column("serial", sa.Integer(), nullable=False),
         sa.Column("device_id", sa.String(length=128), nullable=True),
@@ -224,9 +225,7 @@ def upgrade() -> None:
         sa.Column("revision", sa.BigInteger(), nullable=False),
         sa.ForeignKeyConstraint(["blob_key"], ["blobs.key"], name="fk_nodes_blob_key"),
         sa.ForeignKeyConstraint(["owner_id"], ["users.id"], name="fk_nodes_owner_id"),
-        sa.ForeignKeyConstraint(
-            ["parent_id"], ["nodes.id"], name="fk_nodes_parent_id", ondelete="CASCADE"
-        ),
+        sa.ForeignKeyConstraint(["parent_id"], ["nodes.id"], name="fk_nodes_parent_id"),
         sa.ForeignKeyConstraint(
             ["tenant_id"], ["tenants.id"], name="fk_nodes_tenant_id", ondelete="CASCADE"
         ),

@@ -1,0 +1,83 @@
+"""The composition root: the services of the domain behind the routes of their features."""
+
+import ipaddress
+from typing import Any
+
+from flask import Flask
+
+from strongroom.authorizations.service import AuthorizationService
+from strongroom.authorizations.views import blueprint as authorizations_blueprint
+from strongroom.clock import Clock
+from strongroom.config import Configuration
+from strongroom.container import Container, build
+from strongroom.files.listing import FileListing
+from strongroom.files.service import FileService
+from strongroom.files.views import blueprint as files_blueprint
+from strongroom.tenants.service import TenantService
+from strongroom.tenants.views import blueprint as tenants_blueprint
+from strongroom.verification.captchas import CaptchaService
+from strongroom.verification.views import blueprint as verification_blueprint
+from strongroom.version import __version__
+from strongroom.web.components import provide
+from strongroom.web.envelope import PublicUrl
+from strongroom.web.errors import register_error_handlers
+from strongroom.web.guard import TokenVerifier
+from strongroom.web.openapi import create_api
+from strongroom.web.requests import TrustedProxies, register_request_hooks
+from strongroom.web.wsgi import HonestLength
+
+MAX_JSON_BYTES = 1024 * 1024
+
+BLUEPRINTS = (
+    authorizations_blueprint,
+    verification_blueprint,
+    tenants_blueprint,
+    files_blueprint,
+)
+
+
+def create_app(configuration: Configuration, clock: Clock | None = None) -> Flask:
+    """Make the application of one process.
+
+    Raises:
+        ConfigurationError: the configuration cannot be served.
+    """
+    container = build(configuration, clock)
+    app = Flask("strongroom", static_folder=None)
+    app.config["MAX_CONTENT_LENGTH"] = MAX_JSON_BYTES
+    app.json.ensure_ascii = False  # type: ignore[attr-defined]  # Flask's own provider has it
+    app.json.sort_keys = False  # type: ignore[attr-defined]
+    _provide_components(app, container)
+    register_request_hooks(app)
+    register_error_handlers(app)
+    _register_routes(app, container)
+    app.wsgi_app = HonestLength(app.wsgi_app)  # type: ignore[method-assign]  # as Flask documents it
+    return app
+
+
+def _provide_components(app: Flask, container: Container) -> None:
+    settings = container.settings
+    networks = tuple(ipaddress.ip_network(text) for text in settings.server.trusted_proxies)
+    components: dict[type[Any], object] = {
+        Container: container,
+        PublicUrl: PublicUrl(settings.public_root),
+        TrustedProxies: TrustedProxies(networks),
+        TokenVerifier: container.authorizations,
+        AuthorizationService: container.authorizations,
+        CaptchaService: container.captchas,
+        TenantService: container.tenants,
+        FileService: container.files,
+        FileListing: container.listing,
+    }
+    for kind, component in components.items():
+        provide(app, kind, component)
+
+
+def _register_routes(app: Flask, container: Container) -> None:
+    base_path = container.settings.server.base_path
+    api = create_api(
+        app, version=__version__, server_url=container.settings.public_root, base_path=base_path
+    )
+    plugin_blueprints = [item for _, item in container.selection.plugins.ask("register_blueprints")]
+    for blueprint in (*BLUEPRINTS, *plugin_blueprints):
+        api.register_blueprint(blueprint, url_prefix=base_path + (blueprint.url_prefix or ""))

@@ -1,0 +1,108 @@
+"""Access tokens: JWTs (RFC 9068) of one algorithm and one issuer, fixed by configuration."""
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from joserfc import jws, jwt
+from joserfc.errors import JoseError
+
+from strongroom.authorizations.keys import KeyRing
+from strongroom.clock import Clock
+from strongroom.errors import TokenInvalid
+from strongroom.ids import is_id
+
+MAX_LENGTH: Final = 4096
+CLIENT_ID: Final = "strongroom"
+_TYPE: Final = "at+jwt"
+_HEADER_NAMES: Final = frozenset({"alg", "kid", "typ"})
+
+
+@dataclass(frozen=True, slots=True)
+class TokenClaims:
+    """What a good token says. ``expires_at`` is in milliseconds since the Unix epoch."""
+
+    user_id: str
+    authorization_id: str
+    serial: int
+    expires_at: int
+
+
+class TokenSigner:
+    """Issues and checks tokens; whether they were revoked is not its business.
+
+    Args:
+        keys: what signs and verifies.
+        issuer: the server's public URL; also the audience.
+        lifetime: milliseconds.
+        clock: the time.
+    """
+
+    def __init__(self, keys: KeyRing, *, issuer: str, lifetime: int, clock: Clock) -> None:
+        self._keys = keys
+        self._issuer = issuer
+        self.lifetime = lifetime
+        self._clock = clock
+
+    def issue(self, user_id: str, authorization_id: str, serial: int) -> tuple[str, int]:
+        """Return a new token, and when it expires, in milliseconds since the Unix epoch."""
+        issued_at = self._clock.now() // 1000
+        expires_at = issued_at + self.lifetime // 1000
+        key = self._keys.signing_key
+        header = {"alg": self._keys.algorithm, "kid": key.kid, "typ": _TYPE}
+        claims = {
+            "iss": self._issuer,
+            "aud": self._issuer,
+            "sub": user_id,
+            "client_id": CLIENT_ID,
+            "iat": issued_at,
+            "exp": expires_at,
+            "jti": token_id(authorization_id, serial),
+        }
+        return jwt.encode(header, claims, key, algorithms=[self._keys.algorithm]), expires_at * 1000
+
+    def check(self, token: str) -> TokenClaims:
+        """Return what a token says.
+
+        Raises:
+            TokenInvalid: it was not issued here, was changed, or has expired.
+        """
+        try:
+            claims = self._verified_claims(token)
+            authorization_id, serial = parse_token_id(claims["jti"])
+            expires_at = int(claims["exp"]) * 1000
+            fits = claims["iss"] == claims["aud"] == self._issuer and expires_at > self._clock.now()
+            user_id = str(claims["sub"])
+        except (JoseError, ValueError, KeyError, TypeError) as error:
+            raise TokenInvalid from error
+        if not fits:
+            raise TokenInvalid
+        return TokenClaims(user_id, authorization_id, serial, expires_at)
+
+    def _verified_claims(self, token: str) -> dict[str, Any]:
+        if len(token) > MAX_LENGTH:
+            raise ValueError("too long")
+        header = jws.extract_compact(token.encode("ascii")).headers()
+        # Names outside of the set, "crit" and "jwk" among them, could only ask for something unusual.
+        if set(header) != _HEADER_NAMES or header["typ"] != _TYPE:
+            raise ValueError("unusual header")
+        key = self._keys.find(header["kid"])
+        if key is None:
+            raise ValueError("unknown key")
+        return jwt.decode(token, key, algorithms=[self._keys.algorithm]).claims
+
+
+def token_id(authorization_id: str, serial: int) -> str:
+    """Return the ``jti`` of the token that an authorization issued as its ``serial``-th."""
+    return f"{authorization_id}-{serial}"
+
+
+def parse_token_id(text: str) -> tuple[str, int]:
+    """Return the authorization's id and the serial in a ``jti``.
+
+    Raises:
+        ValueError: it is no ``jti`` of ours.
+    """
+    authorization_id, _, serial = text.rpartition("-")
+    if not is_id(authorization_id) or not serial.isascii() or not serial.isdigit():
+        raise ValueError("no token id")
+    return authorization_id, int(serial)

@@ -1,0 +1,48 @@
+"""A sender for development: prints messages, and keeps them in a file that scripts can read."""
+
+import json
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from strongroom.plugin_api import hookimpl, option
+from strongroom.plugin_api.messages import Message, MessageSender
+
+API_VERSION = "1.0"
+
+
+@dataclass(frozen=True, slots=True)
+class ConsoleOptions:
+    """The keys of ``[messages.console]``."""
+
+    outbox: Path = option(help="The file to which each message is appended as a line of JSON.")
+
+
+class ConsoleSender(MessageSender[ConsoleOptions]):
+    """Sends nothing anywhere."""
+
+    name = "console"
+    channels = frozenset({"email", "sms"})
+    options_type = ConsoleOptions
+    development_only = True
+
+    def __init__(self, options: ConsoleOptions) -> None:
+        super().__init__(options)
+        self._lock = Lock()
+
+    def send(self, message: Message) -> None:
+        record = {"channel": message.channel, "recipient": message.recipient, "text": message.text}
+        if "code" in message.parameters:
+            record["code"] = message.parameters["code"]
+        line = json.dumps(record, ensure_ascii=False) + "\n"
+        # One write of a short line to a file opened for appending stays whole beside other processes.
+        with self._lock, self.options.outbox.open("ab", buffering=0) as file:
+            file.write(line.encode())
+        print(f"[{message.channel} to {message.recipient}] {message.text}", file=sys.stderr, flush=True)  # noqa: T201
+
+
+@hookimpl
+def register_message_senders() -> list[type[MessageSender[Any]]]:
+    return [ConsoleSender]

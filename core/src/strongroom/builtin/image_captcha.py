@@ -1,0 +1,71 @@
+"""A captcha of digits, as a picture and, for those who cannot see it, as speech."""
+
+import base64
+import secrets
+from dataclasses import dataclass
+from functools import cached_property
+from io import BytesIO
+from typing import TYPE_CHECKING, Any, Final
+
+from strongroom.plugin_api import hookimpl, option
+from strongroom.plugin_api.captcha import CaptchaChallenge, CaptchaProvider
+
+if TYPE_CHECKING:
+    from captcha.audio import AudioCaptcha
+    from captcha.image import ImageCaptcha
+
+API_VERSION = "1.0"
+
+DIGITS: Final = "0123456789"
+
+
+@dataclass(frozen=True, slots=True)
+class ImageCaptchaOptions:
+    """The keys of ``[captcha]`` with ``provider = "image"``."""
+
+    length: int = option(6, minimum=4, maximum=8, help="How many digits there are.")
+    audio: bool = option(True, help="Whether the digits are spoken as well.")
+
+
+class DigitsCaptcha(CaptchaProvider[ImageCaptchaOptions]):
+    """Shows and speaks digits. The libraries that draw and speak are loaded when first needed."""
+
+    name = "image"
+    kind = "image"
+    options_type = ImageCaptchaOptions
+
+    def issue(self) -> CaptchaChallenge:
+        digits = "".join(secrets.choice(DIGITS) for _ in range(self.options.length))
+        payload = {"image": self._picture(digits)}
+        if self.options.audio:
+            payload["audio"] = _data_uri("audio/wav", bytes(self._speaker.generate(digits)))
+        return CaptchaChallenge(payload=payload, state=digits)
+
+    def verify(self, state: str, answer: str) -> bool:
+        return secrets.compare_digest(state, "".join(answer.split()))
+
+    def _picture(self, digits: str) -> str:
+        buffer = BytesIO()
+        self._painter.write(digits, buffer)
+        return _data_uri("image/png", buffer.getvalue())
+
+    @cached_property
+    def _painter(self) -> "ImageCaptcha":
+        from captcha.image import ImageCaptcha
+
+        return ImageCaptcha(width=40 * self.options.length, height=80)
+
+    @cached_property
+    def _speaker(self) -> "AudioCaptcha":
+        from strongroom.builtin.spoken_digits import SpokenDigits
+
+        return SpokenDigits()
+
+
+def _data_uri(media_type: str, content: bytes) -> str:
+    return f"data:{media_type};base64,{base64.b64encode(content).decode()}"
+
+
+@hookimpl
+def register_captcha_providers() -> list[type[CaptchaProvider[Any]]]:
+    return [DigitsCaptcha]

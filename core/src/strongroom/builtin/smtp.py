@@ -1,0 +1,98 @@
+"""Sends e-mail by SMTP (RFC 5321), encrypted unless told otherwise."""
+
+import smtplib
+import ssl
+from dataclasses import dataclass
+from email.message import EmailMessage
+from email.policy import SMTP
+from email.utils import formatdate, make_msgid
+from typing import Any
+
+from strongroom.plugin_api import hookimpl, option
+from strongroom.plugin_api.messages import Message, MessageNotSent, MessageSender, RecipientRefused
+
+API_VERSION = "1.0"
+
+_PERMANENT = 500
+
+
+@dataclass(frozen=True, slots=True)
+class SmtpOptions:
+    """The keys of ``[messages.smtp]``."""
+
+    host: str = option(help="The mail server.")
+    sender: str = option(help='The From of every message, such as "Example <no-reply@example.com>".')
+    port: int = option(587, minimum=1, maximum=65535, help="The port of the mail server.")
+    encryption: str = option(
+        "starttls", choices=("starttls", "tls", "none"), help="How the connection is encrypted."
+    )
+    ca_file: str | None = option(
+        None, help="A file of CA certificates to trust instead of the system's."
+    )
+    username: str | None = option(None, help="The name to log in with; absent: no login.")
+    password: str | None = option(None, secret=True, help="The password to log in with.")
+    timeout_seconds: float = option(10.0, minimum=1, maximum=120, help="How long a step may take.")
+
+
+class SmtpSender(MessageSender[SmtpOptions]):
+    """Opens a connection for each message, which is then the mail server's."""
+
+    name = "smtp"
+    channels = frozenset({"email"})
+    options_type = SmtpOptions
+
+    def send(self, message: Message) -> str | None:
+        mail = self._compose(message)
+        handed_over = False
+        try:
+            with self._connect() as connection:
+                handed_over = True
+                connection.send_message(mail)
+        except smtplib.SMTPRecipientsRefused as error:
+            code, reason = next(iter(error.recipients.values()))
+            if code >= _PERMANENT:
+                raise RecipientRefused(f"{code} {reason!r}") from error
+            raise MessageNotSent(f"{code} {reason!r}", retryable=True) from error
+        except smtplib.SMTPResponseException as error:
+            code = error.smtp_code
+            raise MessageNotSent(f"{code} {error.smtp_error!r}", retryable=code < _PERMANENT) from error
+        except (OSError, smtplib.SMTPException) as error:
+            # Once the message is on its way, only the mail server knows whether it arrived.
+            raise MessageNotSent(type(error).__name__, retryable=not handed_over) from error
+        return str(mail["Message-ID"])
+
+    def _compose(self, message: Message) -> EmailMessage:
+        mail = EmailMessage(policy=SMTP)
+        mail["From"] = self.options.sender
+        mail["To"] = message.recipient
+        mail["Subject"] = message.subject or ""
+        mail["Date"] = formatdate(localtime=False)
+        mail["Message-ID"] = make_msgid(domain=self.options.sender.rpartition("@")[2].rstrip("> "))
+        mail["Auto-Submitted"] = "auto-generated"
+        mail["Content-Language"] = message.locale
+        mail.set_content(message.text)
+        return mail
+
+    def _connect(self) -> smtplib.SMTP:
+        options = self.options
+        context = ssl.create_default_context(cafile=options.ca_file)
+        if options.encryption == "tls":
+            connection: smtplib.SMTP = smtplib.SMTP_SSL(
+                options.host, options.port, timeout=options.timeout_seconds, context=context
+            )
+        else:
+            connection = smtplib.SMTP(options.host, options.port, timeout=options.timeout_seconds)
+        try:
+            if options.encryption == "starttls":
+                connection.starttls(context=context)
+            if options.username is not None:
+                connection.login(options.username, options.password or "")
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+
+@hookimpl
+def register_message_senders() -> list[type[MessageSender[Any]]]:
+    return [SmtpSender]

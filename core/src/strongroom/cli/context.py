@@ -1,0 +1,66 @@
+"""What commands share: the configuration, and the services made from it."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from strongroom.config import Configuration, load
+
+if TYPE_CHECKING:
+    from strongroom.container import Container
+
+
+class CommandContext:
+    """The configuration of one run of the command line, read when it is first needed."""
+
+    def __init__(self, config_path: Path | None) -> None:
+        self.config_path = config_path
+
+    @cached_property
+    def configuration(self) -> Configuration:
+        """The configuration.
+
+        Raises:
+            ConfigurationError: it cannot be served.
+        """
+        return load(self.config_path, os.environ)
+
+    @contextmanager
+    def container(self) -> Iterator["Container"]:
+        """Make the services, on a database whose schema is current, and close them afterwards."""
+        from strongroom.cli.db import require_current_schema
+        from strongroom.container import build
+
+        container = build(self.configuration)
+        try:
+            require_current_schema(self.configuration, container.database)
+            yield container
+        finally:
+            container.close()
+
+    def plugin_commands(self) -> dict[str, click.Command]:
+        """Return the commands that the enabled plugins add."""
+        from strongroom.selection import select
+
+        plugins = select(self.configuration).plugins
+        return {str(item.name): item for _, item in plugins.ask("register_commands")}
+
+
+def _choose_config(ctx: click.Context, _parameter: click.Parameter, path: Path | None) -> None:
+    if path is not None:
+        ctx.obj = CommandContext(path)
+
+
+config_option = click.option(
+    "--config",
+    type=click.Path(path_type=Path),
+    expose_value=False,
+    callback=_choose_config,
+    help="The configuration file, as before the command.",
+)
+"""Lets a command take ``--config`` after its name, too."""

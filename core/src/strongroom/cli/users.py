@@ -1,0 +1,69 @@
+"""``strongroom users``: users, from where no token is needed."""
+
+import json
+import sys
+
+import click
+
+from strongroom.cli.context import CommandContext
+from strongroom.errors import StrongroomError
+from strongroom.identity import Origin
+from strongroom.users.models import User, UserType
+from strongroom.users.registration import Registration
+
+
+@click.group("users")
+def users_group() -> None:
+    """Look after users."""
+
+
+@users_group.command("create")
+@click.option("--email", help="The e-mail address to log in by.")
+@click.option("--mobile", help="The mobile number to log in by.")
+@click.option("--username", help="The username to log in by.")
+@click.option("--name", default="", help="What the user is called.")
+@click.option("--admin", is_flag=True, help="Make the user an administrator of the server.")
+@click.option("--password-stdin", is_flag=True, help="Read the password from standard input.")
+@click.option("--json", "as_json", is_flag=True, help="Print the user as JSON.")
+@click.pass_obj
+def create(
+    context: CommandContext,
+    email: str | None,
+    mobile: str | None,
+    username: str | None,
+    name: str,
+    *,
+    admin: bool,
+    password_stdin: bool,
+    as_json: bool,
+) -> None:
+    """Make a user; what the user logs in by is taken as verified."""
+    registration = Registration(
+        name=name,
+        password=_read_password(from_stdin=password_stdin),
+        email=email,
+        mobile=mobile,
+        username=username,
+        kind=UserType.ADMIN if admin else UserType.USER,
+    )
+    with context.container() as container:
+        try:
+            user = container.registration.register(registration, Origin(user_agent="command line"))
+        except StrongroomError as error:
+            raise click.ClickException(_explain(error)) from error
+    click.echo(json.dumps(_present(user), ensure_ascii=False) if as_json else f"{user.id} {user.name}")
+
+
+def _read_password(*, from_stdin: bool) -> str:
+    if from_stdin:
+        return sys.stdin.readline().rstrip("\r\n")
+    password: str = click.prompt("Password", hide_input=True, confirmation_prompt=True)
+    return password
+
+
+def _explain(error: StrongroomError) -> str:
+    return "; ".join(f"{item.field}: {item.message}" for item in error.details) or str(error)
+
+
+def _present(user: User) -> dict[str, str | int]:
+    return {"id": user.id, "type": user.type, "name": user.name, "revision": user.revision}

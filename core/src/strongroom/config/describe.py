@@ -1,0 +1,90 @@
+"""Shows a configuration, and writes a template of one, from the options that declare it."""
+
+import json
+import typing
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from strongroom.config.rates import Rate
+from strongroom.config.settings import Settings
+from strongroom.config.sources import KeyPath, RawConfiguration
+
+_HIDDEN: Final = '"..."'
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A table of the file: where it stands, what may stand in it, and the values it has."""
+
+    path: KeyPath
+    options_type: type[Any]
+    options: Any = None
+
+
+def core_sections(settings: Settings | None = None) -> list[Section]:
+    """Return the tables of the core, with the values of ``settings`` if there are any."""
+    hints = typing.get_type_hints(Settings)
+    return [
+        Section((item.name,), hints[item.name], getattr(settings, item.name, None))
+        for item in fields(Settings)
+        if is_dataclass(hints[item.name])
+    ]
+
+
+def show(sections: Sequence[Section], raw: RawConfiguration, *, with_origin: bool) -> Iterator[str]:
+    """Yield a line for each key: its value, and where it was set; secrets are not shown."""
+    for section in sections:
+        for item in fields(section.options_type):
+            path = (*section.path, item.name)
+            value = getattr(section.options, item.name)
+            shown = _HIDDEN if item.metadata["secret"] and value else spell(value)
+            origin = f"  # {raw.origins.get(path, 'default')}" if with_origin else ""
+            yield f"{'.'.join(path)} = {shown}{origin}"
+
+
+def template(sections: Sequence[Section]) -> Iterator[str]:
+    """Yield the lines of a file in which every key is at its default and tells its meaning."""
+    for section in sections:
+        yield f"[{'.'.join(section.path)}]"
+        for item in fields(section.options_type):
+            yield f"# {item.metadata['help']}{_constraint(item)}"
+            yield f"#{item.name} = {_default(item)}"
+        yield ""
+
+
+def spell(value: Any) -> str:
+    """Return a value as TOML spells it; ``None``, which TOML has not, as an empty string."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        return str(value)
+    if isinstance(value, tuple | list):
+        return f"[{', '.join(map(spell, value))}]"
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(f'{key} = {spell(item)}' for key, item in value.items())}}}"
+    if value is None or isinstance(value, str | Path | Rate):
+        return json.dumps("" if value is None else str(value), ensure_ascii=False)
+    return (
+        f"{{{', '.join(f'{item.name} = {spell(getattr(value, item.name))}' for item in fields(value))}}}"
+    )
+
+
+def _default(item: "Field[Any]") -> str:
+    if item.default is not MISSING:
+        return spell(item.default)
+    if item.default_factory is not MISSING:
+        return spell(item.default_factory())
+    return '"" # required'
+
+
+def _constraint(item: "Field[Any]") -> str:
+    low, high = item.metadata["range"]
+    if choices := item.metadata["choices"]:
+        return f" One of: {', '.join(choices)}."
+    if low is None and high is None:
+        return ""
+    if high is None:
+        return f" At least {low}."
+    return f" At most {high}." if low is None else f" {low} to {high}."

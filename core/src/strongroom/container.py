@@ -1,0 +1,209 @@
+"""Makes every service of the domain, each once, and puts them together. Knows nothing of HTTP."""
+
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import Any
+
+from strongroom.audit.service import AuditService
+from strongroom.authorizations.keys import KeyRing, KeyRingError, load_keys, load_or_create_keys
+from strongroom.authorizations.proofs import CoreProofs
+from strongroom.authorizations.service import AuthorizationService, LoginServices
+from strongroom.authorizations.throttle import LoginThrottle
+from strongroom.authorizations.tokens import TokenSigner
+from strongroom.clock import Clock, SystemClock
+from strongroom.config import Configuration, Settings
+from strongroom.credentials.passwords import PasswordHasher
+from strongroom.credentials.service import CredentialService
+from strongroom.database import Database
+from strongroom.files.access import AccessControl
+from strongroom.files.listing import FileListing
+from strongroom.files.service import FileService
+from strongroom.files.tree import Tree
+from strongroom.limits.service import Counters
+from strongroom.plugin_api.storage import StorageBackend, StorageError
+from strongroom.secret_keys import SecretKeys, load_or_create_secret
+from strongroom.selection import Selection, select
+from strongroom.storage.service import BlobService
+from strongroom.tenants.memberships import Memberships
+from strongroom.tenants.service import TenantService
+from strongroom.users.registration import RegistrationService
+from strongroom.users.service import UserService
+from strongroom.verification.captchas import CaptchaService
+from strongroom.verification.codes import CodeService
+
+
+@dataclass(frozen=True, slots=True)
+class Container:
+    """The services of one process, and what must be closed with them."""
+
+    settings: Settings
+    selection: Selection
+    database: Database
+    storages: Mapping[str, StorageBackend[Any]]
+    users: UserService
+    registration: RegistrationService
+    captchas: CaptchaService
+    codes: CodeService
+    authorizations: AuthorizationService
+    tenants: TenantService
+    blobs: BlobService
+    files: FileService
+    listing: FileListing
+    resources: ExitStack
+
+    def close(self) -> None:
+        """Close connections and extensions."""
+        self.resources.close()
+
+
+def build(configuration: Configuration, clock: Clock | None = None) -> Container:
+    """Make the services of a process.
+
+    Raises:
+        ConfigurationError: the configuration cannot be served.
+    """
+    selection = select(configuration)
+    with ExitStack() as resources:
+        container = _Builder(configuration, selection, clock or SystemClock(), resources).build()
+        resources.pop_all()
+        return container
+
+
+class _Builder:
+    """Puts the services together, from those that need nothing to those that need many."""
+
+    def __init__(
+        self, configuration: Configuration, selection: Selection, clock: Clock, resources: ExitStack
+    ) -> None:
+        self._configuration = configuration
+        self._settings = configuration.settings
+        self._selection = selection
+        self._clock = clock
+        self._resources = ExitStack()
+        resources.push(self._resources)
+        self._data_dir = self._settings.server.data_dir.absolute()
+        self._data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self._keys = self._secret_keys()
+        self._database = Database(self._settings.database_url, pool_size=self._settings.server.threads)
+        self._resources.callback(self._database.close)
+        self._audit = AuditService(clock)
+        self._users = UserService(clock)
+        self._counters = Counters(clock, self._keys)
+
+    def build(self) -> Container:
+        credentials = self._credentials()
+        captchas = self._captchas()
+        codes = CodeService(self._database, self._clock, self._keys, self._counters)
+        memberships = Memberships(self._clock)
+        access = AccessControl(self._clock, memberships)
+        tenants = self._tenants(memberships)
+        storages = self._storages()
+        blobs = BlobService(self._database, self._clock, storages, self._settings.files.storage)
+        return Container(
+            settings=self._settings,
+            selection=self._selection,
+            database=self._database,
+            storages=storages,
+            users=self._users,
+            registration=RegistrationService(self._database, self._users, credentials, self._audit),
+            captchas=captchas,
+            codes=codes,
+            authorizations=self._authorizations(credentials, captchas, codes),
+            tenants=tenants,
+            blobs=blobs,
+            files=FileService(
+                self._database,
+                access,
+                Tree(self._clock),
+                blobs,
+                tenants,
+                max_file_bytes=self._settings.files.max_file_bytes,
+            ),
+            listing=FileListing(self._database, access, self._users),
+            resources=self._resources,
+        )
+
+    def _secret_keys(self) -> SecretKeys:
+        secret = self._settings.server.secret_key
+        try:
+            return SecretKeys(secret or load_or_create_secret(self._data_dir / "secret.key"))
+        except ValueError as error:
+            self._refuse(("server", "secret_key"), str(error))
+            raise
+
+    def _credentials(self) -> CredentialService:
+        passwords = self._settings.passwords
+        hasher = PasswordHasher(
+            self._keys.derive("passwords"),
+            cost=passwords.bcrypt_cost,
+            in_flight=passwords.hashes_in_flight,
+        )
+        return CredentialService(
+            self._database, self._clock, hasher, self._settings.login.default_region
+        )
+
+    def _captchas(self) -> CaptchaService:
+        provider = self._selection.captcha.make()
+        self._resources.callback(provider.close)
+        lifetime = self._settings.captcha.lifetime_seconds * 1000
+        return CaptchaService(self._database, self._clock, self._keys, provider, lifetime)
+
+    def _tenants(self, memberships: Memberships) -> TenantService:
+        return TenantService(
+            self._database,
+            self._clock,
+            memberships,
+            self._users,
+            self._audit,
+            any_user_creates=self._settings.files.user_tenants,
+        )
+
+    def _authorizations(
+        self, credentials: CredentialService, captchas: CaptchaService, codes: CodeService
+    ) -> AuthorizationService:
+        limits = self._settings.limits
+        throttle = LoginThrottle(
+            self._database,
+            self._counters,
+            free_failures=limits.login_failures_before_captcha,
+            lifetime=limits.login_failures_seconds * 1000,
+        )
+        proofs = CoreProofs(credentials, codes)
+        methods = [choice.make(proofs) for choice in self._selection.login_methods]
+        for method in methods:
+            self._resources.callback(method.close)
+        services = LoginServices(self._users, credentials, captchas, throttle, self._audit)
+        return AuthorizationService(self._database, self._clock, self._signer(), methods, services)
+
+    def _signer(self) -> TokenSigner:
+        return TokenSigner(
+            self._key_ring(),
+            issuer=self._settings.public_root + self._settings.server.base_path,
+            lifetime=self._settings.tokens.lifetime_seconds * 1000,
+            clock=self._clock,
+        )
+
+    def _key_ring(self) -> KeyRing:
+        tokens = self._settings.tokens
+        try:
+            if tokens.keys_file is not None:
+                return load_keys(tokens.keys_file, tokens.algorithm)
+            return load_or_create_keys(self._data_dir / "signing-keys.json", tokens.algorithm)
+        except KeyRingError as error:
+            self._refuse(("tokens", "keys_file"), str(error))
+            raise
+
+    def _storages(self) -> dict[str, StorageBackend[Any]]:
+        storages = {}
+        for name, choice in self._selection.storages.items():
+            try:
+                storages[name] = choice.make()
+            except StorageError as error:
+                self._refuse(("storages", name), f"cannot be opened: {error}")
+            self._resources.callback(storages[name].close)
+        return storages
+
+    def _refuse(self, path: tuple[str, ...], message: str) -> None:
+        self._configuration.blame(path, message)
+        self._configuration.refuse_problems()

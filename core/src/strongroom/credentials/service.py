@@ -1,0 +1,129 @@
+"""Finds users by what they log in with, and checks passwords."""
+
+import unicodedata
+from collections.abc import Sequence
+from typing import Final
+
+from sqlalchemy import Connection, delete, insert, select, tuple_, update
+from sqlalchemy.exc import IntegrityError
+
+from strongroom.clock import Clock
+from strongroom.credentials import policy
+from strongroom.credentials.identifiers import identify
+from strongroom.credentials.models import BoundCredential, credentials, passwords
+from strongroom.credentials.passwords import MAX_LENGTH, PasswordHasher
+from strongroom.database import Database
+from strongroom.errors import CredentialTaken, ValidationFailed
+from strongroom.ids import new_id
+from strongroom.plugin_api.login import Credential
+
+MAX_NAME_LENGTH: Final = 1024
+
+
+class CredentialService:
+    """Credentials and passwords of users.
+
+    Args:
+        database: for checks that begin outside of any transaction.
+        clock: the time.
+        hasher: makes and checks password hashes.
+        default_region: the region whose mobile numbers need no country code.
+    """
+
+    def __init__(
+        self, database: Database, clock: Clock, hasher: PasswordHasher, default_region: str
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._hasher = hasher
+        self._default_region = default_region
+
+    def identify(self, text: str) -> Credential | None:
+        """Return the e-mail address, mobile number or username that ``text`` spells, normalised."""
+        return identify(text, self._default_region)
+
+    def canonical_name(self, text: str) -> str:
+        """Return one text for all spellings of a credential, and of what is none."""
+        credential = self.identify(text)
+        if credential is not None:
+            return f"{credential.kind}:{credential.value}"
+        return unicodedata.normalize("NFKC", text[:MAX_NAME_LENGTH]).strip().casefold()
+
+    def find_users(self, connection: Connection, wanted: Sequence[Credential]) -> dict[Credential, str]:
+        """Return the ids of the users who hold any of the credentials, by credential."""
+        pair = tuple_(credentials.c.kind, credentials.c.value)
+        query = select(credentials.c.kind, credentials.c.value, credentials.c.user_id).where(
+            pair.in_([(item.kind, item.value) for item in wanted])
+        )
+        return {Credential(kind, value): user_id for kind, value, user_id in connection.execute(query)}
+
+    def of_user(self, connection: Connection, user_id: str) -> list[BoundCredential]:
+        """Return the credentials of a user, oldest first."""
+        query = select(credentials).where(credentials.c.user_id == user_id).order_by(credentials.c.id)
+        return [BoundCredential(*row) for row in connection.execute(query)]
+
+    def bind(self, connection: Connection, user_id: str, credential: Credential) -> None:
+        """Give a user a credential that nobody holds.
+
+        Raises:
+            CredentialTaken: somebody does, or the user has one of this kind already.
+        """
+        row = {
+            "id": new_id(),
+            "user_id": user_id,
+            "kind": credential.kind,
+            "value": credential.value,
+            "created_at": self._clock.now(),
+        }
+        try:
+            with connection.begin_nested():
+                connection.execute(insert(credentials).values(row))
+        except IntegrityError as error:
+            raise CredentialTaken.of_field(credential.kind, "taken", CredentialTaken.message) from error
+
+    def set_password(self, connection: Connection, user_id: str, password_hash: str) -> None:
+        """Make a hash from :meth:`hash_password` the user's password."""
+        connection.execute(delete(passwords).where(passwords.c.user_id == user_id))
+        row = {"user_id": user_id, "hash": password_hash, "changed_at": self._clock.now()}
+        connection.execute(insert(passwords).values(row))
+
+    def hash_password(self, password: str) -> str:
+        """Return the hash of a new password; call it outside of a transaction, for it takes long.
+
+        Raises:
+            ValidationFailed: the password does not meet the policy.
+        """
+        if complaints := policy.complaints(password):
+            raise ValidationFailed(details=complaints)
+        return self._hasher.hash(password)
+
+    def check_password(self, username: str, password: str) -> Credential | None:
+        """Return the credential if the password is its user's. The time taken tells nothing."""
+        credential = self.identify(username)
+        found = self._password_of(credential) if credential else None
+        user_id, stored = found or (None, None)
+        if len(password) > MAX_LENGTH or not self._hasher.verify(password, stored):
+            return None
+        if user_id and stored and self._hasher.is_outdated(stored):
+            self._rehash(user_id, stored, password)
+        return credential
+
+    def _password_of(self, credential: Credential) -> tuple[str, str] | None:
+        query = (
+            select(passwords.c.user_id, passwords.c.hash)
+            .join(credentials, credentials.c.user_id == passwords.c.user_id)
+            .where(credentials.c.kind == credential.kind, credentials.c.value == credential.value)
+        )
+        with self._database.read() as connection:
+            row = connection.execute(query).first()
+        return (row.user_id, row.hash) if row else None
+
+    def _rehash(self, user_id: str, old: str, password: str) -> None:
+        new = self._hasher.hash(password)
+        with self._database.write() as connection:
+            # A password that was changed meanwhile must not come back.
+            connection.execute(
+                update(passwords)
+                .where(passwords.c.user_id == user_id, passwords.c.hash == old)
+                .values(hash=new)
+            )

@@ -1,0 +1,91 @@
+"""Who may do what with a node: the one place that decides."""
+
+from dataclasses import dataclass
+
+from sqlalchemy import ColumnElement, Connection, func, select
+
+from strongroom.clock import Clock
+from strongroom.errors import Forbidden, NotFound
+from strongroom.files.models import Node, Permission, grants, nodes
+from strongroom.identity import Identity
+from strongroom.tenants.memberships import Memberships
+from strongroom.tenants.models import Role
+
+
+@dataclass(frozen=True, slots=True)
+class NodeView:
+    """A node as one user sees it: with what the user may do with it."""
+
+    node: Node
+    permission: Permission
+
+
+class AccessControl:
+    """Resolves permissions: tenant administrators manage all; others hold what is granted to them on
+    the node or on any folder around it.
+    """
+
+    def __init__(self, clock: Clock, memberships: Memberships) -> None:
+        self._clock = clock
+        self.memberships = memberships
+
+    def require(
+        self,
+        connection: Connection,
+        identity: Identity,
+        tenant_id: str,
+        node_id: str,
+        needed: Permission,
+    ) -> NodeView:
+        """Return a node with the caller's permission on it.
+
+        Raises:
+            Forbidden: the caller is no member of the tenant, or may not do what is needed.
+            NotFound: the tenant holds no such node.
+        """
+        role = self.memberships.require_member(connection, tenant_id, identity)
+        node = self.node(connection, tenant_id, node_id)
+        permission = self.permission(connection, node_id, identity.user_id, role)
+        if permission < needed:
+            raise Forbidden
+        return NodeView(node, permission)
+
+    def node(self, connection: Connection, tenant_id: str, node_id: str) -> Node:
+        """Return a node of a tenant.
+
+        Raises:
+            NotFound: the tenant holds no such node.
+        """
+        query = select(nodes).where(
+            nodes.c.id == node_id, nodes.c.tenant_id == tenant_id, nodes.c.parent_id.is_not(None)
+        )
+        row = connection.execute(query).first()
+        if row is None:
+            raise NotFound
+        return Node(*row)
+
+    def permission(
+        self, connection: Connection, node_id: str, user_id: str, role: Role | None
+    ) -> Permission:
+        """Return what a user with a role in the node's tenant may do with the node."""
+        if role is None:
+            return Permission.NONE
+        return Permission.MANAGE if role is Role.ADMIN else self.granted(connection, node_id, user_id)
+
+    def granted(self, connection: Connection, node_id: str, user_id: str) -> Permission:
+        """Return the highest permission granted to a user on a node or on any folder around it."""
+        chain = select(nodes.c.id, nodes.c.parent_id).where(nodes.c.id == node_id).cte(recursive=True)
+        above = nodes.alias()
+        chain = chain.union_all(
+            select(above.c.id, above.c.parent_id).join(chain, above.c.id == chain.c.parent_id)
+        )
+        query = (
+            select(func.max(grants.c.permission))
+            .join(chain, grants.c.node_id == chain.c.id)
+            .where(grants.c.user_id == user_id, self.is_in_force())
+        )
+        return Permission(connection.execute(query).scalar() or Permission.NONE)
+
+    def is_in_force(self) -> ColumnElement[bool]:
+        """Return the condition that a grant has not expired."""
+        return grants.c.expires_at.is_(None) | (grants.c.expires_at > self._clock.now())

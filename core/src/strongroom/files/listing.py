@@ -1,0 +1,122 @@
+"""Lists what a user can see."""
+
+from typing import Any
+
+from sqlalchemy import Connection, Row, func, literal, select
+
+from strongroom.database import Database
+from strongroom.errors import Forbidden, NotAFolder
+from strongroom.files.access import AccessControl, NodeView
+from strongroom.files.models import Node, NodeType, Permission, grants, nodes
+from strongroom.identity import Identity
+from strongroom.paging import Page, Paging, select_page
+from strongroom.tenants.models import Role
+from strongroom.users.service import UserService
+
+Summaries = list[dict[str, str]]
+
+
+class FileListing:
+    """The files that a user, who is named as the owner of a list, can see in a tenant."""
+
+    def __init__(self, database: Database, access: AccessControl, users: UserService) -> None:
+        self._database = database
+        self._access = access
+        self._users = users
+
+    def top_level(
+        self, identity: Identity, tenant_id: str, owner_id: str, paging: Paging
+    ) -> tuple[Page[NodeView], Summaries]:
+        """Return what the owner sees whose folder the owner does not see, or that has none, by name.
+
+        Raises:
+            Forbidden: the caller is neither the owner nor an administrator of the tenant.
+        """
+        with self._database.read() as connection:
+            role = self._owner_role(connection, identity, tenant_id, owner_id)
+            if role is Role.ADMIN:
+                page = self._children(connection, tenant_id, owner_id, Permission.MANAGE, paging)
+            elif role is None:
+                page = Page[NodeView]([], 0, paging)
+            else:
+                page = self._granted(connection, tenant_id, owner_id, paging)
+            return page, self._summaries(connection, page)
+
+    def inside(
+        self, identity: Identity, tenant_id: str, owner_id: str, parent_id: str, paging: Paging
+    ) -> tuple[Page[NodeView], Summaries]:
+        """Return what the owner sees inside a folder, by name.
+
+        Raises:
+            Forbidden: the caller is neither the owner nor an administrator of the tenant, or does not
+                see the folder.
+            NotFound: the tenant holds no such folder.
+            NotAFolder: it is a file.
+        """
+        with self._database.read() as connection:
+            role = self._owner_role(connection, identity, tenant_id, owner_id)
+            parent = self._access.node(connection, tenant_id, parent_id)
+            if parent.type != NodeType.FOLDER:
+                raise NotAFolder
+            permission = self._access.permission(connection, parent_id, owner_id, role)
+            if permission >= Permission.READ:
+                page = self._children(connection, parent_id, owner_id, permission, paging)
+            elif owner_id == identity.user_id:
+                raise Forbidden
+            else:
+                page = Page[NodeView]([], 0, paging)
+            return page, self._summaries(connection, page)
+
+    def _owner_role(
+        self, connection: Connection, identity: Identity, tenant_id: str, owner_id: str
+    ) -> Role | None:
+        role = self._access.memberships.require_member(connection, tenant_id, identity)
+        if owner_id == identity.user_id:
+            return role
+        if role is not Role.ADMIN:
+            raise Forbidden
+        return self._access.memberships.role(connection, tenant_id, owner_id)
+
+    def _children(
+        self, connection: Connection, parent_id: str, user_id: str, inherited: Permission, paging: Paging
+    ) -> Page[NodeView]:
+        own = func.coalesce(grants.c.permission, literal(0))
+        query = (
+            select(*nodes.c, own)
+            .outerjoin(
+                grants,
+                (grants.c.node_id == nodes.c.id)
+                & (grants.c.user_id == user_id)
+                & self._access.is_in_force(),
+            )
+            .where(nodes.c.parent_id == parent_id)
+            .order_by(nodes.c.name)
+        )
+        count = select(func.count()).select_from(nodes).where(nodes.c.parent_id == parent_id)
+        return select_page(connection, query, count, paging, lambda row: _view(row, inherited))
+
+    def _granted(
+        self, connection: Connection, tenant_id: str, user_id: str, paging: Paging
+    ) -> Page[NodeView]:
+        mine = (
+            (grants.c.user_id == user_id)
+            & (grants.c.tenant_id == tenant_id)
+            & grants.c.parent_visible.is_(False)
+            & self._access.is_in_force()
+        )
+        query = (
+            select(*nodes.c, grants.c.permission)
+            .join(grants, grants.c.node_id == nodes.c.id)
+            .where(mine)
+            .order_by(grants.c.node_name, grants.c.node_id)
+        )
+        count = select(func.count()).select_from(grants).where(mine)
+        return select_page(connection, query, count, paging, lambda row: _view(row, Permission.NONE))
+
+    def _summaries(self, connection: Connection, page: Page[NodeView]) -> Summaries:
+        return self._users.summaries(connection, {view.node.owner_id for view in page.items})
+
+
+def _view(row: Row[Any], inherited: Permission) -> NodeView:
+    *columns, own = row
+    return NodeView(Node(*columns), max(inherited, Permission(own)))

@@ -1,0 +1,48 @@
+"""Tells a file's type by its content; its name only chooses among kinds of text."""
+
+import codecs
+import mimetypes
+import unicodedata
+from typing import Final
+
+import filetype
+
+BINARY: Final = "application/octet-stream"
+TEXT: Final = "text/plain"
+
+_TEXT_APPLICATIONS: Final = frozenset(
+    {
+        "application/json",
+        "application/xml",
+        "application/javascript",
+        "application/toml",
+        "application/yaml",
+    }
+)
+_ALLOWED_CONTROLS: Final = frozenset("\t\n\r\f")
+
+
+def sniff(head: bytes, name: str) -> str:
+    """Return the media type of content that begins with ``head``."""
+    kind = filetype.guess(head) if head else None
+    if kind is not None:
+        return str(kind.mime)
+    if not _is_text(head):
+        return BINARY
+    guessed, encoding = mimetypes.guess_type(name, strict=True)
+    is_textual = guessed is not None and (
+        guessed.startswith("text/")
+        or guessed in _TEXT_APPLICATIONS
+        or guessed.endswith(("+xml", "+json"))
+    )
+    media_type = guessed if guessed and is_textual and encoding is None else TEXT
+    return f"{media_type}; charset=utf-8"
+
+
+def _is_text(head: bytes) -> bool:
+    try:
+        # The end of the head may cut a character in two.
+        text = codecs.getincrementaldecoder("utf-8")().decode(head)
+    except UnicodeDecodeError:
+        return False
+    return all(char in _ALLOWED_CONTROLS or unicodedata.category(char) != "Cc" for char in text)

@@ -1,0 +1,37 @@
+"""What a file or folder may be called."""
+
+import unicodedata
+from typing import Final
+
+from strongroom.errors import ValidationFailed
+
+MAX_LENGTH: Final = 255
+
+
+def normalize_name(name: str) -> str:
+    """Return a name in its one form (NFC).
+
+    Raises:
+        ValidationFailed: it is empty, too long, ``.`` or ``..``, or holds a character that no name may.
+    """
+    normalized = unicodedata.normalize("NFC", name)
+    if not 1 <= len(normalized) <= MAX_LENGTH:
+        raise _invalid(f"Must have 1 to {MAX_LENGTH} characters.")
+    if normalized in (".", ".."):
+        raise _invalid('May not be "." or "..".')
+    if any(char == "/" or unicodedata.category(char) in ("Cc", "Cs") for char in normalized):
+        raise _invalid('May not hold "/" or a control character.')
+    return normalized
+
+
+def numbered(name: str, number: int) -> str:
+    """Return the name with a number before its extension, cut so that it stays a name."""
+    stem, dot, extension = name.rpartition(".")
+    if not stem or len(extension) > MAX_LENGTH // 4:
+        stem, dot, extension = name, "", ""
+    suffix = f" ({number}){dot}{extension}"
+    return stem[: MAX_LENGTH - len(suffix)] + suffix
+
+
+def _invalid(message: str) -> ValidationFailed:
+    return ValidationFailed.of_field("name", "invalid-name", message)

@@ -1,0 +1,242 @@
+"""Files and folders of tenants."""
+
+from typing import Any
+
+from flask import Response
+
+from strongroom.errors import (
+    DigestMismatch,
+    Forbidden,
+    LengthRequired,
+    NameConflict,
+    NotAFile,
+    NotAFolder,
+    NotFound,
+    PayloadTooLarge,
+    PreconditionFailed,
+    RangeNotSatisfiable,
+    RevisionConflict,
+    StorageFull,
+    UploadIncomplete,
+    ValidationFailed,
+)
+from strongroom.files.access import NodeView
+from strongroom.files.listing import FileListing
+from strongroom.files.schemas import FileConflictQuery, FolderConflictQuery, NewFolderSchema, NodeSchema
+from strongroom.files.service import FileService, OnConflict
+from strongroom.web.blueprint import Blueprint
+from strongroom.web.components import use
+from strongroom.web.downloads import Content, send_content
+from strongroom.web.envelope import PagingQuery, collection_of, envelope, paging, reference
+from strongroom.web.guard import Access, current_identity
+from strongroom.web.schema import DONE, DoneSchema
+from strongroom.web.uploads import UPLOAD_BODY, receive_upload
+
+blueprint = Blueprint(
+    "files", __name__, url_prefix="/api/v1/tenants/<tenant_id>", description="What tenants keep."
+)
+
+Json = dict[str, Any]
+
+_CREATE_ERRORS = (Forbidden, NotFound, NotAFolder, NameConflict)
+_UPLOAD_ERRORS = (
+    *_CREATE_ERRORS,
+    ValidationFailed,
+    LengthRequired,
+    UploadIncomplete,
+    DigestMismatch,
+    PayloadTooLarge,
+    StorageFull,
+)
+_DOWNLOAD_DOCUMENT: Json = {
+    "responses": {
+        "200": {
+            "description": "The content",
+            "content": {"*/*": {"schema": {"type": "string", "format": "binary"}}},
+        },
+        "206": {
+            "description": "The range that was asked for",
+            "content": {"*/*": {"schema": {"type": "string", "format": "binary"}}},
+        },
+        "304": {"description": "What the client has is still the content"},
+    }
+}
+
+
+@blueprint.operation(
+    "POST",
+    "/folders",
+    access=Access.USER,
+    body=NewFolderSchema,
+    query=FolderConflictQuery,
+    returns=NodeSchema,
+    status=201,
+    errors=_CREATE_ERRORS,
+)
+def create_folder(tenant_id: str, body: Json, query: Json) -> Json:
+    """Make a folder at the top of a tenant's space."""
+    return _create_folder(tenant_id, None, body, query)
+
+
+@blueprint.operation(
+    "POST",
+    "/files/<parent_id>/folders",
+    access=Access.USER,
+    body=NewFolderSchema,
+    query=FolderConflictQuery,
+    returns=NodeSchema,
+    status=201,
+    errors=_CREATE_ERRORS,
+)
+def create_folder_in_folder(tenant_id: str, parent_id: str, body: Json, query: Json) -> Json:
+    """Make a folder in a folder."""
+    return _create_folder(tenant_id, parent_id, body, query)
+
+
+@blueprint.operation(
+    "POST",
+    "/files",
+    access=Access.USER,
+    query=FileConflictQuery,
+    returns=NodeSchema,
+    status=201,
+    errors=_UPLOAD_ERRORS,
+    document={"requestBody": UPLOAD_BODY},
+)
+def upload_file(tenant_id: str, query: Json) -> Json:
+    """Upload a file to the top of a tenant's space, as a form or as the raw body."""
+    return _upload(tenant_id, None, query)
+
+
+@blueprint.operation(
+    "POST",
+    "/files/<parent_id>/files",
+    access=Access.USER,
+    query=FileConflictQuery,
+    returns=NodeSchema,
+    status=201,
+    errors=_UPLOAD_ERRORS,
+    document={"requestBody": UPLOAD_BODY},
+)
+def upload_file_into_folder(tenant_id: str, parent_id: str, query: Json) -> Json:
+    """Upload a file into a folder, as a form or as the raw body."""
+    return _upload(tenant_id, parent_id, query)
+
+
+@blueprint.operation(
+    "GET", "/files/<file_id>", access=Access.USER, returns=NodeSchema, errors=(Forbidden, NotFound)
+)
+def get_file(tenant_id: str, file_id: str) -> Json:
+    """Get the details of a file or folder."""
+    return _present(use(FileService).get(current_identity(), tenant_id, file_id))
+
+
+@blueprint.operation(
+    "GET",
+    "/files/<file_id>/download",
+    access=Access.USER,
+    errors=(Forbidden, NotFound, NotAFile, PreconditionFailed, RangeNotSatisfiable),
+    document=_DOWNLOAD_DOCUMENT,
+)
+def download_file(tenant_id: str, file_id: str) -> Response:
+    """Download a file, or one range of it; several ranges at once are answered with the whole."""
+    files = use(FileService)
+    node = files.get(current_identity(), tenant_id, file_id).node
+    if node.content_type is None or node.checksum is None:
+        raise NotAFile
+    content = Content(
+        name=node.name,
+        content_type=node.content_type,
+        size=node.size,
+        checksum=node.checksum,
+        modified_at=node.updated_at,
+        open=lambda start, length: files.open(node, start, length),
+    )
+    return send_content(content, cache_control="private, no-cache")
+
+
+@blueprint.operation(
+    "DELETE",
+    "/files/<file_id>",
+    access=Access.USER,
+    returns=DoneSchema,
+    errors=(Forbidden, NotFound, RevisionConflict),
+)
+def delete_file(tenant_id: str, file_id: str) -> dict[str, bool]:
+    """Delete a file, or a folder with all below it."""
+    use(FileService).delete(current_identity(), tenant_id, file_id)
+    return DONE
+
+
+@blueprint.operation(
+    "GET",
+    "/owners/<owner_id>/files",
+    access=Access.USER,
+    query=PagingQuery,
+    returns=collection_of(NodeSchema),
+    errors=(Forbidden,),
+)
+def list_files(tenant_id: str, owner_id: str, query: dict[str, int]) -> Json:
+    """List the files a user can access whose folder the user cannot see, or that have none.
+
+    The user is oneself, also as `me`; an administrator of the tenant may ask for anyone.
+    """
+    identity = current_identity()
+    page, included = use(FileListing).top_level(identity, tenant_id, _user_id(owner_id), paging(query))
+    return envelope(page, _present, included)
+
+
+@blueprint.operation(
+    "GET",
+    "/owners/<owner_id>/files/<parent_id>/files",
+    access=Access.USER,
+    query=PagingQuery,
+    returns=collection_of(NodeSchema),
+    errors=(Forbidden, NotFound, NotAFolder),
+)
+def list_files_in_folder(tenant_id: str, owner_id: str, parent_id: str, query: dict[str, int]) -> Json:
+    """List the files a user can access inside a folder."""
+    identity = current_identity()
+    page, included = use(FileListing).inside(
+        identity, tenant_id, _user_id(owner_id), parent_id, paging(query)
+    )
+    return envelope(page, _present, included)
+
+
+def _create_folder(tenant_id: str, parent_id: str | None, body: Json, query: Json) -> Json:
+    view = use(FileService).create_folder(
+        current_identity(), tenant_id, parent_id, body["name"], OnConflict(query["onConflict"])
+    )
+    return _present(view)
+
+
+def _upload(tenant_id: str, parent_id: str | None, query: Json) -> Json:
+    files = use(FileService)
+    incoming = receive_upload(files.max_file_bytes)
+    view = files.upload(
+        current_identity(), tenant_id, parent_id, incoming, OnConflict(query["onConflict"])
+    )
+    return _present(view)
+
+
+def _user_id(owner_id: str) -> str:
+    return current_identity().user_id if owner_id == "me" else owner_id
+
+
+def _present(view: NodeView) -> Json:
+    node = view.node
+    return {
+        "id": node.id,
+        "type": node.type,
+        "name": node.name,
+        "parentId": None if node.parent_id == node.tenant_id else node.parent_id,
+        "tenantId": node.tenant_id,
+        "size": node.size,
+        "contentType": node.content_type,
+        "checksum": f"sha256:{node.checksum}" if node.checksum else None,
+        "owner": reference(node.owner_id),
+        "permission": view.permission.name.lower(),
+        "revision": node.revision,
+        "createdAt": node.created_at,
+        "updatedAt": node.updated_at,
+    }

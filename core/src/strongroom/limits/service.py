@@ -1,0 +1,64 @@
+"""Counters that all processes share, exact because the database does the counting."""
+
+from sqlalchemy import Connection, case, delete, select, update
+
+from strongroom.clock import Clock
+from strongroom.database.upsert import insert
+from strongroom.limits.models import counters
+from strongroom.secret_keys import SecretKeys
+
+
+class Counters:
+    """Counts events by subject; a count is forgotten when nothing was added for a while."""
+
+    def __init__(self, clock: Clock, keys: SecretKeys) -> None:
+        self._clock = clock
+        self._keys = keys
+
+    def add(self, connection: Connection, purpose: str, subject: str, *, lifetime: int) -> int:
+        """Count one event and return how many there are now.
+
+        Args:
+            connection: a writing transaction.
+            purpose: what is counted.
+            subject: for whom; kept as a keyed hash.
+            lifetime: milliseconds after the last event until the count starts anew.
+        """
+        now = self._clock.now()
+        row = insert(connection, counters).values(
+            subject=self._key(purpose, subject), count=1, expires_at=now + lifetime
+        )
+        counted = case((counters.c.expires_at <= now, 1), else_=counters.c.count + 1)
+        upsert = row.on_conflict_do_update(
+            index_elements=[counters.c.subject],
+            set_={"count": counted, "expires_at": row.excluded.expires_at},
+        ).returning(counters.c.count)
+        return connection.execute(upsert).scalar_one()
+
+    def count(self, connection: Connection, purpose: str, subject: str) -> int:
+        """Return how many events there are."""
+        query = select(counters.c.count).where(
+            counters.c.subject == self._key(purpose, subject), counters.c.expires_at > self._clock.now()
+        )
+        return connection.execute(query).scalar() or 0
+
+    def take_back(self, connection: Connection, purpose: str, subject: str) -> None:
+        """Undo one :meth:`add`."""
+        connection.execute(
+            update(counters)
+            .where(counters.c.subject == self._key(purpose, subject), counters.c.count > 0)
+            .values(count=counters.c.count - 1)
+        )
+
+    def reset(self, connection: Connection, purpose: str, subject: str) -> None:
+        """Forget the events of a subject."""
+        connection.execute(delete(counters).where(counters.c.subject == self._key(purpose, subject)))
+
+    def prune(self, connection: Connection) -> int:
+        """Delete what is forgotten anyway, and return how many rows that were."""
+        return connection.execute(
+            delete(counters).where(counters.c.expires_at <= self._clock.now())
+        ).rowcount
+
+    def _key(self, purpose: str, subject: str) -> str:
+        return f"{purpose}:{self._keys.hash('counters', subject)}"

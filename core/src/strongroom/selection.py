@@ -1,0 +1,179 @@
+"""What the configuration chooses of what plugins offer: validated, and not made yet."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Generic, TypeVar
+
+from strongroom.builtin import console, fixed_captcha, image_captcha, password, smtp
+from strongroom.config import Configuration
+from strongroom.config.describe import Section
+from strongroom.config.problems import suggestion
+from strongroom.plugin_api import Extension
+from strongroom.plugin_api.captcha import CaptchaProvider
+from strongroom.plugin_api.login import LoginMethod
+from strongroom.plugin_api.messages import MessageSender
+from strongroom.plugin_api.storage import StorageBackend
+from strongroom.plugin_manager import PluginError, PluginManager
+
+BUILTIN = (password, image_captcha, fixed_captcha, smtp, console)
+
+ExtensionT = TypeVar("ExtensionT", bound=Extension[Any])
+
+
+@dataclass(frozen=True, slots=True)
+class Choice(Generic[ExtensionT]):
+    """An extension with its options."""
+
+    extension: type[ExtensionT]
+    options: Any
+
+    def make(self, *services: Any) -> ExtensionT:
+        """Return an instance."""
+        return self.extension(self.options, *services)
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What is in use."""
+
+    plugins: PluginManager
+    storages: Mapping[str, Choice[StorageBackend[Any]]]
+    login_methods: Sequence[Choice[LoginMethod[Any]]]
+    captcha: Choice[CaptchaProvider[Any]]
+    senders: Mapping[str, Sequence[Choice[MessageSender[Any]]]]
+
+    def sections(self) -> list[Section]:
+        """Return the tables of the extensions in use, with their values."""
+        senders = {
+            choice.extension.name: choice for choices in self.senders.values() for choice in choices
+        }
+        chosen: list[tuple[tuple[str, ...], Choice[Any]]] = [
+            *((("storages", name), choice) for name, choice in self.storages.items()),
+            *((("login", choice.extension.name), choice) for choice in self.login_methods),
+            (("captcha",), self.captcha),
+            *((("messages", name), choice) for name, choice in senders.items()),
+        ]
+        return [Section(path, choice.extension.options_type, choice.options) for path, choice in chosen]
+
+
+def offered_sections(plugins: PluginManager) -> list[Section]:
+    """Return the tables of every extension that is offered."""
+    offered: list[tuple[tuple[str, ...], type[Extension[Any]]]] = [
+        *((("storages", name), kind) for name, kind in plugins.storage_backends.items()),
+        *((("login", name), kind) for name, kind in plugins.login_methods.items()),
+        *((("captcha",), kind) for kind in plugins.captcha_providers.values()),
+        *((("messages", name), kind) for name, kind in plugins.message_senders.items()),
+    ]
+    return [Section(path, kind.options_type) for path, kind in offered if fields(kind.options_type)]
+
+
+def select(configuration: Configuration) -> Selection:
+    """Load the enabled plugins and choose among what they offer.
+
+    Raises:
+        ConfigurationError: a plugin does not fit, a name is not offered, or an option is wrong.
+    """
+    settings = configuration.settings
+    try:
+        plugins = PluginManager(BUILTIN, settings.plugins.enabled)
+    except PluginError as error:
+        configuration.blame(("plugins", "enabled"), str(error))
+        configuration.refuse_problems()
+        raise
+    chooser = _Chooser(configuration)
+    selection = Selection(
+        plugins=plugins,
+        storages=chooser.storages(plugins.storage_backends),
+        login_methods=chooser.login_methods(plugins.login_methods),
+        captcha=chooser.captcha(plugins.captcha_providers),
+        senders=chooser.senders(plugins.message_senders),
+    )
+    configuration.blame_unclaimed(
+        {
+            "storages": list(settings.storages),
+            "login": list(plugins.login_methods),
+            "messages": list(plugins.message_senders),
+            "captcha": [],
+        }
+    )
+    configuration.refuse_problems()
+    return selection
+
+
+class _Chooser:
+    """Chooses by name, and collects what cannot be chosen."""
+
+    def __init__(self, configuration: Configuration) -> None:
+        self._configuration = configuration
+        self._settings = configuration.settings
+
+    def storages(
+        self, offered: Mapping[str, type[StorageBackend[Any]]]
+    ) -> dict[str, Choice[StorageBackend[Any]]]:
+        chosen = {}
+        for name, storage in self._settings.storages.items():
+            path = ("storages", name)
+            if self._is_offered(storage.backend, offered, (*path, "backend"), "storage backend"):
+                chosen[name] = self._choice(offered[storage.backend], path)
+            else:
+                self._configuration.claim(path)
+        target = self._settings.files.storage
+        if target not in self._settings.storages:
+            known = suggestion(target, list(self._settings.storages))
+            self._configuration.blame(("files", "storage"), f"there is no [storages.{target}]; {known}")
+        return chosen
+
+    def login_methods(
+        self, offered: Mapping[str, type[LoginMethod[Any]]]
+    ) -> list[Choice[LoginMethod[Any]]]:
+        choices = {name: self._choice(kind, ("login", name)) for name, kind in offered.items()}
+        names = self._settings.login.methods
+        return [
+            choices[name]
+            for name in names
+            if self._is_offered(name, offered, ("login", "methods"), "login method")
+        ]
+
+    def captcha(self, offered: Mapping[str, type[CaptchaProvider[Any]]]) -> Choice[CaptchaProvider[Any]]:
+        name = self._settings.captcha.provider
+        if not self._is_offered(name, offered, ("captcha", "provider"), "captcha provider"):
+            self._configuration.refuse_problems()
+        return self._choice(offered[name], ("captcha",))
+
+    def senders(
+        self, offered: Mapping[str, type[MessageSender[Any]]]
+    ) -> dict[str, list[Choice[MessageSender[Any]]]]:
+        wanted = {"email": self._settings.messages.email, "sms": self._settings.messages.sms}
+        used = {name for names in wanted.values() for name in names}
+        configured = {path[1] for path in self._configuration.extension_values if path[0] == "messages"}
+        choices = {
+            name: self._choice(kind, ("messages", name))
+            for name, kind in offered.items()
+            if name in used | configured
+        }
+        return {
+            channel: [choices[name] for name in names if self._serves(name, channel, offered)]
+            for channel, names in wanted.items()
+        }
+
+    def _serves(self, name: str, channel: str, offered: Mapping[str, type[MessageSender[Any]]]) -> bool:
+        path = ("messages", channel)
+        if not self._is_offered(name, offered, path, "message sender"):
+            return False
+        if channel not in offered[name].channels:
+            serves = ", ".join(sorted(offered[name].channels))
+            self._configuration.blame(path, f'"{name}" does not serve {channel}; it serves: {serves}')
+            return False
+        return True
+
+    def _choice(self, extension: type[ExtensionT], path: tuple[str, ...]) -> Choice[ExtensionT]:
+        return Choice(extension, self._configuration.options(path, extension.options_type))
+
+    def _is_offered(
+        self, name: str, offered: Mapping[str, Any], path: tuple[str, ...], kind: str
+    ) -> bool:
+        if name in offered:
+            return True
+        hint = suggestion(name, list(offered)) if offered else "see plugins.enabled"
+        self._configuration.blame(path, f'no enabled plugin offers a {kind} "{name}"; {hint}')
+        return False

@@ -1,0 +1,100 @@
+"""Who belongs to which tenant, within the caller's transaction."""
+
+from sqlalchemy import Connection, delete, func, select
+
+from strongroom.clock import Clock
+from strongroom.database.upsert import insert
+from strongroom.errors import Forbidden, LastAdministrator
+from strongroom.identity import Identity
+from strongroom.paging import Page, Paging, select_page
+from strongroom.tenants.models import Member, Role, tenant_members, tenants
+
+
+class Memberships:
+    """The members of tenants."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+
+    def role(self, connection: Connection, tenant_id: str, user_id: str) -> Role | None:
+        """Return what a user is in a tenant, or ``None``: also when there is no such tenant."""
+        query = select(tenant_members.c.role).where(
+            tenant_members.c.tenant_id == tenant_id, tenant_members.c.user_id == user_id
+        )
+        role = connection.execute(query).scalar()
+        return Role(role) if role else None
+
+    def require_member(self, connection: Connection, tenant_id: str, identity: Identity) -> Role:
+        """Return the caller's role.
+
+        Raises:
+            Forbidden: the caller is no member, whether or not the tenant exists.
+        """
+        role = self.role(connection, tenant_id, identity.user_id)
+        if role is None:
+            raise Forbidden
+        return role
+
+    def require_admin(self, connection: Connection, tenant_id: str, identity: Identity) -> None:
+        """Pass if the caller administers the tenant.
+
+        Raises:
+            Forbidden: the caller does not, whether or not the tenant exists.
+        """
+        if self.role(connection, tenant_id, identity.user_id) is not Role.ADMIN:
+            raise Forbidden
+
+    def page(self, connection: Connection, tenant_id: str, paging: Paging) -> Page[Member]:
+        """Return a page of a tenant's members, oldest first."""
+        ours = tenant_members.c.tenant_id == tenant_id
+        query = (
+            select(tenant_members.c.user_id, tenant_members.c.role, tenant_members.c.created_at)
+            .where(ours)
+            .order_by(tenant_members.c.created_at, tenant_members.c.user_id)
+        )
+        count = select(func.count()).select_from(tenant_members).where(ours)
+        return select_page(connection, query, count, paging, lambda row: Member(*row))
+
+    def put(self, connection: Connection, tenant_id: str, user_id: str, role: Role) -> Member:
+        """Make a user a member, or give a member another role.
+
+        Raises:
+            LastAdministrator: nobody would be left to administer the tenant.
+        """
+        self._take_turns(connection, tenant_id)
+        row = insert(connection, tenant_members).values(
+            tenant_id=tenant_id, user_id=user_id, role=role.value, created_at=self._clock.now()
+        )
+        statement = row.on_conflict_do_update(
+            index_elements=[tenant_members.c.tenant_id, tenant_members.c.user_id],
+            set_={"role": row.excluded.role},
+        ).returning(tenant_members.c.created_at)
+        created_at = connection.execute(statement).scalar_one()
+        self._require_administrator(connection, tenant_id)
+        return Member(user_id, role.value, created_at)
+
+    def remove(self, connection: Connection, tenant_id: str, user_id: str) -> bool:
+        """End a membership, and return whether there was one.
+
+        Raises:
+            LastAdministrator: nobody would be left to administer the tenant.
+        """
+        self._take_turns(connection, tenant_id)
+        removed = connection.execute(
+            delete(tenant_members).where(
+                tenant_members.c.tenant_id == tenant_id, tenant_members.c.user_id == user_id
+            )
+        )
+        self._require_administrator(connection, tenant_id)
+        return removed.rowcount == 1
+
+    def _take_turns(self, connection: Connection, tenant_id: str) -> None:
+        # Two changes at once might each remove the other one of two administrators.
+        connection.execute(select(tenants.c.id).where(tenants.c.id == tenant_id).with_for_update())
+
+    def _require_administrator(self, connection: Connection, tenant_id: str) -> None:
+        query = select(tenant_members.c.user_id).where(
+            tenant_members.c.tenant_id == tenant_id, tenant_members.c.role == Role.ADMIN.value
+        )
+        if connection.execute(query.limit(1)).first() is None:
+            raise LastAdministrator

@@ -1,0 +1,163 @@
+"""Makes tenants and changes who belongs to them."""
+
+from sqlalchemy import Connection, func, insert, select, update
+
+from strongroom.audit.service import AuditEvent, AuditService
+from strongroom.clock import Clock
+from strongroom.database import Database
+from strongroom.errors import Forbidden, StorageFull
+from strongroom.identity import Identity, Origin
+from strongroom.ids import new_id
+from strongroom.paging import Page, Paging, select_page
+from strongroom.tenants.memberships import Memberships
+from strongroom.tenants.models import Member, Role, Tenant, tenant_members, tenants
+from strongroom.users.service import UserService
+
+
+class TenantService:
+    """Tenants and their members.
+
+    Args:
+        database: where they are kept.
+        clock: the time.
+        memberships: who belongs where.
+        users: who there is.
+        audit: the record of changes.
+        any_user_creates: whether any user may create a tenant, or administrators only.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        memberships: Memberships,
+        users: UserService,
+        audit: AuditService,
+        *,
+        any_user_creates: bool,
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._memberships = memberships
+        self._users = users
+        self._audit = audit
+        self._any_user_creates = any_user_creates
+
+    def create(self, identity: Identity, name: str, origin: Origin) -> Tenant:
+        """Make a tenant, whose administrator its creator becomes.
+
+        Raises:
+            Forbidden: only administrators may, and this user is none.
+        """
+        if not (self._any_user_creates or identity.is_admin):
+            raise Forbidden
+        now = self._clock.now()
+        tenant = Tenant(new_id(), name, None, 0, now, now, now)
+        row = {column: getattr(tenant, column) for column in Tenant.__slots__}
+        with self._database.write() as connection:
+            connection.execute(insert(tenants).values(row))
+            self._memberships.put(connection, tenant.id, identity.user_id, Role.ADMIN)
+            self._record(connection, "tenant.create", identity, tenant.id, origin)
+        return tenant
+
+    def get(self, identity: Identity, tenant_id: str) -> Tenant:
+        """Return a tenant.
+
+        Raises:
+            Forbidden: the caller is no member, whether or not it exists.
+        """
+        with self._database.read() as connection:
+            self._memberships.require_member(connection, tenant_id, identity)
+            row = connection.execute(select(tenants).where(tenants.c.id == tenant_id)).one()
+        return Tenant(*row)
+
+    def of_caller(self, identity: Identity, paging: Paging) -> Page[Tenant]:
+        """Return a page of the tenants that the caller belongs to, by name."""
+        mine = tenant_members.c.user_id == identity.user_id
+        query = (
+            select(tenants)
+            .join(tenant_members, tenant_members.c.tenant_id == tenants.c.id)
+            .where(mine)
+            .order_by(tenants.c.name, tenants.c.id)
+        )
+        count = select(func.count()).select_from(tenant_members).where(mine)
+        with self._database.read() as connection:
+            return select_page(connection, query, count, paging, lambda row: Tenant(*row))
+
+    def members(
+        self, identity: Identity, tenant_id: str, paging: Paging
+    ) -> tuple[Page[Member], list[dict[str, str]]]:
+        """Return a page of members, and summaries of the users they are.
+
+        Raises:
+            Forbidden: the caller is no member, whether or not the tenant exists.
+        """
+        with self._database.read() as connection:
+            self._memberships.require_member(connection, tenant_id, identity)
+            page = self._memberships.page(connection, tenant_id, paging)
+            return page, self._users.summaries(connection, [member.user_id for member in page.items])
+
+    def put_member(
+        self, identity: Identity, tenant_id: str, user_id: str, role: Role, origin: Origin
+    ) -> Member:
+        """Make a user a member, or give a member another role.
+
+        Raises:
+            Forbidden: the caller does not administer the tenant.
+            NotFound: there is no such user.
+            LastAdministrator: nobody would be left to administer the tenant.
+        """
+        with self._database.write() as connection:
+            self._memberships.require_admin(connection, tenant_id, identity)
+            self._users.get(connection, user_id)
+            member = self._memberships.put(connection, tenant_id, user_id, role)
+            details = {"user": user_id, "role": role.value}
+            self._record(connection, "member.put", identity, tenant_id, origin, details)
+        return member
+
+    def remove_member(self, identity: Identity, tenant_id: str, user_id: str, origin: Origin) -> None:
+        """End a membership; ending one that is not there is no error. Anybody may end their own.
+
+        Raises:
+            Forbidden: the caller neither administers the tenant nor is the member.
+            LastAdministrator: nobody would be left to administer the tenant.
+        """
+        with self._database.write() as connection:
+            if user_id == identity.user_id:
+                self._memberships.require_member(connection, tenant_id, identity)
+            else:
+                self._memberships.require_admin(connection, tenant_id, identity)
+            if self._memberships.remove(connection, tenant_id, user_id):
+                details = {"user": user_id}
+                self._record(connection, "member.remove", identity, tenant_id, origin, details)
+
+    def use_space(self, connection: Connection, tenant_id: str, size: int) -> None:
+        """Add to, or with a negative size take from, what a tenant uses, in bytes.
+
+        Raises:
+            StorageFull: the tenant's quota would be exceeded.
+        """
+        total = tenants.c.used_bytes + size
+        fits = tenants.c.quota_bytes.is_(None) | (total <= tenants.c.quota_bytes) | (size <= 0)
+        statement = update(tenants).where(tenants.c.id == tenant_id, fits).values(used_bytes=total)
+        if connection.execute(statement).rowcount != 1:
+            raise StorageFull("The tenant's quota would be exceeded.")
+
+    def _record(
+        self,
+        connection: Connection,
+        action: str,
+        identity: Identity,
+        tenant_id: str,
+        origin: Origin,
+        details: dict[str, str] | None = None,
+    ) -> None:
+        event = AuditEvent(
+            action,
+            actor_id=identity.user_id,
+            target_type="tenant",
+            target_id=tenant_id,
+            origin=origin,
+            details=details or {},
+        )
+        self._audit.record(connection, event)

@@ -1,0 +1,98 @@
+"""Tenants and their members."""
+
+from typing import Any
+
+from strongroom.errors import Forbidden, LastAdministrator, NotFound
+from strongroom.tenants.models import Member, Role, Tenant
+from strongroom.tenants.schemas import MemberSchema, NewTenantSchema, RoleSchema, TenantSchema
+from strongroom.tenants.service import TenantService
+from strongroom.web.blueprint import Blueprint
+from strongroom.web.components import use
+from strongroom.web.envelope import PagingQuery, collection_of, envelope, paging, reference
+from strongroom.web.guard import Access, current_identity
+from strongroom.web.requests import origin
+from strongroom.web.schema import DONE, DoneSchema
+
+blueprint = Blueprint(
+    "tenants",
+    __name__,
+    url_prefix="/api/v1/tenants",
+    description="File spaces, and who belongs to them.",
+)
+
+
+@blueprint.operation(
+    "POST",
+    "",
+    access=Access.USER,
+    body=NewTenantSchema,
+    returns=TenantSchema,
+    status=201,
+    errors=(Forbidden,),
+)
+def create_tenant(body: dict[str, Any]) -> Tenant:
+    """Make a tenant; the caller becomes its administrator."""
+    return use(TenantService).create(current_identity(), body["name"], origin())
+
+
+@blueprint.operation(
+    "GET", "", access=Access.USER, query=PagingQuery, returns=collection_of(TenantSchema)
+)
+def list_tenants(query: dict[str, int]) -> dict[str, Any]:
+    """List the tenants that the caller belongs to."""
+    return envelope(use(TenantService).of_caller(current_identity(), paging(query)))
+
+
+@blueprint.operation(
+    "GET", "/<tenant_id>", access=Access.USER, returns=TenantSchema, errors=(Forbidden,)
+)
+def get_tenant(tenant_id: str) -> Tenant:
+    """Get a tenant that the caller belongs to."""
+    return use(TenantService).get(current_identity(), tenant_id)
+
+
+@blueprint.operation(
+    "GET",
+    "/<tenant_id>/members",
+    access=Access.USER,
+    query=PagingQuery,
+    returns=collection_of(MemberSchema),
+    errors=(Forbidden,),
+)
+def list_members(tenant_id: str, query: dict[str, int]) -> dict[str, Any]:
+    """List the members of a tenant."""
+    page, included = use(TenantService).members(current_identity(), tenant_id, paging(query))
+    return envelope(page, _present, included)
+
+
+@blueprint.operation(
+    "PUT",
+    "/<tenant_id>/members/<user_id>",
+    access=Access.USER,
+    body=RoleSchema,
+    returns=MemberSchema,
+    errors=(Forbidden, NotFound, LastAdministrator),
+)
+def put_member(tenant_id: str, user_id: str, body: dict[str, Any]) -> dict[str, Any]:
+    """Make a user a member of a tenant, or change a member's role."""
+    role = Role(body["role"])
+    return _present(
+        use(TenantService).put_member(current_identity(), tenant_id, user_id, role, origin())
+    )
+
+
+@blueprint.operation(
+    "DELETE",
+    "/<tenant_id>/members/<user_id>",
+    access=Access.USER,
+    returns=DoneSchema,
+    errors=(Forbidden, LastAdministrator),
+)
+def delete_member(tenant_id: str, user_id: str) -> dict[str, bool]:
+    """End a membership; members may end their own."""
+    use(TenantService).remove_member(current_identity(), tenant_id, user_id, origin())
+    return DONE
+
+
+def _present(member: Member) -> dict[str, Any]:
+    return {"user": reference(member.user_id), "role": member.role, "created_at": member.created_at}

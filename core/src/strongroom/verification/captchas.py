@@ -1,0 +1,92 @@
+"""Issues and spends captchas: each is good for one answer, on any node, for a short while."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from sqlalchemy import delete, insert
+
+from strongroom.clock import Clock
+from strongroom.database import Database
+from strongroom.errors import CaptchaInvalid
+from strongroom.ids import new_id
+from strongroom.plugin_api.captcha import CaptchaProvider
+from strongroom.secret_keys import SecretKeys
+from strongroom.verification.models import captchas
+
+_SEAL = "captcha"
+
+
+@dataclass(frozen=True, slots=True)
+class CaptchaAnswer:
+    """What a client says the solution is."""
+
+    id: str
+    answer: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class IssuedCaptcha:
+    """A puzzle as a client gets it. ``expires_at`` is in milliseconds since the Unix epoch."""
+
+    id: str
+    kind: str
+    payload: Mapping[str, object]
+    expires_at: int
+
+
+class CaptchaService:
+    """Captchas of one provider.
+
+    Args:
+        database: where open puzzles are kept.
+        clock: the time.
+        keys: what seals the provider's state.
+        provider: makes puzzles and judges answers.
+        lifetime: milliseconds.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        keys: SecretKeys,
+        provider: CaptchaProvider[object],
+        lifetime: int,
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._keys = keys
+        self._provider = provider
+        self._lifetime = lifetime
+
+    def issue(self) -> IssuedCaptcha:
+        """Make a puzzle."""
+        challenge = self._provider.issue()
+        issued = IssuedCaptcha(
+            new_id(), self._provider.kind, challenge.payload, self._clock.now() + self._lifetime
+        )
+        row = {
+            "id": issued.id,
+            "provider": self._provider.name,
+            "sealed_state": self._keys.seal(_SEAL, challenge.state),
+            "expires_at": issued.expires_at,
+        }
+        with self._database.write() as connection:
+            connection.execute(insert(captchas).values(row))
+        return issued
+
+    def spend(self, answer: CaptchaAnswer) -> None:
+        """Use up a puzzle.
+
+        Raises:
+            CaptchaInvalid: the answer is wrong, or the puzzle is unknown, expired or used up.
+        """
+        with self._database.write() as connection:
+            row = connection.execute(
+                delete(captchas).where(captchas.c.id == answer.id).returning(*captchas.c)
+            ).first()
+        if row is None or row.expires_at <= self._clock.now() or row.provider != self._provider.name:
+            raise CaptchaInvalid
+        given = answer.answer.strip()
+        if not given or not self._provider.verify(self._keys.unseal(_SEAL, row.sealed_state), given):
+            raise CaptchaInvalid

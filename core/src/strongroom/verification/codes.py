@@ -1,0 +1,117 @@
+"""Verification codes: hashed, bound to a recipient and a purpose, good for one use."""
+
+import secrets
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Final
+
+from sqlalchemy import Connection, insert, update
+
+from strongroom.clock import Clock
+from strongroom.database import Database
+from strongroom.ids import new_id
+from strongroom.limits.service import Counters
+from strongroom.plugin_api.login import Credential, VerificationCode
+from strongroom.secret_keys import SecretKeys
+from strongroom.verification.models import verification_codes
+
+LIFETIME: Final = 300_000
+"""Milliseconds for which a code is good."""
+
+ATTEMPTS: Final = 5
+"""Wrong guesses for one recipient and purpose; sending another code refills nothing."""
+
+_DIGITS: Final = 6
+_ATTEMPTS_PURPOSE: Final = "code-attempts"
+
+
+class Purpose(StrEnum):
+    """What a code is good for."""
+
+    LOGIN = "login"
+    REGISTER = "register"
+    BIND = "bind"
+    UNBIND = "unbind"
+    RESET_PASSWORD = "reset-password"  # noqa: S105  the name of a purpose
+
+
+@dataclass(frozen=True, slots=True)
+class NewCode:
+    """A code that was just made. ``expires_at`` is in milliseconds since the Unix epoch."""
+
+    id: str
+    code: str = field(repr=False)
+    expires_at: int
+
+
+class CodeService:
+    """Makes and spends codes.
+
+    Args:
+        database: where codes are kept.
+        clock: the time.
+        keys: what hashes them.
+        counters: what counts wrong guesses.
+    """
+
+    def __init__(self, database: Database, clock: Clock, keys: SecretKeys, counters: Counters) -> None:
+        self._database = database
+        self._clock = clock
+        self._keys = keys
+        self._counters = counters
+
+    def create(self, connection: Connection, recipient: Credential, purpose: Purpose) -> NewCode:
+        """Make a code; only whoever reads the recipient's messages gets to know it."""
+        now = self._clock.now()
+        code = f"{secrets.randbelow(10**_DIGITS):0{_DIGITS}}"
+        new = NewCode(new_id(), code, now + LIFETIME)
+        row = {
+            "id": new.id,
+            "recipient_kind": recipient.kind,
+            "recipient": recipient.value,
+            "purpose": purpose.value,
+            "code_hash": self._hash(new.id, code),
+            "created_at": now,
+            "expires_at": new.expires_at,
+        }
+        connection.execute(insert(verification_codes).values(row))
+        return new
+
+    def spend(self, code: VerificationCode, recipient: Credential, purpose: Purpose) -> bool:
+        """Use up a code; return whether it was right.
+
+        A guess is counted before it is looked at, so that guesses at once are not more than guesses
+        one after the other.
+        """
+        subject = f"{recipient.kind}:{recipient.value}:{purpose}"
+        with self._database.write() as connection:
+            guesses = self._counters.add(connection, _ATTEMPTS_PURPOSE, subject, lifetime=LIFETIME)
+            if guesses > ATTEMPTS:
+                connection.rollback()
+                return False
+            if not self._consume(connection, code, recipient, purpose):
+                return False
+            self._counters.reset(connection, _ATTEMPTS_PURPOSE, subject)
+        return True
+
+    def _consume(
+        self, connection: Connection, code: VerificationCode, recipient: Credential, purpose: Purpose
+    ) -> bool:
+        now, columns = self._clock.now(), verification_codes.c
+        consumed = connection.execute(
+            update(verification_codes)
+            .where(
+                columns.id == code.id,
+                columns.code_hash == self._hash(code.id, code.code),
+                columns.recipient_kind == recipient.kind,
+                columns.recipient == recipient.value,
+                columns.purpose == purpose.value,
+                columns.consumed_at.is_(None),
+                columns.expires_at > now,
+            )
+            .values(consumed_at=now)
+        )
+        return consumed.rowcount == 1
+
+    def _hash(self, code_id: str, code: str) -> str:
+        return self._keys.hash("verification-code", f"{code_id}:{code.strip()}")

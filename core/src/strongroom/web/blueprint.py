@@ -1,0 +1,106 @@
+"""Routes: one decorator says all about an operation, so that none can leave out its policy."""
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import groupby
+from typing import Any, Final, TypeVar
+
+import flask_smorest
+from marshmallow import RAISE, Schema
+from webargs.flaskparser import FlaskParser
+
+from strongroom.errors import StrongroomError, TokenInvalid, TokenRequired, ValidationFailed
+from strongroom.web.errors import ErrorSchema
+from strongroom.web.guard import Access, guarded
+
+ViewT = TypeVar("ViewT", bound=Callable[..., Any])
+
+ErrorKinds = Sequence[type[StrongroomError]]
+
+_TOKEN = [{"bearer": []}, {"accessToken": []}]
+_SECURITY: Final[Mapping[Access, list[dict[str, list[str]]]]] = {
+    Access.PUBLIC: [],
+    Access.OPTIONAL: [*_TOKEN, {}],
+    Access.USER: _TOKEN,
+    Access.ADMIN: _TOKEN,
+}
+
+
+class Parser(FlaskParser):
+    """Refuses what a schema does not know, everywhere, as 400."""
+
+    DEFAULT_VALIDATION_STATUS = ValidationFailed.status
+    DEFAULT_UNKNOWN_BY_LOCATION = {"json": RAISE, "query": RAISE}  # noqa: RUF012  as in the base class
+
+
+class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest has no types
+    """A feature's routes."""
+
+    ARGUMENTS_PARSER = Parser()
+
+    def operation(
+        self,
+        method: str,
+        path: str,
+        *,
+        access: Access,
+        body: type[Schema] | None = None,
+        query: type[Schema] | None = None,
+        returns: type[Schema] | None = None,
+        status: int = 200,
+        errors: ErrorKinds = (),
+        document: dict[str, Any] | None = None,
+    ) -> Callable[[ViewT], ViewT]:
+        """Register a view for a method and a path.
+
+        The view is given its path parameters by name, the query as the keyword ``query`` and the
+        body as the keyword ``body``. Its name, in camel case, is the ``operationId``, and its
+        docstring the description.
+
+        Args:
+            method: the HTTP method.
+            path: the path, with parameters as ``<name>``.
+            access: who may call it.
+            body: the schema of a JSON body.
+            query: the schema of the query parameters.
+            returns: the schema of the answer.
+            status: the status of success.
+            errors: what else may be answered.
+            document: additions to the OpenAPI operation.
+        """
+
+        def decorate(view: ViewT) -> ViewT:
+            handler: Callable[..., Any] = self.response(status, returns)(view)
+            for location, schema in (("json", body), ("query", query)):
+                if schema is not None:
+                    name = "body" if location == "json" else "query"
+                    handler = self.arguments(schema, location=location, arg_name=name, as_kwargs=False)(
+                        handler
+                    )
+            for code, description in _described(access, errors, takes_input=bool(body or query)):
+                handler = self.alt_response(code, schema=ErrorSchema, description=description)(handler)
+            operation: dict[str, Any] = {"operationId": _camel_case(view.__name__), **(document or {})}
+            operation["security"] = _SECURITY[access]
+            handler = guarded(self.doc(**operation)(handler), access)
+            handler.__strongroom_access__ = access  # type: ignore[attr-defined]
+            self.route(path, methods=[method])(handler)
+            return view
+
+        return decorate
+
+
+def _described(access: Access, errors: ErrorKinds, *, takes_input: bool) -> list[tuple[int, str]]:
+    kinds = set(errors)
+    if takes_input:
+        kinds.add(ValidationFailed)
+    if access in (Access.USER, Access.ADMIN):
+        kinds |= {TokenRequired, TokenInvalid}
+    ordered = sorted(kinds, key=lambda kind: (kind.status, kind.code))
+    return [
+        (status, "; ".join(f"`{kind.code}`: {kind.message}" for kind in group))
+        for status, group in groupby(ordered, key=lambda kind: kind.status)
+    ]
+
+
+def _camel_case(name: str) -> str:
+    first, *others = name.split("_")
+    return first + "".join(word.capitalize() for word in others)

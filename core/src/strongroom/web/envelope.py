@@ -1,0 +1,133 @@
+"""The envelope of every collection, and the paging that goes with it."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, TypeVar
+from urllib.parse import quote, urlencode
+
+from flask import request
+from marshmallow import Schema, fields, validate
+
+from strongroom.paging import Page, Paging
+from strongroom.web.components import use
+
+T = TypeVar("T")
+
+MAX_PAGE_SIZE = 200
+DEFAULT_PAGE_SIZE = 20
+MAX_PAGE_NUMBER = 2**31 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class PublicUrl:
+    """The scheme, host and port that clients reach the server by, as configured."""
+
+    root: str
+
+
+class PagingQuery(Schema):
+    """The query parameters of every collection."""
+
+    pageSize = fields.Integer(
+        load_default=DEFAULT_PAGE_SIZE,
+        validate=validate.Range(1, MAX_PAGE_SIZE),
+        metadata={"description": "Records on a page"},
+    )
+    pageNumber = fields.Integer(
+        load_default=1,
+        validate=validate.Range(1, MAX_PAGE_NUMBER),
+        metadata={"description": "Which page, counted from 1"},
+    )
+
+
+class MetaSchema(Schema):
+    """Paging information."""
+
+    totalCount = fields.Integer(required=True)
+    pageSize = fields.Integer(required=True)
+    pageNumber = fields.Integer(required=True)
+    pageCount = fields.Integer(required=True)
+    isFirstPage = fields.Boolean(required=True)
+    isLastPage = fields.Boolean(required=True)
+    hasPreviousPage = fields.Boolean(required=True)
+    previousPageLink = fields.Url(required=True, allow_none=True)
+    hasNextPage = fields.Boolean(required=True)
+    nextPageLink = fields.Url(required=True, allow_none=True)
+
+
+class ReferenceSchema(Schema):
+    """A related entity, summarised in ``included`` under its id."""
+
+    class Meta:
+        include = {"$ref": fields.String(required=True)}  # noqa: RUF012  as marshmallow wants it
+
+
+class SummarySchema(Schema):
+    """A summary of an entity that records refer to."""
+
+    id = fields.String(required=True)
+    type = fields.String(required=True)
+    name = fields.String(required=True)
+
+
+def paging(query: Mapping[str, int]) -> Paging:
+    """Return the paging that the query asks for."""
+    return Paging(number=query["pageNumber"], size=query["pageSize"])
+
+
+@cache
+def collection_of(item: type[Schema]) -> type[Schema]:
+    """Return the schema of an envelope around records of a kind."""
+    members: dict[str, Any] = {
+        "success": fields.Boolean(required=True),
+        "meta": fields.Nested(MetaSchema, required=True),
+        "data": fields.List(fields.Nested(item), required=True),
+        "included": fields.Dict(
+            keys=fields.String(), values=fields.Nested(SummarySchema), required=True
+        ),
+    }
+    return type(f"{item.__name__.removesuffix('Schema')}CollectionSchema", (Schema,), members)
+
+
+def reference(entity_id: str) -> dict[str, str]:
+    """Return a reference to an entity, whose summary is in ``included``."""
+    return {"$ref": entity_id}
+
+
+def envelope(
+    page: Page[T],
+    present: Callable[[T], Any] = lambda record: record,
+    included: Iterable[Mapping[str, str]] = (),
+) -> dict[str, Any]:
+    """Return the body for a page: its records as ``present`` shows them, and what they refer to."""
+    return {
+        "success": True,
+        "meta": _meta(page),
+        "data": [present(item) for item in page.items],
+        "included": {summary["id"]: summary for summary in included},
+    }
+
+
+def _meta(page: Page[Any]) -> dict[str, Any]:
+    number, size = page.paging.number, page.paging.size
+    count = -(-page.total // size)
+    has_previous, has_next = number > 1, number < count
+    return {
+        "totalCount": page.total,
+        "pageSize": size,
+        "pageNumber": number,
+        "pageCount": count,
+        "isFirstPage": not has_previous,
+        "isLastPage": not has_next,
+        "hasPreviousPage": has_previous,
+        "previousPageLink": _link(min(number - 1, max(count, 1)), size) if has_previous else None,
+        "hasNextPage": has_next,
+        "nextPageLink": _link(number + 1, size) if has_next else None,
+    }
+
+
+def _link(number: int, size: int) -> str:
+    others = {key: value for key, value in request.args.items() if key not in ("pageSize", "pageNumber")}
+    query = urlencode({**others, "pageSize": size, "pageNumber": number})
+    return f"{use(PublicUrl).root}{quote(request.path)}?{query}"

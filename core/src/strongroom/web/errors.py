@@ -1,0 +1,139 @@
+"""Error answers: one body for every kind, and nothing in it of how the server is made."""
+
+import logging
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from flask import Flask, Response, g, jsonify
+from marshmallow import Schema, fields
+from werkzeug.exceptions import HTTPException
+
+from strongroom import errors
+from strongroom.errors import Detail, RangeNotSatisfiable, StrongroomError
+from strongroom.plugin_api.storage import StorageFull, StorageUnavailable
+
+logger = logging.getLogger(__name__)
+
+_BY_STATUS: Mapping[int, type[StrongroomError]] = {
+    400: errors.MalformedRequest,
+    401: errors.TokenRequired,
+    403: errors.Forbidden,
+    404: errors.NotFound,
+    405: errors.MethodNotAllowed,
+    406: errors.NotAcceptable,
+    412: errors.PreconditionFailed,
+    413: errors.PayloadTooLarge,
+    415: errors.UnsupportedMediaType,
+    429: errors.TooManyRequests,
+    501: errors.NotImplementedHere,
+    503: errors.Unavailable,
+}
+
+
+class DetailSchema(Schema):
+    """What is wrong with one field."""
+
+    field = fields.String(required=True)
+    code = fields.String(required=True)
+    message = fields.String(required=True)
+
+
+class ErrorMemberSchema(Schema):
+    """What went wrong."""
+
+    code = fields.String(required=True, metadata={"description": "Stable and machine-readable"})
+    message = fields.String(required=True, metadata={"description": "For developers; may change"})
+    details = fields.List(fields.Nested(DetailSchema), required=True)
+    requestId = fields.String(required=True)
+
+
+class ErrorSchema(Schema):
+    """The body of every error."""
+
+    error = fields.Nested(ErrorMemberSchema, required=True)
+
+
+def register_error_handlers(app: Flask) -> None:
+    """Answer every exception of a request with the error body."""
+    app.register_error_handler(StrongroomError, answer)
+    app.register_error_handler(HTTPException, _answer_http)
+    app.register_error_handler(StorageUnavailable, _answer_storage_away)
+    app.register_error_handler(StorageFull, lambda _: answer(errors.StorageFull()))
+    app.register_error_handler(Exception, _answer_unexpected)
+
+
+def answer(error: StrongroomError) -> Response:
+    """Return the response that tells a client of an error."""
+    body = {
+        "code": error.code,
+        "message": str(error),
+        "details": [
+            {"field": item.field, "code": item.code, "message": item.message} for item in error.details
+        ],
+        "requestId": g.request_id,
+    }
+    response = jsonify({"error": body})
+    response.status_code = error.status
+    _add_headers(response, error)
+    return response
+
+
+def _add_headers(response: Response, error: StrongroomError) -> None:
+    if error.status == errors.TokenRequired.status:
+        challenge = 'Bearer realm="strongroom"'
+        invalid = isinstance(error, errors.TokenInvalid)
+        response.headers["WWW-Authenticate"] = (
+            f'{challenge}, error="invalid_token"' if invalid else challenge
+        )
+    if error.retry_after is not None:
+        response.headers["Retry-After"] = str(error.retry_after)
+    if isinstance(error, RangeNotSatisfiable):
+        response.headers["Content-Range"] = f"bytes */{error.size}"
+
+
+def _answer_http(error: HTTPException) -> Response:
+    messages = getattr(error, "data", {}).get("messages", {})
+    if messages.get("json") == ["Invalid JSON body."]:
+        return answer(errors.MalformedRequest("The body is not valid JSON."))
+    if messages:
+        return answer(errors.ValidationFailed(details=list(_details(messages))))
+    kind = _BY_STATUS.get(error.code or 500)
+    if kind is None:
+        return _answer_unexpected(error)
+    response = answer(kind())
+    if allow := dict(error.get_headers()).get("Allow"):
+        response.headers["Allow"] = allow
+    return response
+
+
+def _details(messages: Mapping[str, Any]) -> Iterator[Detail]:
+    for faults in messages.values():
+        yield from _walk(faults, "")
+
+
+def _walk(faults: Any, path: str) -> Iterator[Detail]:
+    if isinstance(faults, Mapping):
+        for key, value in faults.items():
+            name = "" if key == "_schema" else str(key)
+            yield from _walk(value, ".".join(part for part in (path, name) if part))
+    else:
+        for message in faults:
+            code, text = _CODES.get(message, ("invalid", message))
+            yield Detail(path, code, text)
+
+
+_CODES: Mapping[str, tuple[str, str]] = {
+    "Missing data for required field.": ("required", "The field is required."),
+    "Unknown field.": ("unknown-field", "There is no field of this name here."),
+    "Field may not be null.": ("null", "The field may not be null."),
+}
+
+
+def _answer_storage_away(error: StorageUnavailable) -> Response:
+    logger.warning("A storage does not answer: %s (request %s)", error, g.request_id)
+    return answer(errors.Unavailable(retry_after=error.retry_after))
+
+
+def _answer_unexpected(error: Exception) -> Response:
+    logger.error("Unexpected error in request %s", g.request_id, exc_info=error)
+    return answer(errors.InternalError())

@@ -1,0 +1,84 @@
+"""What is settled for every request before a view sees it, and for every answer after."""
+
+import ipaddress
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import uuid4
+
+from flask import Flask, Response, g, request
+
+from strongroom.identity import Origin
+from strongroom.plugin_api.login import Client
+from strongroom.web.components import use
+
+_REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
+
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+
+
+def register_request_hooks(app: Flask) -> None:
+    """Give each request an id, and each answer the headers that all answers have."""
+    app.before_request(_begin)
+    app.after_request(_finish)
+
+
+@dataclass(frozen=True, slots=True)
+class TrustedProxies:
+    """The networks of the proxies whose X-Forwarded-For is believed."""
+
+    networks: tuple[Network, ...]
+
+
+def client() -> Client:
+    """Return where the request comes from, as a login method sees it."""
+    return Client(
+        address=_address(use(TrustedProxies).networks),
+        user_agent=request.headers.get("User-Agent", "")[:512],
+        device_id=(request.headers.get("X-Device-Id") or "")[:128] or None,
+    )
+
+
+def origin() -> Origin:
+    """Return where the request comes from, as a record tells it."""
+    sender = client()
+    return Origin(sender.address, sender.user_agent, g.request_id)
+
+
+def _begin() -> None:
+    offered = request.headers.get("X-Request-Id", "")
+    g.request_id = offered if _REQUEST_ID.fullmatch(offered) else uuid4().hex
+
+
+def _finish(response: Response) -> Response:
+    headers = response.headers
+    headers["X-Request-Id"] = g.request_id
+    headers["X-Content-Type-Options"] = "nosniff"
+    if "Cache-Control" not in headers and (request.method != "GET" or _carries_token()):
+        headers["Cache-Control"] = "no-store"
+    return response
+
+
+def _carries_token() -> bool:
+    return "Authorization" in request.headers or "X-Access-Token" in request.headers
+
+
+def _address(trusted: Sequence[Network]) -> str:
+    """Return the last address that no trusted proxy has merely passed on."""
+    peer = request.remote_addr or ""
+    hops = [hop.strip() for hop in request.headers.get("X-Forwarded-For", "").split(",") if hop.strip()]
+    while hops and _is_within(peer, trusted) and _is_address(hops[-1]):
+        peer = hops.pop()
+    return peer
+
+
+def _is_within(address: str, networks: Sequence[Network]) -> bool:
+    return _is_address(address) and any(ipaddress.ip_address(address) in network for network in networks)
+
+
+def _is_address(text: str) -> bool:
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        return False
+    return True

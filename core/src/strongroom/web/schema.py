@@ -1,0 +1,31 @@
+"""Fields that several schemas need."""
+
+from typing import Any
+
+from marshmallow import Schema, fields, validate
+
+from strongroom.clock import iso_format
+
+
+class Moment(fields.Field[int]):
+    """A point in time: milliseconds since the Unix epoch here, ISO 8601 in UTC for clients."""
+
+    def _serialize(self, value: int | None, *_: Any, **__: Any) -> str | None:
+        return None if value is None else iso_format(value)
+
+
+def text(maximum: int, *, minimum: int = 1, **options: Any) -> fields.String:
+    """Return a string field of bounded length; the bound keeps what costs from being fed too much."""
+    return fields.String(validate=validate.Length(min=minimum, max=maximum), **options)
+
+
+class DoneSchema(Schema):
+    """It is done."""
+
+    success = fields.Boolean(required=True)
+
+
+DONE = {"success": True}
+
+API_FIELDS = [(Moment, "string", "date-time")]
+"""Fields that OpenAPI needs to be told of: class, type, format."""
