@@ -1,0 +1,21 @@
+"""A clock that stands still until it is told to move."""
+
+from typing import Final
+
+SECOND: Final = 1000
+MINUTE: Final = 60 * SECOND
+HOUR: Final = 60 * MINUTE
+
+
+class ManualClock:
+    """Implements :class:`strongroom.clock.Clock`. It begins in the middle of 2026."""
+
+    def __init__(self, now: int = 1_782_000_000_000) -> None:
+        self._now = now
+
+    def now(self) -> int:
+        return self._now
+
+    def advance(self, milliseconds: int) -> None:
+        """Move on."""
+        self._now += milliseconds

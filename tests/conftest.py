@@ -1,0 +1,60 @@
+"""Fixtures of all tests."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from strongroom.app import create_app
+from strongroom.config import load
+from strongroom.container import Container
+from strongroom.testing.clock import ManualClock
+from strongroom.web.components import use
+
+from tests.support.api import Api
+
+pytest_plugins = ["tests.support.databases"]
+
+CONFIG = """
+[server]
+data_dir = "{folder}/data"
+public_url = "https://files.example.com"
+[database]
+url = "{database_url}"
+[plugins]
+enabled = ["storage_local"]
+[storages.main]
+backend = "local"
+root = "{folder}/files"
+[files]
+max_file_bytes = 8000000
+[login]
+methods = ["password"]
+[captcha]
+provider = "fixed"
+answer = "42"
+[passwords]
+bcrypt_cost = 4
+"""
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock()
+
+
+@pytest.fixture
+def extra_config() -> str:
+    """More TOML for the configuration; a module overrides it."""
+    return ""
+
+
+@pytest.fixture
+def api(tmp_path: Path, database_url: str, clock: ManualClock, extra_config: str) -> Iterator[Api]:
+    """The REST API on an empty database, in this process, with time standing still."""
+    path = tmp_path / "strongroom.toml"
+    path.write_text(CONFIG.format(folder=tmp_path, database_url=database_url) + extra_config)
+    app = create_app(load(path, {}), clock)
+    with app.app_context():
+        container = use(Container)
+    yield Api(app, container)
+    container.close()

@@ -1,0 +1,166 @@
+"""POST /authorizations: section 4.2 of the specification, and the safe readings of the contract."""
+
+import pytest
+from strongroom.testing.clock import HOUR, ManualClock
+
+from tests.support.api import PASSWORD, Api, error_code
+
+
+def test_a_login_gives_the_token_in_header_and_body(api: Api) -> None:
+    person = api.person(name="Alice")
+    response = api.log_in(person.email)
+    assert response.status_code == 200
+    body = response.json
+    assert response.headers["X-Access-Token"] == body["accessToken"]
+    assert "X-Access-Token" in response.headers["Access-Control-Expose-Headers"]
+    assert body["user"] == {"id": person.id, "name": "Alice", "type": "USER"}
+    assert body["expiresAt"].endswith("Z")
+
+
+@pytest.mark.parametrize(
+    "username",
+    ["alice@example.com", " Alice@EXAMPLE.com ", "ａlice@example.com", "13800138000", "+86 138 0013 8000",
+     "0086-138-0013-8000", "alice.w", "ALICE.W"],
+)  # fmt: skip
+def test_every_spelling_of_every_credential_logs_in(api: Api, username: str) -> None:
+    api.person(email="alice@example.com", mobile="13800138000", username="alice.w")
+    assert api.log_in(username).status_code == 200
+
+
+@pytest.mark.parametrize("password", [None, ""])
+def test_a_bare_username_never_logs_in(api: Api, password: str | None) -> None:
+    person = api.person()
+    response = api.log_in(person.email, password)
+    assert (response.status_code, error_code(response)) == (401, "error.invalid-credentials")
+    assert "X-Access-Token" not in response.headers
+
+
+def test_unknown_and_wrong_are_answered_alike(api: Api) -> None:
+    person = api.person()
+    unknown, wrong = api.log_in("nobody@example.com"), api.log_in(person.email, PASSWORD + "x")
+    for response in (unknown, wrong):
+        assert (response.status_code, error_code(response)) == (401, "error.invalid-credentials")
+        assert "X-Access-Token" not in response.headers
+    assert unknown.json["error"]["message"] == wrong.json["error"]["message"]
+
+
+def test_a_captcha_is_due_after_three_failures_by_one_name(api: Api) -> None:
+    person = api.person()
+    for _ in range(3):
+        assert api.log_in(person.email, "Wrong1Password").status_code == 401
+    response = api.log_in(person.email)
+    assert (response.status_code, error_code(response)) == (400, "error.captcha-required")
+
+
+def test_failures_are_counted_for_names_that_do_not_exist(api: Api) -> None:
+    for _ in range(3):
+        assert api.log_in("nobody@example.com").status_code == 401
+    assert error_code(api.log_in("nobody@example.com")) == "error.captcha-required"
+
+
+def test_forty_spellings_share_one_count(api: Api) -> None:
+    spellings = ["nobody@example.com", "NOBODY@example.com", " nobody@EXAMPLE.com"]
+    for spelling in spellings:
+        assert api.log_in(spelling).status_code == 401
+    assert error_code(api.log_in("Nobody@Example.Com")) == "error.captcha-required"
+
+
+def test_failures_are_counted_by_address_too(api: Api) -> None:
+    for number in range(3):
+        assert api.log_in(f"nobody{number}@example.com").status_code == 401
+    assert error_code(api.log_in("somebody@example.com")) == "error.captcha-required"
+
+
+def test_a_solved_captcha_lets_one_attempt_pass(api: Api) -> None:
+    person = api.person()
+    for _ in range(3):
+        api.log_in(person.email, "Wrong1Password")
+    captcha = api.post("/captchas", {}).json
+    answer = {"id": captcha["id"], "answer": "42"}
+    assert api.log_in(person.email, captcha=answer).status_code == 200
+    # Success resets the count of the name, the count of the address stays.
+    spent = api.log_in(person.email, captcha=answer)
+    assert error_code(spent) == "error.captcha-invalid"
+
+
+@pytest.mark.parametrize("answer", ["41", " ", "0"])
+def test_a_wrong_captcha_is_refused_and_used_up(api: Api, answer: str) -> None:
+    person = api.person()
+    for _ in range(3):
+        api.log_in(person.email, "Wrong1Password")
+    captcha = api.post("/captchas", {}).json
+    wrong = api.log_in(person.email, captcha={"id": captcha["id"], "answer": answer})
+    assert (wrong.status_code, error_code(wrong)) == (400, "error.captcha-invalid")
+    right = api.log_in(person.email, captcha={"id": captcha["id"], "answer": "42"})
+    assert error_code(right) == "error.captcha-invalid"
+
+
+def test_a_captcha_expires(api: Api, clock: ManualClock) -> None:
+    person = api.person()
+    for _ in range(3):
+        api.log_in(person.email, "Wrong1Password")
+    captcha = api.post("/captchas", {}).json
+    clock.advance(300_000)
+    response = api.log_in(person.email, captcha={"id": captcha["id"], "answer": "42"})
+    assert error_code(response) == "error.captcha-invalid"
+
+
+def test_success_resets_the_count_of_the_name(api: Api) -> None:
+    person = api.person()
+    for _ in range(2):
+        api.log_in(person.email, "Wrong1Password")
+    assert api.log_in(person.email).status_code == 200
+    assert api.log_in(person.email, "Wrong1Password").status_code == 401
+    # The third failure from this address, and the first of the name.
+    assert error_code(api.log_in(person.email)) == "error.captcha-required"
+
+
+def test_failures_are_forgotten_after_an_hour(api: Api, clock: ManualClock) -> None:
+    person = api.person()
+    for _ in range(3):
+        api.log_in(person.email, "Wrong1Password")
+    clock.advance(HOUR)
+    assert api.log_in(person.email).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("body", "field", "code"),
+    [
+        ({}, "username", "required"),
+        ({"username": ""}, "username", "invalid"),
+        ({"username": "x" * 1025}, "username", "invalid"),
+        ({"username": 7}, "username", "invalid"),
+        ({"username": None}, "username", "null"),
+        ({"username": "a", "pasword": "b"}, "pasword", "unknown-field"),
+        ({"username": "a", "verificationCode": {"id": "x"}}, "verificationCode.code", "required"),
+        ({"username": "a", "captcha": {"id": "x", "answer": ""}}, "captcha.answer", "invalid"),
+    ],
+)
+def test_a_body_that_does_not_validate_is_400_and_names_the_field(
+    api: Api, body: dict[str, object], field: str, code: str
+) -> None:
+    response = api.post("/authorizations", body)
+    assert (response.status_code, error_code(response)) == (400, "error.validation-failed")
+    assert [(item["field"], item["code"]) for item in response.json["error"]["details"]] == [
+        (field, code)
+    ]
+
+
+def test_what_is_no_json_is_malformed(api: Api) -> None:
+    response = api.request("POST", "/authorizations", data=b"{", content_type="application/json")
+    assert (response.status_code, error_code(response)) == (400, "error.malformed-request")
+
+
+def test_every_attempt_is_audited_and_says_nothing_secret(api: Api) -> None:
+    person = api.person()
+    api.log_in(person.email, "Wrong1Password")
+    with api.container.database.read() as connection:
+        rows = connection.exec_driver_sql(
+            "SELECT action, outcome, actor_id, target_id, details, address FROM audit_events"
+            " WHERE action = 'login' ORDER BY sequence"
+        ).all()
+    good, bad = rows
+    assert (good.outcome, good.actor_id, good.address) == ("success", person.id, "127.0.0.1")
+    assert (bad.outcome, bad.actor_id, bad.target_id) == ("failure", None, person.id)
+    assert "Wrong1Password" not in str(rows)
+    assert PASSWORD not in str(rows)

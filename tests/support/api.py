@@ -1,0 +1,131 @@
+"""A client of the REST API that speaks to an application in this process."""
+
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import quote
+
+from flask import Flask
+from strongroom.container import Container
+from strongroom.identity import Origin
+from strongroom.users.models import UserType
+from strongroom.users.registration import Registration
+from werkzeug.test import TestResponse
+
+PASSWORD = "Correct1Horse"
+Json = dict[str, Any]
+
+
+@dataclass
+class Person:
+    """A user of a test, with an access token if logged in."""
+
+    id: str
+    email: str
+    token: str | None = None
+
+
+@dataclass
+class Api:
+    """Sends requests, and makes what tests need before they begin."""
+
+    app: Flask
+    container: Container
+    _people: int = field(default=0)
+
+    def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        by: Person | None = None,
+        headers: dict[str, str] | None = None,
+        **options: Any,
+    ) -> TestResponse:
+        """Send a request, with the person's token."""
+        sent = dict(headers or {})
+        if by is not None and by.token is not None:
+            sent["Authorization"] = f"Bearer {by.token}"
+        return self.app.test_client().open(path, method=method, headers=sent, **options)
+
+    def get(self, path: str, **options: Any) -> TestResponse:
+        return self.request("GET", path, **options)
+
+    def post(self, path: str, json: Json | None = None, **options: Any) -> TestResponse:
+        return self.request("POST", path, json=json, **options)
+
+    def put(self, path: str, json: Json | None = None, **options: Any) -> TestResponse:
+        return self.request("PUT", path, json=json, **options)
+
+    def patch(self, path: str, json: Json | None = None, **options: Any) -> TestResponse:
+        return self.request("PATCH", path, json=json, **options)
+
+    def delete(self, path: str, **options: Any) -> TestResponse:
+        return self.request("DELETE", path, **options)
+
+    def log_in(self, username: str, password: str | None = PASSWORD, **body: Any) -> TestResponse:
+        """Try to log in."""
+        if password is not None:
+            body["password"] = password
+        return self.post("/authorizations", {"username": username, **body})
+
+    def person(self, *, admin: bool = False, name: str = "Somebody", **identifiers: str) -> Person:
+        """Make a user and log in."""
+        self._people += 1
+        email = identifiers.pop("email", f"person{self._people}@example.com")
+        kind = UserType.ADMIN if admin else UserType.USER
+        registration = Registration(name=name, password=PASSWORD, email=email, kind=kind, **identifiers)
+        user = self.container.registration.register(registration, Origin())
+        response = self.log_in(email)
+        assert response.status_code == 200, response.text
+        return Person(user.id, email, response.headers["X-Access-Token"])
+
+    def tenant(self, by: Person, name: str = "Acme") -> str:
+        """Make a tenant and return its path."""
+        response = self.post("/api/v1/tenants", {"name": name}, by=by)
+        assert response.status_code == 201, response.text
+        return f"/api/v1/tenants/{response.json['id']}"
+
+    def join(self, tenant: str, admin: Person, member: Person, role: str = "member") -> None:
+        """Make a person a member of a tenant."""
+        response = self.put(f"{tenant}/members/{member.id}", {"role": role}, by=admin)
+        assert response.status_code == 200, response.text
+
+    def folder(self, tenant: str, by: Person, name: str, parent: str | None = None) -> Json:
+        """Make a folder and return it."""
+        path = f"{tenant}/files/{parent}/folders" if parent else f"{tenant}/folders"
+        response = self.post(path, {"name": name}, by=by)
+        assert response.status_code == 201, response.text
+        node: Json = response.json
+        return node
+
+    def upload(
+        self, tenant: str, by: Person, name: str, content: bytes, parent: str | None = None
+    ) -> Json:
+        """Upload a file and return it."""
+        response = self.send(tenant, by, name, content, parent)
+        assert response.status_code == 201, response.text
+        node: Json = response.json
+        return node
+
+    def send(
+        self,
+        tenant: str,
+        by: Person,
+        name: str,
+        content: bytes,
+        parent: str | None = None,
+        query: str = "",
+    ) -> TestResponse:
+        """Try to upload a file as the raw body."""
+        path = f"{tenant}/files/{parent}/files" if parent else f"{tenant}/files"
+        headers = {
+            "Content-Disposition": f"attachment; filename*=UTF-8''{quote(name, safe='')}",
+            "Content-Type": "application/octet-stream",
+        }
+        return self.request("POST", path + query, by=by, headers=headers, data=content)
+
+
+def error_code(response: TestResponse) -> str:
+    """Return the stable code of an error answer."""
+    code: str = response.json["error"]["code"]
+    return code

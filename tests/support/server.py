@@ -1,0 +1,136 @@
+"""A real server for tests: the command that a deployer runs, in processes of its own."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+STRONGROOM = Path(sys.executable).with_name("strongroom")
+START_SECONDS = 30
+
+BASE_CONFIG = """
+[server]
+port = {port}
+data_dir = "{folder}/data"
+[database]
+url = "{database_url}"
+[plugins]
+enabled = ["storage_local"]
+[storages.main]
+backend = "local"
+root = "{folder}/files"
+[login]
+methods = ["password"]
+[passwords]
+bcrypt_cost = 4
+[limits]
+login_failures_before_captcha = 1000
+"""
+
+
+@dataclass
+class Server:
+    """A server that runs."""
+
+    url: str
+    config: Path
+    process: "subprocess.Popen[bytes]"
+
+    def command(self, *arguments: str, stdin: str = "") -> str:
+        """Run another command of ``strongroom`` on the same configuration."""
+        result = run_command("--config", str(self.config), *arguments, stdin=stdin)
+        assert result.returncode == 0, result.stderr
+        return result.stdout
+
+    def create_user(self, email: str, password: str = "Correct1Horse", *flags: str) -> dict[str, Any]:
+        """Make a user from the command line."""
+        output = self.command(
+            "users", "create", "--email", email, "--password-stdin", "--json", *flags, stdin=password
+        )
+        user: dict[str, Any] = json.loads(output)
+        return user
+
+    def workers(self) -> list[int]:
+        """Return the ids of the processes that serve."""
+        children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
+        return [int(pid) for pid in children.read_text().split()]
+
+    def kill(self) -> None:
+        """Kill all of the server's processes at once, as a power cut would."""
+        for pid in (self.process.pid, *self.workers()):
+            os.kill(pid, 9)
+        self.process.wait(timeout=10)
+
+
+def run_command(
+    *arguments: str, stdin: str = "", env: Mapping[str, str] | None = None, cwd: Path | None = None
+) -> "subprocess.CompletedProcess[str]":
+    """Run ``strongroom`` and return what it said."""
+    return subprocess.run(
+        [STRONGROOM, *arguments],
+        input=stdin,
+        env={**os.environ, **(env or {})},
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def write_config(folder: Path, database_url: str, extra: str = "") -> Path:
+    """Write a configuration with a free port; ``extra`` is more TOML."""
+    path = folder / "strongroom.toml"
+    base = BASE_CONFIG.format(port=free_port(), folder=folder, database_url=database_url)
+    path.write_text(base + extra)
+    return path
+
+
+@contextmanager
+def serving(config: Path) -> Iterator[Server]:
+    """Run a server until the block ends."""
+    port = next(
+        line.split("=")[1].strip() for line in config.read_text().splitlines() if line.startswith("port")
+    )
+    process = subprocess.Popen([STRONGROOM, "serve", "--config", str(config)], stderr=subprocess.PIPE)
+    server = Server(f"http://127.0.0.1:{port}", config, process)
+    try:
+        wait_until_answering(server)
+        yield server
+    finally:
+        process.terminate()
+        process.wait(timeout=30)
+        if process.stderr:
+            process.stderr.close()
+
+
+def wait_until_answering(server: Server) -> None:
+    """Return once the server answers."""
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline:
+        if server.process.poll() is not None:
+            said = server.process.stderr.read().decode() if server.process.stderr else ""
+            raise AssertionError(f"the server ended: {said}")
+        try:
+            with urllib.request.urlopen(f"{server.url}/openapi.json", timeout=5):
+                return
+        except (urllib.error.URLError, ConnectionError):
+            time.sleep(0.02)
+    raise AssertionError("the server does not answer")
+
+
+def free_port() -> int:
+    """Return a port that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
