@@ -1,0 +1,196 @@
+"""The backend: objects by boto3, one request an operation.
+
+What a server does all day (put, ranged reads, stat, delete, copy, signed URLs) needs no folders, and
+a filesystem's semantics cost requests for them; so the data path, and the scan, which is one flat
+listing, go straight to the client. Where folders matter, to browse a bucket, walk it, copy trees from
+and to other filesystems, :class:`strongroom_storage_s3.filesystem.StrongroomS3FS` shows the same
+bucket as a PyFilesystem: fs-s3fs, with its client, reading and writing replaced by those used here.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from typing import Any, ClassVar
+
+from strongroom.plugin_api.storage import (
+    ByteSource,
+    ByteStream,
+    ObjectStat,
+    ServerSideCopy,
+    SignedDownloads,
+    SignedRequest,
+    SignedUploads,
+    StorageBackend,
+    StorageError,
+)
+from strongroom_storage_s3.client import LazyClient, copy_in_parts
+from strongroom_storage_s3.errors import AnswerLost, error_code, translated_errors
+from strongroom_storage_s3.options import MEBIBYTE, S3Options
+from strongroom_storage_s3.upload import Upload
+
+CHUNK_SIZE = 256 * 1024
+
+# Limits of S3 that its copies share: Ceph, MinIO, R2.
+MAX_PARTS = 10_000
+MAX_SIGNED_LIFETIME = 7 * 24 * 3600
+
+# What a store answers to a request to copy more than 5 GiB at once.
+TOO_LARGE_TO_COPY = frozenset({"EntityTooLarge", "InvalidRequest"})
+
+RESPONSE_HEADERS = {
+    "cache-control": "ResponseCacheControl",
+    "content-disposition": "ResponseContentDisposition",
+    "content-encoding": "ResponseContentEncoding",
+    "content-language": "ResponseContentLanguage",
+    "content-type": "ResponseContentType",
+}
+
+
+class S3Backend(StorageBackend[S3Options], ServerSideCopy, SignedDownloads, SignedUploads):
+    """Stores each object as one object of a bucket, below a prefix."""
+
+    name = "s3"
+    options_type = S3Options
+    max_size: ClassVar[int] = 5 * 1024 * MEBIBYTE
+
+    def __init__(self, options: S3Options) -> None:
+        super().__init__(options)
+        self._prefix = f"{options.prefix.strip('/')}/".lstrip("/")
+        self._client = LazyClient(options, options.endpoint_url)
+        self._signer = LazyClient(options, options.public_endpoint_url or options.endpoint_url)
+
+    def put(self, key: str, source: ByteSource, *, size: int | None = None) -> int:
+        try:
+            with self._upload(key, size or 0) as upload:
+                while chunk := source.read(CHUNK_SIZE):
+                    upload.write(chunk)
+        except AnswerLost:
+            # The store may have kept what the caller is about to be told it has not.
+            with suppress(StorageError):
+                self.delete(key)
+            raise
+        return upload.size
+
+    def open(self, key: str, *, start: int = 0, length: int | None = None) -> ByteStream:
+        return self._reader(key, start, length)
+
+    def stat(self, key: str) -> ObjectStat:
+        with translated_errors():
+            answer = self._client.get().head_object(**self._at(key))
+        return ObjectStat(key, answer["ContentLength"], _milliseconds(answer))
+
+    def delete(self, key: str) -> None:
+        with translated_errors():
+            self._client.get().delete_object(**self._at(key))
+
+    def scan(self, prefix: str = "") -> Iterator[ObjectStat]:
+        paginator = self._client.get().get_paginator("list_objects_v2")
+        pages = iter(paginator.paginate(Bucket=self.options.bucket, Prefix=f"{self._prefix}{prefix}"))
+        while page := _next_page(pages):
+            for item in page.get("Contents", ()):
+                # Tools that show folders make such markers of them.
+                if not item["Key"].endswith("/"):
+                    key = item["Key"].removeprefix(self._prefix)
+                    yield ObjectStat(key, item["Size"], _milliseconds(item))
+
+    def copy(self, source_key: str, target_key: str) -> None:
+        client, source, target = self._client.get(), self._at(source_key), self._at(target_key)
+        with translated_errors():
+            try:
+                client.copy_object(CopySource=source, **target)
+            except client.exceptions.ClientError as error:
+                if error_code(error) not in TOO_LARGE_TO_COPY:
+                    raise
+                copy_in_parts(client, source, target)
+
+    def download_url(self, key: str, *, lifetime: int, headers: Mapping[str, str]) -> str:
+        overrides = {_override(name): value for name, value in headers.items()}
+        return self._signed("get_object", lifetime, **self._at(key), **overrides)
+
+    def upload_request(self, key: str, *, lifetime: int, size: int) -> SignedRequest:
+        # Signed headers bind the client: it must send these, with exactly these values.
+        parameters: dict[str, Any] = {"ContentLength": size, "ContentType": "application/octet-stream"}
+        headers = {"Content-Length": str(size), "Content-Type": "application/octet-stream"}
+        if self.options.write_once:
+            parameters["IfNoneMatch"] = headers["If-None-Match"] = "*"
+        url = self._signed("put_object", lifetime, **self._at(key), **parameters)
+        return SignedRequest("PUT", url, headers)
+
+    def close(self) -> None:
+        self._client.close()
+        self._signer.close()
+
+    def _at(self, key: str) -> dict[str, str]:
+        return {"Bucket": self.options.bucket, "Key": f"{self._prefix}{key}"}
+
+    def _upload(self, key: str, size: int) -> Upload:
+        return Upload(
+            self._client.get(),
+            self._at(key),
+            part_bytes=max(self.options.part_bytes, -(-size // MAX_PARTS)),
+            parts_in_flight=self.options.parts_in_flight,
+        )
+
+    @contextmanager
+    def _reader(self, key: str, start: int, length: int | None) -> Iterator[Iterator[bytes]]:
+        body = self._get(key, start, length)
+        if body is None:
+            yield iter(())
+            return
+        try:
+            yield _chunks(body)
+        finally:
+            body.close()
+
+    def _get(self, key: str, start: int, length: int | None) -> Any:
+        """Return the body of the range, or ``None`` for an object that ends before it."""
+        if length == 0:
+            # No range of HTTP is empty, but the object must still be there.
+            self.stat(key)
+            return None
+        client = self._client.get()
+        with translated_errors():
+            try:
+                return client.get_object(**self._at(key), **_range(start, length))["Body"]
+            except client.exceptions.ClientError as error:
+                if error_code(error) != "InvalidRange":
+                    raise
+                return None
+
+    def _signed(self, operation: str, lifetime: int, **parameters: Any) -> str:
+        if lifetime > MAX_SIGNED_LIFETIME:
+            raise StorageError(f"S3 signs for {MAX_SIGNED_LIFETIME} seconds at most, not {lifetime}")
+        with translated_errors():
+            url = self._signer.get().generate_presigned_url(operation, parameters, ExpiresIn=lifetime)
+        return str(url)
+
+
+def _range(start: int, length: int | None) -> dict[str, str]:
+    if start == 0 and length is None:
+        return {}
+    last = "" if length is None else start + length - 1
+    return {"Range": f"bytes={start}-{last}"}
+
+
+def _chunks(body: Any) -> Iterator[bytes]:
+    while True:
+        with translated_errors():
+            chunk = body.read(CHUNK_SIZE)
+        if not chunk:
+            return
+        yield chunk
+
+
+def _milliseconds(answer: Mapping[str, Any]) -> int:
+    return int(answer["LastModified"].timestamp() * 1000)
+
+
+def _next_page(pages: Iterator[Any]) -> Any:
+    with translated_errors():
+        return next(pages, None)
+
+
+def _override(header: str) -> str:
+    try:
+        return RESPONSE_HEADERS[header.lower()]
+    except KeyError:
+        raise StorageError(f"S3 cannot be told to send the header {header}") from None

@@ -1,0 +1,73 @@
+"""botocore's errors in the words of the plugin API."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from strongroom.plugin_api.storage import (
+    ObjectNotFound,
+    StorageError,
+    StorageFull,
+    StorageUnavailable,
+)
+
+# A HEAD has no body to tell a missing object by, so that botocore gives the bare status.
+NOT_FOUND = frozenset({"NoSuchKey", "NotFound", "404"})
+
+# AWS has no end; these are what Ceph, MinIO and SeaweedFS say.
+FULL = frozenset(
+    {"InsufficientStorage", "QuotaExceeded", "XMinioAdminBucketQuotaExceeded", "XMinioStorageFull"}
+)
+
+BUSY = frozenset({"RequestTimeout", "SlowDown", "Throttling", "ThrottlingException", "TooManyRequests"})
+
+
+class AnswerLost(StorageUnavailable):
+    """The connection ended after the request was sent: the store may have done what it says."""
+
+
+@contextmanager
+def translated_errors() -> Iterator[None]:
+    """Raise what botocore raises inside as a :class:`StorageError` of the right kind."""
+    # Importing botocore is slow and is wanted in processes that use the store only.
+    from botocore import exceptions  # type: ignore[import-untyped]  # noqa: PLC0415  it has no types
+
+    try:
+        yield
+    except exceptions.ClientError as error:
+        raise _refusal(error) from error
+    except exceptions.ConnectionClosedError as error:
+        raise AnswerLost(str(error)) from error
+    except (
+        exceptions.ConnectionError,
+        exceptions.HTTPClientError,
+        exceptions.IncompleteReadError,
+    ) as error:
+        raise StorageUnavailable(str(error)) from error
+    except exceptions.BotoCoreError as error:
+        raise StorageError(str(error)) from error
+
+
+def error_code(error: Any) -> str:
+    """Return the code of S3 in a ``ClientError``, such as ``NoSuchKey``; empty without one."""
+    return str(error.response.get("Error", {}).get("Code", ""))
+
+
+def _refusal(error: Any) -> StorageError:
+    code = error_code(error)
+    answer = error.response.get("ResponseMetadata", {})
+    status = answer.get("HTTPStatusCode", 0)
+    if code in NOT_FOUND:
+        return ObjectNotFound(str(error))
+    if code in FULL or status == 507:  # noqa: PLR2004  Insufficient Storage
+        return StorageFull(str(error))
+    if code in BUSY or status == 429 or status >= 500:  # noqa: PLR2004  Too Many Requests
+        return _unavailable(str(error), answer.get("HTTPHeaders", {}))
+    return StorageError(str(error))
+
+
+def _unavailable(message: str, headers: Mapping[str, Any]) -> StorageUnavailable:
+    retry_after = str(headers.get("retry-after", ""))
+    if retry_after.isdecimal():
+        return StorageUnavailable(message, retry_after=int(retry_after))
+    return StorageUnavailable(message)

@@ -1,0 +1,152 @@
+"""Writing an object of any size: in one request when it fits one part, in parallel parts above."""
+
+import hashlib
+from base64 import b64encode
+from collections.abc import Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from types import TracebackType
+from typing import Any, Self
+
+from strongroom.plugin_api.storage import StorageError
+from strongroom_storage_s3.errors import translated_errors
+
+
+class Upload:
+    """Stores what is written when it is left as a context manager; left by an exception, nothing.
+
+    It holds at most ``parts_in_flight + 1`` parts in memory.
+
+    Args:
+        client: the boto3 client.
+        target: ``Bucket`` and ``Key``.
+        part_bytes: the size of a part.
+        parts_in_flight: how many parts are sent at a time.
+        attributes: further parameters of PutObject and CreateMultipartUpload.
+    """
+
+    def __init__(
+        self,
+        client: Any,
+        target: Mapping[str, str],
+        *,
+        part_bytes: int,
+        parts_in_flight: int,
+        attributes: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.size = 0
+        self._client = client
+        self._target = target
+        self._attributes = attributes or {}
+        self._part_bytes = part_bytes
+        self._parts_in_flight = parts_in_flight
+        self._part = bytearray()
+        self._multipart: _Multipart | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if error is None:
+            self.commit()
+        else:
+            self.abort()
+
+    def write(self, data: bytes | bytearray | memoryview) -> None:
+        """Take more bytes; waits while enough parts are on their way.
+
+        Raises:
+            StorageError: a part written before could not be stored.
+        """
+        rest = memoryview(data).cast("B")
+        self.size += len(rest)
+        while rest:
+            # A full part is sent only now that more follows, so that just one part is one request.
+            if len(self._part) == self._part_bytes:
+                self._send_part()
+            piece = rest[: self._part_bytes - len(self._part)]
+            self._part += piece
+            rest = rest[len(piece) :]
+
+    def commit(self) -> None:
+        """Make the object visible, or leave nothing behind.
+
+        Raises:
+            StorageError: it was not stored.
+        """
+        try:
+            if self._multipart is None:
+                self._put()
+            else:
+                self._send_part()
+                self._multipart.complete()
+        except BaseException:
+            self.abort()
+            raise
+
+    def abort(self) -> None:
+        """Drop what was written, also at the store."""
+        if self._multipart is not None:
+            self._multipart.abort()
+
+    def _put(self) -> None:
+        with translated_errors():
+            self._client.put_object(
+                **self._target, **self._attributes, Body=self._part, ContentMD5=_md5(self._part)
+            )
+
+    def _send_part(self) -> None:
+        if self._multipart is None:
+            self._multipart = _Multipart(
+                self._client, self._target, self._attributes, in_flight=self._parts_in_flight
+            )
+        part, self._part = self._part, bytearray()
+        self._multipart.send(part)
+
+
+class _Multipart:
+    def __init__(
+        self, client: Any, target: Mapping[str, str], attributes: Mapping[str, Any], *, in_flight: int
+    ) -> None:
+        with translated_errors():
+            answer = client.create_multipart_upload(**target, **attributes)
+        self._client = client
+        self._upload = {**target, "UploadId": answer["UploadId"]}
+        self._in_flight = in_flight
+        self._pool = ThreadPoolExecutor(in_flight, thread_name_prefix="s3-part")
+        self._parts: list[Future[dict[str, Any]]] = []
+
+    def send(self, body: bytearray) -> None:
+        if len(self._parts) >= self._in_flight:
+            self._parts[-self._in_flight].result()
+        self._parts.append(self._pool.submit(self._send, len(self._parts) + 1, body))
+
+    def complete(self) -> None:
+        parts = [part.result() for part in self._parts]
+        with translated_errors():
+            self._client.complete_multipart_upload(**self._upload, MultipartUpload={"Parts": parts})
+        self._pool.shutdown()
+
+    def abort(self) -> None:
+        # A part that arrives after the abort would stay, so those on their way come first.
+        self._pool.shutdown(cancel_futures=True)
+        # The error that led here says more than a second one; lifecycle rules end such uploads too.
+        with suppress(StorageError), translated_errors():
+            self._client.abort_multipart_upload(**self._upload)
+
+    def _send(self, number: int, body: bytearray) -> dict[str, Any]:
+        with translated_errors():
+            answer = self._client.upload_part(
+                **self._upload, PartNumber=number, Body=body, ContentMD5=_md5(body)
+            )
+        return {"PartNumber": number, "ETag": answer["ETag"]}
+
+
+def _md5(body: bytearray) -> str:
+    """Return the digest by which every store refuses bytes that were damaged on their way."""
+    return b64encode(hashlib.md5(body, usedforsecurity=False).digest()).decode()
