@@ -68,12 +68,15 @@ def _make_client(options: S3Options, endpoint_url: str | None) -> Any:
         request_checksum_calculation="when_required",
         response_checksum_validation="when_required",
     )
-    return Session(
+    return Session(region_name=options.region).client(
+        "s3",
+        endpoint_url=endpoint_url,
+        config=config,
+        # Half of a pair is refused here; given to the session, it would sign.
         aws_access_key_id=options.access_key_id,
         aws_secret_access_key=options.secret_access_key,
         aws_session_token=options.session_token,
-        region_name=options.region,
-    ).client("s3", endpoint_url=endpoint_url, config=config)
+    )
 
 
 def copy_in_parts(client: Any, source: Mapping[str, str], target: Mapping[str, str]) -> None:
