@@ -6,9 +6,11 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+import botocore.session  # type: ignore[import-untyped]  # it has no types
 import pytest
 
 from strongroom_storage_s3.backend import S3Backend
@@ -20,6 +22,14 @@ CREDENTIALS: dict[str, Any] = {
     "secret_access_key": "test-secret",
     "region": "eu-central-1",
 }
+
+
+@pytest.fixture(scope="session", autouse=True)
+def services_described_once() -> Iterator[None]:
+    """Reads botocore's descriptions for all clients: a server makes one, these tests hundreds."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(botocore.session, "create_loader", cache(botocore.session.create_loader))
+        yield
 
 
 @pytest.fixture(scope="session")

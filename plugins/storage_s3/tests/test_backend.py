@@ -1,19 +1,23 @@
 """What the S3 backend promises beyond the contract."""
 
 import io
+import re
 import subprocess
 import sys
 import time
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import fields
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from strongroom.plugin_api.storage import StorageError, StorageUnavailable
+from strongroom.plugin_api.storage import ObjectNotFound, StorageError, StorageUnavailable
 from strongroom.testing.storage import MEBIBYTE, PatternSource, SourceBroke, new_key, read_all
 from strongroom_storage_s3 import plugin
 from strongroom_storage_s3.backend import S3Backend
+from strongroom_storage_s3.options import S3Options
 
 LEAST_PART = 5 * MEBIBYTE
 
@@ -32,6 +36,12 @@ def hundred_mebibytes(backend: S3Backend) -> str:
 
 def test_the_plugin_offers_the_backend() -> None:
     assert plugin.register_storage_backends() == [S3Backend]
+
+
+def test_every_option_is_in_the_readme() -> None:
+    readme = Path(__file__).parent.with_name("README.md").read_text()
+    documented = re.findall(r"^\| `(\w+)` \|", readme, re.MULTILINE)
+    assert documented == [field.name for field in fields(S3Options)]
 
 
 def test_boto3_is_imported_by_those_who_use_the_store_only() -> None:
@@ -116,6 +126,18 @@ def test_a_storage_error_of_the_source_is_not_taken_for_one_of_the_store(backend
     assert caught.value is OtherStore.error
 
 
+@pytest.mark.parametrize(("start", "length"), [(0, 10), (0, 0), (5, None), (5, 10)])
+def test_a_range_of_an_empty_object_is_empty(backend: S3Backend, start: int, length: int | None) -> None:
+    key = new_key()
+    backend.put(key, io.BytesIO(b""))
+    assert read_all(backend, key, start=start, length=length) == b""
+
+
+def test_an_empty_range_of_nothing_is_not_found(backend: S3Backend) -> None:
+    with pytest.raises(ObjectNotFound):
+        read_all(backend, new_key(), length=0)
+
+
 def test_the_time_of_change_is_in_milliseconds(backend: S3Backend) -> None:
     key = new_key()
     backend.put(key, io.BytesIO(b"x"))
@@ -151,11 +173,17 @@ def test_credentials_come_from_the_usual_chain(
     assert "of-the-environment" in backend.download_url("aa", lifetime=60, headers={})
 
 
+def test_temporary_credentials_sign_with_their_token(make_backend: Callable[..., S3Backend]) -> None:
+    backend = make_backend(session_token="for-an-hour")
+    url = backend.download_url("aa", lifetime=60, headers={})
+    assert "X-Amz-Security-Token=for-an-hour" in url
+
+
 @pytest.mark.parametrize("access_key_id", [None, "without-its-secret"])
 def test_credentials_that_are_missing_are_a_storage_error(
     make_backend: Callable[..., S3Backend],
     monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Any,
+    tmp_path: Path,
     access_key_id: str | None,
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))

@@ -33,6 +33,9 @@ CHUNK_SIZE = 256 * 1024
 MAX_PARTS = 10_000
 MAX_SIGNED_LIFETIME = 7 * 24 * 3600
 
+# What a store answers to a range that begins where the object has ended.
+BEYOND_THE_END = frozenset({"InvalidRange", "416"})
+
 # What a store answers to a request to copy more than 5 GiB at once.
 TOO_LARGE_TO_COPY = frozenset({"EntityTooLarge", "InvalidRequest"})
 
@@ -56,7 +59,9 @@ class S3Backend(StorageBackend[S3Options], ServerSideCopy, SignedDownloads, Sign
         super().__init__(options)
         self._prefix = f"{options.prefix.strip('/')}/".lstrip("/")
         self._client = LazyClient(options, options.endpoint_url)
-        self._signer = LazyClient(options, options.public_endpoint_url or options.endpoint_url)
+        self._signer = self._client
+        if options.public_endpoint_url is not None:
+            self._signer = LazyClient(options, options.public_endpoint_url)
 
     def put(self, key: str, source: ByteSource, *, size: int | None = None) -> int:
         try:
@@ -152,7 +157,7 @@ class S3Backend(StorageBackend[S3Options], ServerSideCopy, SignedDownloads, Sign
             try:
                 return client.get_object(**self._at(key), **_range(start, length))["Body"]
             except client.exceptions.ClientError as error:
-                if error_code(error) != "InvalidRange":
+                if error_code(error) not in BEYOND_THE_END:
                     raise
                 return None
 
@@ -172,12 +177,8 @@ def _range(start: int, length: int | None) -> dict[str, str]:
 
 
 def _chunks(body: Any) -> Iterator[bytes]:
-    while True:
-        with translated_errors():
-            chunk = body.read(CHUNK_SIZE)
-        if not chunk:
-            return
-        yield chunk
+    with translated_errors():
+        yield from body.iter_chunks(CHUNK_SIZE)
 
 
 def _milliseconds(answer: Mapping[str, Any]) -> int:
