@@ -164,6 +164,13 @@ def test_markers_of_folders_are_no_objects(backend: S3Backend, client: Any) -> N
     assert list(backend.scan()) == []
 
 
+def test_the_limits_reach_the_client(make_backend: Callable[..., S3Backend]) -> None:
+    backend = make_backend(connect_timeout=1.5, read_timeout=7, max_attempts=4, max_connections=5)
+    config = backend._client.get().meta.config
+    assert (config.connect_timeout, config.read_timeout, config.max_pool_connections) == (1.5, 7, 5)
+    assert config.retries == {"mode": "standard", "total_max_attempts": 4}
+
+
 def test_credentials_come_from_the_usual_chain(
     make_backend: Callable[..., S3Backend], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -20,7 +20,7 @@ from strongroom.plugin_api.storage import (
     StorageFull,
     StorageUnavailable,
 )
-from strongroom.testing.storage import MEBIBYTE, PatternSource, new_key, read_all
+from strongroom.testing.storage import MEBIBYTE, PatternSource, SourceBroke, new_key, read_all
 from strongroom_storage_s3.backend import S3Backend
 
 LEAST_PART = 5 * MEBIBYTE
@@ -235,6 +235,39 @@ def test_a_part_that_fails_leaves_no_unfinished_upload(
     assert unfinished_uploads() == []
 
 
+def test_an_upload_is_aborted_after_its_last_part_has_arrived(
+    proxy: FaultyProxy, backend: S3Backend
+) -> None:
+    part_is_on_its_way, source_is_broken = threading.Event(), threading.Event()
+    finished: list[str] = []
+
+    class BreakingMeanwhile(PatternSource):
+        def read(self, size: int, /) -> bytes:
+            chunk = super().read(size)
+            if not chunk:
+                part_is_on_its_way.wait(timeout=30)
+                source_is_broken.set()
+                raise SourceBroke
+            return chunk
+
+    def held(environ: Environ, start_response: Callable[..., Any]) -> Iterable[bytes]:
+        part_is_on_its_way.set()
+        source_is_broken.wait(timeout=30)
+        answer = proxy.forward(environ, start_response)
+        finished.append("part")
+        return answer
+
+    def aborted(environ: Environ, start_response: Callable[..., Any]) -> Iterable[bytes]:
+        finished.append("abort")
+        return proxy.forward(environ, start_response)
+
+    proxy.fail(held, when=operation_is("PUT", "partNumber"))
+    proxy.fail(aborted, when=operation_is("DELETE"))
+    with pytest.raises(SourceBroke):
+        backend.put(new_key(), BreakingMeanwhile(LEAST_PART + 1))
+    assert finished == ["part", "abort"]
+
+
 def test_an_error_in_an_answer_that_began_well_is_an_error(
     proxy: FaultyProxy, backend: S3Backend, unfinished_uploads: Callable[[], list[Any]]
 ) -> None:
@@ -285,6 +318,22 @@ def test_the_store_can_tell_bytes_that_were_damaged_on_their_way(
     backend.put(new_key(), PatternSource(size))
     assert [sent for sent, _ in digests] == [computed for _, computed in digests]
     assert len(digests) == 1 + size // LEAST_PART
+
+
+def test_checksums_that_only_aws_knows_are_not_spoken_of(proxy: FaultyProxy, backend: S3Backend) -> None:
+    spoken: set[str] = set()
+
+    def listening(environ: Environ, start_response: Callable[..., Any]) -> Iterable[bytes]:
+        spoken.update(environ)
+        return proxy.forward(environ, start_response)
+
+    proxy.fail(listening)
+    key = new_key()
+    backend.put(new_key(), io.BytesIO(b"x"))
+    backend.put(key, PatternSource(LEAST_PART + 1))
+    assert len(read_all(backend, key)) == LEAST_PART + 1
+    assert "HTTP_X_AMZ_DATE" in spoken
+    assert [name for name in spoken if "CHECKSUM" in name or "TRAILER" in name] == []
 
 
 def test_a_download_that_ends_early_is_unavailable(proxy: FaultyProxy, backend: S3Backend) -> None:

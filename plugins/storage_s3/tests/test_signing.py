@@ -44,11 +44,14 @@ def test_without_the_signature_nothing_is_given(backend: S3Backend) -> None:
     caught.value.close()
 
 
-def test_signatures_are_of_the_fourth_version_for_region_and_lifetime(backend: S3Backend) -> None:
-    signed = query(backend.download_url(new_key(), lifetime=90, headers={}))
+@pytest.mark.parametrize("region", ["eu-central-1", "us-east-1"])
+def test_signatures_are_of_the_fourth_version_for_region_and_lifetime(
+    make_backend: Callable[..., S3Backend], region: str
+) -> None:
+    signed = query(make_backend(region=region).download_url(new_key(), lifetime=90, headers={}))
     assert signed["X-Amz-Algorithm"] == "AWS4-HMAC-SHA256"
     assert signed["X-Amz-Expires"] == "90"
-    assert signed["X-Amz-Credential"].split("/")[2:] == ["eu-central-1", "s3", "aws4_request"]
+    assert signed["X-Amz-Credential"].split("/")[2:] == [region, "s3", "aws4_request"]
 
 
 def test_a_header_that_s3_cannot_be_told_is_refused(backend: S3Backend) -> None:
