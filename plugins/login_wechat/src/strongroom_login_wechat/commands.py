@@ -1,0 +1,56 @@
+"""``strongroom wechat``: the simulator."""
+
+from typing import Final
+
+import click
+
+MANUAL: Final = """\
+The simulator listens on {url}. Tell the server:
+
+[login.wechat]
+open_url = "{url}"
+api_url = "{url}"
+[login.wechat.apps.site]
+kind = "website"
+appid = "{website.appid}"
+secret = "{website.secret}"
+redirect_uri = "..."   # any URL on {website.domain}
+[login.wechat.apps.mini]
+kind = "mini_program"
+appid = "{mini_program.appid}"
+secret = "{mini_program.secret}"
+
+People: {people}."""
+
+
+@click.group()
+def wechat() -> None:
+    """Tools for logging in by WeChat."""
+
+
+@wechat.command()
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
+@click.option("--port", default=8090, show_default=True, help="The port; 0 for any that is free.")
+@click.option(
+    "--domain", default="127.0.0.1", show_default=True, help="The host of the website's redirect_uri."
+)
+@click.option(
+    "--denial", type=click.Choice(["redirects", "stays"]), default="redirects", show_default=True,
+    help="What a browser does when the person denies."
+)  # fmt: skip
+def simulator(host: str, port: int, domain: str, denial: str) -> None:
+    """Serve a WeChat platform with made-up people, until interrupted."""
+    # A server that talks to the real platform has no use for what this imports.
+    from strongroom_login_wechat.simulator import Simulator  # noqa: PLC0415
+    from strongroom_login_wechat.simulator.samples import (  # noqa: PLC0415
+        sample_mini_program,
+        sample_platform,
+        sample_website,
+    )
+
+    website, mini_program = sample_website(domain), sample_mini_program()
+    platform = sample_platform(website, mini_program, denial_redirects=denial == "redirects")
+    server = Simulator(platform, host=host, port=port)
+    people = ", ".join(platform.people)
+    click.echo(MANUAL.format(url=server.url, website=website, mini_program=mini_program, people=people))
+    server.serve()

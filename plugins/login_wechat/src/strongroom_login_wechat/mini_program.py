@@ -1,0 +1,130 @@
+"""A mini program: it sends a login code by itself, and there is no redirect."""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from strongroom_login_wechat.answer import Answer
+from strongroom_login_wechat.app import App, Identity
+from strongroom_login_wechat.app_token import AppToken
+from strongroom_login_wechat.client import PlatformClient
+from strongroom_login_wechat.crypto import check_signature, check_watermark, decrypt
+from strongroom_login_wechat.errors import (
+    CodeExpired,
+    CodeInvalid,
+    CodeUsed,
+    DataInvalid,
+    PhoneCodeInvalid,
+    PlatformUnavailable,
+)
+from strongroom_login_wechat.timing import Clock
+
+_E164 = re.compile(r"\+[1-9][0-9]{6,14}")
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """What a login code is exchanged for. Its key must never leave the server."""
+
+    openid: str
+    session_key: str = field(repr=False)
+    unionid: str | None = None
+
+
+class MiniProgram(App):
+    """A mini program.
+
+    Args:
+        client: the way to the platform.
+        appid: the app.
+        secret: the app's secret.
+        data_max_age: seconds past which encrypted data is refused.
+        clock: gives the time.
+    """
+
+    def __init__(
+        self, client: PlatformClient, *, appid: str, secret: str, data_max_age: float, clock: Clock
+    ) -> None:
+        super().__init__(appid)
+        self._client = client
+        self._secret = secret
+        self._data_max_age = data_max_age
+        self._clock = clock
+        self._token = AppToken(client, appid, secret, clock=clock)
+
+    def identify(self, proof: Mapping[str, str]) -> Identity:
+        session = self.exchange(proof.get("code", ""))
+        # Of the data only the nickname is taken, never an id or a number: CBC authenticates nothing,
+        # and a client that knows its own data can change some of it without the key.
+        profile = self._profile(session, proof)
+        return Identity(
+            session.openid,
+            unionid=session.unionid,
+            mobile=self.phone_number(proof["phoneCode"]) if "phoneCode" in proof else None,
+            nickname=profile.get("nickName") or None,
+        )
+
+    def exchange(self, code: str) -> Session:
+        """Use up a login code.
+
+        Raises:
+            ClientFault: the code is wrong, used or too old, or the person is blocked.
+            WeChatError: the platform cannot tell.
+        """
+        if not code:
+            raise CodeInvalid("no code was given")
+        answer = self._client.get(
+            "/sns/jscode2session",
+            appid=self.appid,
+            secret=self._secret,
+            js_code=code,
+            grant_type="authorization_code",
+        )
+        return Session(
+            answer.text("openid"), answer.text("session_key"), unionid=answer.optional_text("unionid")
+        )
+
+    def phone_number(self, code: str) -> str:
+        """Use up a phone code; return the number that the platform has verified, in E.164.
+
+        Raises:
+            PhoneCodeInvalid: the code is wrong, used or too old.
+            WeChatError: the platform cannot tell.
+        """
+        if not code:
+            raise PhoneCodeInvalid("no phone code was given")
+        try:
+            answer = self._token.use(
+                lambda token: self._client.post(
+                    "/wxa/business/getuserphonenumber", {"code": code}, access_token=token
+                )
+            )
+        except (CodeInvalid, CodeUsed, CodeExpired) as error:
+            raise PhoneCodeInvalid(str(error), errcode=error.errcode) from error
+        return self._verified_number(answer.object("phone_info"))
+
+    def _verified_number(self, phone: Answer) -> str:
+        number = f"+{phone.integer('countryCode')}{phone.text('purePhoneNumber')}"
+        if phone.object("watermark").text("appid") != self.appid or not _E164.fullmatch(number):
+            raise PlatformUnavailable(
+                "the platform answered with a phone number that is not to be trusted"
+            )
+        return number
+
+    def _profile(self, session: Session, proof: Mapping[str, str]) -> Mapping[str, Any]:
+        if "encryptedData" in proof:
+            return self._decrypted(session, proof["encryptedData"], proof.get("iv", ""))
+        if "rawData" in proof:
+            check_signature(proof["rawData"], proof.get("signature", ""), session.session_key)
+            members: Mapping[str, Any] = json.loads(proof["rawData"])
+            return members
+        return {}
+
+    def _decrypted(self, session: Session, encrypted_data: str, iv: str) -> Mapping[str, Any]:
+        members = decrypt(encrypted_data, iv, session.session_key)
+        check_watermark(members, appid=self.appid, now=self._clock(), max_age=self._data_max_age)
+        if members.get("openId") != session.openid:
+            raise DataInvalid("the data is of another person")
+        return members

@@ -1,0 +1,56 @@
+"""What a deployer may set."""
+
+from dataclasses import dataclass
+
+from strongroom.plugin_api import option
+
+WEBSITE = "website"
+MINI_PROGRAM = "mini_program"
+
+
+@dataclass(frozen=True, slots=True)
+class WeChatApp:
+    """The keys of a section ``[login.wechat.apps.NAME]``: one app registered with WeChat."""
+
+    kind: str = option(choices=(WEBSITE, MINI_PROGRAM), help="What the app is registered as.")
+    appid: str = option(help="The AppID that WeChat gave the app.")
+    secret: str = option(secret=True, help="The AppSecret that WeChat gave the app.")
+    redirect_uri: str | None = option(
+        None,
+        help="The URL that WeChat sends a browser back to, on the app's approved domain; websites only.",
+    )
+
+    def __post_init__(self) -> None:
+        if (self.kind == WEBSITE) != (self.redirect_uri is not None):
+            raise ValueError(
+                "redirect_uri is required of a website, and means nothing to a mini program"
+            )
+
+    def __repr__(self) -> str:
+        return f"WeChatApp(kind={self.kind!r}, appid={self.appid!r}, redirect_uri={self.redirect_uri!r})"
+
+
+@dataclass(frozen=True, slots=True)
+class WeChatOptions:
+    """The keys of the section ``[login.wechat]``."""
+
+    apps: dict[str, WeChatApp] = option(
+        help="The apps people may log in by, each under a name of yours."
+    )
+    register: bool = option(True, help="Whether a person who is new here becomes a user by logging in.")
+    open_url: str = option(
+        "https://open.weixin.qq.com", help="The base URL of the page that shows the QR code."
+    )
+    api_url: str = option("https://api.weixin.qq.com", help="The base URL of the platform's interfaces.")
+    connect_timeout: float = option(
+        3.0, minimum=0.1, maximum=60, help="The time in seconds to reach the platform in."
+    )
+    read_timeout: float = option(
+        8.0, minimum=0.1, maximum=60, help="The time in seconds to wait for the platform's answer."
+    )
+    attempts: int = option(
+        3, minimum=1, maximum=10, help="The number of times to ask a platform that says it is busy."
+    )
+    data_max_age: int = option(
+        300, minimum=1, help="The age in seconds past which data encrypted by a mini program is refused."
+    )

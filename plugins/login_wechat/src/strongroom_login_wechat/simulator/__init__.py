@@ -1,0 +1,25 @@
+"""A WeChat platform of one's own: the same interfaces, with people who scan when they are told to.
+
+It is written from the platform's documentation and shares no code with the plugin's client. In a test::
+
+    platform = Platform()
+    platform.add_app(PlatformApp("wx0123456789abcdef", "a secret", WEBSITE, domain="127.0.0.1"))
+    platform.add_person(Person("lin", nickname="林", mobile="13800000001"))
+    with Simulator(platform) as simulator:
+        options = WeChatOptions(apps=..., open_url=simulator.url, api_url=simulator.url)
+"""
+
+from strongroom_login_wechat.simulator.clock import AdjustableClock
+from strongroom_login_wechat.simulator.platform import Platform
+from strongroom_login_wechat.simulator.registry import MINI_PROGRAM, WEBSITE, Person, PlatformApp
+from strongroom_login_wechat.simulator.server import Simulator
+
+__all__ = [
+    "MINI_PROGRAM",
+    "WEBSITE",
+    "AdjustableClock",
+    "Person",
+    "Platform",
+    "PlatformApp",
+    "Simulator",
+]

@@ -1,0 +1,70 @@
+"""Codes: for one app and one person, used once, and short-lived."""
+
+import secrets
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from strongroom_login_wechat.simulator.refusals import (
+    CODE_EXPIRED,
+    CODE_USED,
+    INVALID_CODE,
+    Refusal,
+)
+from strongroom_login_wechat.simulator.registry import Person, PlatformApp
+
+
+@dataclass(frozen=True, slots=True)
+class CodeKind:
+    """How long a kind of code lasts, in seconds, and the errcodes when it is used or too old."""
+
+    lifetime: int
+    used: int
+    expired: int
+
+
+SCAN: Final = CodeKind(600, used=CODE_USED, expired=CODE_EXPIRED)
+LOGIN: Final = CodeKind(300, used=INVALID_CODE, expired=INVALID_CODE)
+PHONE: Final = CodeKind(300, used=INVALID_CODE, expired=INVALID_CODE)
+
+
+@dataclass(slots=True)
+class _Code:
+    kind: CodeKind
+    appid: str
+    person: Person
+    expires_at: float
+    used: bool = False
+
+
+class Codes:
+    """All codes ever issued. ``clock`` gives the time in seconds."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._codes: dict[str, _Code] = {}
+
+    def issue(self, kind: CodeKind, app: PlatformApp, person: Person) -> str:
+        """Return a new code."""
+        code = secrets.token_hex(16)
+        self._codes[code] = _Code(kind, app.appid, person, self._clock() + kind.lifetime)
+        return code
+
+    def spend(self, kind: CodeKind, app: PlatformApp, code: str) -> Person:
+        """Use up a code; return whose it is.
+
+        Raises:
+            Refusal: it is unknown, used, too old, or another app's.
+        """
+        with self._lock:
+            found = self._codes.get(code)
+            if found is None or found.kind is not kind or found.appid != app.appid:
+                raise Refusal(INVALID_CODE)
+            if found.used:
+                raise Refusal(kind.used)
+            if self._clock() >= found.expires_at:
+                raise Refusal(kind.expired)
+            found.used = True
+            return found.person

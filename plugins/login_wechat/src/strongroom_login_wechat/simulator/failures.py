@@ -1,0 +1,40 @@
+"""Failures on demand: what an interface answers next, instead of what it would."""
+
+import json
+import threading
+from collections import defaultdict, deque
+from dataclasses import dataclass
+
+from strongroom_login_wechat.simulator.refusals import MESSAGES
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedAnswer:
+    """A body, as sent, with its status."""
+
+    body: bytes
+    status: int
+
+
+class Failures:
+    """The planned answers of each path, in order."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._planned: dict[str, deque[PlannedAnswer]] = defaultdict(deque)
+
+    def plan(self, path: str, errcode: int, *, times: int = 1, message: str | None = None) -> None:
+        """Let the next requests to ``path`` fail with an errcode."""
+        text = MESSAGES.get(errcode, "an undocumented error") if message is None else message
+        self.plan_answer(path, json.dumps({"errcode": errcode, "errmsg": text}).encode(), times=times)
+
+    def plan_answer(self, path: str, body: bytes, *, status: int = 200, times: int = 1) -> None:
+        """Let the next requests to ``path`` be answered by ``body``, whatever it is."""
+        with self._lock:
+            self._planned[path].extend([PlannedAnswer(body, status)] * times)
+
+    def take(self, path: str) -> PlannedAnswer | None:
+        """Return what was planned for this request, if anything was."""
+        with self._lock:
+            planned = self._planned[path]
+            return planned.popleft() if planned else None

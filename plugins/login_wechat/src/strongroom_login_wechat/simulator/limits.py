@@ -1,0 +1,33 @@
+"""The platform's limits: so many times in so many seconds."""
+
+import threading
+from collections import defaultdict, deque
+from collections.abc import Callable, Hashable
+
+from strongroom_login_wechat.simulator.refusals import Refusal
+
+
+class Limit:
+    """Lets each key through ``times`` in any ``seconds``, and refuses with ``errcode`` beyond."""
+
+    def __init__(self, times: int, seconds: float, errcode: int, clock: Callable[[], float]) -> None:
+        self._times = times
+        self._seconds = seconds
+        self._errcode = errcode
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._passed: dict[Hashable, deque[float]] = defaultdict(deque)
+
+    def hit(self, key: Hashable) -> None:
+        """Count one time.
+
+        Raises:
+            Refusal: the limit is reached.
+        """
+        with self._lock:
+            now, passed = self._clock(), self._passed[key]
+            while passed and passed[0] <= now - self._seconds:
+                passed.popleft()
+            if len(passed) >= self._times:
+                raise Refusal(self._errcode)
+            passed.append(now)

@@ -1,0 +1,91 @@
+"""All that the platform knows, and what its people can do on their phones."""
+
+from collections import Counter
+
+from strongroom_login_wechat.simulator.clock import AdjustableClock
+from strongroom_login_wechat.simulator.codes import LOGIN, PHONE, SCAN, Codes
+from strongroom_login_wechat.simulator.failures import Failures
+from strongroom_login_wechat.simulator.limits import Limit
+from strongroom_login_wechat.simulator.refusals import (
+    INVALID_APPID,
+    INVALID_SECRET,
+    MINUTE_LIMIT,
+    Refusal,
+)
+from strongroom_login_wechat.simulator.registry import MINI_PROGRAM, WEBSITE, Person, PlatformApp
+from strongroom_login_wechat.simulator.tokens import AppTokens, PersonTokens
+from strongroom_login_wechat.simulator.user_data import new_session_key, user_data
+
+LOGINS_A_MINUTE = 100
+
+
+class Platform:
+    """The platform's state.
+
+    Args:
+        clock: gives the time in seconds since the Unix epoch.
+        denial_redirects: whether the browser of somebody who denies is sent back, as older guides
+            say, or stays, as a newer one does.
+    """
+
+    def __init__(self, clock: AdjustableClock | None = None, *, denial_redirects: bool = True) -> None:
+        self.clock = clock or AdjustableClock()
+        self.denial_redirects = denial_redirects
+        self.apps: dict[str, PlatformApp] = {}
+        self.people: dict[str, Person] = {}
+        self.codes = Codes(self.clock)
+        self.person_tokens = PersonTokens(self.clock)
+        self.app_tokens = AppTokens(self.clock)
+        self.logins = Limit(LOGINS_A_MINUTE, 60, MINUTE_LIMIT, self.clock)
+        self.failures = Failures()
+        self.requests: Counter[str] = Counter()
+        self._session_keys: dict[tuple[str, str], str] = {}
+
+    def add_app(self, app: PlatformApp) -> None:
+        """Register an app."""
+        self.apps[app.appid] = app
+
+    def add_person(self, person: Person) -> None:
+        """Let a person have a WeChat account."""
+        self.people[person.id] = person
+
+    def app(self, appid: str, *, kind: str | None = None) -> PlatformApp:
+        """Return an app.
+
+        Raises:
+            Refusal: there is none of this id, or it is of another kind.
+        """
+        app = self.apps.get(appid)
+        if app is None or kind not in (None, app.kind):
+            raise Refusal(INVALID_APPID)
+        return app
+
+    def authenticate(self, appid: str, secret: str, *, kind: str | None = None) -> PlatformApp:
+        """Return the app that proves itself by its secret, or refuse."""
+        app = self.app(appid, kind=kind)
+        if secret != app.secret:
+            raise Refusal(INVALID_SECRET)
+        return app
+
+    def scan(self, appid: str, person: str) -> str:
+        """Let a person scan a website's QR code and confirm; return the code."""
+        return self.codes.issue(SCAN, self.app(appid, kind=WEBSITE), self.people[person])
+
+    def log_in(self, appid: str, person: str) -> str:
+        """Let a person's mini program call ``wx.login``, ending an older session; return the code."""
+        app = self.app(appid, kind=MINI_PROGRAM)
+        self._session_keys[appid, person] = new_session_key()
+        return self.codes.issue(LOGIN, app, self.people[person])
+
+    def give_phone_number(self, appid: str, person: str) -> str:
+        """Let a person tap "allow" when a mini program asks for the phone number; return the code."""
+        return self.codes.issue(PHONE, self.app(appid, kind=MINI_PROGRAM), self.people[person])
+
+    def give_user_data(self, appid: str, person: str) -> dict[str, str]:
+        """Return what ``wx.getUserInfo`` gives to a mini program that has called ``wx.login``."""
+        app = self.app(appid, kind=MINI_PROGRAM)
+        return user_data(app, self.people[person], self.session_key(appid, person), self.clock())
+
+    def session_key(self, appid: str, person: str) -> str:
+        """Return the key of the person's newest session."""
+        return self._session_keys[appid, person]

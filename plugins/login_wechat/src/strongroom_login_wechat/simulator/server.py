@@ -1,0 +1,79 @@
+"""The HTTP server around the platform."""
+
+import threading
+from types import TracebackType
+from typing import Self
+
+from flask import Flask, Response, request
+from werkzeug.serving import BaseWSGIServer, WSGIRequestHandler, make_server
+
+from strongroom_login_wechat.simulator.answers import CONTENT_TYPE, refuse
+from strongroom_login_wechat.simulator.controls import controls
+from strongroom_login_wechat.simulator.mini_program import mini_program_interfaces
+from strongroom_login_wechat.simulator.platform import Platform
+from strongroom_login_wechat.simulator.qr_page import qr_page
+from strongroom_login_wechat.simulator.refusals import Refusal
+from strongroom_login_wechat.simulator.website import website_interfaces
+
+
+class Simulator:
+    """Serves a platform on a port of this machine; as a context manager, from a thread of its own.
+
+    Args:
+        platform: what to serve.
+        host: the address to listen on.
+        port: 0 for any that is free.
+    """
+
+    def __init__(self, platform: Platform, *, host: str = "127.0.0.1", port: int = 0) -> None:
+        self.platform = platform
+        self._server: BaseWSGIServer = make_server(
+            host, port, make_app(platform), threaded=True, request_handler=_QuietHandler
+        )
+        self._thread = threading.Thread(target=self.serve, name="wechat-simulator", daemon=True)
+        self.url = f"http://{host}:{self._server.server_port}"
+
+    def serve(self) -> None:
+        """Answer requests until the server is closed."""
+        self._server.serve_forever(poll_interval=0.01)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._server.shutdown()
+        self._thread.join()
+        self._server.server_close()
+
+
+def make_app(platform: Platform) -> Flask:
+    """Return the platform as a Flask application."""
+    app = Flask(__name__)
+    app.register_blueprint(qr_page(platform))
+    app.register_blueprint(website_interfaces(platform))
+    app.register_blueprint(mini_program_interfaces(platform))
+    app.register_blueprint(controls(platform))
+    app.register_error_handler(Refusal, refuse)
+
+    @app.before_request
+    def planned_answer() -> Response | None:
+        platform.requests[request.path] += 1
+        planned = platform.failures.take(request.path)
+        if planned is None:
+            return None
+        return Response(planned.body, planned.status, content_type=CONTENT_TYPE)
+
+    return app
+
+
+class _QuietHandler(WSGIRequestHandler):
+    """Logs no requests: their query strings are secrets."""
+
+    def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
+        pass

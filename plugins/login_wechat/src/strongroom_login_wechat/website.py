@@ -1,0 +1,151 @@
+"""A website app: people scan a QR code, and the browser comes back with a code."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from urllib.parse import quote, urlencode
+
+from strongroom_login_wechat.answer import Answer
+from strongroom_login_wechat.app import App, Identity
+from strongroom_login_wechat.client import PlatformClient
+from strongroom_login_wechat.errors import CodeInvalid, TokenRefused, WeChatError
+
+SCOPE = "snsapi_login"
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """What a code or a refresh token is exchanged for; ``expires_in`` is in seconds."""
+
+    openid: str
+    access_token: str = field(repr=False)
+    refresh_token: str = field(repr=False)
+    expires_in: int
+    unionid: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """What a person shows of themselves to a website."""
+
+    openid: str
+    unionid: str | None
+    nickname: str | None
+
+
+class Website(App):
+    """A website app.
+
+    Args:
+        client: the way to the platform.
+        appid: the app.
+        secret: the app's secret.
+        redirect_uri: where browsers come back to.
+        open_url: the base URL of the page that shows the QR code.
+    """
+
+    def __init__(
+        self, client: PlatformClient, *, appid: str, secret: str, redirect_uri: str, open_url: str
+    ) -> None:
+        super().__init__(appid)
+        self._client = client
+        self._secret = secret
+        self._redirect_uri = redirect_uri
+        self._open_url = open_url.rstrip("/")
+
+    def authorize_url(self, state: str, *, language: str | None = None) -> str:
+        """Return the URL of the page that shows the QR code.
+
+        Args:
+            state: comes back with the code; must be random, used once, and bound to the browser.
+            language: ``cn`` or ``en``; the platform's choice without it.
+        """
+        query = {
+            "appid": self.appid,
+            "redirect_uri": self._redirect_uri,
+            "response_type": "code",
+            "scope": SCOPE,
+            "state": state,
+        }
+        if language:
+            query["lang"] = language
+        encoded = urlencode(query, quote_via=quote, safe="")
+        return f"{self._open_url}/connect/qrconnect?{encoded}#wechat_redirect"
+
+    def identify(self, proof: Mapping[str, str]) -> Identity:
+        grant = self.exchange(proof.get("code", ""))
+        # Without a unionid a person known from another app would become a second user: then the
+        # profile, which may hold it, must be had.
+        profile = self._profile_if_given(grant) if grant.unionid else self.profile(grant)
+        return Identity(
+            grant.openid, unionid=grant.unionid or profile.unionid, nickname=profile.nickname
+        )
+
+    def exchange(self, code: str) -> Grant:
+        """Use up a code.
+
+        Raises:
+            ClientFault: the code is wrong, used or too old.
+            WeChatError: the platform cannot tell.
+        """
+        if not code:
+            raise CodeInvalid("no code was given")
+        return _grant(
+            self._client.get(
+                "/sns/oauth2/access_token",
+                appid=self.appid,
+                secret=self._secret,
+                code=code,
+                grant_type="authorization_code",
+            )
+        )
+
+    def refresh(self, refresh_token: str) -> Grant:
+        """Return a grant that is valid for its full time again.
+
+        Raises:
+            RefreshTokenRefused: the refresh token is wrong or has expired.
+        """
+        return _grant(
+            self._client.get(
+                "/sns/oauth2/refresh_token",
+                appid=self.appid,
+                grant_type="refresh_token",
+                refresh_token=refresh_token,
+            )
+        )
+
+    def is_valid(self, grant: Grant) -> bool:
+        """Return whether the platform still takes the grant's access token."""
+        try:
+            self._client.get("/sns/auth", access_token=grant.access_token, openid=grant.openid)
+        except TokenRefused:
+            return False
+        return True
+
+    def profile(self, grant: Grant) -> Profile:
+        """Return what the person shows of themselves.
+
+        Raises:
+            TokenRefused: the grant is no longer valid.
+        """
+        answer = self._client.get("/sns/userinfo", access_token=grant.access_token, openid=grant.openid)
+        return Profile(
+            answer.text("openid"), answer.optional_text("unionid"), answer.optional_text("nickname")
+        )
+
+    def _profile_if_given(self, grant: Grant) -> Profile:
+        # The code is used up and has proven who it is: a missing nickname must not undo that.
+        try:
+            return self.profile(grant)
+        except WeChatError:
+            return Profile(grant.openid, None, None)
+
+
+def _grant(answer: Answer) -> Grant:
+    return Grant(
+        openid=answer.text("openid"),
+        access_token=answer.text("access_token"),
+        refresh_token=answer.text("refresh_token"),
+        expires_in=answer.integer("expires_in"),
+        unionid=answer.optional_text("unionid"),
+    )
