@@ -35,14 +35,17 @@ def wechat() -> None:
     "--domain", default="127.0.0.1", show_default=True, help="The host of the website's redirect_uri."
 )
 @click.option(
-    "--denial", type=click.Choice(["redirects", "stays"]), default="redirects", show_default=True,
-    help="What a browser does when the person denies."
-)  # fmt: skip
+    "--denial",
+    type=click.Choice(["redirects", "stays"]),
+    default="redirects",
+    show_default=True,
+    help="What a browser does when the person denies.",
+)
 def simulator(host: str, port: int, domain: str, denial: str) -> None:
     """Serve a WeChat platform with made-up people, until interrupted."""
     # A server that talks to the real platform has no use for what this imports.
-    from strongroom_login_wechat.simulator import Simulator  # noqa: PLC0415
-    from strongroom_login_wechat.simulator.samples import (  # noqa: PLC0415
+    from strongroom_login_wechat.simulator import (  # noqa: PLC0415
+        Simulator,
         sample_mini_program,
         sample_platform,
         sample_website,

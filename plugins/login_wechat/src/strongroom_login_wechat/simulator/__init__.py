@@ -12,6 +12,11 @@ It is written from the platform's documentation and shares no code with the plug
 from strongroom_login_wechat.simulator.clock import AdjustableClock
 from strongroom_login_wechat.simulator.platform import Platform
 from strongroom_login_wechat.simulator.registry import MINI_PROGRAM, WEBSITE, Person, PlatformApp
+from strongroom_login_wechat.simulator.samples import (
+    sample_mini_program,
+    sample_platform,
+    sample_website,
+)
 from strongroom_login_wechat.simulator.server import Simulator
 
 __all__ = [
@@ -22,4 +27,7 @@ __all__ = [
     "Platform",
     "PlatformApp",
     "Simulator",
+    "sample_mini_program",
+    "sample_platform",
+    "sample_website",
 ]

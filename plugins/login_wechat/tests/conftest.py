@@ -1,0 +1,141 @@
+"""A simulated platform on a real port, and the plugin configured to talk to it."""
+
+from collections.abc import Callable, Iterator
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+import requests
+
+from strongroom.plugin_api.login import Client, Credential, LoginAttempt, VerificationCode
+from strongroom_login_wechat.apps import make_apps
+from strongroom_login_wechat.client import PlatformClient
+from strongroom_login_wechat.method import WeChatLogin
+from strongroom_login_wechat.mini_program import MiniProgram
+from strongroom_login_wechat.options import WeChatApp, WeChatOptions
+from strongroom_login_wechat.simulator import (
+    AdjustableClock,
+    Platform,
+    PlatformApp,
+    Simulator,
+    sample_mini_program,
+    sample_platform,
+    sample_website,
+)
+from strongroom_login_wechat.website import Website
+
+REDIRECT_URI = "http://127.0.0.1/wechat/callback?to=a b&lang=中文"
+
+
+class NoProofs:
+    """The core knows no proof of anybody."""
+
+    def identify(self, text: str) -> Credential | None:
+        return None
+
+    def check_password(self, username: str, password: str) -> Credential | None:
+        return None
+
+    def spend_code(self, code: VerificationCode, recipient: str, purpose: str) -> Credential | None:
+        return None
+
+
+@pytest.fixture
+def clock() -> AdjustableClock:
+    return AdjustableClock(lambda: 1_700_000_000.0)
+
+
+@pytest.fixture
+def site_app() -> PlatformApp:
+    return sample_website()
+
+
+@pytest.fixture
+def mini_app() -> PlatformApp:
+    return sample_mini_program()
+
+
+@pytest.fixture
+def platform(clock: AdjustableClock, site_app: PlatformApp, mini_app: PlatformApp) -> Platform:
+    return sample_platform(site_app, mini_app, clock=clock)
+
+
+@pytest.fixture
+def simulator(platform: Platform) -> Iterator[Simulator]:
+    with Simulator(platform) as simulator:
+        yield simulator
+
+
+@pytest.fixture
+def options(simulator: Simulator, site_app: PlatformApp, mini_app: PlatformApp) -> WeChatOptions:
+    site = WeChatApp("website", site_app.appid, site_app.secret, REDIRECT_URI)
+    mini = WeChatApp("mini_program", mini_app.appid, mini_app.secret)
+    return WeChatOptions(
+        apps={"site": site, "mini": mini}, open_url=simulator.url, api_url=simulator.url
+    )
+
+
+@pytest.fixture
+def pauses() -> list[float]:
+    """The seconds the client would have slept."""
+    return []
+
+
+@pytest.fixture
+def client(options: WeChatOptions, pauses: list[float]) -> Iterator[PlatformClient]:
+    client = PlatformClient(options, sleep=pauses.append)
+    yield client
+    client.close()
+
+
+@pytest.fixture
+def site(options: WeChatOptions, client: PlatformClient, clock: AdjustableClock) -> Website:
+    app = make_apps(options, client, clock=clock)["site"]
+    assert isinstance(app, Website)
+    return app
+
+
+@pytest.fixture
+def mini(options: WeChatOptions, client: PlatformClient, clock: AdjustableClock) -> MiniProgram:
+    app = make_apps(options, client, clock=clock)["mini"]
+    assert isinstance(app, MiniProgram)
+    return app
+
+
+@pytest.fixture
+def make_login(
+    clock: AdjustableClock, pauses: list[float]
+) -> Iterator[Callable[[WeChatOptions], WeChatLogin]]:
+    made: list[WeChatLogin] = []
+
+    def make(options: WeChatOptions) -> WeChatLogin:
+        made.append(WeChatLogin(options, NoProofs(), clock=clock, sleep=pauses.append))
+        return made[-1]
+
+    yield make
+    for login in made:
+        login.close()
+
+
+@pytest.fixture
+def login(make_login: Callable[[WeChatOptions], WeChatLogin], options: WeChatOptions) -> WeChatLogin:
+    return make_login(options)
+
+
+@pytest.fixture
+def attempt() -> Callable[..., LoginAttempt]:
+    def make(**proof: str) -> LoginAttempt:
+        return LoginAttempt(Client("192.0.2.1"), method="wechat", proof=proof)
+
+    return make
+
+
+@pytest.fixture
+def decide() -> Callable[..., dict[str, list[str]]]:
+    """Decides on a QR page as a browser would; gives the query it is sent back with."""
+
+    def post(url: str, **form: str) -> dict[str, list[str]]:
+        response = requests.post(url, data=form, allow_redirects=False, timeout=5)
+        assert response.status_code == 302, response.text
+        return parse_qs(urlsplit(response.headers["Location"]).query)
+
+    return post

@@ -1,0 +1,105 @@
+"""Requests, answers and retries, against a real server."""
+
+import json
+import socket
+from dataclasses import replace
+
+import pytest
+
+from strongroom_login_wechat.client import PlatformClient
+from strongroom_login_wechat.errors import CodeInvalid, PlatformUnavailable
+from strongroom_login_wechat.options import WeChatOptions
+from strongroom_login_wechat.simulator import Platform
+
+PATH = "/sns/userinfo"
+
+
+def test_a_busy_platform_is_asked_again_after_growing_pauses(
+    client: PlatformClient, platform: Platform, pauses: list[float]
+) -> None:
+    platform.failures.plan(PATH, -1, times=2)
+    platform.failures.plan_answer(PATH, b'{"openid": "o1"}')
+    assert client.get(PATH).text("openid") == "o1"
+    assert pauses == [0.2, 0.4]
+
+
+def test_a_platform_that_stays_busy_is_unavailable(
+    client: PlatformClient, platform: Platform, pauses: list[float]
+) -> None:
+    platform.failures.plan(PATH, -1, times=5)
+    with pytest.raises(PlatformUnavailable):
+        client.get(PATH)
+    assert platform.requests[PATH] == 3
+    assert len(pauses) == 2
+
+
+def test_what_is_not_busy_is_asked_once(
+    client: PlatformClient, platform: Platform, pauses: list[float]
+) -> None:
+    platform.failures.plan(PATH, 40029, times=5)
+    with pytest.raises(CodeInvalid):
+        client.get(PATH)
+    assert platform.requests[PATH] == 1
+    assert pauses == []
+
+
+def test_a_text_plain_answer_is_read_as_utf_8(client: PlatformClient, platform: Platform) -> None:
+    body = json.dumps({"nickname": "林小雨 🌅"}, ensure_ascii=False).encode()
+    platform.failures.plan_answer(PATH, body)
+    assert client.get(PATH).text("nickname") == "林小雨 🌅"
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        (b"<html>Bad Gateway</html>", 502),
+        (b'{"openid": "o1"}', 500),
+        (b"", 200),
+        (b"[]", 200),
+        (b'{"nickname": "\xff"}', 200),
+        (b'{"errcode": "many"}', 200),
+    ],
+)
+def test_an_answer_that_makes_no_sense_is_the_platforms_failure(
+    body: bytes, status: int, client: PlatformClient, platform: Platform
+) -> None:
+    platform.failures.plan_answer(PATH, body, status=status)
+    with pytest.raises(PlatformUnavailable):
+        client.get(PATH)
+
+
+def test_the_errcode_counts_and_not_the_status(client: PlatformClient, platform: Platform) -> None:
+    platform.failures.plan_answer(PATH, b'{"errcode": 40029}', status=412)
+    with pytest.raises(CodeInvalid):
+        client.get(PATH)
+
+
+@pytest.mark.parametrize("value", ['""', "null", "7", "{}"])
+def test_a_member_that_must_be_a_text_is_one(
+    value: str, client: PlatformClient, platform: Platform
+) -> None:
+    platform.failures.plan_answer(PATH, f'{{"openid": {value}}}'.encode())
+    with pytest.raises(PlatformUnavailable, match="openid"):
+        client.get(PATH).text("openid")
+
+
+def test_a_platform_that_is_away_is_unavailable(options: WeChatOptions) -> None:
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        port = unused.getsockname()[1]
+    client = PlatformClient(replace(options, api_url=f"http://127.0.0.1:{port}"))
+    with pytest.raises(PlatformUnavailable, match="ConnectionError"):
+        client.get(PATH)
+    client.close()
+
+
+def test_a_platform_that_does_not_answer_in_time_is_asked_once(
+    options: WeChatOptions, pauses: list[float]
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        client = PlatformClient(replace(options, api_url=url, read_timeout=0.1), sleep=pauses.append)
+        with pytest.raises(PlatformUnavailable, match="ReadTimeout"):
+            client.get(PATH)
+        client.close()
+    assert pauses == []

@@ -1,0 +1,153 @@
+"""The login method: what it takes, what it proves, and how it refuses."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from strongroom.plugin_api.login import Client, Credential, LoginAttempt, LoginRejected
+from strongroom_login_wechat.errors import ClientFault, Misconfigured, PlatformUnavailable, RateLimited
+from strongroom_login_wechat.method import WeChatLogin
+from strongroom_login_wechat.options import WeChatOptions
+from strongroom_login_wechat.simulator import Platform, PlatformApp
+
+MakeAttempt = Callable[..., LoginAttempt]
+
+
+@pytest.mark.parametrize("method", [None, "password", "wechat_union"])
+def test_an_attempt_of_another_method_is_none_of_its_business(
+    method: str | None, login: WeChatLogin, platform: Platform
+) -> None:
+    proof = {"app": "site", "code": "a-code"}
+    attempt = LoginAttempt(Client("192.0.2.1"), username="lin", method=method, proof=proof)
+    assert login.authenticate(attempt) is None
+    assert not platform.requests
+
+
+def test_a_scan_proves_openid_and_unionid(
+    login: WeChatLogin, attempt: MakeAttempt, platform: Platform, site_app: PlatformApp
+) -> None:
+    verified = login.authenticate(attempt(app="site", code=platform.scan(site_app.appid, "lin")))
+    lin, unionid = platform.people["lin"], site_app.unionid(platform.people["lin"])
+    assert unionid is not None
+    assert verified is not None
+    assert verified.credential == Credential("wechat", f"{site_app.appid}:{site_app.openid(lin)}")
+    assert verified.also == (Credential("wechat_union", unionid),)
+    assert verified.display_name == "林小雨"
+    assert verified.may_register
+
+
+def test_a_mini_program_proves_the_same_without_a_redirect(
+    login: WeChatLogin, attempt: MakeAttempt, platform: Platform, mini_app: PlatformApp
+) -> None:
+    verified = login.authenticate(attempt(app="mini", code=platform.log_in(mini_app.appid, "lin")))
+    lin, unionid = platform.people["lin"], mini_app.unionid(platform.people["lin"])
+    assert unionid is not None
+    assert verified is not None
+    assert verified.credential == Credential("wechat", f"{mini_app.appid}:{mini_app.openid(lin)}")
+    assert verified.also == (Credential("wechat_union", unionid),)
+
+
+def test_a_phone_code_proves_the_number_too(
+    login: WeChatLogin, attempt: MakeAttempt, platform: Platform, mini_app: PlatformApp
+) -> None:
+    code = platform.log_in(mini_app.appid, "lin")
+    phone_code = platform.give_phone_number(mini_app.appid, "lin")
+    verified = login.authenticate(attempt(app="mini", code=code, phoneCode=phone_code))
+    assert verified is not None
+    assert Credential("mobile", "+8613800000001") in verified.also
+
+
+def test_without_a_unionid_or_number_the_openid_stands_alone(
+    login: WeChatLogin, attempt: MakeAttempt, platform: Platform, mini_app: PlatformApp
+) -> None:
+    mini_app.account = None
+    verified = login.authenticate(attempt(app="mini", code=platform.log_in(mini_app.appid, "lin")))
+    assert verified is not None
+    assert verified.also == ()
+
+
+def test_registration_is_the_deployers_choice(
+    make_login: Callable[[WeChatOptions], WeChatLogin],
+    options: WeChatOptions,
+    attempt: MakeAttempt,
+    platform: Platform,
+    mini_app: PlatformApp,
+) -> None:
+    login = make_login(replace(options, register=False))
+    verified = login.authenticate(attempt(app="mini", code=platform.log_in(mini_app.appid, "lin")))
+    assert verified is not None
+    assert not verified.may_register
+
+
+@pytest.mark.parametrize("app", ["", "another"])
+def test_an_app_that_is_not_configured_is_rejected(
+    app: str, login: WeChatLogin, attempt: MakeAttempt
+) -> None:
+    with pytest.raises(LoginRejected) as rejected:
+        login.authenticate(attempt(app=app, code="a-code"))
+    assert rejected.value.code == "error.wechat-app-unknown"
+
+
+def test_an_attempt_without_a_code_is_rejected(login: WeChatLogin, attempt: MakeAttempt) -> None:
+    with pytest.raises(LoginRejected) as rejected:
+        login.authenticate(attempt(app="site"))
+    assert rejected.value.code == "error.wechat-code-invalid"
+
+
+def test_a_code_of_the_other_kind_of_app_is_rejected(
+    login: WeChatLogin, attempt: MakeAttempt, platform: Platform, mini_app: PlatformApp
+) -> None:
+    with pytest.raises(LoginRejected) as rejected:
+        login.authenticate(attempt(app="site", code=platform.log_in(mini_app.appid, "lin")))
+    assert rejected.value.code == "error.wechat-code-invalid"
+
+
+@pytest.mark.parametrize(
+    ("errcode", "code"),
+    [
+        (40029, "error.wechat-code-invalid"),
+        (40163, "error.wechat-code-used"),
+        (42003, "error.wechat-code-expired"),
+        (40226, "error.wechat-person-blocked"),
+    ],
+)
+def test_a_fault_of_the_client_is_rejected_with_its_code(
+    errcode: int, code: str, login: WeChatLogin, attempt: MakeAttempt, platform: Platform
+) -> None:
+    platform.failures.plan("/sns/jscode2session", errcode)
+    with pytest.raises(LoginRejected) as rejected:
+        login.authenticate(attempt(app="mini", code="a-code"))
+    assert rejected.value.code == code
+
+
+def test_a_wrong_phone_code_is_rejected_with_a_code_of_its_own(
+    login: WeChatLogin, attempt: MakeAttempt, platform: Platform, mini_app: PlatformApp
+) -> None:
+    code = platform.log_in(mini_app.appid, "lin")
+    with pytest.raises(LoginRejected) as rejected:
+        login.authenticate(attempt(app="mini", code=code, phoneCode="made-up"))
+    assert rejected.value.code == "error.wechat-phone-code-invalid"
+
+
+@pytest.mark.parametrize(
+    ("errcode", "expected"),
+    [
+        (40013, Misconfigured),
+        (40125, Misconfigured),
+        (-1, PlatformUnavailable),
+        (45009, RateLimited),
+        (45011, RateLimited),
+    ],
+)
+def test_what_is_not_the_clients_fault_is_not_rejected(
+    errcode: int,
+    expected: type[Exception],
+    login: WeChatLogin,
+    attempt: MakeAttempt,
+    platform: Platform,
+) -> None:
+    platform.failures.plan("/sns/oauth2/access_token", errcode, times=3)
+    with pytest.raises(expected) as raised:
+        login.authenticate(attempt(app="site", code="a-code"))
+    assert not isinstance(raised.value, ClientFault)

@@ -1,0 +1,230 @@
+"""A mini program against the simulator."""
+
+import pytest
+
+from strongroom_login_wechat.errors import (
+    CodeInvalid,
+    DataInvalid,
+    Misconfigured,
+    PersonBlocked,
+    PhoneCodeInvalid,
+    PlatformUnavailable,
+    RateLimited,
+)
+from strongroom_login_wechat.mini_program import MiniProgram
+from strongroom_login_wechat.simulator import AdjustableClock, Platform, PlatformApp
+from strongroom_login_wechat.simulator.codes import LOGIN
+from strongroom_login_wechat.simulator.user_data import encrypt
+
+PHONE_PATH = "/wxa/business/getuserphonenumber"
+
+
+def test_a_login_code_identifies_the_person(
+    mini: MiniProgram, platform: Platform, mini_app: PlatformApp
+) -> None:
+    identity = mini.identify({"code": platform.log_in(mini.appid, "lin")})
+    lin = platform.people["lin"]
+    assert identity.openid == mini_app.openid(lin)
+    assert identity.unionid == mini_app.unionid(lin)
+    assert identity.mobile is None
+    assert identity.nickname is None
+
+
+def test_a_person_is_the_same_by_unionid_in_both_kinds_of_app(
+    platform: Platform, site_app: PlatformApp, mini_app: PlatformApp, mini: MiniProgram
+) -> None:
+    session = mini.exchange(platform.log_in(mini.appid, "lin"))
+    assert session.unionid == site_app.unionid(platform.people["lin"])
+
+
+def test_a_login_code_is_used_once(mini: MiniProgram, platform: Platform) -> None:
+    code = platform.log_in(mini.appid, "lin")
+    mini.exchange(code)
+    with pytest.raises(CodeInvalid):
+        mini.exchange(code)
+
+
+@pytest.mark.parametrize(("age", "accepted"), [(299, True), (300, False)])
+def test_a_login_code_lasts_five_minutes(
+    age: int, accepted: bool, mini: MiniProgram, platform: Platform, clock: AdjustableClock
+) -> None:
+    code = platform.log_in(mini.appid, "lin")
+    clock.advance(age)
+    if accepted:
+        assert mini.exchange(code).openid
+    else:
+        with pytest.raises(CodeInvalid):
+            mini.exchange(code)
+
+
+@pytest.mark.parametrize("code", ["", "made-up"])
+def test_a_login_code_of_nobody_is_invalid(code: str, mini: MiniProgram) -> None:
+    with pytest.raises(CodeInvalid):
+        mini.exchange(code)
+
+
+def test_a_risky_person_is_blocked(mini: MiniProgram, platform: Platform) -> None:
+    platform.failures.plan("/sns/jscode2session", 40226)
+    with pytest.raises(PersonBlocked):
+        mini.exchange(platform.log_in(mini.appid, "lin"))
+
+
+def test_a_person_logs_in_a_hundred_times_a_minute_at_most(
+    mini: MiniProgram, platform: Platform, clock: AdjustableClock
+) -> None:
+    for _ in range(100):
+        mini.exchange(platform.log_in(mini.appid, "lin"))
+    with pytest.raises(RateLimited):
+        mini.exchange(platform.log_in(mini.appid, "lin"))
+    mini.exchange(platform.log_in(mini.appid, "wei"))
+    clock.advance(60)
+    mini.exchange(platform.log_in(mini.appid, "lin"))
+
+
+@pytest.mark.parametrize(("person", "number"), [("lin", "+8613800000001"), ("ada", "+447400123456")])
+def test_a_phone_code_gives_the_verified_number_in_e164(
+    person: str, number: str, mini: MiniProgram, platform: Platform
+) -> None:
+    code = platform.log_in(mini.appid, person)
+    phone_code = platform.give_phone_number(mini.appid, person)
+    assert mini.identify({"code": code, "phoneCode": phone_code}).mobile == number
+
+
+def test_a_phone_code_is_used_once(mini: MiniProgram, platform: Platform) -> None:
+    code = platform.give_phone_number(mini.appid, "lin")
+    mini.phone_number(code)
+    with pytest.raises(PhoneCodeInvalid):
+        mini.phone_number(code)
+
+
+def test_a_phone_code_lasts_five_minutes(
+    mini: MiniProgram, platform: Platform, clock: AdjustableClock
+) -> None:
+    code = platform.give_phone_number(mini.appid, "lin")
+    clock.advance(300)
+    with pytest.raises(PhoneCodeInvalid):
+        mini.phone_number(code)
+
+
+def test_a_login_code_is_no_phone_code(mini: MiniProgram, platform: Platform) -> None:
+    with pytest.raises(PhoneCodeInvalid):
+        mini.phone_number(platform.log_in(mini.appid, "lin"))
+
+
+@pytest.mark.parametrize("phone_code", ["", "made-up"])
+def test_a_wrong_phone_code_spoils_the_login(
+    phone_code: str, mini: MiniProgram, platform: Platform
+) -> None:
+    code = platform.log_in(mini.appid, "lin")
+    with pytest.raises(PhoneCodeInvalid):
+        mini.identify({"code": code, "phoneCode": phone_code})
+
+
+@pytest.mark.parametrize(
+    ("country_code", "number", "appid"),
+    [
+        ('"86"', "13800000001", "wx0000000000000000"),
+        ('"86"', "138-0000-0001", "wx00000000000000b2"),
+        ('"0"', "13800000001", "wx00000000000000b2"),
+        ("null", "13800000001", "wx00000000000000b2"),
+    ],
+)
+def test_a_phone_number_that_is_not_to_be_trusted_is_not(
+    country_code: str, number: str, appid: str, mini: MiniProgram, platform: Platform
+) -> None:
+    phone = (
+        f'{{"purePhoneNumber": "{number}", "countryCode": {country_code},'
+        f' "watermark": {{"appid": "{appid}"}}}}'
+    )
+    platform.failures.plan_answer(PHONE_PATH, f'{{"phone_info": {phone}}}'.encode())
+    with pytest.raises(PlatformUnavailable):
+        mini.phone_number("a-code")
+
+
+def test_a_country_code_may_be_a_text(mini: MiniProgram, platform: Platform) -> None:
+    watermark = f'"watermark": {{"appid": "{mini.appid}"}}'
+    phone = f'{{"purePhoneNumber": "13800000001", "countryCode": "86", {watermark}}}'
+    platform.failures.plan_answer(PHONE_PATH, f'{{"phone_info": {phone}}}'.encode())
+    assert mini.phone_number("a-code") == "+8613800000001"
+
+
+def test_encrypted_data_gives_a_nickname(mini: MiniProgram, platform: Platform) -> None:
+    code = platform.log_in(mini.appid, "wei")
+    data = platform.give_user_data(mini.appid, "wei")
+    assert mini.identify({"code": code, **_encrypted(data)}).nickname == "魏晨 🌅"
+
+
+def test_signed_data_gives_a_nickname(mini: MiniProgram, platform: Platform) -> None:
+    code = platform.log_in(mini.appid, "wei")
+    data = platform.give_user_data(mini.appid, "wei")
+    signed = {"rawData": data["rawData"], "signature": data["signature"]}
+    assert mini.identify({"code": code, **signed}).nickname == "魏晨 🌅"
+
+
+def test_no_unionid_is_taken_from_encrypted_data(
+    mini: MiniProgram, platform: Platform, mini_app: PlatformApp, clock: AdjustableClock
+) -> None:
+    mini_app.account = None
+    code = platform.log_in(mini.appid, "lin")
+    claimed = {
+        "openId": mini_app.openid(platform.people["lin"]),
+        "unionId": "somebody-else",
+        "watermark": {"appid": mini.appid, "timestamp": int(clock())},
+    }
+    data = encrypt(claimed, platform.session_key(mini.appid, "lin"))
+    assert mini.identify({"code": code, **data}).unionid is None
+
+
+def test_data_of_an_older_session_is_refused(mini: MiniProgram, platform: Platform) -> None:
+    platform.log_in(mini.appid, "lin")
+    data = platform.give_user_data(mini.appid, "lin")
+    code = platform.log_in(mini.appid, "lin")
+    with pytest.raises(DataInvalid):
+        mini.identify({"code": code, **_encrypted(data)})
+
+
+def test_data_of_another_person_is_refused(
+    mini: MiniProgram, platform: Platform, mini_app: PlatformApp, clock: AdjustableClock
+) -> None:
+    code = platform.log_in(mini.appid, "lin")
+    of_wei = {
+        "openId": mini_app.openid(platform.people["wei"]),
+        "watermark": {"appid": mini.appid, "timestamp": int(clock())},
+    }
+    data = encrypt(of_wei, platform.session_key(mini.appid, "lin"))
+    with pytest.raises(DataInvalid, match="another person"):
+        mini.identify({"code": code, **data})
+
+
+def test_data_older_than_allowed_is_refused(
+    mini: MiniProgram, platform: Platform, mini_app: PlatformApp, clock: AdjustableClock
+) -> None:
+    platform.log_in(mini.appid, "lin")
+    data = platform.give_user_data(mini.appid, "lin")
+    clock.advance(301)
+    code = platform.codes.issue(LOGIN, mini_app, platform.people["lin"])
+    with pytest.raises(DataInvalid, match="moment"):
+        mini.identify({"code": code, **_encrypted(data)})
+
+
+@pytest.mark.parametrize("missing", ["iv", "signature"])
+def test_data_without_its_companion_is_refused(
+    missing: str, mini: MiniProgram, platform: Platform
+) -> None:
+    code = platform.log_in(mini.appid, "lin")
+    data = platform.give_user_data(mini.appid, "lin")
+    alone = "encryptedData" if missing == "iv" else "rawData"
+    with pytest.raises(DataInvalid):
+        mini.identify({"code": code, alone: data[alone]})
+
+
+def test_a_secret_that_the_platform_does_not_know_is_the_operators_fault(
+    mini: MiniProgram, platform: Platform, mini_app: PlatformApp
+) -> None:
+    mini_app.secret = "changed at the platform"
+    with pytest.raises(Misconfigured):
+        mini.exchange(platform.log_in(mini.appid, "lin"))
+
+
+def _encrypted(data: dict[str, str]) -> dict[str, str]:
+    return {"encryptedData": data["encryptedData"], "iv": data["iv"]}

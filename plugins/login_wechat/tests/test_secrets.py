@@ -1,0 +1,93 @@
+"""Secrets, codes, tokens and session keys appear in no text that may be logged."""
+
+import logging
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import pytest
+
+from strongroom.plugin_api.login import LoginAttempt
+from strongroom_login_wechat.client import PlatformClient
+from strongroom_login_wechat.errors import WeChatError
+from strongroom_login_wechat.method import WeChatLogin
+from strongroom_login_wechat.mini_program import MiniProgram
+from strongroom_login_wechat.options import WeChatOptions
+from strongroom_login_wechat.simulator import Platform, PlatformApp
+from strongroom_login_wechat.website import Website
+
+
+@pytest.fixture
+def log(caplog: pytest.LogCaptureFixture) -> Iterator[pytest.LogCaptureFixture]:
+    with caplog.at_level(logging.DEBUG):
+        yield caplog
+
+
+def test_no_options_object_shows_a_secret(options: WeChatOptions) -> None:
+    secrets = [app.secret for app in options.apps.values()]
+    assert not any(secret in repr(options) or secret in str(options) for secret in secrets)
+
+
+def test_no_result_shows_a_token_or_a_session_key(
+    site: Website, mini: MiniProgram, platform: Platform
+) -> None:
+    grant = site.exchange(platform.scan(site.appid, "lin"))
+    session = mini.exchange(platform.log_in(mini.appid, "lin"))
+    shown = repr(grant) + repr(session)
+    assert grant.access_token not in shown
+    assert grant.refresh_token not in shown
+    assert session.session_key not in shown
+
+
+def test_no_log_shows_what_a_login_sends(
+    login: WeChatLogin,
+    attempt: Callable[..., LoginAttempt],
+    platform: Platform,
+    log: pytest.LogCaptureFixture,
+) -> None:
+    site, mini = login.apps["site"].appid, login.apps["mini"].appid
+    scan_code = platform.scan(site, "lin")
+    login_code = platform.log_in(mini, "lin")
+    phone_code = platform.give_phone_number(mini, "lin")
+    login.authenticate(attempt(app="site", code=scan_code))
+    login.authenticate(attempt(app="mini", code=login_code, phoneCode=phone_code))
+    secrets = [scan_code, login_code, phone_code, platform.session_key(mini, "lin")]
+    secrets += [app.secret for app in platform.apps.values()]
+    secrets.append(str(platform.app_tokens.get(platform.app(mini), force=False)["access_token"]))
+    assert "/wxa/business/getuserphonenumber?access_token=***" in log.text
+    assert not [secret for secret in secrets if secret in log.text]
+
+
+def test_no_exception_shows_what_a_refused_request_sent(
+    site: Website, platform: Platform, site_app: PlatformApp
+) -> None:
+    message = f"invalid appsecret {site_app.secret} of code abc123"
+    platform.failures.plan("/sns/oauth2/access_token", 40125, message=message)
+    with pytest.raises(WeChatError, match="40125: invalid appsecret") as caught:
+        site.exchange("abc123")
+    assert site_app.secret not in _everything(caught.value)
+    assert "abc123" not in _everything(caught.value)
+
+
+def test_no_exception_shows_what_an_unanswered_request_sent(options: WeChatOptions) -> None:
+    client = PlatformClient(replace(options, api_url="http://127.0.0.1:1"))
+    with pytest.raises(WeChatError) as caught:
+        client.get("/sns/jscode2session", secret="the-secret", js_code="the-code")
+    client.close()
+    assert "the-secret" not in _everything(caught.value)
+    assert "the-code" not in _everything(caught.value)
+
+
+def test_no_exception_shows_an_answer_that_is_no_json(mini: MiniProgram, platform: Platform) -> None:
+    platform.failures.plan_answer("/sns/jscode2session", b'{"session_key": "the-key"')
+    with pytest.raises(WeChatError) as caught:
+        mini.exchange("a-code")
+    assert "the-key" not in _everything(caught.value)
+
+
+def _everything(error: BaseException | None) -> str:
+    """All that an exception and what led to it say, even where a traceback would not show it."""
+    texts = []
+    while error is not None:
+        texts += [str(error), repr(error), repr(vars(error))]
+        error = error.__cause__ or error.__context__
+    return "".join(texts)
