@@ -83,6 +83,23 @@ def test_a_member_that_must_be_a_text_is_one(
         client.get(PATH).text("openid")
 
 
+def test_a_redirect_is_not_followed_with_the_secret_in_hand(
+    client: PlatformClient, platform: Platform
+) -> None:
+    platform.failures.plan_answer(PATH, b"{}", status=302, headers={"Location": "/elsewhere"})
+    with pytest.raises(PlatformUnavailable, match="status 302"):
+        client.get(PATH, secret="s")
+    assert list(platform.requests) == [PATH]
+
+
+def test_no_cookie_is_kept_from_one_persons_answer_to_anothers_request(
+    client: PlatformClient, platform: Platform
+) -> None:
+    platform.failures.plan_answer(PATH, b"{}", headers={"Set-Cookie": "person=lin; Path=/"})
+    client.get(PATH)
+    assert not list(client._session.cookies)
+
+
 def test_a_platform_that_is_away_is_unavailable(options: WeChatOptions) -> None:
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))

@@ -68,6 +68,13 @@ def test_no_exception_shows_what_a_refused_request_sent(
     assert "abc123" not in _everything(caught.value)
 
 
+def test_no_exception_shows_what_a_refused_body_held(client: PlatformClient, platform: Platform) -> None:
+    platform.failures.plan("/cgi-bin/stable_token", 40125, message="invalid appsecret the-secret")
+    with pytest.raises(WeChatError) as caught:
+        client.post("/cgi-bin/stable_token", {"secret": "the-secret"})
+    assert "the-secret" not in _everything(caught.value)
+
+
 def test_no_exception_shows_what_an_unanswered_request_sent(options: WeChatOptions) -> None:
     client = PlatformClient(replace(options, api_url="http://127.0.0.1:1"))
     with pytest.raises(WeChatError) as caught:

@@ -68,7 +68,7 @@ class Website(App):
         }
         if language:
             query["lang"] = language
-        encoded = urlencode(query, quote_via=quote, safe="")
+        encoded = urlencode(query, quote_via=quote)
         return f"{self._open_url}/connect/qrconnect?{encoded}#wechat_redirect"
 
     def identify(self, proof: Mapping[str, str]) -> Identity:

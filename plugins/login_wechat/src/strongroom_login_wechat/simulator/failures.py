@@ -3,6 +3,7 @@
 import json
 import threading
 from collections import defaultdict, deque
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from strongroom_login_wechat.simulator.refusals import MESSAGES
@@ -10,10 +11,11 @@ from strongroom_login_wechat.simulator.refusals import MESSAGES
 
 @dataclass(frozen=True, slots=True)
 class PlannedAnswer:
-    """A body, as sent, with its status."""
+    """A body, as sent, with its status and headers."""
 
     body: bytes
     status: int
+    headers: Mapping[str, str]
 
 
 class Failures:
@@ -28,10 +30,18 @@ class Failures:
         text = MESSAGES.get(errcode, "an undocumented error") if message is None else message
         self.plan_answer(path, json.dumps({"errcode": errcode, "errmsg": text}).encode(), times=times)
 
-    def plan_answer(self, path: str, body: bytes, *, status: int = 200, times: int = 1) -> None:
+    def plan_answer(
+        self,
+        path: str,
+        body: bytes,
+        *,
+        status: int = 200,
+        headers: Mapping[str, str] | None = None,
+        times: int = 1,
+    ) -> None:
         """Let the next requests to ``path`` be answered by ``body``, whatever it is."""
         with self._lock:
-            self._planned[path].extend([PlannedAnswer(body, status)] * times)
+            self._planned[path].extend([PlannedAnswer(body, status, headers or {})] * times)
 
     def take(self, path: str) -> PlannedAnswer | None:
         """Return what was planned for this request, if anything was."""

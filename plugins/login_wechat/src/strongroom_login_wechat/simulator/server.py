@@ -67,7 +67,7 @@ def make_app(platform: Platform) -> Flask:
         planned = platform.failures.take(request.path)
         if planned is None:
             return None
-        return Response(planned.body, planned.status, content_type=CONTENT_TYPE)
+        return Response(planned.body, planned.status, planned.headers, content_type=CONTENT_TYPE)
 
     return app
 
