@@ -1,0 +1,144 @@
+"""The contract of message senders."""
+
+import re
+import secrets
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from strongroom.plugin_api.messages import Message, MessageNotSent, MessageSender
+
+RECIPIENTS = {"email": "ann@example.org", "sms": "+8613812345678"}
+"""Whom these tests write to, by channel."""
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """What the far end of a channel has received.
+
+    Args:
+        recipient: an e-mail address, or a mobile number in E.164.
+        text: what the recipient reads.
+    """
+
+    recipient: str
+    text: str
+
+
+Delivered = Callable[[], Sequence[Arrival]]
+
+
+def new_message(channel: str, *, recipient: str | None = None, template: str = "login") -> Message:
+    """Return a message with a code of its own, as the core makes them."""
+    code = f"{secrets.randbelow(10**6):06}"
+    return Message(
+        id=secrets.token_hex(16),
+        channel=channel,
+        recipient=recipient or RECIPIENTS[channel],
+        template=template,
+        parameters={"code": code},
+        text=f"{code} is your verification code {secrets.token_hex(4)}.",
+        subject="Your verification code" if channel == "email" else None,
+    )
+
+
+def trace_of(error: BaseException | None) -> str:
+    """Return everything a log could show of an error, what it suppresses included."""
+    shown: list[str] = []
+    while error:
+        shown += [repr(error), *traceback.format_exception(error)]
+        error = error.__cause__ or error.__context__
+    return "".join(shown)
+
+
+class MessageSenderContract:
+    """What every message sender holds to.
+
+    Supply the fixtures ``sender``, ``unreachable_sender`` and ``delivered``; override ``message`` for
+    a channel that is neither e-mail nor SMS.
+    """
+
+    @pytest.fixture
+    def sender(self) -> MessageSender[Any]:
+        """A sender whose gateway takes messages."""
+        raise NotImplementedError("the test class of a plugin supplies this fixture")
+
+    @pytest.fixture
+    def unreachable_sender(self) -> MessageSender[Any]:
+        """The same kind of sender, set to an address where nobody listens."""
+        raise NotImplementedError("the test class of a plugin supplies this fixture")
+
+    @pytest.fixture
+    def delivered(self) -> Delivered:
+        """A function that returns what has arrived so far, in order."""
+        raise NotImplementedError("the test class of a plugin supplies this fixture")
+
+    @pytest.fixture
+    def message(self, sender: MessageSender[Any]) -> Message:
+        return new_message(min(sender.channels))
+
+    @pytest.fixture(autouse=True)
+    def closed_at_the_end(
+        self, sender: MessageSender[Any], unreachable_sender: MessageSender[Any]
+    ) -> Iterator[None]:
+        yield
+        sender.close()
+        unreachable_sender.close()
+
+    def test_it_has_a_name_and_serves_a_channel(self, sender: MessageSender[Any]) -> None:
+        assert re.fullmatch(r"[a-z][a-z0-9_]*", sender.name)
+        assert sender.channels
+        assert all(re.fullmatch(r"[a-z][a-z0-9_]*", channel) for channel in sender.channels)
+
+    def test_a_good_message_arrives_once_and_whole(
+        self, sender: MessageSender[Any], message: Message, delivered: Delivered
+    ) -> None:
+        sender.send(message)
+        (arrival,) = delivered()
+        assert arrival.recipient == message.recipient
+        assert message.parameters["code"] in arrival.text
+
+    def test_a_reference_is_text_or_none(self, sender: MessageSender[Any], message: Message) -> None:
+        reference: object = sender.send(message)
+        assert reference is None or (isinstance(reference, str) and reference)
+
+    def test_an_unreachable_gateway_is_message_not_sent(
+        self, unreachable_sender: MessageSender[Any], message: Message, delivered: Delivered
+    ) -> None:
+        with pytest.raises(MessageNotSent):
+            unreachable_sender.send(message)
+        assert delivered() == []
+
+    def test_what_never_left_may_be_sent_again(
+        self, unreachable_sender: MessageSender[Any], message: Message
+    ) -> None:
+        with pytest.raises(MessageNotSent) as failure:
+            unreachable_sender.send(message)
+        assert failure.value.retryable
+
+    def test_a_failure_shows_nothing_of_the_message(
+        self, unreachable_sender: MessageSender[Any], message: Message
+    ) -> None:
+        with pytest.raises(MessageNotSent) as failure:
+            unreachable_sender.send(message)
+        assert str(failure.value)
+        shown = trace_of(failure.value)
+        assert message.text not in shown
+        assert message.parameters["code"] not in shown
+
+    def test_sending_logs_nothing_of_the_message(
+        self,
+        sender: MessageSender[Any],
+        unreachable_sender: MessageSender[Any],
+        message: Message,
+        caplog: pytest.LogCaptureFixture,
+    ) -> None:
+        caplog.set_level("DEBUG")
+        sender.send(message)
+        with pytest.raises(MessageNotSent):
+            unreachable_sender.send(message)
+        assert message.text not in caplog.text
+        assert message.parameters["code"] not in caplog.text

@@ -1,0 +1,123 @@
+"""The sender that goes through Aliyun SMS."""
+
+import logging
+import re
+from datetime import datetime, timedelta, timezone
+from typing import TYPE_CHECKING, NoReturn
+
+from strongroom.plugin_api.messages import (
+    Message,
+    MessageNotSent,
+    MessageSender,
+    RecipientRefused,
+    SendingThrottled,
+)
+from strongroom_login_sms.answers import SUCCESS, Answer, NotAnswered, NotReached
+from strongroom_login_sms.options import AliyunSmsOptions
+
+if TYPE_CHECKING:
+    from strongroom_login_sms.client import AliyunSmsClient
+
+log = logging.getLogger(__name__)
+
+MAINLAND = "+86"
+CHINA_TIME = timezone(timedelta(hours=8))
+
+RECIPIENT_ERRORS = {"isv.MOBILE_NUMBER_ILLEGAL", "isv.PHONE_NUMBER_ILLEGAL", "isv.NOT_SUPPORTED_COUNTRY"}
+TRANSIENT_ERRORS = {"isp.SYSTEM_ERROR", "ServiceUnavailable", "ServiceUnavailableTemporary"}
+LIMIT_ERROR = "isv.BUSINESS_LIMIT_CONTROL"
+LIMIT_WINDOWS = {"分钟": 60, "小时": 3600, "天": 86_400}
+API_LIMIT_ERROR = re.compile(r"Throttling(\..+)?")
+
+
+class AliyunSms(MessageSender[AliyunSmsOptions]):
+    """Sends a message as the Aliyun template that its own template is mapped to."""
+
+    name = "aliyun_sms"
+    channels = frozenset({"sms"})
+    options_type = AliyunSmsOptions
+
+    def __init__(self, options: AliyunSmsOptions) -> None:
+        super().__init__(options)
+        self._client = _new_client(options)
+
+    def send(self, message: Message) -> str | None:
+        submitted_on = datetime.now(CHINA_TIME).strftime("%Y%m%d")
+        try:
+            answer = self._submit(message)
+        except NotReached:
+            raise MessageNotSent("Aliyun SMS cannot be reached", retryable=True) from None
+        except NotAnswered:
+            self._require_accepted(message, submitted_on)
+            return None
+        if answer.code != SUCCESS:
+            _refuse(answer)
+        return answer.receipt
+
+    def _submit(self, message: Message) -> Answer:
+        mainland = message.recipient.startswith(MAINLAND)
+        overseas_sign_name = self.options.overseas_sign_name or self.options.sign_name
+        return self._client.send(
+            number=_aliyun_number(message.recipient),
+            sign_name=self.options.sign_name if mainland else overseas_sign_name,
+            template_code=self._template_code(message.template, mainland=mainland),
+            parameters=message.parameters,
+            out_id=message.id,
+        )
+
+    def _template_code(self, template: str, *, mainland: bool) -> str:
+        key = "templates" if mainland else "overseas_templates"
+        codes: dict[str, str] = getattr(self.options, key)
+        if template not in codes:
+            _call_operator(f"messages.aliyun_sms.{key} names no TemplateCode for {template!r}")
+        return codes[template]
+
+    def _require_accepted(self, message: Message, date: str) -> None:
+        """Fail unless the gateway's records show that it took a message it did not answer.
+
+        Absence proves nothing, since records appear with a delay: sending again could bring the
+        recipient two codes.
+        """
+        number = _aliyun_number(message.recipient)
+        try:
+            found = self._client.has_accepted(number=number, date=date, out_id=message.id)
+        except (NotReached, NotAnswered):
+            found = False
+        if not found:
+            raise MessageNotSent("Aliyun SMS did not answer and may have sent it", retryable=False)
+
+
+def _new_client(options: AliyunSmsOptions) -> "AliyunSmsClient":
+    # The SDK takes half a second to import, and only deployments that use it should wait.
+    from strongroom_login_sms.client import AliyunSmsClient  # noqa: PLC0415
+
+    return AliyunSmsClient(options)
+
+
+def _aliyun_number(recipient: str) -> str:
+    """Return an E.164 number as Aliyun writes it: bare in the mainland, else with the country code."""
+    return recipient.removeprefix(MAINLAND).removeprefix("+")
+
+
+def _refuse(answer: Answer) -> NoReturn:
+    reason = f"Aliyun SMS refused it: {answer.code}, request {answer.request_id}"
+    if answer.code in RECIPIENT_ERRORS:
+        raise RecipientRefused(reason)
+    if answer.code == LIMIT_ERROR:
+        raise SendingThrottled(reason, retry_after=_limit_window(answer.message))
+    if API_LIMIT_ERROR.fullmatch(answer.code):
+        raise SendingThrottled(reason, retry_after=answer.retry_after or 1)
+    if answer.code in TRANSIENT_ERRORS:
+        raise MessageNotSent(reason, retryable=True)
+    _call_operator(reason)
+
+
+def _limit_window(message: str) -> int:
+    """Return the seconds of the limit that the gateway's words name, of the longest if none is."""
+    return next((seconds for unit, seconds in LIMIT_WINDOWS.items() if unit in message), 86_400)
+
+
+def _call_operator(reason: str) -> NoReturn:
+    """Fail for a cause that lasts until somebody mends the account or the configuration."""
+    log.error("%s: the operator must act", reason)
+    raise MessageNotSent(reason, retryable=False)

@@ -1,0 +1,137 @@
+"""The vendor's SDK, behind types: the only module that knows it, and slow to import because of it."""
+
+import json
+import logging
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from alibabacloud_dysmsapi20170525.client import Client  # type: ignore[import-untyped]
+from alibabacloud_dysmsapi20170525.models import (  # type: ignore[import-untyped]
+    QuerySendDetailsRequest,
+    SendSmsRequest,
+)
+from alibabacloud_tea_openapi.exceptions import AlibabaCloudException  # type: ignore[import-untyped]
+from alibabacloud_tea_openapi.utils_models import Config  # type: ignore[import-untyped]
+from requests.exceptions import ConnectionError as RequestsConnectionError
+from requests.exceptions import ConnectTimeout
+from urllib3.exceptions import NewConnectionError
+
+from strongroom_login_sms.answers import SUCCESS, Answer, NotAnswered, NotReached
+from strongroom_login_sms.options import AliyunSmsOptions
+
+# A number receives at most 40 messages a day, so one page holds them all.
+PAGE_SIZE = 50
+SERVER_ERROR = 500
+SERVICE_UNAVAILABLE = 503
+
+
+class AliyunSmsClient:
+    """Sends messages and looks deliveries up. One instance serves all threads at once."""
+
+    def __init__(self, options: AliyunSmsOptions) -> None:
+        _keep_codes_out_of_logs()
+        self._client: Any = Client(
+            Config(
+                access_key_id=options.access_key_id,
+                access_key_secret=options.access_key_secret,
+                region_id=options.region,
+                endpoint=options.endpoint,
+                protocol=options.protocol,
+                connect_timeout=round(options.connect_timeout_seconds * 1000),
+                read_timeout=round(options.read_timeout_seconds * 1000),
+            )
+        )
+
+    def send(
+        self,
+        *,
+        number: str,
+        sign_name: str,
+        template_code: str,
+        parameters: Mapping[str, str],
+        out_id: str,
+    ) -> Answer:
+        """Submit one message.
+
+        Raises:
+            NotReached: it was not submitted.
+            NotAnswered: it may have been submitted.
+        """
+        request = SendSmsRequest(
+            phone_numbers=number,
+            sign_name=sign_name,
+            template_code=template_code,
+            template_param=json.dumps(dict(parameters), ensure_ascii=False),
+            out_id=out_id,
+        )
+        return _answer_of(lambda: self._client.send_sms(request))
+
+    def has_accepted(self, *, number: str, date: str, out_id: str) -> bool:
+        """Return whether the gateway's records of a day (``yyyyMMdd``) hold a message of ours.
+
+        Raises:
+            NotReached, NotAnswered: the records could not be read.
+        """
+        request = QuerySendDetailsRequest(
+            phone_number=number, send_date=date, page_size=PAGE_SIZE, current_page=1
+        )
+        records: list[Any] = []
+
+        def query() -> Any:
+            response = self._client.query_send_details(request)
+            details = response.body.sms_send_detail_dtos
+            records.extend(details.sms_send_detail_dto if details else [])
+            return response
+
+        return _answer_of(query).code == SUCCESS and any(record.out_id == out_id for record in records)
+
+
+def _answer_of(call: Callable[[], Any]) -> Answer:
+    """Return the gateway's answer to a call of the SDK.
+
+    The SDK's exceptions show the whole URL, and with it the code. What is raised instead is raised
+    outside the handler, so that not even its context leads to them.
+    """
+    failure: Exception
+    try:
+        body = call().body
+        return Answer(
+            str(body.code), str(body.message), str(body.request_id), getattr(body, "biz_id", None)
+        )
+    except Exception as error:
+        if refusal := _refusal_in(error):
+            return refusal
+        failure = NotReached() if _never_connected(error) else NotAnswered()
+    raise failure
+
+
+def _refusal_in(error: Exception) -> Answer | None:
+    if not isinstance(error, AlibabaCloudException):
+        return None
+    if error.status_code >= SERVER_ERROR and error.status_code != SERVICE_UNAVAILABLE:
+        return None
+    milliseconds = error.retry_after
+    retry_after = -(-milliseconds // 1000) if milliseconds else None
+    return Answer(error.code, error.message, error.request_id, retry_after=retry_after)
+
+
+def _never_connected(error: BaseException) -> bool:
+    """Return whether the failure came before anything of the request had left."""
+    wrapped = getattr(error, "inner_exception", None) or error
+    cause = wrapped.__context__
+    if isinstance(cause, ConnectTimeout):
+        return True
+    reason = (
+        getattr(cause.args[0], "reason", None) if isinstance(cause, RequestsConnectionError) else None
+    )
+    return isinstance(reason, NewConnectionError)
+
+
+def _keep_codes_out_of_logs() -> None:
+    """Silence the two debug lines that show a URL, in which the SDK sends the code."""
+    for name in ("urllib3.connectionpool", "darabonba-core"):
+        logging.getLogger(name).addFilter(_shows_no_parameters)
+
+
+def _shows_no_parameters(record: logging.LogRecord) -> bool:
+    return "TemplateParam" not in record.getMessage()

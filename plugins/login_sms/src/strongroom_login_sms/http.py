@@ -1,0 +1,77 @@
+"""The sender for any gateway that takes a message as one HTTP request."""
+
+import re
+from contextlib import suppress
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+
+import urllib3
+from urllib3.exceptions import ConnectTimeoutError, HTTPError, NewConnectionError
+
+from strongroom.plugin_api.messages import Message, MessageNotSent, MessageSender, SendingThrottled
+from strongroom_login_sms.body import BodyTemplate
+from strongroom_login_sms.options import HttpSmsOptions
+
+TOO_MANY_REQUESTS = 429
+SERVICE_UNAVAILABLE = 503
+DEFAULT_RETRY_AFTER = 60
+
+
+class HttpSms(MessageSender[HttpSmsOptions]):
+    """Fills a body template and sends it; the status of the answer says whether it was taken."""
+
+    name = "http_sms"
+    channels = frozenset({"sms"})
+    options_type = HttpSmsOptions
+
+    def __init__(self, options: HttpSmsOptions) -> None:
+        super().__init__(options)
+        self._body = BodyTemplate(options.body, options.encoding)
+        self._accepted = [_status_pattern(status) for status in options.accepted]
+        self._pool = urllib3.PoolManager(
+            timeout=urllib3.Timeout(connect=options.timeout_seconds, read=options.timeout_seconds),
+            retries=False,
+        )
+
+    def send(self, message: Message) -> None:
+        response = self._request(self._body.fill(message))
+        if any(pattern.fullmatch(str(response.status)) for pattern in self._accepted):
+            return
+        reason = f"the SMS gateway answered {response.status}"
+        if response.status == TOO_MANY_REQUESTS:
+            raise SendingThrottled(reason, retry_after=_seconds(response.headers.get("Retry-After")))
+        raise MessageNotSent(reason, retryable=response.status == SERVICE_UNAVAILABLE)
+
+    def close(self) -> None:
+        self._pool.clear()
+
+    def _request(self, body: bytes) -> urllib3.BaseHTTPResponse:
+        headers = {"Content-Type": self._body.content_type, **self.options.headers}
+        failure: MessageNotSent
+        try:
+            return self._pool.request(
+                self.options.method, self.options.url, body=body, headers=headers, redirect=False
+            )
+        except (NewConnectionError, ConnectTimeoutError):
+            failure = MessageNotSent("the SMS gateway cannot be reached", retryable=True)
+        except HTTPError as error:
+            kind = type(error).__name__
+            failure = MessageNotSent(f"the SMS gateway gave no answer ({kind})", retryable=False)
+        # Out of the handler, so that no context leads to an error that holds the request.
+        raise failure
+
+
+def _status_pattern(status: str) -> re.Pattern[str]:
+    if not re.fullmatch(r"[1-5](\d\d|xx)", status):
+        raise ValueError(f"accepted: {status!r} is not a status such as 202 or 2xx")
+    return re.compile(status.replace("x", r"\d"))
+
+
+def _seconds(retry_after: str | None) -> int:
+    """Return what a Retry-After header asks for, written as seconds or as a date."""
+    with suppress(TypeError, ValueError):
+        return max(1, int(retry_after or ""))
+    with suppress(TypeError, ValueError):
+        wait = parsedate_to_datetime(retry_after or "") - datetime.now(UTC)
+        return max(1, round(wait.total_seconds()))
+    return DEFAULT_RETRY_AFTER

@@ -1,0 +1,35 @@
+"""The login method: a mobile number and the code that a message brought to it."""
+
+from strongroom.plugin_api.login import (
+    LoginAttempt,
+    LoginMethod,
+    LoginRejected,
+    VerificationCode,
+    VerifiedCredential,
+)
+from strongroom_login_sms.options import SmsLoginOptions
+
+PURPOSE = "login"
+
+
+class SmsLogin(LoginMethod[SmsLoginOptions]):
+    """Logs in whoever received the code; a number nobody holds may become a new user."""
+
+    name = "sms"
+    options_type = SmsLoginOptions
+
+    def authenticate(self, attempt: LoginAttempt) -> VerifiedCredential | None:
+        if attempt.method not in (None, self.name) or attempt.password:
+            return None
+        if not attempt.username or not attempt.verification_code:
+            return None
+        identified = self.proofs.identify(attempt.username)
+        if identified is None or identified.kind != "mobile":
+            return None
+        return self._prove(attempt.username, attempt.verification_code)
+
+    def _prove(self, number: str, code: VerificationCode) -> VerifiedCredential:
+        credential = self.proofs.spend_code(code, number, PURPOSE)
+        if credential is None:
+            raise LoginRejected("the verification code is wrong, spent, expired or another number's")
+        return VerifiedCredential(credential, may_register=self.options.register)

@@ -1,0 +1,30 @@
+"""The entry point."""
+
+from typing import Any
+
+from click import Command
+
+from strongroom.plugin_api import hookimpl
+from strongroom.plugin_api.login import LoginMethod
+from strongroom.plugin_api.messages import MessageSender
+from strongroom_login_sms.aliyun import AliyunSms
+from strongroom_login_sms.commands import sms
+from strongroom_login_sms.http import HttpSms
+from strongroom_login_sms.method import SmsLogin
+
+API_VERSION = "1.0"
+
+
+@hookimpl
+def register_login_methods() -> list[type[LoginMethod[Any]]]:
+    return [SmsLogin]
+
+
+@hookimpl
+def register_message_senders() -> list[type[MessageSender[Any]]]:
+    return [AliyunSms, HttpSms]
+
+
+@hookimpl
+def register_commands() -> list[Command]:
+    return [sms]

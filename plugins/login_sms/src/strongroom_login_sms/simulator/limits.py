@@ -1,0 +1,46 @@
+"""The carriers' default limits: over rolling windows, counted when a message is submitted."""
+
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """So many messages in any window of so many seconds; ``level`` is its name in the error."""
+
+    permits: int
+    seconds: int
+    level: str
+
+
+PER_SIGNATURE_AND_NUMBER = (
+    Limit(1, 60, "分钟级"),
+    Limit(5, 3600, "小时级"),
+    Limit(10, 86_400, "天级"),
+)
+PER_NUMBER = (Limit(40, 86_400, "天级"),)
+
+
+class RollingLimits:
+    """Remembers submissions by key, as long as a limit needs them."""
+
+    def __init__(self, limits: Iterable[Limit]) -> None:
+        self._limits = tuple(limits)
+        self._longest = max((limit.seconds for limit in self._limits), default=0)
+        self._submissions: dict[Hashable, list[float]] = defaultdict(list)
+
+    def exceeded(self, key: Hashable, now: float) -> Limit | None:
+        """Return the first limit that one more submission would exceed, or None."""
+        submissions = self._submissions[key]
+        del submissions[: bisect_right(submissions, now - self._longest)]
+        for limit in self._limits:
+            recent = len(submissions) - bisect_right(submissions, now - limit.seconds)
+            if recent >= limit.permits:
+                return limit
+        return None
+
+    def record(self, key: Hashable, now: float) -> None:
+        """Count a submission."""
+        self._submissions[key].append(now)

@@ -1,0 +1,246 @@
+"""The Aliyun sender: the vendor's own SDK against the simulated gateway, over HTTP."""
+
+import logging
+import re
+from collections.abc import Sequence
+
+import pytest
+
+from strongroom.plugin_api.messages import (
+    Message,
+    MessageNotSent,
+    RecipientRefused,
+    SendingThrottled,
+)
+from strongroom.testing.messages import (
+    Arrival,
+    Delivered,
+    MessageSenderContract,
+    new_message,
+    trace_of,
+)
+from strongroom_login_sms.aliyun import AliyunSms
+from strongroom_login_sms.simulator import ApiError, Gateway, Line, SmsSimulator
+
+from .conftest import MAINLAND_TEMPLATE, OVERSEAS_TEMPLATE, Clock, aliyun_options
+
+# The SDK asks for the time in a way that Python 3.12 deprecates.
+pytestmark = pytest.mark.filterwarnings(r"ignore:datetime.datetime.utcnow\(\) is deprecated")
+
+
+class TestAliyunSms(MessageSenderContract):
+    @pytest.fixture
+    def sender(self, aliyun: AliyunSms) -> AliyunSms:
+        return aliyun
+
+    @pytest.fixture
+    def unreachable_sender(self, dead_endpoint: str) -> AliyunSms:
+        return AliyunSms(aliyun_options(dead_endpoint))
+
+    @pytest.fixture
+    def delivered(self, gateway: Gateway) -> Delivered:
+        def arrivals() -> Sequence[Arrival]:
+            return [Arrival(delivery.recipient, delivery.text) for delivery in gateway.deliveries]
+
+        return arrivals
+
+
+@pytest.fixture
+def message() -> Message:
+    return new_message("sms")
+
+
+def test_the_gateway_knows_the_message_by_our_id_and_we_know_it_by_its_receipt(
+    aliyun: AliyunSms, gateway: Gateway, message: Message
+) -> None:
+    receipt = aliyun.send(message)
+    (delivery,) = gateway.deliveries
+    assert (delivery.out_id, delivery.biz_id) == (message.id, receipt)
+
+
+@pytest.mark.parametrize(
+    ("recipient", "template_code"),
+    [("+8613812345678", MAINLAND_TEMPLATE), ("+85251234567", OVERSEAS_TEMPLATE)],
+)
+def test_the_template_depends_on_where_the_number_is(
+    aliyun: AliyunSms, gateway: Gateway, recipient: str, template_code: str
+) -> None:
+    aliyun.send(new_message("sms", recipient=recipient))
+    (delivery,) = gateway.deliveries
+    assert (delivery.recipient, delivery.template_code) == (recipient, template_code)
+
+
+def test_an_overseas_number_that_looks_like_a_mainland_one_stays_overseas(
+    aliyun: AliyunSms, gateway: Gateway
+) -> None:
+    aliyun.send(new_message("sms", recipient="+13105550123"))
+    assert [delivery.recipient for delivery in gateway.deliveries] == ["+13105550123"]
+
+
+def test_a_template_without_a_code_is_the_operators_to_mend(
+    aliyun: AliyunSms, gateway: Gateway, caplog: pytest.LogCaptureFixture
+) -> None:
+    with pytest.raises(
+        MessageNotSent, match=r"messages\.aliyun_sms\.templates .*'unheard-of'"
+    ) as failure:
+        aliyun.send(new_message("sms", template="unheard-of"))
+    assert not failure.value.retryable
+    assert [record.levelno for record in caplog.records] == [logging.ERROR]
+    assert gateway.deliveries == ()
+
+
+@pytest.mark.parametrize(
+    ("changes", "code"),
+    [
+        ({"sign_name": "Somebody else"}, "isv.SMS_SIGNATURE_ILLEGAL"),
+        ({"templates": {"login": "SMS_404"}}, "isv.SMS_TEMPLATE_ILLEGAL"),
+        ({"access_key_id": "nobody"}, "InvalidAccessKeyId.NotFound"),
+        ({"access_key_secret": "wrong"}, "SignatureDoesNotMatch"),
+    ],
+)
+def test_a_refusal_names_the_gateways_code_and_may_not_be_repeated(
+    simulator: SmsSimulator, changes: dict[str, object], code: str
+) -> None:
+    sender = AliyunSms(aliyun_options(simulator.endpoint, **changes))
+    with pytest.raises(MessageNotSent, match=re.escape(code)) as failure:
+        sender.send(new_message("sms"))
+    assert not failure.value.retryable
+
+
+def test_a_refused_signature_shows_neither_code_nor_secret(
+    simulator: SmsSimulator, message: Message, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The gateway's answer repeats the whole request, so this is where it could leak."""
+    caplog.set_level("DEBUG")
+    sender = AliyunSms(aliyun_options(simulator.endpoint, access_key_secret="planted-secret"))
+    with pytest.raises(MessageNotSent) as failure:
+        sender.send(message)
+    shown = trace_of(failure.value) + caplog.text + repr(sender.options)
+    assert "SignatureDoesNotMatch" in shown
+    assert "planted-secret" not in shown
+    assert message.parameters["code"] not in shown
+
+
+def test_limits_of_minute_and_hour_say_how_long_to_wait(
+    aliyun: AliyunSms, clock: Clock, gateway: Gateway
+) -> None:
+    aliyun.send(new_message("sms"))
+    with pytest.raises(SendingThrottled) as minute:
+        aliyun.send(new_message("sms"))
+    for _ in range(4):
+        clock.advance(60)
+        aliyun.send(new_message("sms"))
+    clock.advance(60)
+    with pytest.raises(SendingThrottled) as hour:
+        aliyun.send(new_message("sms"))
+    assert (minute.value.retry_after, hour.value.retry_after) == (60, 3600)
+    assert len(gateway.deliveries) == 5
+
+
+@pytest.mark.parametrize(
+    ("words", "retry_after"), [("触发天级流控Permits:10", 86_400), ("what it never said before", 86_400)]
+)
+def test_the_limit_of_a_day_and_one_unheard_of_wait_a_day(
+    aliyun: AliyunSms, gateway: Gateway, message: Message, words: str, retry_after: int
+) -> None:
+    gateway.refusal = ApiError("isv.BUSINESS_LIMIT_CONTROL", words)
+    with pytest.raises(SendingThrottled) as failure:
+        aliyun.send(message)
+    assert failure.value.retry_after == retry_after
+
+
+@pytest.mark.parametrize(
+    ("code", "status"), [("isv.MOBILE_NUMBER_ILLEGAL", 200), ("isv.MOBILE_NUMBER_ILLEGAL", 400)]
+)
+def test_a_refused_number_is_the_clients_mistake_whatever_the_status(
+    aliyun: AliyunSms, gateway: Gateway, message: Message, code: str, status: int
+) -> None:
+    gateway.refusal = ApiError(code, "", status=status)
+    with pytest.raises(RecipientRefused, match=code):
+        aliyun.send(message)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "isv.DAY_LIMIT_CONTROL",
+        "isv.MONTH_LIMIT_CONTROL",
+        "isv.OUT_OF_SERVICE",
+        "isv.AMOUNT_NOT_ENOUGH",
+        "isv.TEMPLATE_MISSING_PARAMETERS",
+        "isp.RAM_PERMISSION_DENY",
+        "isv.DENY_IP_RANGE",
+    ],
+)
+def test_trouble_with_account_or_configuration_calls_the_operator(
+    aliyun: AliyunSms, gateway: Gateway, message: Message, code: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    gateway.refusal = ApiError(code, "")
+    with pytest.raises(MessageNotSent, match=code) as failure:
+        aliyun.send(message)
+    assert type(failure.value) is MessageNotSent
+    assert not failure.value.retryable
+    assert [code in record.getMessage() for record in caplog.records] == [True]
+
+
+@pytest.mark.parametrize(("code", "status"), [("isp.SYSTEM_ERROR", 200), ("ServiceUnavailable", 503)])
+def test_a_passing_fault_that_the_gateway_admits_may_be_retried(
+    aliyun: AliyunSms, gateway: Gateway, message: Message, code: str, status: int
+) -> None:
+    gateway.refusal = ApiError(code, "", status=status)
+    with pytest.raises(MessageNotSent) as failure:
+        aliyun.send(message)
+    assert failure.value.retryable
+
+
+def test_too_many_calls_of_the_api_throttle_for_a_moment(
+    aliyun: AliyunSms, gateway: Gateway, message: Message
+) -> None:
+    gateway.refusal = ApiError("Throttling.User", "", status=400)
+    with pytest.raises(SendingThrottled) as failure:
+        aliyun.send(message)
+    assert failure.value.retry_after == 1
+
+
+def test_an_answer_lost_on_the_way_is_found_in_the_gateways_records(
+    aliyun: AliyunSms, simulator: SmsSimulator, message: Message
+) -> None:
+    simulator.line = Line.LOSES_ANSWERS
+    assert aliyun.send(message) is None
+    assert [delivery.out_id for delivery in simulator.gateway.deliveries] == [message.id]
+
+
+def test_an_answer_lost_for_an_overseas_number_is_found_too(
+    aliyun: AliyunSms, simulator: SmsSimulator
+) -> None:
+    simulator.line = Line.LOSES_ANSWERS
+    aliyun.send(new_message("sms", recipient="+85251234567"))
+    assert len(simulator.gateway.deliveries) == 1
+
+
+def test_a_request_lost_on_the_way_is_never_sent_again_blindly(
+    aliyun: AliyunSms, simulator: SmsSimulator, message: Message
+) -> None:
+    aliyun.send(new_message("sms"))
+    simulator.line = Line.LOSES_REQUESTS
+    with pytest.raises(MessageNotSent) as failure:
+        aliyun.send(message)
+    assert not failure.value.retryable
+    assert message.id not in [delivery.out_id for delivery in simulator.gateway.deliveries]
+
+
+def test_an_internal_error_leaves_it_open_whether_the_message_was_taken(
+    aliyun: AliyunSms, gateway: Gateway, message: Message
+) -> None:
+    gateway.refusal = ApiError("InternalError", "", status=500)
+    with pytest.raises(MessageNotSent, match="may have sent it") as failure:
+        aliyun.send(message)
+    assert not failure.value.retryable
+
+
+def test_a_time_out_is_not_retryable_and_shows_nothing(mute_endpoint: str, message: Message) -> None:
+    sender = AliyunSms(aliyun_options(mute_endpoint, read_timeout_seconds=0.05))
+    with pytest.raises(MessageNotSent) as failure:
+        sender.send(message)
+    assert not failure.value.retryable
+    assert message.parameters["code"] not in trace_of(failure.value)
