@@ -3,12 +3,17 @@
 import socket
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from strongroom_login_sms.aliyun import AliyunSms
 from strongroom_login_sms.options import AliyunSmsOptions
 from strongroom_login_sms.simulator import Account, Gateway, SmsSimulator
+
+from .recording import Received, recording
 
 SIGN_NAME = "Strongroom"
 MAINLAND_TEMPLATE = "SMS_100000001"
@@ -28,18 +33,18 @@ class Clock:
         self.now += seconds
 
 
-def aliyun_options(endpoint: str, **changes: object) -> AliyunSmsOptions:
+def aliyun_options(endpoint: str, **changes: Any) -> AliyunSmsOptions:
     account = Account()
-    values: dict[str, object] = {
-        "access_key_id": account.access_key_id,
-        "access_key_secret": account.access_key_secret,
-        "sign_name": SIGN_NAME,
-        "templates": {"login": MAINLAND_TEMPLATE},
-        "overseas_templates": {"login": OVERSEAS_TEMPLATE},
-        "endpoint": endpoint,
-        "protocol": "http",
-    }
-    return AliyunSmsOptions(**{**values, **changes})
+    options = AliyunSmsOptions(
+        access_key_id=account.access_key_id,
+        access_key_secret=account.access_key_secret,
+        sign_name=SIGN_NAME,
+        templates={"login": MAINLAND_TEMPLATE},
+        overseas_templates={"login": OVERSEAS_TEMPLATE},
+        endpoint=endpoint,
+        protocol="http",
+    )
+    return replace(options, **changes)
 
 
 @pytest.fixture
@@ -76,3 +81,20 @@ def mute_endpoint() -> Iterator[str]:
     """An address that takes connections and never answers."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
         yield f"127.0.0.1:{listening.getsockname()[1]}"
+
+
+@pytest.fixture
+def full_endpoint() -> Iterator[str]:
+    """An address at which connections are never completed, since its queue of them is full."""
+    with socket.create_server(("127.0.0.1", 0), backlog=0) as full, ExitStack() as waiting:
+        for _ in range(2):
+            client = waiting.enter_context(socket.socket())
+            client.setblocking(False)
+            client.connect_ex(full.getsockname())
+        yield f"127.0.0.1:{full.getsockname()[1]}"
+
+
+@pytest.fixture
+def received() -> Iterator[Received]:
+    with recording() as received:
+        yield received

@@ -23,6 +23,7 @@ from strongroom_login_sms.aliyun import AliyunSms
 from strongroom_login_sms.simulator import ApiError, Gateway, Line, SmsSimulator
 
 from .conftest import MAINLAND_TEMPLATE, OVERSEAS_TEMPLATE, Clock, aliyun_options
+from .recording import Received
 
 # The SDK asks for the time in a way that Python 3.12 deprecates.
 pytestmark = pytest.mark.filterwarnings(r"ignore:datetime.datetime.utcnow\(\) is deprecated")
@@ -244,3 +245,29 @@ def test_a_time_out_is_not_retryable_and_shows_nothing(mute_endpoint: str, messa
         sender.send(message)
     assert not failure.value.retryable
     assert message.parameters["code"] not in trace_of(failure.value)
+
+
+def test_a_connection_that_never_comes_about_may_be_tried_again(
+    full_endpoint: str, message: Message
+) -> None:
+    sender = AliyunSms(aliyun_options(full_endpoint, connect_timeout_seconds=0.05))
+    with pytest.raises(MessageNotSent, match="cannot be reached") as failure:
+        sender.send(message)
+    assert failure.value.retryable
+
+
+def test_what_the_sdk_itself_refuses_calls_the_operator(
+    simulator: SmsSimulator, message: Message, caplog: pytest.LogCaptureFixture
+) -> None:
+    sender = AliyunSms(aliyun_options(simulator.endpoint, access_key_id=""))
+    with pytest.raises(MessageNotSent, match="InvalidCredentials, request never sent") as failure:
+        sender.send(message)
+    assert not failure.value.retryable
+    assert [record.levelno for record in caplog.records] == [logging.ERROR]
+
+
+def test_an_answer_that_is_not_the_gateways_leaves_it_open(received: Received, message: Message) -> None:
+    received.status = 200
+    with pytest.raises(MessageNotSent, match="may have sent it") as failure:
+        AliyunSms(aliyun_options(received.endpoint)).send(message)
+    assert not failure.value.retryable

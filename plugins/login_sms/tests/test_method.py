@@ -49,8 +49,10 @@ class TestSmsLogin(LoginMethodContract):
         ]
 
 
-def attempt_with(code: VerificationCode, **changes: str) -> LoginAttempt:
-    return LoginAttempt(CLIENT, **{"username": NUMBER, **changes}, verification_code=code)
+def attempt_with(
+    code: VerificationCode, *, username: str = NUMBER, password: str | None = None
+) -> LoginAttempt:
+    return LoginAttempt(CLIENT, username=username, password=password, verification_code=code)
 
 
 @pytest.fixture
@@ -58,8 +60,11 @@ def proofs() -> FakeProofs:
     return FakeProofs()
 
 
+FULL_WIDTH = NUMBER.translate({ord(sign): ord(sign) + 0xFEE0 for sign in NUMBER})
+
+
 @pytest.mark.parametrize(
-    "spelling", ["13812345678", "+86 138 1234 5678", "0086-138-1234-5678", "１３８１２３４５６７８"]
+    "spelling", ["13812345678", "+86 138 1234 5678", "0086-138-1234-5678", FULL_WIDTH]
 )
 def test_however_the_number_is_spelt_the_credential_is_one(proofs: FakeProofs, spelling: str) -> None:
     code = proofs.issue_code(NUMBER, "login")

@@ -100,7 +100,7 @@ def _aliyun_number(recipient: str) -> str:
 
 
 def _refuse(answer: Answer) -> NoReturn:
-    reason = f"Aliyun SMS refused it: {answer.code}, request {answer.request_id}"
+    reason = f"Aliyun SMS refused it: {answer.code}, request {answer.request_id or 'never sent'}"
     if answer.code in RECIPIENT_ERRORS:
         raise RecipientRefused(reason)
     if answer.code == LIMIT_ERROR:

@@ -12,14 +12,14 @@ class Answer:
     Args:
         code: ``OK`` or a documented error code.
         message: the gateway's words; they may repeat the request, so they are shown to nobody.
-        request_id: what the vendor's support asks for.
+        request_id: what the vendor's support asks for; None when the SDK refused before asking.
         receipt: the BizId of an accepted message.
         retry_after: seconds, when the gateway gave a time.
     """
 
     code: str
     message: str = field(repr=False)
-    request_id: str
+    request_id: str | None
     receipt: str | None = None
     retry_after: int | None = None
 

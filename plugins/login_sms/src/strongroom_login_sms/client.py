@@ -13,8 +13,7 @@ from alibabacloud_dysmsapi20170525.models import (  # type: ignore[import-untype
 from alibabacloud_tea_openapi.exceptions import AlibabaCloudException  # type: ignore[import-untyped]
 from alibabacloud_tea_openapi.utils_models import Config  # type: ignore[import-untyped]
 from requests.exceptions import ConnectionError as RequestsConnectionError
-from requests.exceptions import ConnectTimeout
-from urllib3.exceptions import NewConnectionError
+from urllib3.exceptions import ConnectTimeoutError, NewConnectionError
 
 from strongroom_login_sms.answers import SUCCESS, Answer, NotAnswered, NotReached
 from strongroom_login_sms.options import AliyunSmsOptions
@@ -98,7 +97,7 @@ def _answer_of(call: Callable[[], Any]) -> Answer:
         return Answer(
             str(body.code), str(body.message), str(body.request_id), getattr(body, "biz_id", None)
         )
-    except Exception as error:
+    except Exception as error:  # what the SDK lets through is of no common kind
         if refusal := _refusal_in(error):
             return refusal
         failure = NotReached() if _never_connected(error) else NotAnswered()
@@ -108,7 +107,9 @@ def _answer_of(call: Callable[[], Any]) -> Answer:
 def _refusal_in(error: Exception) -> Answer | None:
     if not isinstance(error, AlibabaCloudException):
         return None
-    if error.status_code >= SERVER_ERROR and error.status_code != SERVICE_UNAVAILABLE:
+    # None: the SDK itself refused, before sending anything.
+    status = error.status_code or 0
+    if status >= SERVER_ERROR and status != SERVICE_UNAVAILABLE:
         return None
     milliseconds = error.retry_after
     retry_after = -(-milliseconds // 1000) if milliseconds else None
@@ -117,14 +118,11 @@ def _refusal_in(error: Exception) -> Answer | None:
 
 def _never_connected(error: BaseException) -> bool:
     """Return whether the failure came before anything of the request had left."""
-    wrapped = getattr(error, "inner_exception", None) or error
-    cause = wrapped.__context__
-    if isinstance(cause, ConnectTimeout):
-        return True
-    reason = (
-        getattr(cause.args[0], "reason", None) if isinstance(cause, RequestsConnectionError) else None
-    )
-    return isinstance(reason, NewConnectionError)
+    cause = getattr(error, "inner_exception", error).__context__
+    if not isinstance(cause, RequestsConnectionError):
+        return False
+    reason = getattr(next(iter(cause.args), None), "reason", None)
+    return isinstance(reason, NewConnectionError | ConnectTimeoutError)
 
 
 def _keep_codes_out_of_logs() -> None:

@@ -80,10 +80,10 @@ def simulator(
     """Run a gateway that behaves like Aliyun SMS and delivers to nobody."""
     templates = (*mainland, *overseas) or DEFAULTS.templates
     account = Account(access_key_id, access_key_secret, sign_names, templates)
-    with closing(SmsSimulator(Gateway(account, limited=limited), host=host, port=port)) as server:
+    server = SmsSimulator(Gateway(account, limited=limited), host=host, port=port)
+    with suppress(KeyboardInterrupt), closing(server):
         click.echo(f"Gateway at http://{server.endpoint}, deliveries at {server.deliveries_url}")
         for template in templates:
             scope = "overseas" if template.overseas else "mainland"
             click.echo(f"{template.code} ({scope}): {template.text}")
-        with suppress(KeyboardInterrupt):
-            server.serve_forever()
+        server.serve_forever()

@@ -1,6 +1,5 @@
 """The sender for any gateway that takes a message as one HTTP request."""
 
-import re
 from contextlib import suppress
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -11,6 +10,7 @@ from urllib3.exceptions import ConnectTimeoutError, HTTPError, NewConnectionErro
 from strongroom.plugin_api.messages import Message, MessageNotSent, MessageSender, SendingThrottled
 from strongroom_login_sms.body import BodyTemplate
 from strongroom_login_sms.options import HttpSmsOptions
+from strongroom_login_sms.statuses import StatusRule
 
 TOO_MANY_REQUESTS = 429
 SERVICE_UNAVAILABLE = 503
@@ -27,7 +27,7 @@ class HttpSms(MessageSender[HttpSmsOptions]):
     def __init__(self, options: HttpSmsOptions) -> None:
         super().__init__(options)
         self._body = BodyTemplate(options.body, options.encoding)
-        self._accepted = [_status_pattern(status) for status in options.accepted]
+        self._accepted = StatusRule(options.accepted)
         self._pool = urllib3.PoolManager(
             timeout=urllib3.Timeout(connect=options.timeout_seconds, read=options.timeout_seconds),
             retries=False,
@@ -35,7 +35,7 @@ class HttpSms(MessageSender[HttpSmsOptions]):
 
     def send(self, message: Message) -> None:
         response = self._request(self._body.fill(message))
-        if any(pattern.fullmatch(str(response.status)) for pattern in self._accepted):
+        if self._accepted.accepts(response.status):
             return
         reason = f"the SMS gateway answered {response.status}"
         if response.status == TOO_MANY_REQUESTS:
@@ -59,12 +59,6 @@ class HttpSms(MessageSender[HttpSmsOptions]):
             failure = MessageNotSent(f"the SMS gateway gave no answer ({kind})", retryable=False)
         # Out of the handler, so that no context leads to an error that holds the request.
         raise failure
-
-
-def _status_pattern(status: str) -> re.Pattern[str]:
-    if not re.fullmatch(r"[1-5](\d\d|xx)", status):
-        raise ValueError(f"accepted: {status!r} is not a status such as 202 or 2xx")
-    return re.compile(status.replace("x", r"\d"))
 
 
 def _seconds(retry_after: str | None) -> int:

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 
 from strongroom.plugin_api import option
+from strongroom_login_sms.body import BodyTemplate
+from strongroom_login_sms.statuses import StatusRule
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,3 +71,12 @@ class HttpSmsOptions:
         maximum=60,
         help="How long, in seconds, connecting and the answer may each take.",
     )
+
+    def __post_init__(self) -> None:
+        """Refuse a body or a status that could never work.
+
+        Raises:
+            ValueError: says which key, and why.
+        """
+        BodyTemplate(self.body, self.encoding)
+        StatusRule(self.accepted)

@@ -1,0 +1,36 @@
+"""What the plugin registers, and what it costs those who do not use all of it."""
+
+import subprocess
+import sys
+
+import pluggy
+
+from strongroom import hookspecs
+from strongroom.plugin_api import API_VERSION
+from strongroom_login_sms import plugin
+
+
+def test_every_hook_is_known_and_returns_what_the_plugin_has() -> None:
+    manager = pluggy.PluginManager("strongroom")
+    manager.add_hookspecs(hookspecs)
+    manager.register(plugin)
+    manager.check_pending()
+    (methods,) = manager.hook.register_login_methods()
+    (senders,) = manager.hook.register_message_senders()
+    (commands,) = manager.hook.register_commands()
+    assert [method.name for method in methods] == ["sms"]
+    assert [(sender.name, set(sender.channels)) for sender in senders] == [
+        ("aliyun_sms", {"sms"}),
+        ("http_sms", {"sms"}),
+    ]
+    assert [(command.name, list(command.commands)) for command in commands] == [("sms", ["simulator"])]
+
+
+def test_it_was_written_for_the_servers_api() -> None:
+    assert plugin.API_VERSION == API_VERSION
+
+
+def test_the_sdk_is_imported_only_by_who_sends_through_it() -> None:
+    code = "import sys, strongroom_login_sms.plugin; print('alibabacloud_tea_openapi' in sys.modules)"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "False"
