@@ -14,6 +14,7 @@ class Received:
     endpoint: str
     status: int = 202
     headers: dict[str, str] = field(default_factory=dict)
+    body: bytes = b""
     requests: list[tuple[str, dict[str, str], bytes]] = field(default_factory=list)
 
     @property
@@ -39,6 +40,7 @@ class _Handler(BaseHTTPRequestHandler):
             for name, value in received.headers.items():
                 self.send_header(name, value)
             self.end_headers()
+            self.wfile.write(received.body)
 
     def do_PUT(self) -> None:
         self.do_POST()

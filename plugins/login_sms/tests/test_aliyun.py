@@ -20,7 +20,7 @@ from strongroom.testing.messages import (
     trace_of,
 )
 from strongroom_login_sms.aliyun import AliyunSms
-from strongroom_login_sms.simulator import ApiError, Gateway, Line, SmsSimulator
+from strongroom_login_sms.simulator import Account, ApiError, Gateway, Line, SmsSimulator
 
 from .conftest import MAINLAND_TEMPLATE, OVERSEAS_TEMPLATE, Clock, aliyun_options
 from .recording import Received
@@ -69,6 +69,17 @@ def test_the_template_depends_on_where_the_number_is(
     aliyun.send(new_message("sms", recipient=recipient))
     (delivery,) = gateway.deliveries
     assert (delivery.recipient, delivery.template_code) == (recipient, template_code)
+
+
+@pytest.mark.parametrize(
+    ("recipient", "sign_name"), [("+8613812345678", "Strongroom"), ("+85251234567", "Strongroom HK")]
+)
+def test_the_signature_may_depend_on_it_too(clock: Clock, recipient: str, sign_name: str) -> None:
+    account = Account(sign_names=("Strongroom", "Strongroom HK"))
+    with SmsSimulator(Gateway(account, clock=clock)) as simulator:
+        options = aliyun_options(simulator.endpoint, overseas_sign_name="Strongroom HK")
+        AliyunSms(options).send(new_message("sms", recipient=recipient))
+    assert [delivery.sign_name for delivery in simulator.gateway.deliveries] == [sign_name]
 
 
 def test_an_overseas_number_that_looks_like_a_mainland_one_stays_overseas(
@@ -201,6 +212,15 @@ def test_too_many_calls_of_the_api_throttle_for_a_moment(
     with pytest.raises(SendingThrottled) as failure:
         aliyun.send(message)
     assert failure.value.retry_after == 1
+
+
+def test_too_many_calls_wait_as_long_as_the_gateway_says(received: Received, message: Message) -> None:
+    received.status = 400
+    received.headers = {"x-acs-retry-after": "2500"}
+    received.body = b'{"RequestId": "R", "Code": "Throttling.User", "Message": "slow down"}'
+    with pytest.raises(SendingThrottled) as failure:
+        AliyunSms(aliyun_options(received.endpoint)).send(message)
+    assert failure.value.retry_after == 3
 
 
 def test_an_answer_lost_on_the_way_is_found_in_the_gateways_records(

@@ -84,6 +84,13 @@ def test_a_request_seen_before_is_refused(gateway: Gateway, clock: Clock) -> Non
         assert codes == ["MissingPhoneNumber", "SignatureNonceUsed"]
 
 
+def test_a_nonce_is_remembered_as_long_as_its_time_is_good(gateway: Gateway, clock: Clock) -> None:
+    request = acs3_request(A_MESSAGE, acs3_headers(clock() + QUARTER_HOUR - 1))
+    assert gateway.handle(request).body["Code"] == "OK"
+    clock.advance(2 * QUARTER_HOUR - 2)
+    assert gateway.handle(request).body["Code"] == "SignatureNonceUsed"
+
+
 def test_a_refused_request_spends_no_nonce(gateway: Gateway, clock: Clock) -> None:
     request = acs3_request(A_MESSAGE, acs3_headers(clock()))
     forged = replace(request, query={**A_MESSAGE, "PhoneNumbers": "13912345678"})

@@ -224,3 +224,11 @@ def test_a_connection_that_never_comes_about_may_be_tried_again(
     with pytest.raises(MessageNotSent, match="cannot be reached") as failure:
         sender.send(message)
     assert failure.value.retryable
+
+
+def test_closing_releases_the_connections(make_sender: MakeSender, message: Message) -> None:
+    sender = make_sender()
+    sender.send(message)
+    assert len(sender._pool.pools) == 1
+    sender.close()
+    assert len(sender._pool.pools) == 0

@@ -2,12 +2,19 @@
 
 import subprocess
 import sys
+from dataclasses import fields
+from pathlib import Path
 
 import pluggy
+import pytest
 
 from strongroom import hookspecs
 from strongroom.plugin_api import API_VERSION
 from strongroom_login_sms import plugin
+from strongroom_login_sms.commands import simulator
+from strongroom_login_sms.options import AliyunSmsOptions, HttpSmsOptions, SmsLoginOptions
+
+README = (Path(__file__).parents[1] / "README.md").read_text()
 
 
 def test_every_hook_is_known_and_returns_what_the_plugin_has() -> None:
@@ -34,3 +41,13 @@ def test_the_sdk_is_imported_only_by_who_sends_through_it() -> None:
     code = "import sys, strongroom_login_sms.plugin; print('alibabacloud_tea_openapi' in sys.modules)"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "False"
+
+
+@pytest.mark.parametrize("options_type", [SmsLoginOptions, AliyunSmsOptions, HttpSmsOptions])
+def test_each_key_of_the_configuration_is_documented(options_type: type[SmsLoginOptions]) -> None:
+    assert [key.name for key in fields(options_type) if f"| `{key.name}` |" not in README] == []
+
+
+def test_each_option_of_the_simulator_is_documented() -> None:
+    names = [name for option in simulator.params for name in (*option.opts, *option.secondary_opts)]
+    assert [name for name in names if f"`{name}" not in README] == []

@@ -49,9 +49,7 @@ class HttpSms(MessageSender[HttpSmsOptions]):
         headers = {"Content-Type": self._body.content_type, **self.options.headers}
         failure: MessageNotSent
         try:
-            return self._pool.request(
-                self.options.method, self.options.url, body=body, headers=headers, redirect=False
-            )
+            return self._pool.request(self.options.method, self.options.url, body=body, headers=headers)
         except (NewConnectionError, ConnectTimeoutError):
             failure = MessageNotSent("the SMS gateway cannot be reached", retryable=True)
         except HTTPError as error:

@@ -24,17 +24,15 @@ PER_NUMBER = (Limit(40, 86_400, "天级"),)
 
 
 class RollingLimits:
-    """Remembers submissions by key, as long as a limit needs them."""
+    """Remembers submissions by key."""
 
     def __init__(self, limits: Iterable[Limit]) -> None:
         self._limits = tuple(limits)
-        self._longest = max((limit.seconds for limit in self._limits), default=0)
         self._submissions: dict[Hashable, list[float]] = defaultdict(list)
 
     def exceeded(self, key: Hashable, now: float) -> Limit | None:
         """Return the first limit that one more submission would exceed, or None."""
         submissions = self._submissions[key]
-        del submissions[: bisect_right(submissions, now - self._longest)]
         for limit in self._limits:
             recent = len(submissions) - bisect_right(submissions, now - limit.seconds)
             if recent >= limit.permits:
