@@ -250,6 +250,17 @@ def test_a_request_lost_on_the_way_is_never_sent_again_blindly(
     assert message.id not in [delivery.out_id for delivery in simulator.gateway.deliveries]
 
 
+def test_records_that_cannot_be_read_leave_it_open(received: Received, message: Message) -> None:
+    received.status = 0
+    with pytest.raises(MessageNotSent, match="may have sent it") as failure:
+        AliyunSms(aliyun_options(received.endpoint)).send(message)
+    assert not failure.value.retryable
+    assert [headers["x-acs-action"] for _, headers, _ in received.requests] == [
+        "SendSms",
+        "QuerySendDetails",
+    ]
+
+
 def test_an_internal_error_leaves_it_open_whether_the_message_was_taken(
     aliyun: AliyunSms, gateway: Gateway, message: Message
 ) -> None:

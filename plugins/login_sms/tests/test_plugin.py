@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import tomllib
 from dataclasses import fields
 from pathlib import Path
 
@@ -46,6 +47,15 @@ def test_the_sdk_is_imported_only_by_who_sends_through_it() -> None:
 @pytest.mark.parametrize("options_type", [SmsLoginOptions, AliyunSmsOptions, HttpSmsOptions])
 def test_each_key_of_the_configuration_is_documented(options_type: type[SmsLoginOptions]) -> None:
     assert [key.name for key in fields(options_type) if f"| `{key.name}` |" not in README] == []
+
+
+def test_the_example_of_the_readme_is_a_configuration_that_works() -> None:
+    example = tomllib.loads(README.partition("```toml")[2].partition("```")[0])
+    assert SmsLoginOptions(**example["login"]["sms"]).register
+    senders = {sender.name: sender for sender in plugin.register_message_senders()}
+    for name in example["messages"]["sms"]:
+        sender = senders[name](senders[name].options_type(**example["messages"][name]))
+        sender.close()
 
 
 def test_each_option_of_the_simulator_is_documented() -> None:

@@ -12,7 +12,7 @@ from strongroom.plugin_api.messages import (
     RecipientRefused,
     SendingThrottled,
 )
-from strongroom_login_sms.answers import SUCCESS, Answer, NotAnswered, NotReached
+from strongroom_login_sms.failures import GatewayFailure, NotAnswered, NotReached, Refused
 from strongroom_login_sms.options import AliyunSmsOptions
 
 if TYPE_CHECKING:
@@ -44,17 +44,16 @@ class AliyunSms(MessageSender[AliyunSmsOptions]):
     def send(self, message: Message) -> str | None:
         submitted_on = datetime.now(CHINA_TIME).strftime("%Y%m%d")
         try:
-            answer = self._submit(message)
+            return self._submit(message)
+        except Refused as refusal:
+            _raise_refusal(refusal)
         except NotReached:
             raise MessageNotSent("Aliyun SMS cannot be reached", retryable=True) from None
         except NotAnswered:
             self._require_accepted(message, submitted_on)
             return None
-        if answer.code != SUCCESS:
-            _refuse(answer)
-        return answer.receipt
 
-    def _submit(self, message: Message) -> Answer:
+    def _submit(self, message: Message) -> str:
         mainland = message.recipient.startswith(MAINLAND)
         overseas_sign_name = self.options.overseas_sign_name or self.options.sign_name
         return self._client.send(
@@ -81,7 +80,7 @@ class AliyunSms(MessageSender[AliyunSmsOptions]):
         number = _aliyun_number(message.recipient)
         try:
             found = self._client.has_accepted(number=number, date=date, out_id=message.id)
-        except (NotReached, NotAnswered):
+        except GatewayFailure:
             found = False
         if not found:
             raise MessageNotSent("Aliyun SMS did not answer and may have sent it", retryable=False)
@@ -99,15 +98,15 @@ def _aliyun_number(recipient: str) -> str:
     return recipient.removeprefix(MAINLAND).removeprefix("+")
 
 
-def _refuse(answer: Answer) -> NoReturn:
-    reason = f"Aliyun SMS refused it: {answer.code}, request {answer.request_id or 'never sent'}"
-    if answer.code in RECIPIENT_ERRORS:
+def _raise_refusal(refusal: Refused) -> NoReturn:
+    reason = f"Aliyun SMS refused it: {refusal.code}, request {refusal.request_id or 'never sent'}"
+    if refusal.code in RECIPIENT_ERRORS:
         raise RecipientRefused(reason)
-    if answer.code == LIMIT_ERROR:
-        raise SendingThrottled(reason, retry_after=_limit_window(answer.message))
-    if API_LIMIT_ERROR.fullmatch(answer.code):
-        raise SendingThrottled(reason, retry_after=answer.retry_after or 1)
-    if answer.code in TRANSIENT_ERRORS:
+    if refusal.code == LIMIT_ERROR:
+        raise SendingThrottled(reason, retry_after=_limit_window(refusal.message))
+    if API_LIMIT_ERROR.fullmatch(refusal.code):
+        raise SendingThrottled(reason, retry_after=refusal.retry_after or 1)
+    if refusal.code in TRANSIENT_ERRORS:
         raise MessageNotSent(reason, retryable=True)
     _call_operator(reason)
 

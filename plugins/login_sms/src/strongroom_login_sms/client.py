@@ -15,9 +15,10 @@ from alibabacloud_tea_openapi.utils_models import Config  # type: ignore[import-
 from requests.exceptions import ConnectionError as RequestsConnectionError
 from urllib3.exceptions import ConnectTimeoutError, NewConnectionError
 
-from strongroom_login_sms.answers import SUCCESS, Answer, NotAnswered, NotReached
+from strongroom_login_sms.failures import GatewayFailure, NotAnswered, NotReached, Refused
 from strongroom_login_sms.options import AliyunSmsOptions
 
+SUCCESS = "OK"
 # A number receives at most 40 messages a day, so one page holds them all.
 PAGE_SIZE = 50
 SERVER_ERROR = 500
@@ -49,12 +50,11 @@ class AliyunSmsClient:
         template_code: str,
         parameters: Mapping[str, str],
         out_id: str,
-    ) -> Answer:
-        """Submit one message.
+    ) -> str:
+        """Submit one message and return the gateway's receipt, the BizId.
 
         Raises:
-            NotReached: it was not submitted.
-            NotAnswered: it may have been submitted.
+            GatewayFailure: one of its subclasses, each of which says whether it was submitted.
         """
         request = SendSmsRequest(
             phone_numbers=number,
@@ -63,57 +63,48 @@ class AliyunSmsClient:
             template_param=json.dumps(dict(parameters), ensure_ascii=False),
             out_id=out_id,
         )
-        return _answer_of(lambda: self._client.send_sms(request))
+        return str(_body(lambda: self._client.send_sms(request)).biz_id)
 
     def has_accepted(self, *, number: str, date: str, out_id: str) -> bool:
         """Return whether the gateway's records of a day (``yyyyMMdd``) hold a message of ours.
 
         Raises:
-            NotReached, NotAnswered: the records could not be read.
+            GatewayFailure: the records could not be read.
         """
         request = QuerySendDetailsRequest(
             phone_number=number, send_date=date, page_size=PAGE_SIZE, current_page=1
         )
-        records: list[Any] = []
-
-        def query() -> Any:
-            response = self._client.query_send_details(request)
-            details = response.body.sms_send_detail_dtos
-            records.extend(details.sms_send_detail_dto if details else [])
-            return response
-
-        return _answer_of(query).code == SUCCESS and any(record.out_id == out_id for record in records)
+        details = _body(lambda: self._client.query_send_details(request)).sms_send_detail_dtos
+        records = details.sms_send_detail_dto if details else []
+        return any(record.out_id == out_id for record in records)
 
 
-def _answer_of(call: Callable[[], Any]) -> Answer:
-    """Return the gateway's answer to a call of the SDK.
+def _body(call: Callable[[], Any]) -> Any:
+    """Return the body of a successful answer to a call of the SDK.
 
     The SDK's exceptions show the whole URL, and with it the code. What is raised instead is raised
     outside the handler, so that not even its context leads to them.
     """
-    failure: Exception
     try:
         body = call().body
-        return Answer(
-            str(body.code), str(body.message), str(body.request_id), getattr(body, "biz_id", None)
-        )
+        if body.code == SUCCESS:
+            return body
+        failure: GatewayFailure = Refused(str(body.code), str(body.message), body.request_id)
     except Exception as error:  # what the SDK lets through is of no common kind
-        if refusal := _refusal_in(error):
-            return refusal
-        failure = NotReached() if _never_connected(error) else NotAnswered()
+        failure = _failure(error)
     raise failure
 
 
-def _refusal_in(error: Exception) -> Answer | None:
+def _failure(error: Exception) -> GatewayFailure:
     if not isinstance(error, AlibabaCloudException):
-        return None
+        return NotReached() if _never_connected(error) else NotAnswered()
     # None: the SDK itself refused, before sending anything.
     status = error.status_code or 0
     if status >= SERVER_ERROR and status != SERVICE_UNAVAILABLE:
-        return None
+        return NotAnswered()
     milliseconds = error.retry_after
     retry_after = -(-milliseconds // 1000) if milliseconds else None
-    return Answer(error.code, error.message, error.request_id, retry_after=retry_after)
+    return Refused(error.code, error.message, error.request_id, retry_after)
 
 
 def _never_connected(error: BaseException) -> bool:

@@ -15,6 +15,8 @@ from strongroom_login_sms.statuses import StatusRule
 TOO_MANY_REQUESTS = 429
 SERVICE_UNAVAILABLE = 503
 DEFAULT_RETRY_AFTER = 60
+# As many as threads may send at once; each beyond it would cost a handshake and a warning.
+KEPT_CONNECTIONS = 16
 
 
 class HttpSms(MessageSender[HttpSmsOptions]):
@@ -31,6 +33,7 @@ class HttpSms(MessageSender[HttpSmsOptions]):
         self._pool = urllib3.PoolManager(
             timeout=urllib3.Timeout(connect=options.timeout_seconds, read=options.timeout_seconds),
             retries=False,
+            maxsize=KEPT_CONNECTIONS,
         )
 
     def send(self, message: Message) -> None:
