@@ -3,6 +3,7 @@
 import logging
 import re
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -147,6 +148,18 @@ def test_limits_of_minute_and_hour_say_how_long_to_wait(
         aliyun.send(new_message("sms"))
     assert (minute.value.retry_after, hour.value.retry_after) == (60, 3600)
     assert len(gateway.deliveries) == 5
+
+
+def test_of_threads_at_once_one_gets_through_a_limit(aliyun: AliyunSms, gateway: Gateway) -> None:
+    def send(_: int) -> bool:
+        try:
+            return bool(aliyun.send(new_message("sms")))
+        except SendingThrottled:
+            return False
+
+    with ThreadPoolExecutor(8) as pool:
+        assert sum(pool.map(send, range(8))) == 1
+    assert len(gateway.deliveries) == 1
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,10 @@
 
 import re
 import secrets
+import threading
 import traceback
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,8 +13,8 @@ import pytest
 
 from strongroom.plugin_api.messages import Message, MessageNotSent, MessageSender
 
-RECIPIENTS = {"email": "ann@example.org", "sms": "+8613812345678"}
-"""Whom these tests write to, by channel."""
+RECIPIENTS = {"email": "ann{}@example.org", "sms": "+861381234567{}"}
+"""Whom these tests write to, by channel: ten people, each with a digit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +34,12 @@ Delivered = Callable[[], Sequence[Arrival]]
 
 
 def new_message(channel: str, *, recipient: str | None = None, template: str = "login") -> Message:
-    """Return a message with a code of its own, as the core makes them."""
+    """Return a message with a code of its own, as the core makes them, to somebody if to nobody named."""
     code = f"{secrets.randbelow(10**6):06}"
     return Message(
         id=secrets.token_hex(16),
         channel=channel,
-        recipient=recipient or RECIPIENTS[channel],
+        recipient=recipient or RECIPIENTS[channel].format(8),
         template=template,
         parameters={"code": code},
         text=f"{code} is your verification code {secrets.token_hex(4)}.",
@@ -57,7 +59,7 @@ def trace_of(error: BaseException | None) -> str:
 class MessageSenderContract:
     """What every message sender holds to.
 
-    Supply the fixtures ``sender``, ``unreachable_sender`` and ``delivered``; override ``message`` for
+    Supply the fixtures ``sender``, ``unreachable_sender`` and ``delivered``; override ``messages`` for
     a channel that is neither e-mail nor SMS.
     """
 
@@ -77,8 +79,14 @@ class MessageSenderContract:
         raise NotImplementedError("the test class of a plugin supplies this fixture")
 
     @pytest.fixture
-    def message(self, sender: MessageSender[Any]) -> Message:
-        return new_message(min(sender.channels))
+    def messages(self, sender: MessageSender[Any]) -> Sequence[Message]:
+        """Good messages to eight people."""
+        channel = min(sender.channels)
+        return [new_message(channel, recipient=RECIPIENTS[channel].format(digit)) for digit in range(8)]
+
+    @pytest.fixture
+    def message(self, messages: Sequence[Message]) -> Message:
+        return messages[0]
 
     @pytest.fixture(autouse=True)
     def closed_at_the_end(
@@ -104,6 +112,21 @@ class MessageSenderContract:
     def test_a_reference_is_text_or_none(self, sender: MessageSender[Any], message: Message) -> None:
         reference: object = sender.send(message)
         assert reference is None or (isinstance(reference, str) and reference)
+
+    def test_threads_do_not_disturb_each_other(
+        self, sender: MessageSender[Any], messages: Sequence[Message], delivered: Delivered
+    ) -> None:
+        barrier = threading.Barrier(len(messages))
+
+        def send(message: Message) -> None:
+            barrier.wait(timeout=30)
+            sender.send(message)
+
+        with ThreadPoolExecutor(len(messages)) as pool:
+            list(pool.map(send, messages))
+        texts = {arrival.recipient: arrival.text for arrival in delivered()}
+        assert len(delivered()) == len(messages)
+        assert all(message.parameters["code"] in texts[message.recipient] for message in messages)
 
     def test_an_unreachable_gateway_is_message_not_sent(
         self, unreachable_sender: MessageSender[Any], message: Message, delivered: Delivered
