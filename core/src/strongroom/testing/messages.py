@@ -34,7 +34,7 @@ Delivered = Callable[[], Sequence[Arrival]]
 
 
 def new_message(channel: str, *, recipient: str | None = None, template: str = "login") -> Message:
-    """Return a message with a code of its own, as the core makes them, to somebody if to nobody named."""
+    """Return a message with a code of its own, as the core makes them; to anybody by default."""
     code = f"{secrets.randbelow(10**6):06}"
     return Message(
         id=secrets.token_hex(16),

@@ -77,6 +77,7 @@ class SmsSimulator:
 
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
+    request_queue_size = 128
 
     def __init__(self, address: tuple[str, int], simulator: SmsSimulator) -> None:
         super().__init__(address, _Handler)
