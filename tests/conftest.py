@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
 from strongroom.app import create_app
 from strongroom.config import load
 from strongroom.container import Container
 from strongroom.testing.clock import ManualClock
 from strongroom.web.components import use
-
 from tests.support.api import Api
 
 pytest_plugins = ["tests.support.databases"]

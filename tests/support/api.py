@@ -5,14 +5,27 @@ from typing import Any
 from urllib.parse import quote
 
 from flask import Flask
+from werkzeug.datastructures import Headers
+from werkzeug.test import TestResponse
+
+from strongroom.accounts.registration import Registration
 from strongroom.container import Container
 from strongroom.identity import Origin
 from strongroom.users.models import UserType
-from strongroom.users.registration import Registration
-from werkzeug.test import TestResponse
 
 PASSWORD = "Correct1Horse"
 Json = dict[str, Any]
+
+
+class Answer:
+    """What the server answered."""
+
+    def __init__(self, response: TestResponse) -> None:
+        self.status_code: int = response.status_code
+        self.headers: Headers = response.headers
+        self.data: bytes = response.get_data()
+        self.text: str = self.data.decode("utf-8", "replace")
+        self.json: Any = response.get_json(silent=True)
 
 
 @dataclass
@@ -40,29 +53,29 @@ class Api:
         by: Person | None = None,
         headers: dict[str, str] | None = None,
         **options: Any,
-    ) -> TestResponse:
+    ) -> Answer:
         """Send a request, with the person's token."""
         sent = dict(headers or {})
         if by is not None and by.token is not None:
             sent["Authorization"] = f"Bearer {by.token}"
-        return self.app.test_client().open(path, method=method, headers=sent, **options)
+        return Answer(self.app.test_client().open(path, method=method, headers=sent, **options))
 
-    def get(self, path: str, **options: Any) -> TestResponse:
+    def get(self, path: str, **options: Any) -> Answer:
         return self.request("GET", path, **options)
 
-    def post(self, path: str, json: Json | None = None, **options: Any) -> TestResponse:
+    def post(self, path: str, json: Json | None = None, **options: Any) -> Answer:
         return self.request("POST", path, json=json, **options)
 
-    def put(self, path: str, json: Json | None = None, **options: Any) -> TestResponse:
+    def put(self, path: str, json: Json | None = None, **options: Any) -> Answer:
         return self.request("PUT", path, json=json, **options)
 
-    def patch(self, path: str, json: Json | None = None, **options: Any) -> TestResponse:
+    def patch(self, path: str, json: Json | None = None, **options: Any) -> Answer:
         return self.request("PATCH", path, json=json, **options)
 
-    def delete(self, path: str, **options: Any) -> TestResponse:
+    def delete(self, path: str, **options: Any) -> Answer:
         return self.request("DELETE", path, **options)
 
-    def log_in(self, username: str, password: str | None = PASSWORD, **body: Any) -> TestResponse:
+    def log_in(self, username: str, password: str | None = PASSWORD, **body: Any) -> Answer:
         """Try to log in."""
         if password is not None:
             body["password"] = password
@@ -115,7 +128,7 @@ class Api:
         content: bytes,
         parent: str | None = None,
         query: str = "",
-    ) -> TestResponse:
+    ) -> Answer:
         """Try to upload a file as the raw body."""
         path = f"{tenant}/files/{parent}/files" if parent else f"{tenant}/files"
         headers = {
@@ -125,7 +138,7 @@ class Api:
         return self.request("POST", path + query, by=by, headers=headers, data=content)
 
 
-def error_code(response: TestResponse) -> str:
+def error_code(response: Answer) -> str:
     """Return the stable code of an error answer."""
     code: str = response.json["error"]["code"]
     return code

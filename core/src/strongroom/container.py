@@ -5,6 +5,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
+from strongroom.accounts.registration import RegistrationService
 from strongroom.audit.service import AuditService
 from strongroom.authorizations.keys import KeyRing, KeyRingError, load_keys, load_or_create_keys
 from strongroom.authorizations.proofs import CoreProofs
@@ -27,7 +28,6 @@ from strongroom.selection import Selection, select
 from strongroom.storage.service import BlobService
 from strongroom.tenants.memberships import Memberships
 from strongroom.tenants.service import TenantService
-from strongroom.users.registration import RegistrationService
 from strongroom.users.service import UserService
 from strongroom.verification.captchas import CaptchaService
 from strongroom.verification.codes import CodeService

@@ -5,7 +5,7 @@ The code is the contract with clients; the message is for their developers and m
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Self
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class StrongroomError(Exception):
         self.retry_after = retry_after
 
     @classmethod
-    def of_field(cls, field: str, code: str, message: str) -> "StrongroomError":
+    def of_field(cls, field: str, code: str, message: str) -> Self:
         """Return the error with one field to blame."""
         return cls(details=[Detail(field, code, message)])
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from sqlalchemy import Connection, Row, Select
+from sqlalchemy import Connection, Select
 
 T = TypeVar("T")
 
@@ -34,12 +34,12 @@ class Page(Generic[T]):
 def select_page(
     connection: Connection,
     query: Select[Any],
-    count: Select[tuple[int]],
+    count: Select[Any],
     paging: Paging,
-    make: Callable[[Row[Any]], T],
+    make: Callable[..., T],
 ) -> Page[T]:
     """Return a page of an ordered query, its rows made into records."""
-    total = connection.execute(count).scalar_one()
+    total: int = connection.execute(count).scalar_one()
     if paging.offset >= total:
         return Page([], total, paging)
     rows = connection.execute(query.limit(paging.size).offset(paging.offset))

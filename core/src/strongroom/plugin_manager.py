@@ -2,7 +2,7 @@
 
 import inspect
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 from types import ModuleType
@@ -19,6 +19,9 @@ from strongroom.plugin_api.messages import MessageSender
 from strongroom.plugin_api.storage import StorageBackend
 
 ExtensionT = TypeVar("ExtensionT", bound=Extension[Any])
+
+Offered = Mapping[str, type[ExtensionT]]
+"""Extensions of one kind, by the names that the configuration chooses them by."""
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
@@ -56,10 +59,18 @@ class PluginManager:
         installed = installed_plugins()
         for name in enabled:
             self._register(_load(name, installed))
-        self.storage_backends = self._collect("register_storage_backends", StorageBackend)
-        self.login_methods = self._collect("register_login_methods", LoginMethod)
-        self.captcha_providers = self._collect("register_captcha_providers", CaptchaProvider)
-        self.message_senders = self._collect("register_message_senders", MessageSender)
+        self.storage_backends: Offered[StorageBackend[Any]] = self._collect(
+            "register_storage_backends", StorageBackend
+        )
+        self.login_methods: Offered[LoginMethod[Any]] = self._collect(
+            "register_login_methods", LoginMethod
+        )
+        self.captcha_providers: Offered[CaptchaProvider[Any]] = self._collect(
+            "register_captcha_providers", CaptchaProvider
+        )
+        self.message_senders: Offered[MessageSender[Any]] = self._collect(
+            "register_message_senders", MessageSender
+        )
 
     def ask(self, hook: str) -> Iterable[tuple[Plugin, Any]]:
         """Call a hook of each plugin by itself, and yield what each one returned.
@@ -89,8 +100,8 @@ class PluginManager:
             raise PluginError(f"{plugin} does not fit: {_explain(plugin, error)}") from error
         self.plugins.append(plugin)
 
-    def _collect(self, hook: str, kind: type[ExtensionT]) -> dict[str, type[ExtensionT]]:
-        found: dict[str, type[ExtensionT]] = {}
+    def _collect(self, hook: str, kind: type[Any]) -> dict[str, Any]:
+        found: dict[str, Any] = {}
         owners: dict[str, Plugin] = {}
         for plugin, item in self.ask(hook):
             _check_extension(plugin, hook, item, kind)

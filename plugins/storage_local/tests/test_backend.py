@@ -48,7 +48,7 @@ def test_file_and_folders_are_synced_before_put_returns(
     fsync = os.fsync
 
     def recording(descriptor: int) -> None:
-        synced.append(os.readlink(f"/proc/self/fd/{descriptor}"))
+        synced.append(str(Path(f"/proc/self/fd/{descriptor}").readlink()))
         fsync(descriptor)
 
     monkeypatch.setattr(os, "fsync", recording)

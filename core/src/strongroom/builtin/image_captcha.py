@@ -4,7 +4,6 @@ import base64
 import secrets
 from dataclasses import dataclass
 from functools import cached_property
-from io import BytesIO
 from typing import TYPE_CHECKING, Any, Final
 
 from strongroom.plugin_api import hookimpl, option
@@ -45,9 +44,7 @@ class DigitsCaptcha(CaptchaProvider[ImageCaptchaOptions]):
         return secrets.compare_digest(state, "".join(answer.split()))
 
     def _picture(self, digits: str) -> str:
-        buffer = BytesIO()
-        self._painter.write(digits, buffer)
-        return _data_uri("image/png", buffer.getvalue())
+        return _data_uri("image/png", self._painter.generate(digits).getvalue())
 
     @cached_property
     def _painter(self) -> "ImageCaptcha":

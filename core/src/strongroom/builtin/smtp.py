@@ -9,7 +9,13 @@ from email.utils import formatdate, make_msgid
 from typing import Any
 
 from strongroom.plugin_api import hookimpl, option
-from strongroom.plugin_api.messages import Message, MessageNotSent, MessageSender, RecipientRefused
+from strongroom.plugin_api.messages import (
+    DeliveryUncertain,
+    Message,
+    MessageNotSent,
+    MessageSender,
+    RecipientRefused,
+)
 
 API_VERSION = "1.0"
 
@@ -57,8 +63,9 @@ class SmtpSender(MessageSender[SmtpOptions]):
             code = error.smtp_code
             raise MessageNotSent(f"{code} {error.smtp_error!r}", retryable=code < _PERMANENT) from error
         except (OSError, smtplib.SMTPException) as error:
-            # Once the message is on its way, only the mail server knows whether it arrived.
-            raise MessageNotSent(type(error).__name__, retryable=not handed_over) from error
+            if handed_over:
+                raise DeliveryUncertain(type(error).__name__) from error
+            raise MessageNotSent(type(error).__name__, retryable=True) from error
         return str(mail["Message-ID"])
 
     def _compose(self, message: Message) -> EmailMessage:

@@ -1,8 +1,12 @@
 """``strongroom plugins``: what is installed and what is in use."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import click
 
 from strongroom.cli.context import CommandContext
+from strongroom.plugin_api import Extension
 from strongroom.plugin_manager import PluginManager, installed_plugins
 from strongroom.selection import select
 
@@ -22,9 +26,8 @@ def list_command(context: CommandContext) -> None:
     manager = select(context.configuration).plugins
     enabled = {plugin.name for plugin in manager.plugins}
     for plugin in manager.plugins:
-        click.echo(
-            f"{plugin.name:<20} {plugin.version:<10} enabled   {_offers(manager, plugin.module.__name__)}"
-        )
+        offers = _offers(manager, plugin.module.__name__)
+        click.echo(f"{plugin.name:<20} {plugin.version:<10} enabled   {offers}")
     for name, entry_points in sorted(installed_plugins().items()):
         if name not in enabled:
             distribution = entry_points[0].dist
@@ -33,7 +36,7 @@ def list_command(context: CommandContext) -> None:
 
 def _offers(manager: PluginManager, module_name: str) -> str:
     package = module_name.rpartition(".")[0] if module_name.endswith(".plugin") else module_name
-    kinds = {
+    kinds: Mapping[str, Mapping[str, type[Extension[Any]]]] = {
         "storage": manager.storage_backends,
         "login": manager.login_methods,
         "captcha": manager.captcha_providers,

@@ -5,11 +5,11 @@ import sys
 
 import click
 
+from strongroom.accounts.registration import Registration
 from strongroom.cli.context import CommandContext
 from strongroom.errors import StrongroomError
 from strongroom.identity import Origin
 from strongroom.users.models import User, UserType
-from strongroom.users.registration import Registration
 
 
 @click.group("users")

@@ -11,6 +11,7 @@ from strongroom.config.problems import Problem, suggestion
 from strongroom.config.sources import KeyPath, RawConfiguration
 
 _UNKNOWN = "Unknown field."
+_NOT_A_TABLE = "Invalid input type."
 
 
 def find_problems(
@@ -28,18 +29,28 @@ def _walk(messages: Any, annotation: Any, path: KeyPath) -> Iterator[tuple[KeyPa
     if isinstance(messages, list):
         yield from ((path, message) for message in messages)
     elif SCHEMA in messages:
-        yield path, "must be a table"
+        yield from ((path, _of_table(message)) for message in messages[SCHEMA])
     elif is_dataclass(annotation):
         yield from _walk_dataclass(messages, annotation, path)
     elif typing.get_origin(annotation) is dict:
         for key, faults in messages.items():
-            for fault in faults.values():
-                yield from _walk(fault, typing.get_args(annotation)[1], (*path, str(key)))
+            yield from _walk_entry(faults, annotation, (*path, str(key)))
     else:
         for index, faults in messages.items():
             yield from (
                 (path, f"entry {index + 1} {message}") for _, message in _walk(faults, None, path)
             )
+
+
+def _of_table(message: str) -> str:
+    return "must be a table" if message == _NOT_A_TABLE else message
+
+
+def _walk_entry(
+    faults: Mapping[str, Any], annotation: Any, path: KeyPath
+) -> Iterator[tuple[KeyPath, str]]:
+    for fault in faults.values():
+        yield from _walk(fault, typing.get_args(annotation)[1], path)
 
 
 def _walk_dataclass(

@@ -37,7 +37,7 @@ class Configuration:
         try:
             return schema_for(options_type).load(interpret(values, options_type))
         except ValidationError as error:
-            self.problems += find_problems(error.normalized_messages(), options_type, path, self.raw)
+            self.problems += find_problems(error.messages_dict, options_type, path, self.raw)
             return None
 
     def blame(self, path: KeyPath, message: str) -> None:
@@ -73,8 +73,6 @@ def load(path: Path | None, environment: Mapping[str, str]) -> Configuration:
     try:
         settings: Settings = schema_for(Settings).load(interpret(core_values, Settings))
     except ValidationError as error:
-        raise ConfigurationError(
-            find_problems(error.normalized_messages(), Settings, (), raw)
-        ) from error
+        raise ConfigurationError(find_problems(error.messages_dict, Settings, (), raw)) from error
     defaults.fill(settings, extension_values)
     return Configuration(settings, raw, extension_values)

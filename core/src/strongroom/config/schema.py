@@ -3,7 +3,6 @@
 import types
 import typing
 from dataclasses import MISSING, Field, fields, is_dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -34,14 +33,13 @@ class RateField(ma.String):
             raise ValidationError(str(error)) from error
 
 
-class TupleField(ma.List):
+class TupleField(ma.List[Any]):
     """A list, kept as a tuple."""
 
     def _deserialize(self, *args: Any, **kwargs: Any) -> tuple[Any, ...]:  # type: ignore[override]
         return tuple(super()._deserialize(*args, **kwargs))
 
 
-@cache
 def schema_for(options_type: type[Any]) -> Schema:
     """Return a schema that loads a mapping into the dataclass, refusing what it does not know."""
     hints = typing.get_type_hints(options_type)
@@ -50,10 +48,14 @@ def schema_for(options_type: type[Any]) -> Schema:
     }
 
     def build(_schema: Schema, data: dict[str, Any], **_: Any) -> Any:
-        return options_type(**data)
+        try:
+            return options_type(**data)
+        except ValueError as error:
+            raise ValidationError(str(error)) from error
 
     members["build"] = post_load(build)
-    return type(f"{options_type.__name__}Schema", (Schema,), members)(unknown=RAISE)
+    schema: type[Schema] = type(f"{options_type.__name__}Schema", (Schema,), members)
+    return schema(unknown=RAISE)
 
 
 def _field(item: "Field[Any]", annotation: Annotation) -> ma.Field[Any]:
@@ -80,7 +82,8 @@ def _typed_field(annotation: Annotation, options: dict[str, Any]) -> ma.Field[An
     if isinstance(annotation, types.UnionType):
         (annotation,) = (part for part in annotation.__args__ if part is not types.NoneType)
         options["allow_none"] = True
-    origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
+    origin: Any = typing.get_origin(annotation)
+    arguments = typing.get_args(annotation)
     if origin is tuple:
         return TupleField(_typed_field(arguments[0], {}), **_messages(options, "a list"))
     if origin is dict:
@@ -116,10 +119,15 @@ def interpret(value: Any, annotation: Annotation) -> Any:
         (annotation,) = (part for part in annotation.__args__ if part is not types.NoneType)
     if isinstance(value, EnvironmentText):
         plain_text = annotation in (str, Path, Rate)
-        return str(value) if plain_text else value.parsed(as_list=typing.get_origin(annotation) is tuple)
+        return str(value) if plain_text else value.parsed(as_list=_is_generic(annotation, tuple))
     if isinstance(value, dict) and is_dataclass(annotation):
         hints = typing.get_type_hints(annotation)
         return {key: interpret(item, hints.get(key)) for key, item in value.items()}
-    if isinstance(value, dict) and typing.get_origin(annotation) is dict:
+    if isinstance(value, dict) and _is_generic(annotation, dict):
         return {key: interpret(item, typing.get_args(annotation)[1]) for key, item in value.items()}
     return value
+
+
+def _is_generic(annotation: Annotation, origin: type[Any]) -> bool:
+    found: Any = typing.get_origin(annotation)
+    return found is origin

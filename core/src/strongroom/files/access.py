@@ -21,8 +21,10 @@ class NodeView:
 
 
 class AccessControl:
-    """Resolves permissions: tenant administrators manage all; others hold what is granted to them on
-    the node or on any folder around it.
+    """Resolves permissions.
+
+    Tenant administrators manage everything in their tenant; other members hold what is granted to them
+    on the node or on any folder around it.
     """
 
     def __init__(self, clock: Clock, memberships: Memberships) -> None:

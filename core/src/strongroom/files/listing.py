@@ -1,5 +1,6 @@
 """Lists what a user can see."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import Connection, Row, func, literal, select
@@ -118,5 +119,5 @@ class FileListing:
 
 
 def _view(row: Row[Any], inherited: Permission) -> NodeView:
-    *columns, own = row
-    return NodeView(Node(*columns), max(inherited, Permission(own)))
+    columns: Sequence[Any] = row[:-1]
+    return NodeView(Node(*columns), max(inherited, Permission(row[-1])))

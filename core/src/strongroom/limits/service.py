@@ -33,7 +33,8 @@ class Counters:
             index_elements=[counters.c.subject],
             set_={"count": counted, "expires_at": row.excluded.expires_at},
         ).returning(counters.c.count)
-        return connection.execute(upsert).scalar_one()
+        count: int = connection.execute(upsert).scalar_one()
+        return count
 
     def count(self, connection: Connection, purpose: str, subject: str) -> int:
         """Return how many events there are."""

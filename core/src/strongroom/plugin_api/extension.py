@@ -47,7 +47,9 @@ def option(
     """Declare one key of a configuration section as a dataclass field.
 
     The annotation gives the type: ``str``, ``int``, ``float``, ``bool``, :class:`pathlib.Path`,
-    ``tuple[str, ...]``, ``dict[str, str]``, another such dataclass, or one of them ``| None``.
+    ``tuple[str, ...]``, ``dict[str, str]``, another such dataclass, ``dict[str, ThatDataclass]`` for a
+    table of tables, or one of them ``| None``. What no single key can tell, ``__post_init__`` checks: a
+    ``ValueError`` raised there is shown to the deployer as a problem of the section.
 
     Args:
         default: what holds when the key is absent; without it the key is required.
@@ -60,8 +62,9 @@ def option(
         maximum: the greatest value allowed, inclusive.
     """
     metadata = {"help": help, "secret": secret, "choices": tuple(choices), "range": (minimum, maximum)}
+    # A secret stays out of the dataclass's repr, and so out of logs and tracebacks.
     if default_factory is not MISSING:
-        return field(default_factory=default_factory, metadata=metadata)
+        return field(default_factory=default_factory, repr=not secret, metadata=metadata)
     if default is not MISSING:
-        return field(default=default, metadata=metadata)
-    return field(metadata=metadata)
+        return field(default=default, repr=not secret, metadata=metadata)
+    return field(repr=not secret, metadata=metadata)

@@ -42,13 +42,20 @@ class MessageNotSent(Exception):
 
     Args:
         message: for the operator's log; must not contain the text of the message.
-        retryable: sending the same message again is safe and may succeed. False when the gateway
-            may have taken it after all, and when it never will.
+        retryable: sending the same message again is safe and may succeed. Otherwise the next sender
+            is tried, unless it is a :class:`DeliveryUncertain`.
     """
 
     def __init__(self, message: str, *, retryable: bool) -> None:
         super().__init__(message)
         self.retryable = retryable
+
+
+class DeliveryUncertain(MessageNotSent):
+    """The gateway may have taken the message: sending again, by whomever, might send it twice."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, retryable=False)
 
 
 class RecipientRefused(MessageNotSent):

@@ -16,7 +16,7 @@ ViewT = TypeVar("ViewT", bound=Callable[..., Any])
 
 ErrorKinds = Sequence[type[StrongroomError]]
 
-_TOKEN = [{"bearer": []}, {"accessToken": []}]
+_TOKEN: Final[list[dict[str, list[str]]]] = [{"bearer": []}, {"accessToken": []}]
 _SECURITY: Final[Mapping[Access, list[dict[str, list[str]]]]] = {
     Access.PUBLIC: [],
     Access.OPTIONAL: [*_TOKEN, {}],

@@ -151,8 +151,8 @@ def _requested_range(content: Content) -> tuple[int, int] | None:
 
 def _bounds(wanted: Range, size: int) -> tuple[int, int]:
     first, end = wanted.ranges[0]
-    if first is None or first < 0:
-        first, end = max(0, size + (first or 0)), size
+    if first < 0:
+        first, end = max(0, size + first), size
     stop = size if end is None else min(end, size)
     if first >= stop:
         raise RangeNotSatisfiable(size)

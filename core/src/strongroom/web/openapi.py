@@ -5,7 +5,7 @@ from typing import Any, Final
 import flask_smorest
 from apispec.ext.marshmallow import MarshmallowPlugin
 from apispec.ext.marshmallow.common import resolve_schema_cls
-from flask import Flask, Response
+from flask import Flask, Response, jsonify
 from flask_swagger_ui import get_swaggerui_blueprint
 
 from strongroom.web.errors import ErrorSchema
@@ -55,12 +55,11 @@ def create_api(app: Flask, *, version: str, server_url: str, base_path: str) -> 
 
 def _serve_document(app: Flask, api: Api, base_path: str) -> None:
     def document() -> Response:
-        response: Response = app.json.response(api.spec.to_dict())
-        return response
+        return jsonify(api.spec.to_dict())
 
     app.add_url_rule(base_path + DOCUMENT_PATH, "openapi_document", document)
 
 
 def _schema_name(schema: Any) -> str:
-    name: str = resolve_schema_cls(schema).__name__
-    return name.removesuffix("Schema")
+    kind: Any = resolve_schema_cls(schema)
+    return str(kind.__name__).removesuffix("Schema")

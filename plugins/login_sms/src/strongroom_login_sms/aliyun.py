@@ -6,6 +6,7 @@ from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, NoReturn
 
 from strongroom.plugin_api.messages import (
+    DeliveryUncertain,
     Message,
     MessageNotSent,
     MessageSender,
@@ -83,12 +84,12 @@ class AliyunSms(MessageSender[AliyunSmsOptions]):
         except GatewayFailure:
             found = False
         if not found:
-            raise MessageNotSent("Aliyun SMS did not answer and may have sent it", retryable=False)
+            raise DeliveryUncertain("Aliyun SMS did not answer and may have sent it")
 
 
 def _new_client(options: AliyunSmsOptions) -> "AliyunSmsClient":
     # The SDK takes half a second to import, and only deployments that use it should wait.
-    from strongroom_login_sms.client import AliyunSmsClient  # noqa: PLC0415
+    from strongroom_login_sms.client import AliyunSmsClient
 
     return AliyunSmsClient(options)
 

@@ -7,7 +7,13 @@ from email.utils import parsedate_to_datetime
 import urllib3
 from urllib3.exceptions import ConnectTimeoutError, HTTPError, NewConnectionError
 
-from strongroom.plugin_api.messages import Message, MessageNotSent, MessageSender, SendingThrottled
+from strongroom.plugin_api.messages import (
+    DeliveryUncertain,
+    Message,
+    MessageNotSent,
+    MessageSender,
+    SendingThrottled,
+)
 from strongroom_login_sms.body import BodyTemplate
 from strongroom_login_sms.options import HttpSmsOptions
 from strongroom_login_sms.statuses import StatusRule
@@ -57,7 +63,7 @@ class HttpSms(MessageSender[HttpSmsOptions]):
             failure = MessageNotSent("the SMS gateway cannot be reached", retryable=True)
         except HTTPError as error:
             kind = type(error).__name__
-            failure = MessageNotSent(f"the SMS gateway gave no answer ({kind})", retryable=False)
+            failure = DeliveryUncertain(f"the SMS gateway gave no answer ({kind})")
         # Out of the handler, so that no context leads to an error that holds the request.
         raise failure
 

@@ -14,8 +14,7 @@ class SmsLoginOptions:
     register: bool = option(True, help="Whether a number that no user holds becomes a new user.")
 
 
-# Without a repr of their own: a traceback or a log would show the secrets among the values.
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True)
 class AliyunSmsOptions:
     """The keys of the section ``[messages.aliyun_sms]``."""
 
@@ -47,7 +46,7 @@ class AliyunSmsOptions:
     )
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True)
 class HttpSmsOptions:
     """The keys of the section ``[messages.http_sms]``."""
 

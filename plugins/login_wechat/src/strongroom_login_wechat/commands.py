@@ -44,7 +44,7 @@ def wechat() -> None:
 def simulator(host: str, port: int, domain: str, denial: str) -> None:
     """Serve a WeChat platform with made-up people, until interrupted."""
     # A server that talks to the real platform has no use for what this imports.
-    from strongroom_login_wechat.simulator import (  # noqa: PLC0415
+    from strongroom_login_wechat.simulator import (
         Simulator,
         sample_mini_program,
         sample_platform,

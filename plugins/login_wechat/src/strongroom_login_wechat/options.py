@@ -26,9 +26,6 @@ class WeChatApp:
                 "redirect_uri is required of a website, and means nothing to a mini program"
             )
 
-    def __repr__(self) -> str:
-        return f"WeChatApp(kind={self.kind!r}, appid={self.appid!r}, redirect_uri={self.redirect_uri!r})"
-
 
 @dataclass(frozen=True, slots=True)
 class WeChatOptions:

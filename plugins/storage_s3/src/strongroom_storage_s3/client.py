@@ -4,8 +4,6 @@ boto3 is imported where it is called, not above: it takes most of a second, also
 that never use the store.
 """
 
-# ruff: noqa: PLC0415
-
 from collections.abc import Mapping
 from threading import Lock
 from typing import Any

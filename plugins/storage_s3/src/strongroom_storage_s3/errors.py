@@ -30,7 +30,7 @@ class AnswerLost(StorageUnavailable):
 def translated_errors() -> Iterator[None]:
     """Raise what botocore raises inside as a :class:`StorageError` of the right kind."""
     # Importing botocore is slow and is wanted in processes that use the store only.
-    from botocore import exceptions  # type: ignore[import-untyped]  # noqa: PLC0415  it has no types
+    from botocore import exceptions  # type: ignore[import-untyped]
 
     try:
         yield

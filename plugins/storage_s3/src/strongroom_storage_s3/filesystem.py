@@ -9,7 +9,7 @@ A folder exists when it has a marker or anything in it, so objects that were sto
 are found. The backend itself needs none of this; see :mod:`strongroom_storage_s3.backend`.
 """
 
-# ruff: noqa: ARG002, PLR0917  the signatures are PyFilesystem's
+# ruff: noqa: ARG002  the signatures are PyFilesystem's
 
 import io
 from collections.abc import Collection, Iterator, Mapping

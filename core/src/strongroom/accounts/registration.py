@@ -79,9 +79,7 @@ class RegistrationService:
 
     def _identified(self, texts: Mapping[str, str]) -> list[Credential]:
         found = {kind: self._credentials.identify(text) for kind, text in texts.items()}
-        wrong = [
-            kind for kind, credential in found.items() if credential is None or credential.kind != kind
-        ]
+        wrong = [kind for kind, item in found.items() if not item or item.kind != kind]
         if wrong:
             raise ValidationFailed(details=[Detail(kind, "invalid", _EXPECTED[kind]) for kind in wrong])
         return [credential for credential in found.values() if credential is not None]
@@ -90,5 +88,5 @@ class RegistrationService:
 _EXPECTED: Mapping[str, str] = {
     EMAIL: "Must be an e-mail address.",
     MOBILE: "Must be a mobile number, with its country code if it is from elsewhere.",
-    USERNAME: "Must have 3 to 64 letters, digits, dots, underscores or hyphens, beginning with a letter.",
+    USERNAME: "Must have 3 to 64 letters, digits, dots, underscores or hyphens, a letter first.",
 }

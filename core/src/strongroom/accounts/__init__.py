@@ -1,0 +1,1 @@
+"""Accounts: the life of a user, from registration on."""
