@@ -5,10 +5,17 @@ from itertools import groupby
 from typing import Any, Final, TypeVar
 
 import flask_smorest
+from flask import Request
 from marshmallow import RAISE, Schema
 from webargs.flaskparser import FlaskParser
 
-from strongroom.errors import StrongroomError, TokenInvalid, TokenRequired, ValidationFailed
+from strongroom.errors import (
+    StrongroomError,
+    TokenInvalid,
+    TokenRequired,
+    UnsupportedMediaType,
+    ValidationFailed,
+)
 from strongroom.web.errors import ErrorSchema
 from strongroom.web.guard import Access, guarded
 
@@ -30,6 +37,12 @@ class Parser(FlaskParser):
 
     DEFAULT_VALIDATION_STATUS = ValidationFailed.status
     DEFAULT_UNKNOWN_BY_LOCATION = {"json": RAISE, "query": RAISE}  # noqa: RUF012  as in the base class
+
+    def load_json(self, req: Request, schema: Schema) -> Any:
+        """Refuse a body of another type, which the base class takes for no body at all."""
+        if not req.is_json and (req.content_length or req.mimetype):
+            raise UnsupportedMediaType("The body must be JSON: Content-Type: application/json.")
+        return super().load_json(req, schema)
 
 
 class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest has no types

@@ -1,0 +1,163 @@
+"""Access tokens: presenting, forging, expiring and revoking them."""
+
+import base64
+import json
+from typing import Any
+
+import pytest
+from joserfc import jwt
+from joserfc.jwk import OctKey
+from tests.support.api import Api, error_code
+
+from strongroom.testing.clock import MINUTE, ManualClock
+
+SOMEWHERE = "/api/v1/tenants"
+
+
+def parts(token: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the header and the claims of a token, unverified."""
+    header, claims, _ = token.split(".")
+    return tuple(json.loads(base64.urlsafe_b64decode(part + "==")) for part in (header, claims))  # type: ignore[return-value]
+
+
+def test_a_token_says_what_rfc_9068_asks_for(api: Api) -> None:
+    person = api.person()
+    header, claims = parts(person.token or "")
+    assert header["typ"] == "at+jwt"
+    assert header["alg"] == "HS256"
+    assert header["kid"]
+    assert {"iss", "aud", "sub", "client_id", "iat", "exp", "jti"} <= claims.keys()
+    assert claims["sub"] == person.id
+    assert claims["iss"] == "https://files.example.com"
+    assert claims["exp"] - claims["iat"] == 1800
+
+
+@pytest.mark.parametrize("name", ["Authorization", "X-Access-Token"])
+def test_a_token_is_presented_by_either_header(api: Api, name: str) -> None:
+    token = api.person().token
+    value = f"Bearer {token}" if name == "Authorization" else str(token)
+    assert api.get(SOMEWHERE, headers={name: value}).status_code == 200
+
+
+def test_a_token_in_the_query_is_refused_as_an_unknown_parameter(api: Api) -> None:
+    token = api.person().token
+    assert api.get(f"{SOMEWHERE}?access_token={token}").status_code == 401
+
+
+def test_two_different_tokens_in_one_request_are_400(api: Api) -> None:
+    first, second = api.person(), api.person()
+    response = api.get(SOMEWHERE, by=first, headers={"X-Access-Token": str(second.token)})
+    assert (response.status_code, error_code(response)) == (400, "error.ambiguous-token")
+    assert api.get(SOMEWHERE, by=first, headers={"X-Access-Token": str(first.token)}).status_code == 200
+
+
+def test_without_a_token_the_answer_is_401_with_a_challenge(api: Api) -> None:
+    response = api.get(SOMEWHERE)
+    assert (response.status_code, error_code(response)) == (401, "error.token-required")
+    assert response.headers["WWW-Authenticate"].startswith("Bearer")
+
+
+def test_a_token_expires(api: Api, clock: ManualClock) -> None:
+    person = api.person()
+    clock.advance(30 * MINUTE - 1000)
+    assert api.get(SOMEWHERE, by=person).status_code == 200
+    clock.advance(1000)
+    assert error_code(api.get(SOMEWHERE, by=person)) == "error.token-invalid"
+
+
+def encode(header: dict[str, Any], claims: dict[str, Any], signature: str = "") -> str:
+    """Return a compact serialization with any signature."""
+    encoded = [
+        base64.urlsafe_b64encode(json.dumps(part).encode()).rstrip(b"=").decode()
+        for part in (header, claims)
+    ]
+    return ".".join([*encoded, signature])
+
+
+FORGERIES = {
+    "alg none": lambda h, c, s: encode({**h, "alg": "none"}, c),
+    "alg none in capitals": lambda h, c, s: encode({**h, "alg": "NONE"}, c),
+    "another algorithm": lambda h, c, s: encode({**h, "alg": "HS512"}, c, s),
+    "an asymmetric algorithm": lambda h, c, s: encode({**h, "alg": "RS256"}, c, s),
+    "no signature": lambda h, c, s: encode(h, c),
+    "another user": lambda h, c, s: encode(h, {**c, "sub": "somebody"}, s),
+    "a later end": lambda h, c, s: encode(h, {**c, "exp": c["exp"] + 1}, s),
+    "another type": lambda h, c, s: encode({**h, "typ": "JWT"}, c, s),
+    "a critical extension": lambda h, c, s: encode({**h, "crit": ["exp"]}, c, s),
+    "an embedded key": lambda h, c, s: encode({**h, "jwk": {"kty": "oct", "k": "AAAA"}}, c, s),
+    "a key by URL": lambda h, c, s: encode({**h, "jku": "http://127.0.0.1/keys"}, c, s),
+    "an unknown key": lambda h, c, s: encode({**h, "kid": "other"}, c, s),
+    "a key id that is no text": lambda h, c, s: encode({**h, "kid": 7}, c, s),
+    "a signature of another key": lambda h, c, s: jwt.encode(h, c, OctKey.generate_key(256)),
+    "not a token": lambda h, c, s: "token",
+    "two dots": lambda h, c, s: "..",
+    "not ASCII": lambda h, c, s: "tök.en.x",
+    "claims that are no object": lambda h, c, s: encode(h, [], s),
+    "an oversize token": lambda h, c, s: encode({**h}, {**c, "x": "y" * 9000}, s),
+}
+
+
+@pytest.mark.parametrize("name", FORGERIES)
+def test_a_forged_token_is_401(api: Api, name: str) -> None:
+    token = api.person().token or ""
+    forged = FORGERIES[name](*parts(token), token.split(".")[2])
+    headers = {"X-Access-Token": forged.encode().decode("latin-1")}
+    response = api.get(SOMEWHERE, headers=headers)
+    assert (response.status_code, error_code(response)) == (401, "error.token-invalid")
+
+
+def jti(token: str | None) -> str:
+    """Return the id of a token."""
+    identifier: str = parts(token or "")[1]["jti"]
+    return identifier
+
+
+@pytest.mark.parametrize("reference", ["current", "jti", "token"])
+def test_logging_out_destroys_the_token_at_once(api: Api, reference: str) -> None:
+    person = api.person()
+    name = {"current": "current", "jti": jti(person.token), "token": person.token}[reference]
+    response = api.delete(f"/authorizations/{name}", by=person)
+    assert (response.status_code, response.json) == (200, {"success": True})
+    assert error_code(api.get(SOMEWHERE, by=person)) == "error.token-invalid"
+
+
+def test_whoever_holds_a_token_may_destroy_it_without_another(api: Api) -> None:
+    person = api.person()
+    assert api.delete(f"/authorizations/{person.token}").status_code == 200
+    assert api.get(SOMEWHERE, by=person).status_code == 401
+
+
+def test_one_logout_leaves_the_other_logins(api: Api) -> None:
+    person = api.person()
+    other = api.log_in(person.email).headers["X-Access-Token"]
+    api.delete("/authorizations/current", by=person)
+    assert api.get(SOMEWHERE, headers={"X-Access-Token": other}).status_code == 200
+
+
+def test_nobody_ends_the_login_of_another(api: Api) -> None:
+    person, stranger = api.person(), api.person()
+    response = api.delete(f"/authorizations/{jti(person.token)}", by=stranger)
+    assert (response.status_code, error_code(response)) == (404, "error.not-found")
+    assert api.delete(f"/authorizations/{jti(person.token)}").status_code == 404
+    assert api.get(SOMEWHERE, by=person).status_code == 200
+
+
+def test_an_administrator_ends_anybodys_login(api: Api) -> None:
+    person, admin = api.person(), api.person(admin=True)
+    assert api.delete(f"/authorizations/{jti(person.token)}", by=admin).status_code == 200
+    assert api.get(SOMEWHERE, by=person).status_code == 401
+
+
+@pytest.mark.parametrize(
+    "reference", ["nothing", "a.b.c", "current", "01a1fd35-41a4-7159-832d-f9df39268981-1"]
+)
+def test_ending_what_is_not_there_is_404(api: Api, reference: str) -> None:
+    assert api.delete(f"/authorizations/{reference}").status_code == 404
+
+
+def test_revocations_are_audited(api: Api) -> None:
+    person = api.person()
+    api.delete("/authorizations/current", by=person)
+    with api.container.database.read() as connection:
+        statement = "SELECT actor_id, outcome FROM audit_events WHERE action = 'authorization.revoke'"
+        assert connection.exec_driver_sql(statement).all() == [(person.id, "success")]
