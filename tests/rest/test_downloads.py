@@ -1,0 +1,202 @@
+"""Downloads: conditions and ranges (RFC 9110), names (RFC 6266), digests (RFC 9530)."""
+
+import base64
+import hashlib
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from tests.support.api import Answer, Api, Person, error_code
+from werkzeug.http import http_date
+
+from strongroom.testing.clock import SECOND, ManualClock
+
+CONTENT = b"0123456789" * 1000
+ETAG = f'"{hashlib.sha256(CONTENT).hexdigest()}"'
+
+
+@dataclass
+class Stored:
+    """A file that is there to be downloaded."""
+
+    api: Api
+    person: Person
+    path: str
+
+    def get(self, method: str = "GET", **headers: str) -> Answer:
+        renamed = {name.replace("_", "-"): value for name, value in headers.items()}
+        return self.api.request(method, self.path, by=self.person, headers=renamed)
+
+
+@pytest.fixture
+def stored(api: Api) -> Stored:
+    person = api.person()
+    tenant = api.tenant(person)
+    node = api.upload(tenant, person, "digits.txt", CONTENT)
+    return Stored(api, person, f"{tenant}/files/{node['id']}/download")
+
+
+def test_the_whole_file_with_all_that_is_known_of_it(stored: Stored) -> None:
+    response = stored.get()
+    assert response.status_code == 200
+    assert response.data == CONTENT
+    headers = response.headers
+    assert headers["Content-Length"] == "10000"
+    assert headers["ETag"] == ETAG
+    assert headers["Accept-Ranges"] == "bytes"
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert "sandbox" in headers["Content-Security-Policy"]
+    assert headers["Cache-Control"] == "private, no-cache"
+    assert (
+        headers["Repr-Digest"]
+        == f"sha-256=:{base64.b64encode(hashlib.sha256(CONTENT).digest()).decode()}:"
+    )
+
+
+def test_head_is_get_without_the_content(stored: Stored) -> None:
+    get, head = stored.get(), stored.get("HEAD")
+    assert head.data == b""
+    assert head.status_code == 200
+    ignored = {"x-request-id"}
+    assert {k.lower(): v for k, v in head.headers.items() if k.lower() not in ignored} == {
+        k.lower(): v for k, v in get.headers.items() if k.lower() not in ignored
+    }
+
+
+@pytest.mark.parametrize(
+    ("wanted", "expected"),
+    [
+        ("bytes=0-0", (0, 1)),
+        ("bytes=2-5", (2, 6)),
+        ("bytes=9990-", (9990, 10000)),
+        ("bytes=-7", (9993, 10000)),
+        ("bytes=-99999", (0, 10000)),
+        ("bytes=5-99999", (5, 10000)),
+    ],
+)
+def test_one_range_is_206(stored: Stored, wanted: str, expected: tuple[int, int]) -> None:
+    response = stored.get(Range=wanted)
+    first, stop = expected
+    assert response.status_code == 206
+    assert response.data == CONTENT[first:stop]
+    assert response.headers["Content-Range"] == f"bytes {first}-{stop - 1}/10000"
+    assert response.headers["Content-Length"] == str(stop - first)
+
+
+@pytest.mark.parametrize("wanted", ["bytes=10000-", "bytes=10000-10001", "bytes=99999-"])
+def test_a_range_outside_is_416_and_tells_the_size(stored: Stored, wanted: str) -> None:
+    response = stored.get(Range=wanted)
+    assert (response.status_code, error_code(response)) == (416, "error.range-not-satisfiable")
+    assert response.headers["Content-Range"] == "bytes */10000"
+
+
+@pytest.mark.parametrize(
+    "wanted", ["bytes=0-1,5-6", "lines=1-2", "bytes=5-2", "bytes=x", "nonsense", "bytes="]
+)
+def test_several_ranges_or_none_that_makes_sense_give_the_whole(stored: Stored, wanted: str) -> None:
+    response = stored.get(Range=wanted)
+    assert response.status_code == 200
+    assert response.data == CONTENT
+
+
+@pytest.mark.parametrize("tag", [ETAG, f"W/{ETAG}", f'"other", {ETAG}', "*"])
+def test_what_the_client_has_already_is_304(stored: Stored, tag: str) -> None:
+    response = stored.get(If_None_Match=tag)
+    assert response.status_code == 304
+    assert response.data == b""
+    assert response.headers["ETag"] == ETAG
+
+
+def test_another_tag_gives_the_content_whatever_the_date_says(stored: Stored) -> None:
+    response = stored.get(If_None_Match='"other"', If_Modified_Since=http_date(2**32))
+    assert response.status_code == 200
+
+
+def test_dates_are_compared_to_the_second(stored: Stored, clock: ManualClock) -> None:
+    modified = stored.get().headers["Last-Modified"]
+    assert stored.get(If_Modified_Since=modified).status_code == 304
+    earlier = http_date((clock.now() - 2 * SECOND) // 1000)
+    assert stored.get(If_Modified_Since=earlier).status_code == 200
+    assert stored.get(If_Unmodified_Since=modified).status_code == 200
+    assert stored.get(If_Unmodified_Since=earlier).status_code == 412
+
+
+@pytest.mark.parametrize(
+    ("tag", "status"), [(ETAG, 200), ("*", 200), ('"other"', 412), (f"W/{ETAG}", 412)]
+)
+def test_if_match_compares_strongly(stored: Stored, tag: str, status: int) -> None:
+    assert stored.get(If_Match=tag).status_code == status
+
+
+@pytest.mark.parametrize(("tag", "status"), [(ETAG, 206), ('"other"', 200), (f"W/{ETAG}", 200)])
+def test_if_range_gives_the_whole_when_the_file_has_changed(
+    stored: Stored, tag: str, status: int
+) -> None:
+    assert stored.get(Range="bytes=1-2", If_Range=tag).status_code == status
+
+
+def test_if_range_by_date(stored: Stored, clock: ManualClock) -> None:
+    modified = stored.get().headers["Last-Modified"]
+    assert stored.get(Range="bytes=1-2", If_Range=modified).status_code == 206
+    earlier = http_date((clock.now() - 2 * SECOND) // 1000)
+    assert stored.get(Range="bytes=1-2", If_Range=earlier).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("plain.bin", 'attachment; filename="plain.bin"'),
+        ('a"b\\c.bin', "attachment; filename=\"a_b_c.bin\"; filename*=UTF-8''a%22b%5Cc.bin"),
+        ("文档.bin", "attachment; filename=\"__.bin\"; filename*=UTF-8''%E6%96%87%E6%A1%A3.bin"),
+        ("50%.bin", "attachment; filename=\"50_.bin\"; filename*=UTF-8''50%25.bin"),
+    ],
+)
+def test_names_of_any_script_are_told(api: Api, name: str, expected: str) -> None:
+    person = api.person()
+    tenant = api.tenant(person)
+    node = api.upload(tenant, person, name, b"\0\1\2")
+    response = api.get(f"{tenant}/files/{node['id']}/download", by=person)
+    assert response.headers["Content-Disposition"] == expected
+
+
+@pytest.mark.parametrize(
+    ("content", "kind"),
+    [
+        (b"\x89PNG\r\n\x1a\n" + b"\0" * 32, "inline"),
+        (b"plain words", "inline"),
+        (b"%PDF-1.7\n", "attachment"),
+        (b"\0\1\2", "attachment"),
+    ],
+)
+def test_only_what_is_safe_is_shown_in_our_origin(api: Api, content: bytes, kind: str) -> None:
+    person = api.person()
+    tenant = api.tenant(person)
+    node = api.upload(tenant, person, "file", content)
+    response = api.get(f"{tenant}/files/{node['id']}/download", by=person)
+    assert response.headers["Content-Disposition"].startswith(kind)
+
+
+@pytest.mark.parametrize("name", ["page.html", "image.svg", "page.xhtml", "script.js"])
+def test_active_content_is_never_shown_in_our_origin(api: Api, name: str) -> None:
+    person = api.person()
+    tenant = api.tenant(person)
+    node = api.upload(tenant, person, name, b"<svg xmlns='http://www.w3.org/2000/svg'/>")
+    response = api.get(f"{tenant}/files/{node['id']}/download", by=person)
+    assert response.headers["Content-Disposition"].startswith("attachment")
+
+
+def test_an_empty_file_is_downloaded_empty(api: Api) -> None:
+    person = api.person()
+    tenant = api.tenant(person)
+    node = api.upload(tenant, person, "empty", b"")
+    path = f"{tenant}/files/{node['id']}/download"
+    assert api.get(path, by=person).data == b""
+    assert api.get(path, by=person, headers={"Range": "bytes=0-"}).status_code == 416
+
+
+def test_a_folder_cannot_be_downloaded(api: Api) -> None:
+    person = api.person()
+    tenant = api.tenant(person)
+    folder: dict[str, Any] = api.folder(tenant, person, "folder")
+    response = api.get(f"{tenant}/files/{folder['id']}/download", by=person)
+    assert (response.status_code, error_code(response)) == (409, "error.not-a-file")
