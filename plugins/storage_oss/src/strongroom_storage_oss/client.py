@@ -1,0 +1,177 @@
+"""One bucket, in terms of the plugin: the vendor's SDK does not show through."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, BinaryIO
+
+from strongroom.plugin_api.storage import ObjectStat, StorageError
+from strongroom_storage_oss.options import OssOptions
+from strongroom_storage_oss.vendor import Connection, RangeNotSatisfiable, translated_errors
+
+CHUNK_SIZE = 256 * 1024
+PAGE_SIZE = 1000
+
+TIDYING_TIMEOUT = 1.0
+"""Seconds for removing what a failure left behind: its caller has waited for the failure already."""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A piece of a listing: objects, and the folders that were not looked into."""
+
+    objects: Sequence[ObjectStat]
+    folders: Sequence[str]
+
+
+class OssClient:
+    """The objects below the prefix of one bucket, for all threads of a process at once.
+
+    Keys are relative to the prefix. Every method raises :class:`StorageError` or a subclass, and
+    nothing else.
+    """
+
+    def __init__(self, options: OssOptions) -> None:
+        self.options = options
+        self._prefix = options.key_prefix
+        self._connection = Connection(options, options.endpoint)
+        self._sdk = self._connection.sdk
+        self._client = self._connection.client
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._connection.close()
+
+    def put(self, key: str, body: BinaryIO) -> None:
+        """Store an object in one request; ``body`` is sent from its position to its end."""
+        self._send(self._client.put_object, self._sdk.PutObjectRequest, key, body=body)
+
+    @contextmanager
+    def open(self, key: str, start: int = 0, length: int | None = None) -> Iterator[Iterator[bytes]]:
+        """Open an object in one request, from ``start``, ``length`` (at least 1) bytes or to its end.
+
+        Raises:
+            ObjectNotFound: when entered.
+        """
+        wanted = {} if start == 0 and length is None else _range_headers(start, length)
+        try:
+            result = self._send(self._client.get_object, self._sdk.GetObjectRequest, key, **wanted)
+        except RangeNotSatisfiable:
+            yield iter(())
+            return
+        with result.body:
+            if wanted and result.status_code != 206:  # noqa: PLR2004
+                raise StorageError(f"the store ignored which range of {key} was asked for")
+            yield _chunks(result.body, key)
+
+    def stat(self, key: str) -> ObjectStat:
+        """Return what is known of an object, in one request."""
+        result = self._send(self._client.head_object, self._sdk.HeadObjectRequest, key)
+        return ObjectStat(key, result.content_length, _milliseconds(result.last_modified))
+
+    def delete(self, key: str, *, tidying: bool = False) -> None:
+        """Remove an object; it need not be there. Do not insist if it is only for ``tidying`` up."""
+        send = self._tidy if tidying else self._send
+        send(self._client.delete_object, self._sdk.DeleteObjectRequest, key)
+
+    def pages(
+        self, prefix: str, *, delimiter: str | None = None, size: int = PAGE_SIZE
+    ) -> Iterator[Page]:
+        """Iterate over what begins with ``prefix``; what has a ``delimiter`` behind it is a folder."""
+        token, more = None, True
+        while more:
+            request = self._sdk.ListObjectsV2Request(
+                bucket=self.options.bucket,
+                prefix=self._prefix + prefix,
+                delimiter=delimiter,
+                max_keys=size,
+                continuation_token=token,
+            )
+            with translated_errors(prefix):
+                result = self._client.list_objects_v2(request, operation_timeout=self.options.timeout)
+            yield self._page(result)
+            token, more = result.next_continuation_token, result.is_truncated
+
+    def copy(self, source_key: str, target_key: str) -> None:
+        """Copy an object in one request, which is for objects of less than 5 GiB."""
+        source = self._prefix + source_key
+        self._send(self._client.copy_object, self._sdk.CopyObjectRequest, target_key, source_key=source)
+
+    def begin_upload(self, key: str) -> str:
+        """Begin a multipart upload, and return its id."""
+        request = self._sdk.InitiateMultipartUploadRequest
+        return str(self._send(self._client.initiate_multipart_upload, request, key).upload_id)
+
+    def upload_part(self, key: str, upload_id: str, number: int, body: BinaryIO) -> str:
+        """Send part ``number``, counted from 1, and return its entity tag."""
+        fields = {"upload_id": upload_id, "part_number": number, "body": body}
+        return str(self._send(self._client.upload_part, self._sdk.UploadPartRequest, key, **fields).etag)
+
+    def copy_part(
+        self, key: str, upload_id: str, number: int, source_key: str, start: int, stop: int
+    ) -> str:
+        """Make part ``number`` of another object's bytes ``start`` to ``stop``; return its entity tag."""
+        fields = {
+            "upload_id": upload_id,
+            "part_number": number,
+            "source_key": self._prefix + source_key,
+            "source_range": f"bytes={start}-{stop - 1}",
+        }
+        request = self._sdk.UploadPartCopyRequest
+        return str(self._send(self._client.upload_part_copy, request, key, **fields).etag)
+
+    def complete_upload(self, key: str, upload_id: str, etags: Sequence[str]) -> None:
+        """Make the object visible that consists of the parts with these entity tags."""
+        parts = [
+            self._sdk.UploadPart(part_number=number, etag=etag) for number, etag in enumerate(etags, 1)
+        ]
+        fields = {
+            "upload_id": upload_id,
+            "complete_multipart_upload": self._sdk.CompleteMultipartUpload(parts=parts),
+        }
+        request = self._sdk.CompleteMultipartUploadRequest
+        self._send(self._client.complete_multipart_upload, request, key, **fields)
+
+    def abort_upload(self, key: str, upload_id: str) -> None:
+        """Throw a multipart upload away, without insisting."""
+        request = self._sdk.AbortMultipartUploadRequest
+        self._tidy(self._client.abort_multipart_upload, request, key, upload_id=upload_id)
+
+    def _send(
+        self, operation: Callable[..., Any], request: Callable[..., Any], key: str, **fields: Any
+    ) -> Any:
+        message = request(bucket=self.options.bucket, key=self._prefix + key, **fields)
+        with translated_errors(key):
+            return operation(message, operation_timeout=self.options.timeout)
+
+    def _tidy(
+        self, operation: Callable[..., Any], request: Callable[..., Any], key: str, **fields: Any
+    ) -> None:
+        message = request(bucket=self.options.bucket, key=self._prefix + key, **fields)
+        with translated_errors(key):
+            operation(message, readwrite_timeout=TIDYING_TIMEOUT, retry_max_attempts=1)
+
+    def _page(self, result: Any) -> Page:
+        cut = len(self._prefix)
+        objects = [
+            ObjectStat(entry.key[cut:], entry.size, _milliseconds(entry.last_modified))
+            for entry in result.contents or ()
+        ]
+        return Page(objects, [entry.prefix[cut:] for entry in result.common_prefixes or ()])
+
+
+def _range_headers(start: int, length: int | None) -> dict[str, str]:
+    # Unless told to keep to the standard, OSS answers a range that ends behind the object's end with
+    # the whole object.
+    stop = "" if length is None else start + length - 1
+    return {"range_header": f"bytes={start}-{stop}", "range_behavior": "standard"}
+
+
+def _chunks(body: Any, key: str) -> Iterator[bytes]:
+    with translated_errors(key):
+        yield from body.iter_bytes(block_size=CHUNK_SIZE)
+
+
+def _milliseconds(moment: datetime | None) -> int | None:
+    return int(moment.timestamp() * 1000) if moment else None

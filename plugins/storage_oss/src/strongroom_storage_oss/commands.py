@@ -1,0 +1,48 @@
+"""The commands below ``strongroom oss``."""
+
+import click
+
+
+@click.group()
+def oss() -> None:
+    """Work with Aliyun OSS."""
+
+
+@oss.command()
+@click.option(
+    "--bucket", "buckets", multiple=True, required=True, help="A bucket to have; may be repeated."
+)
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
+@click.option(
+    "--port", default=9000, show_default=True, help="The port to listen on; 0 takes a free one."
+)
+@click.option(
+    "--region", default="cn-hangzhou", show_default=True, help="The region signatures must name."
+)
+@click.option(
+    "--access-key-id", default="simulator", show_default=True, help="The access key to accept."
+)
+@click.option("--access-key-secret", default="simulator-secret", show_default=True, help="Its secret.")
+def simulator(
+    buckets: tuple[str, ...],
+    host: str,
+    port: int,
+    region: str,
+    access_key_id: str,
+    access_key_secret: str,
+) -> None:
+    """Serve the OSS protocol on this machine, for tests and development, until interrupted.
+
+    Objects live in a temporary folder that is removed at the end.
+    """
+    from strongroom_storage_oss.simulator import Account, OssSimulator
+
+    account = Account(access_key_id, access_key_secret)
+    server = OssSimulator(buckets, account=account, region=region, host=host, port=port)
+    click.echo(f"OSS simulator on {server.endpoint}, buckets: {', '.join(buckets)}")
+    try:
+        server.serve_forever()
+    except KeyboardInterrupt:
+        click.echo("Stopped.")
+    finally:
+        server.close()

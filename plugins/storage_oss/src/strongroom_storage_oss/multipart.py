@@ -1,0 +1,103 @@
+"""Objects of any size: what is larger than one request allows goes in parts."""
+
+from contextlib import suppress
+from io import BytesIO
+from math import ceil
+
+from strongroom.plugin_api.storage import StorageError
+from strongroom_storage_oss.client import OssClient
+
+MOST_PARTS = 10_000
+
+COPY_PART_SIZE = 1024**3
+"""The most bytes that one request copies: OSS takes its time for more, and refuses 5 GiB."""
+
+
+class ObjectWriter:
+    """Sends what is written to it: in one request if it fits in one part, in parts otherwise.
+
+    Nothing is visible before :meth:`finish`. Memory holds one part.
+
+    Args:
+        client: where to.
+        key: under which key.
+        size: how many bytes there will be, if that is known: the parts of very large objects have to
+            be larger than configured.
+    """
+
+    def __init__(self, client: OssClient, key: str, *, size: int | None = None) -> None:
+        self.part_size = max(client.options.part_size, ceil((size or 0) / MOST_PARTS))
+        self._client = client
+        self._key = key
+        self._part = BytesIO()
+        self._upload_id: str | None = None
+        self._etags: list[str] = []
+
+    @property
+    def has_sent(self) -> bool:
+        """Whether any part has been sent, and so can no longer be changed."""
+        return self._upload_id is not None
+
+    @property
+    def buffer(self) -> BytesIO:
+        """The part that has not been sent yet."""
+        return self._part
+
+    def write(self, data: bytes | memoryview) -> int:
+        """Take more bytes, and send a part when more come than it has room for."""
+        rest = memoryview(data)
+        while rest:
+            room = self.part_size - self._part.tell()
+            if not room:
+                self._send_part()
+                continue
+            self._part.write(rest[:room])
+            rest = rest[room:]
+        return len(data)
+
+    def finish(self) -> None:
+        """Make the object visible."""
+        if self._upload_id is None:
+            self._part.seek(0)
+            self._client.put(self._key, self._part)
+        else:
+            self._send_part()
+            self._client.complete_upload(self._key, self._upload_id, self._etags)
+
+    def discard(self) -> None:
+        """Throw away what was sent, as far as the store can be reached; raises nothing."""
+        if self._upload_id is not None:
+            with suppress(StorageError):
+                self._client.abort_upload(self._key, self._upload_id)
+
+    def _send_part(self) -> None:
+        if self._upload_id is None:
+            self._upload_id = self._client.begin_upload(self._key)
+        self._part.seek(0)
+        number = len(self._etags) + 1
+        self._etags.append(self._client.upload_part(self._key, self._upload_id, number, self._part))
+        self._part.seek(0)
+        self._part.truncate()
+
+
+def copy_object(
+    client: OssClient, source_key: str, target_key: str, *, part_size: int = COPY_PART_SIZE
+) -> None:
+    """Copy an object within the store, in parts of ``part_size`` bytes if it is larger than that."""
+    size = client.stat(source_key).size
+    if size <= part_size:
+        client.copy(source_key, target_key)
+        return
+    upload_id = client.begin_upload(target_key)
+    try:
+        etags = [
+            client.copy_part(
+                target_key, upload_id, number, source_key, start, min(start + part_size, size)
+            )
+            for number, start in enumerate(range(0, size, part_size), 1)
+        ]
+        client.complete_upload(target_key, upload_id, etags)
+    except BaseException:
+        with suppress(StorageError):
+            client.abort_upload(target_key, upload_id)
+        raise

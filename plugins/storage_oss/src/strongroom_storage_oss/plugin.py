@@ -1,0 +1,22 @@
+"""The entry point."""
+
+from typing import Any
+
+from click import Command
+
+from strongroom.plugin_api import hookimpl
+from strongroom.plugin_api.storage import StorageBackend
+from strongroom_storage_oss.backend import OssBackend
+from strongroom_storage_oss.commands import oss
+
+API_VERSION = "1.0"
+
+
+@hookimpl
+def register_storage_backends() -> list[type[StorageBackend[Any]]]:
+    return [OssBackend]
+
+
+@hookimpl
+def register_commands() -> list[Command]:
+    return [oss]

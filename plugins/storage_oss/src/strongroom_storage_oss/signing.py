@@ -1,0 +1,70 @@
+"""Signed URLs, for clients that talk to OSS themselves."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+from strongroom.plugin_api.storage import SignedRequest, StorageError
+from strongroom_storage_oss.options import OssOptions
+from strongroom_storage_oss.vendor import Connection, translated_errors
+
+CONTENT_TYPE = "application/octet-stream"
+
+RESPONSE_HEADERS = {
+    name: f"response_{name.replace('-', '_')}"
+    for name in (
+        "content-type",
+        "content-disposition",
+        "content-encoding",
+        "content-language",
+        "cache-control",
+        "expires",
+    )
+}
+
+
+class UrlSigner:
+    """Signs requests for the public endpoint; nothing is sent. Keys are relative to the prefix."""
+
+    def __init__(self, options: OssOptions) -> None:
+        self._bucket = options.bucket
+        self._prefix = options.key_prefix
+        self._connection = Connection(options, options.public_endpoint or options.endpoint)
+
+    def close(self) -> None:
+        """Release what the SDK holds."""
+        self._connection.close()
+
+    def download(self, key: str, lifetime: int, headers: Mapping[str, str]) -> str:
+        """Return a URL that gives the object, with these response headers, for ``lifetime`` seconds.
+
+        Raises:
+            StorageError: a header that OSS cannot be told to send, or more than seven days.
+        """
+        unknown = [name for name in headers if name.lower() not in RESPONSE_HEADERS]
+        if unknown:
+            raise StorageError(f"OSS cannot be told to send {', '.join(unknown)}")
+        overrides = {RESPONSE_HEADERS[name.lower()]: value for name, value in headers.items()}
+        return self._sign(self._connection.sdk.GetObjectRequest, key, lifetime, overrides).url
+
+    def upload(self, key: str, lifetime: int, size: int) -> SignedRequest:
+        """Return a request that creates the object from exactly ``size`` bytes.
+
+        Raises:
+            StorageError: more than seven days.
+        """
+        fields = {
+            "content_type": CONTENT_TYPE,
+            "content_length": size,
+            # Else the bytes could be exchanged after they have been examined.
+            "forbid_overwrite": True,
+        }
+        signed = self._sign(self._connection.sdk.PutObjectRequest, key, lifetime, fields)
+        headers = {**signed.headers, "Content-Length": str(size)}
+        return SignedRequest(signed.method, signed.url, headers)
+
+    def _sign(self, request: Any, key: str, lifetime: int, fields: Mapping[str, Any]) -> SignedRequest:
+        message = request(bucket=self._bucket, key=self._prefix + key, **fields)
+        with translated_errors(key):
+            result = self._connection.client.presign(message, expires=timedelta(seconds=lifetime))
+        return SignedRequest(result.method, result.url, dict(result.signed_headers))

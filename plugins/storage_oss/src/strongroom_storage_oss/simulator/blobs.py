@@ -1,0 +1,88 @@
+"""Bytes on disk, with the digests OSS keeps of them."""
+
+import base64
+import binascii
+import hashlib
+import secrets
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+import crcmod
+
+from strongroom_storage_oss.simulator.errors import OssError
+from strongroom_storage_oss.simulator.request import CHUNK_SIZE, Body
+
+crc64: Callable[[bytes, int], int] = crcmod.mkCrcFun(
+    0x142F0E1EBA9EA3693, initCrc=0, rev=True, xorOut=0xFFFFFFFFFFFFFFFF
+)
+"""CRC-64/ECMA-182 of the first argument, continuing from the second."""
+
+
+@dataclass(frozen=True, slots=True)
+class Blob:
+    """A file that is written once and never changed."""
+
+    path: Path
+    size: int
+    md5: bytes
+    crc64: int
+
+    @property
+    def etag(self) -> str:
+        """The entity tag of an object that was stored in one request."""
+        return self.md5.hex().upper()
+
+    def check_digest(self, content_md5: str | None) -> None:
+        """Raise ``InvalidDigest`` if a ``Content-MD5`` was given and is another."""
+        if content_md5 is not None and _decode(content_md5) != self.md5:
+            raise OssError(400, "InvalidDigest", "The Content-MD5 you specified was invalid.")
+
+
+class BlobFolder:
+    """The folder that holds all blobs."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def write(self, pieces: Iterable[bytes]) -> Blob:
+        """Write a new blob; when ``pieces`` raises, nothing is left behind."""
+        path = self._folder / secrets.token_hex(16)
+        md5, crc, size = hashlib.md5(usedforsecurity=False), 0, 0
+        try:
+            with path.open("xb", buffering=0) as file:
+                for piece in pieces:
+                    file.write(piece)
+                    md5.update(piece)
+                    crc = crc64(piece, crc)
+                    size += len(piece)
+        except BaseException:
+            path.unlink()
+            raise
+        return Blob(path, size, md5.digest(), crc)
+
+
+def pieces_of_body(body: Body, *, at_most: int) -> Iterator[bytes]:
+    """Iterate over a request's body; raise ``EntityTooLarge`` beyond ``at_most`` bytes."""
+    size = 0
+    while piece := body.read(CHUNK_SIZE):
+        size += len(piece)
+        if size > at_most:
+            raise OssError(400, "EntityTooLarge", "Your proposed upload is too large.")
+        yield piece
+
+
+def pieces_of_file(file: BinaryIO, length: int) -> Iterator[bytes]:
+    """Iterate over the next ``length`` bytes of an open file, and close it."""
+    with file:
+        while length and (piece := file.read(min(CHUNK_SIZE, length))):
+            length -= len(piece)
+            yield piece
+
+
+def _decode(content_md5: str) -> bytes:
+    try:
+        return base64.b64decode(content_md5, validate=True)
+    except binascii.Error:
+        return b""

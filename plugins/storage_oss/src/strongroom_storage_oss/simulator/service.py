@@ -1,0 +1,116 @@
+"""Which operation a request asks for, and its answer."""
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from pathlib import Path
+
+from strongroom_storage_oss.simulator.blobs import BlobFolder
+from strongroom_storage_oss.simulator.buckets import Bucket
+from strongroom_storage_oss.simulator.errors import OssError
+from strongroom_storage_oss.simulator.listing import list_objects
+from strongroom_storage_oss.simulator.multipart import MultipartOperations
+from strongroom_storage_oss.simulator.objects import ObjectOperations
+from strongroom_storage_oss.simulator.request import Request
+from strongroom_storage_oss.simulator.response import Response
+from strongroom_storage_oss.simulator.signature import Clock, SignatureVerifier
+
+UNSUPPORTED = frozenset({"acl", "objectMeta", "symlink", "tagging", "versionId", "x-oss-process"})
+"""Parameters that change what a request means, to something this server does not do."""
+
+Operation = Callable[[Bucket, Request, datetime], Response]
+
+
+class OssService:
+    """The operations behind the protocol, on the objects in a folder.
+
+    Args:
+        folder: where bytes are kept.
+        buckets: the names of the buckets there are.
+        verifier: refuses requests.
+        clock: what time it is.
+        largest: the most bytes of one upload or copy request.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        buckets: Mapping[str, Bucket],
+        verifier: SignatureVerifier,
+        clock: Clock,
+        *,
+        largest: int,
+    ) -> None:
+        self._buckets = buckets
+        self._verifier = verifier
+        self._clock = clock
+        blobs = BlobFolder(folder)
+        self._objects = ObjectOperations(blobs, largest=largest)
+        self._multipart = MultipartOperations(blobs, self._objects)
+        self._operations = self._table()
+
+    def operation_name(self, request: Request) -> str:
+        """Return what a request asks for, as OSS names it."""
+        parameters, method = request.parameters, request.method
+        if UNSUPPORTED & parameters.keys():
+            return "Unsupported"
+        if not request.key:
+            return _bucket_operation(method, parameters)
+        suffix = "Copy" if "x-oss-copy-source" in request.headers else ""
+        if "uploadId" in parameters:
+            return f"{_UPLOAD_OPERATIONS.get(method, 'Unsupported')}{suffix}"
+        if method == "POST" and "uploads" in parameters:
+            return "InitiateMultipartUpload"
+        if method == "PUT" and suffix:
+            return "CopyObject"
+        return _OBJECT_OPERATIONS.get(method, "Unsupported")
+
+    def answer(self, request: Request) -> Response:
+        """Answer a request, or raise the :class:`OssError` that is the answer."""
+        self._verifier.verify(request)
+        bucket = self._buckets.get(request.bucket)
+        if bucket is None:
+            message = "The specified bucket does not exist."
+            raise OssError(404, "NoSuchBucket", message, BucketName=request.bucket)
+        operation = self._operations.get(self.operation_name(request))
+        if operation is None:
+            raise OssError(501, "NotImplemented", "The simulator does not know this operation.")
+        return operation(bucket, request, self._clock())
+
+    def _table(self) -> Mapping[str, Operation]:
+        return {
+            "PutObject": self._objects.put,
+            "GetObject": self._objects.get,
+            "HeadObject": self._objects.head,
+            "DeleteObject": self._objects.delete,
+            "CopyObject": self._objects.copy,
+            "InitiateMultipartUpload": self._multipart.initiate,
+            "UploadPart": self._multipart.upload_part,
+            "UploadPartCopy": self._multipart.upload_part_copy,
+            "CompleteMultipartUpload": self._multipart.complete,
+            "AbortMultipartUpload": self._multipart.abort,
+            "ListParts": self._multipart.list_parts,
+            "ListMultipartUploads": self._multipart.list_uploads,
+            "ListObjectsV2": list_objects,
+        }
+
+
+_OBJECT_OPERATIONS = {
+    "PUT": "PutObject",
+    "GET": "GetObject",
+    "HEAD": "HeadObject",
+    "DELETE": "DeleteObject",
+}
+_UPLOAD_OPERATIONS = {
+    "PUT": "UploadPart",
+    "POST": "CompleteMultipartUpload",
+    "DELETE": "AbortMultipartUpload",
+    "GET": "ListParts",
+}
+
+
+def _bucket_operation(method: str, parameters: Mapping[str, str]) -> str:
+    if method == "GET" and "uploads" in parameters:
+        return "ListMultipartUploads"
+    if method == "GET" and parameters.get("list-type") == "2":
+        return "ListObjectsV2"
+    return "Unsupported"

@@ -1,0 +1,18 @@
+"""The OSS backend holds to the contract of storage backends, below a prefix as well."""
+
+import pytest
+
+from strongroom.testing.storage import StorageBackendContract
+from strongroom_storage_oss.backend import OssBackend
+
+
+class TestOssBackend(StorageBackendContract):
+    @pytest.fixture
+    def backend(self, make_backend) -> OssBackend:
+        return make_backend()
+
+
+class TestOssBackendBelowAPrefix(StorageBackendContract):
+    @pytest.fixture
+    def backend(self, make_backend) -> OssBackend:
+        return make_backend(prefix="/some/folder/")
