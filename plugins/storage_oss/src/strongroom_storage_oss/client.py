@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from http import HTTPStatus
 from typing import Any, BinaryIO
 
 from strongroom.plugin_api.storage import ObjectStat, StorageError
@@ -61,7 +62,7 @@ class OssClient:
             yield iter(())
             return
         with result.body:
-            if wanted and result.status_code != 206:  # noqa: PLR2004
+            if wanted and result.status_code != HTTPStatus.PARTIAL_CONTENT:
                 raise StorageError(f"the store ignored which range of {key} was asked for")
             yield _chunks(result.body, key)
 
@@ -109,9 +110,9 @@ class OssClient:
         return str(self._send(self._client.upload_part, self._sdk.UploadPartRequest, key, **fields).etag)
 
     def copy_part(
-        self, key: str, upload_id: str, number: int, source_key: str, start: int, stop: int
+        self, key: str, upload_id: str, number: int, source_key: str, *, start: int, stop: int
     ) -> str:
-        """Make part ``number`` of another object's bytes ``start`` to ``stop``; return its entity tag."""
+        """Make part ``number`` of another object's bytes from ``start`` to before ``stop``."""
         fields = {
             "upload_id": upload_id,
             "part_number": number,
@@ -154,9 +155,11 @@ class OssClient:
 
     def _page(self, result: Any) -> Page:
         cut = len(self._prefix)
+        # Consoles make an object for the prefix itself, which has no key below it.
         objects = [
             ObjectStat(entry.key[cut:], entry.size, _milliseconds(entry.last_modified))
             for entry in result.contents or ()
+            if entry.key != self._prefix
         ]
         return Page(objects, [entry.prefix[cut:] for entry in result.common_prefixes or ()])
 

@@ -24,6 +24,7 @@ def oss() -> None:
 )
 @click.option("--access-key-secret", default="simulator-secret", show_default=True, help="Its secret.")
 def simulator(
+    *,
     buckets: tuple[str, ...],
     host: str,
     port: int,
@@ -35,7 +36,8 @@ def simulator(
 
     Objects live in a temporary folder that is removed at the end.
     """
-    from strongroom_storage_oss.simulator import Account, OssSimulator
+    # Only this command needs a server of its own.
+    from strongroom_storage_oss.simulator import Account, OssSimulator  # noqa: PLC0415
 
     account = Account(access_key_id, access_key_secret)
     server = OssSimulator(buckets, account=account, region=region, host=host, port=port)

@@ -1,5 +1,6 @@
 """Objects of any size: what is larger than one request allows goes in parts."""
 
+from collections.abc import Iterator
 from contextlib import suppress
 from io import BytesIO
 from math import ceil
@@ -16,7 +17,7 @@ COPY_PART_SIZE = 1024**3
 class ObjectWriter:
     """Sends what is written to it: in one request if it fits in one part, in parts otherwise.
 
-    Nothing is visible before :meth:`finish`. Memory holds one part.
+    Nothing is visible before :meth:`finish`. Memory holds one part: ``part``, not sent yet.
 
     Args:
         client: where to.
@@ -29,7 +30,7 @@ class ObjectWriter:
         self.part_size = max(client.options.part_size, ceil((size or 0) / MOST_PARTS))
         self._client = client
         self._key = key
-        self._part = BytesIO()
+        self.part = BytesIO()
         self._upload_id: str | None = None
         self._etags: list[str] = []
 
@@ -39,27 +40,27 @@ class ObjectWriter:
         return self._upload_id is not None
 
     @property
-    def buffer(self) -> BytesIO:
-        """The part that has not been sent yet."""
-        return self._part
+    def sent(self) -> int:
+        """How many bytes have been sent."""
+        return self.part_size * len(self._etags)
 
     def write(self, data: bytes | memoryview) -> int:
         """Take more bytes, and send a part when more come than it has room for."""
         rest = memoryview(data)
         while rest:
-            room = self.part_size - self._part.tell()
+            room = self.part_size - self.part.tell()
             if not room:
                 self._send_part()
                 continue
-            self._part.write(rest[:room])
+            self.part.write(rest[:room])
             rest = rest[room:]
         return len(data)
 
     def finish(self) -> None:
         """Make the object visible."""
         if self._upload_id is None:
-            self._part.seek(0)
-            self._client.put(self._key, self._part)
+            self.part.seek(0)
+            self._client.put(self._key, self.part)
         else:
             self._send_part()
             self._client.complete_upload(self._key, self._upload_id, self._etags)
@@ -73,11 +74,11 @@ class ObjectWriter:
     def _send_part(self) -> None:
         if self._upload_id is None:
             self._upload_id = self._client.begin_upload(self._key)
-        self._part.seek(0)
+        self.part.seek(0)
         number = len(self._etags) + 1
-        self._etags.append(self._client.upload_part(self._key, self._upload_id, number, self._part))
-        self._part.seek(0)
-        self._part.truncate()
+        self._etags.append(self._client.upload_part(self._key, self._upload_id, number, self.part))
+        self.part.seek(0)
+        self.part.truncate()
 
 
 def copy_object(
@@ -91,13 +92,16 @@ def copy_object(
     upload_id = client.begin_upload(target_key)
     try:
         etags = [
-            client.copy_part(
-                target_key, upload_id, number, source_key, start, min(start + part_size, size)
-            )
-            for number, start in enumerate(range(0, size, part_size), 1)
+            client.copy_part(target_key, upload_id, number, source_key, start=start, stop=stop)
+            for number, start, stop in _parts(size, part_size)
         ]
         client.complete_upload(target_key, upload_id, etags)
     except BaseException:
         with suppress(StorageError):
             client.abort_upload(target_key, upload_id)
         raise
+
+
+def _parts(size: int, part_size: int) -> Iterator[tuple[int, int, int]]:
+    for number, start in enumerate(range(0, size, part_size), 1):
+        yield number, start, min(start + part_size, size)

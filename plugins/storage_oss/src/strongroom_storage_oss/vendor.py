@@ -1,10 +1,12 @@
 """The vendor's SDK: how it is connected, and what its errors mean here.
 
-The SDK takes 1.5 s to import and is therefore imported by whoever uses OSS, when they do.
+It takes 1.5 s to import and is not typed: it is imported by whoever makes a connection, as ``Any``.
 """
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from http import HTTPStatus
+from importlib import import_module
 from typing import Any
 
 from strongroom.plugin_api.storage import ObjectNotFound, StorageError, StorageUnavailable
@@ -14,10 +16,9 @@ MOST_CONNECTIONS = 64
 LONGEST_BACKOFF = 2.0
 RETRY_AFTER = 5
 
-# Of these a 404 tells; any other 404 means that the object is not there. An answer to HEAD may come
-# without a code.
+# Any other 404 means that the object is not there. An answer to HEAD may come without its code.
 NOT_ABOUT_OBJECTS = frozenset({"NoSuchBucket", "NoSuchUpload"})
-TRANSIENT_STATUSES = frozenset({408, 429})
+TRANSIENT = frozenset({HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_MANY_REQUESTS})
 
 
 class RangeNotSatisfiable(StorageError):
@@ -33,44 +34,44 @@ class Connection:
     """
 
     def __init__(self, options: OssOptions, endpoint: str | None) -> None:
-        import alibabacloud_oss_v2 as sdk  # type: ignore[import-untyped]
-        from alibabacloud_oss_v2.transport import RequestsHttpClient  # type: ignore[import-untyped]
-
-        self._http = RequestsHttpClient(
+        self.sdk: Any = load_sdk()
+        self._http = self.sdk.transport.RequestsHttpClient(
             connect_timeout=options.connect_timeout,
             readwrite_timeout=options.timeout,
             max_connections=MOST_CONNECTIONS,
         )
         # Opening at first use, as the SDK does, is a race between threads.
         self._http.open()
-        attempts = options.retries + 1
-        config = sdk.config.Config(
+        config = self.sdk.config.Config(
             region=options.region,
             endpoint=endpoint,
-            credentials_provider=sdk.credentials.StaticCredentialsProvider(
+            credentials_provider=self.sdk.credentials.StaticCredentialsProvider(
                 options.access_key_id, options.access_key_secret, options.security_token
             ),
-            retryer=sdk.retry.StandardRetryer(max_attempts=attempts, max_backoff=LONGEST_BACKOFF),
+            retryer=self.sdk.retry.StandardRetryer(options.retries + 1, max_backoff=LONGEST_BACKOFF),
             http_client=self._http,
             readwrite_timeout=options.timeout,
             use_path_style=options.addressing == "path",
         )
-        self.sdk: Any = sdk
-        self.client: Any = sdk.Client(config, signer=_length_signer())
+        self.client: Any = self.sdk.Client(config, signer=_length_signer(self.sdk))
 
     def close(self) -> None:
         """Close the HTTP connections."""
         self._http.close()
 
 
-def _length_signer() -> object:
+def load_sdk() -> Any:
+    """Import the SDK."""
+    return import_module("alibabacloud_oss_v2")
+
+
+def _length_signer(sdk: Any) -> object:
     """Return a signer that also signs ``Content-Length``, where a request states it.
 
     The SDK has a setting for additional headers, and does not heed it.
     """
-    from alibabacloud_oss_v2.signer import SignerV4  # type: ignore[import-untyped]
 
-    class LengthSigner(SignerV4):  # type: ignore[misc]
+    class LengthSigner(sdk.signer.SignerV4):  # type: ignore[misc]
         def sign(self, signing_ctx: Any) -> None:
             signing_ctx.additional_headers = {"content-length"}
             super().sign(signing_ctx)
@@ -81,37 +82,33 @@ def _length_signer() -> object:
 @contextmanager
 def translated_errors(key: str) -> Iterator[None]:
     """Turn what the SDK raises, of an operation on ``key``, into a :class:`StorageError`."""
-    from alibabacloud_oss_v2 import exceptions
-    from requests import RequestException
-
+    errors = load_sdk().exceptions
     try:
         yield
-    except exceptions.OperationError as error:
+    except errors.OperationError as error:
         raise _translate(error.unwrap(), key) from error
-    except (exceptions.BaseError, RequestException) as error:
+    # Reading a body raises the HTTP library's errors, all of which are an OSError.
+    except (errors.BaseError, OSError) as error:
         raise _translate(error, key) from error
 
 
-def _translate(error: Exception, key: str) -> StorageError:
-    from alibabacloud_oss_v2 import exceptions
-    from requests import RequestException
-
-    if isinstance(error, exceptions.ServiceError):
+def _translate(error: Any, key: str) -> StorageError:
+    errors = load_sdk().exceptions
+    if isinstance(error, errors.ServiceError):
         return _translate_answer(error, key)
-    if isinstance(error, (exceptions.RequestError, exceptions.ResponseError, RequestException)):
+    if isinstance(error, (errors.RequestError, errors.ResponseError, OSError)):
         return StorageUnavailable(f"OSS cannot be reached: {error}")
     return StorageError(f"OSS failed on {key}: {error}")
 
 
 def _translate_answer(error: Any, key: str) -> StorageError:
-    message = f"{error.code}: {error.message} (request {error.request_id})"
-    if error.status_code == 404 and error.code not in NOT_ABOUT_OBJECTS:  # noqa: PLR2004
+    status, message = error.status_code, f"{error.code}: {error.message} (request {error.request_id})"
+    if status == HTTPStatus.NOT_FOUND and error.code not in NOT_ABOUT_OBJECTS:
         return ObjectNotFound(key)
-    if error.status_code == 416:  # noqa: PLR2004
+    if status == HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE:
         return RangeNotSatisfiable(message)
-    if error.status_code >= 500 or error.status_code in TRANSIENT_STATUSES:  # noqa: PLR2004
+    if status >= HTTPStatus.INTERNAL_SERVER_ERROR or status in TRANSIENT:
         advice = error.headers.get("Retry-After", "")
-        return StorageUnavailable(
-            message, retry_after=int(advice) if advice.isdecimal() else RETRY_AFTER
-        )
+        retry_after = int(advice) if advice.isdecimal() else RETRY_AFTER
+        return StorageUnavailable(message, retry_after=retry_after)
     return StorageError(message)
