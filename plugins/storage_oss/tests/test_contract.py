@@ -1,5 +1,7 @@
 """The OSS backend holds to the contract of storage backends, below a prefix as well."""
 
+from collections.abc import Callable
+
 import pytest
 
 from strongroom.testing.storage import StorageBackendContract
@@ -8,11 +10,11 @@ from strongroom_storage_oss.backend import OssBackend
 
 class TestOssBackend(StorageBackendContract):
     @pytest.fixture
-    def backend(self, make_backend) -> OssBackend:
+    def backend(self, make_backend: Callable[..., OssBackend]) -> OssBackend:
         return make_backend()
 
 
 class TestOssBackendBelowAPrefix(StorageBackendContract):
     @pytest.fixture
-    def backend(self, make_backend) -> OssBackend:
+    def backend(self, make_backend: Callable[..., OssBackend]) -> OssBackend:
         return make_backend(prefix="/some/folder/")

@@ -9,6 +9,7 @@ from strongroom_storage_oss.options import OssOptions
 from strongroom_storage_oss.vendor import Connection, translated_errors
 
 CONTENT_TYPE = "application/octet-stream"
+LONGEST_LIFETIME = timedelta(days=7)
 
 RESPONSE_HEADERS = {
     name: f"response_{name.replace('-', '_')}"
@@ -39,7 +40,7 @@ class UrlSigner:
         """Return a URL that gives the object, with these response headers, for ``lifetime`` seconds.
 
         Raises:
-            StorageError: a header that OSS cannot be told to send, or more than seven days.
+            StorageError: a header that OSS cannot be told to send, or a lifetime it does not sign for.
         """
         unknown = [name for name in headers if name.lower() not in RESPONSE_HEADERS]
         if unknown:
@@ -51,7 +52,7 @@ class UrlSigner:
         """Return a request that creates the object from exactly ``size`` bytes.
 
         Raises:
-            StorageError: more than seven days.
+            StorageError: less than a second, or more than seven days.
         """
         fields = {
             "content_type": CONTENT_TYPE,
@@ -64,7 +65,11 @@ class UrlSigner:
         return SignedRequest(signed.method, signed.url, headers)
 
     def _sign(self, request: Any, key: str, lifetime: int, fields: Mapping[str, Any]) -> SignedRequest:
+        if not 0 < lifetime <= LONGEST_LIFETIME.total_seconds():
+            raise StorageError("OSS signs for one second at least, and for seven days at most")
         message = request(bucket=self._bucket, key=self._prefix + key, **fields)
+        # The SDK cuts off what is left of the seconds when it has signed: one of them, without this.
+        expires = min(timedelta(seconds=lifetime + 0.5), LONGEST_LIFETIME)
         with translated_errors(key):
-            result = self._connection.client.presign(message, expires=timedelta(seconds=lifetime))
+            result = self._connection.client.presign(message, expires=expires)
         return SignedRequest(result.method, result.url, dict(result.signed_headers))
