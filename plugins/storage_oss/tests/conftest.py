@@ -120,7 +120,9 @@ def sign_by_hand() -> type[SignedByHand]:
 def send(simulator: OssSimulator, exchange: Send) -> Send:
     """Return a function that signs and sends; ``tampered`` headers replace signed ones."""
 
-    def send(method: str, key: str = "", tampered: Mapping[str, str] | None = None, **fields: Any) -> Answer:
+    def send(
+        method: str, key: str = "", tampered: Mapping[str, str] | None = None, **fields: Any
+    ) -> Answer:
         request = SignedByHand(method, key, **fields)
         target, headers = request.sign(simulator.endpoint)
         return exchange(method, target, {**headers, **(tampered or {})}, request.body)

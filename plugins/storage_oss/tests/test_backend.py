@@ -31,7 +31,9 @@ class TestRequestsPerOperation:
         backend.put(key, PatternSource(8 * MEBIBYTE))
         simulator.requests.clear()
 
-    def test_an_upload_of_one_mebibyte_is_one(self, backend: OssBackend, simulator: OssSimulator) -> None:
+    def test_an_upload_of_one_mebibyte_is_one(
+        self, backend: OssBackend, simulator: OssSimulator
+    ) -> None:
         backend.put(new_key(), PatternSource(MEBIBYTE))
         assert simulator.requests.operations() == {"PutObject": 1}
 

@@ -43,7 +43,9 @@ def refusal(url: str, **request: Any) -> tuple[int, str]:
         return answer.code, ET.fromstring(answer.read()).findtext("Code", "")
 
 
-def test_a_download_url_gives_the_object_with_the_headers_asked_for(backend: OssBackend, key: str) -> None:
+def test_a_download_url_gives_the_object_with_the_headers_asked_for(
+    backend: OssBackend, key: str
+) -> None:
     backend.put(key, io.BytesIO(b"signed"))
     wanted = {
         "Content-Type": "text/plain; charset=utf-8",
@@ -81,7 +83,10 @@ def test_a_download_url_of_the_far_future_is_not_valid_yet(
 
 @pytest.mark.parametrize(
     ("part", "replacement"),
-    [("response-content-type=text", "response-content-type=html"), ("x-oss-expires=60", "x-oss-expires=6000")],
+    [
+        ("response-content-type=text", "response-content-type=html"),
+        ("x-oss-expires=60", "x-oss-expires=6000"),
+    ],
 )
 def test_a_download_url_cannot_be_changed(
     backend: OssBackend, key: str, part: str, replacement: str
@@ -161,9 +166,9 @@ def test_an_upload_request_takes_no_other_size(backend: OssBackend, key: str, bo
 
 def test_an_upload_request_does_not_exchange_what_is_there(backend: OssBackend, key: str) -> None:
     request = backend.upload_request(key, lifetime=60, size=5)
-    fields = {"method": request.method, "headers": request.headers}
-    fetch(request.url, **fields, body=b"first").close()
-    assert refusal(request.url, **fields, body=b"other") == (409, "FileAlreadyExists")
+    fetch(request.url, method=request.method, headers=request.headers, body=b"first").close()
+    answer = refusal(request.url, method=request.method, headers=request.headers, body=b"other")
+    assert answer == (409, "FileAlreadyExists")
     assert read_all(backend, key) == b"first"
 
 
@@ -181,9 +186,7 @@ def test_urls_name_the_public_endpoint(make_backend: MakeBackend, key: str) -> N
     assert parse_qs(url.query)["x-oss-signature-version"] == ["OSS4-HMAC-SHA256"]
 
 
-def test_signing_asks_the_store_nothing(
-    backend: OssBackend, simulator: OssSimulator, key: str
-) -> None:
+def test_signing_asks_the_store_nothing(backend: OssBackend, simulator: OssSimulator, key: str) -> None:
     backend.download_url(key, lifetime=60, headers={})
     backend.upload_request(key, lifetime=60, size=1)
     assert simulator.requests.entries() == []

@@ -9,7 +9,6 @@ from typing import Any, BinaryIO, cast
 
 from fs import errors
 from fs.base import FS
-from fs.enums import ResourceType
 from fs.info import Info
 from fs.mode import Mode, validate_open_mode
 from fs.path import basename, dirname
@@ -17,19 +16,14 @@ from fs.permissions import Permissions
 from fs.subfs import SubFS
 from fs.tools import copy_file_data
 
-from strongroom.plugin_api.storage import ObjectNotFound, ObjectStat
+from strongroom.plugin_api.storage import ObjectNotFound
 from strongroom_storage_oss.client import CHUNK_SIZE, OssClient
-from strongroom_storage_oss.files import (
-    DiscardedOnError,
-    EditedFile,
-    ObjectReader,
-    SequentialFile,
-    TextFile,
-    filesystem_errors,
-)
+from strongroom_storage_oss.entries import file_info, folder_info, folder_key
 from strongroom_storage_oss.multipart import copy_object
 from strongroom_storage_oss.options import OssOptions
+from strongroom_storage_oss.reading import ObjectReader, filesystem_errors
 from strongroom_storage_oss.signing import UrlSigner
+from strongroom_storage_oss.writing import DiscardedOnError, EditedFile, SequentialFile, TextFile
 
 URL_LIFETIME = 900
 """Seconds for which a URL of :meth:`OssFS.geturl` holds."""
@@ -61,7 +55,7 @@ class OssFS(FS):
         self._signer = UrlSigner(options)
 
     def __repr__(self) -> str:
-        return f"OssFS({self._options!r})"
+        return f"OssFS({self._options.bucket!r}, {self._options.key_prefix!r})"
 
     def __str__(self) -> str:
         return f"<ossfs {self._options.bucket}/{self._options.key_prefix}>"
@@ -101,7 +95,7 @@ class OssFS(FS):
         if info is None:
             self._require_folder(dirname(path))
             with filesystem_errors(path):
-                self._client.put(_folder_key(path), BytesIO())
+                self._client.put(folder_key(path), BytesIO())
         elif not info.is_dir or not recreate:
             raise errors.DirectoryExists(path)
         return SubFS(self, path)
@@ -152,13 +146,13 @@ class OssFS(FS):
         if not self.isempty(path):
             raise errors.DirectoryNotEmpty(path)
         with filesystem_errors(path):
-            self._client.delete(_folder_key(path))
+            self._client.delete(folder_key(path))
 
     def removetree(self, dir_path: str) -> None:
         path = self.validatepath(dir_path)
         self._require_folder(path)
         with filesystem_errors(path):
-            for page in self._client.pages(_folder_key(path)):
+            for page in self._client.pages(folder_key(path)):
                 for stat in page.objects:
                     self._client.delete(stat.key)
 
@@ -210,21 +204,21 @@ class OssFS(FS):
 
     def _find(self, path: str) -> Info | None:
         if path == "/":
-            return _folder_info("")
+            return folder_info("")
         with filesystem_errors(path):
             try:
-                return _file_info(self._client.stat(path.lstrip("/")))
+                return file_info(self._client.stat(path.lstrip("/")))
             except ObjectNotFound:
-                page = next(self._client.pages(_folder_key(path), size=1))
-                return _folder_info(basename(path)) if page.objects else None
+                page = next(self._client.pages(folder_key(path), size=1))
+                return folder_info(basename(path)) if page.objects else None
 
     def _scan(self, path: str) -> Iterator[Info]:
-        folder, exists = _folder_key(path), path == "/"
+        folder, exists = folder_key(path), path == "/"
         with filesystem_errors(path):
             for page in self._client.pages(folder, delimiter="/"):
                 exists = exists or bool(page.objects or page.folders)
-                yield from (_folder_info(basename(key.rstrip("/"))) for key in page.folders)
-                yield from (_file_info(stat) for stat in page.objects if stat.key != folder)
+                yield from (folder_info(basename(key.rstrip("/"))) for key in page.folders)
+                yield from (file_info(stat) for stat in page.objects if stat.key != folder)
         if not exists:
             self._require_folder(path)
 
@@ -237,26 +231,3 @@ class OssFS(FS):
             self._require_folder(dirname(path))
         elif existing.is_dir:
             raise errors.FileExpected(path)
-
-
-def _folder_key(path: str) -> str:
-    return f"{path.strip('/')}/" if path.strip("/") else ""
-
-
-def _folder_info(name: str) -> Info:
-    return Info(
-        {
-            "basic": {"name": name, "is_dir": True},
-            "details": {"size": 0, "type": int(ResourceType.directory)},
-        }
-    )
-
-
-def _file_info(stat: ObjectStat) -> Info:
-    modified = None if stat.modified_at is None else stat.modified_at / 1000
-    return Info(
-        {
-            "basic": {"name": basename(stat.key), "is_dir": False},
-            "details": {"size": stat.size, "type": int(ResourceType.file), "modified": modified},
-        }
-    )
