@@ -15,7 +15,8 @@ from strongroom_storage_oss.options import OssOptions
 RUN = "from strongroom_storage_oss.commands import oss; oss()"
 
 
-def test_it_serves_until_it_is_interrupted() -> None:
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
+def test_it_serves_until_it_is_stopped(stop: signal.Signals) -> None:
     command = [sys.executable, "-u", "-c", RUN, "simulator", "--bucket", "files", "--port", "0"]
     command += ["--region", "cn-beijing", "--access-key-id", "me", "--access-key-secret", "mine"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
@@ -26,7 +27,7 @@ def test_it_serves_until_it_is_interrupted() -> None:
         backend.put(key, PatternSource(1000))
         assert backend.stat(key).size == 1000
         backend.close()
-        process.send_signal(signal.SIGINT)
+        process.send_signal(stop)
         assert process.stdout.read() == "Stopped.\n"
     assert process.returncode == 0
 

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from strongroom_storage_oss.simulator import OssSimulator
+from strongroom_storage_oss.simulator.crc64 import crc64, join
 
 Send = Callable[..., Any]
 PART = b"x" * 102_400
@@ -46,6 +47,13 @@ def test_parts_become_one_object(send: Send, put_part: Send, complete: Send) -> 
     assert whole.body == PART + b"end"
     assert whole.headers["x-oss-object-type"] == "Multipart"
     assert whole.headers["x-oss-hash-crc64ecma"] == answer.headers["x-oss-hash-crc64ecma"]
+
+
+@pytest.mark.parametrize("cut", [0, 1, 8, 9])
+def test_checksums_are_joined_without_the_bytes(cut: int) -> None:
+    whole = b"123456789"
+    head, tail = crc64(whole[:cut], 0), crc64(whole[cut:], 0)
+    assert join(head, tail, len(whole) - cut) == crc64(whole, 0) == 0x995DC9BBDF1939FA
 
 
 def test_nothing_is_visible_before_completion(send: Send, put_part: Send) -> None:

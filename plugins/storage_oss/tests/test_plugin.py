@@ -1,8 +1,10 @@
 """What the plugin registers, and what that costs."""
 
+import re
 import subprocess
 import sys
 from dataclasses import fields
+from pathlib import Path
 
 import pytest
 
@@ -19,6 +21,12 @@ def test_it_registers_the_backend_and_the_command() -> None:
 def test_secrets_are_declared_as_such() -> None:
     secret = {field.name for field in fields(OssOptions) if field.metadata["secret"]}
     assert secret == {"access_key_secret", "security_token"}
+
+
+def test_each_key_is_documented_in_its_order() -> None:
+    readme = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
+    documented = re.findall(r"^\| `(\w+)` \|", readme, flags=re.MULTILINE)
+    assert documented == [field.name for field in fields(OssOptions)]
 
 
 @pytest.mark.parametrize("module", ["alibabacloud_oss_v2", "fs", "http.server"])

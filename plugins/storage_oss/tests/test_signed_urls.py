@@ -14,7 +14,7 @@ import pytest
 from strongroom.plugin_api.storage import ObjectNotFound, StorageError
 from strongroom.testing.storage import new_key, read_all
 from strongroom_storage_oss.backend import OssBackend
-from strongroom_storage_oss.simulator import OssSimulator
+from strongroom_storage_oss.simulator import Account, OssSimulator
 
 MakeBackend = Callable[..., OssBackend]
 
@@ -184,6 +184,29 @@ def test_urls_name_the_public_endpoint(make_backend: MakeBackend, key: str) -> N
     url = urlsplit(backend.download_url(key, lifetime=60, headers={}))
     assert (url.hostname, url.path) == ("files.oss-cn-hangzhou.aliyuncs.com", f"/folder/{key}")
     assert parse_qs(url.query)["x-oss-signature-version"] == ["OSS4-HMAC-SHA256"]
+
+
+def test_urls_carry_the_bucket_in_the_path_if_told_to(make_backend: MakeBackend, key: str) -> None:
+    backend = make_backend(public_endpoint="https://oss.example.com", addressing="path")
+    url = urlsplit(backend.download_url(key, lifetime=60, headers={}))
+    assert (url.hostname, url.path) == ("oss.example.com", f"/files/{key}")
+
+
+class TestATemporaryAccount:
+    @pytest.fixture
+    def simulator(self) -> Iterator[OssSimulator]:
+        with OssSimulator(["files"], account=Account("me", "mine", "a/token+=")) as server:
+            yield server
+
+    def test_its_urls_carry_its_token(self, make_backend: MakeBackend, key: str) -> None:
+        backend = make_backend(security_token="a/token+=")
+        backend.put(key, io.BytesIO(b"signed"))
+        with fetch(backend.download_url(key, lifetime=60, headers={})) as response:
+            assert response.read() == b"signed"
+
+    def test_without_its_token_it_is_refused(self, make_backend: MakeBackend, key: str) -> None:
+        url = make_backend(security_token=None).download_url(key, lifetime=60, headers={})
+        assert refusal(url) == (403, "InvalidSecurityToken")
 
 
 def test_signing_asks_the_store_nothing(backend: OssBackend, simulator: OssSimulator, key: str) -> None:

@@ -196,6 +196,21 @@ def test_a_body_that_ends_early_is_not_stored(
     assert send("HEAD", "key").status == 404
 
 
+def test_a_body_must_say_where_it_ends(
+    simulator: OssSimulator, exchange: Send, sign_by_hand: Send
+) -> None:
+    assert exchange("PUT", "/files/key", {"Content-Length": "many"}).status == 400
+    target, headers = sign_by_hand("PUT", "key").sign(simulator.endpoint)
+    connection = HTTPConnection(urlsplit(simulator.endpoint).netloc, timeout=10)
+    connection.putrequest("PUT", target)
+    for name, value in headers.items():
+        connection.putheader(name, value)
+    connection.endheaders()
+    response = connection.getresponse()
+    assert (response.status, b"MissingContentLength" in response.read()) == (411, True)
+    connection.close()
+
+
 def test_a_connection_serves_one_request_after_another(
     simulator: OssSimulator, sign_by_hand: Send
 ) -> None:

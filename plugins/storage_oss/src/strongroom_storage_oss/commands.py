@@ -1,5 +1,7 @@
 """The commands below ``strongroom oss``."""
 
+import signal
+
 import click
 
 
@@ -37,10 +39,12 @@ def simulator(
     Objects live in a temporary folder that is removed at the end.
     """
     # Only this command needs a server of its own.
-    from strongroom_storage_oss.simulator import Account, OssSimulator  # noqa: PLC0415
+    from strongroom_storage_oss.simulator import Account, OssSimulator
 
     account = Account(access_key_id, access_key_secret)
     server = OssSimulator(buckets, account=account, region=region, host=host, port=port)
+    # Whoever stops it politely, as containers are, gets the folder removed as well.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     click.echo(f"OSS simulator on {server.endpoint}, buckets: {', '.join(buckets)}")
     try:
         server.serve_forever()

@@ -100,7 +100,7 @@ class OssFS(FS):
             raise errors.DirectoryExists(path)
         return SubFS(self, path)
 
-    def open(  # noqa: PLR0917  likewise
+    def open(
         self,
         path: str,
         mode: str = "r",

@@ -18,7 +18,6 @@ class StoredObject:
 
     key: str
     blob: Blob
-    etag: str
     kind: str
     modified_at: datetime
     headers: Mapping[str, str]

@@ -85,7 +85,7 @@ def _describe(stored: StoredObject, key: str) -> list[Element]:
     return [
         ("Key", key),
         ("LastModified", iso_time(stored.modified_at)),
-        ("ETag", f'"{stored.etag}"'),
+        ("ETag", f'"{stored.blob.etag}"'),
         ("Type", stored.kind),
         ("Size", stored.blob.size),
         ("StorageClass", "Standard"),

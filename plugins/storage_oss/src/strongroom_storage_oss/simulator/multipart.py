@@ -1,8 +1,7 @@
 """Multipart uploads."""
 
-import hashlib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from xml.etree import ElementTree as ET
 
@@ -59,12 +58,11 @@ class MultipartOperations:
         upload = _upload(bucket, request)
         parts = _chosen_parts(upload, _read_manifest(request))
         bucket.end_upload(upload)
-        blob = self._blobs.write(_pieces_of_parts(parts))
+        blob = self._blobs.join(parts)
         upload.remove_parts()
-        etag = _multipart_etag(parts)
-        stored = StoredObject(upload.key, blob, etag, "Multipart", now, upload.headers)
+        stored = StoredObject(upload.key, blob, "Multipart", now, upload.headers)
         bucket.publish(stored, overwrite=may_overwrite(request))
-        content = [*_names(bucket, upload), ("ETag", f'"{etag}"')]
+        content = [*_names(bucket, upload), ("ETag", f'"{blob.etag}"')]
         headers = {"x-oss-hash-crc64ecma": str(blob.crc64)}
         return document("CompleteMultipartUploadResult", content, headers)
 
@@ -154,13 +152,3 @@ def _chosen_parts(upload: Upload, manifest: Sequence[tuple[int, str]]) -> list[B
     if any(part.size < SMALLEST_PART for part in chosen[:-1]):
         raise OssError(400, "EntityTooSmall", "Your proposed upload is too small.")
     return chosen
-
-
-def _pieces_of_parts(parts: Sequence[Blob]) -> Iterator[bytes]:
-    for part in parts:
-        yield from pieces_of_file(part.path.open("rb", buffering=0), part.size)
-
-
-def _multipart_etag(parts: Sequence[Blob]) -> str:
-    digest = hashlib.md5(b"".join(part.md5 for part in parts), usedforsecurity=False)
-    return f"{digest.hexdigest().upper()}-{len(parts)}"

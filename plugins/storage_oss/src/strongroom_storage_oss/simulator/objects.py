@@ -35,7 +35,7 @@ class ObjectOperations:
     def put(self, bucket: Bucket, request: Request, now: datetime) -> Response:
         """PutObject."""
         blob = self.receive(request)
-        stored = StoredObject(request.key, blob, blob.etag, "Normal", now, kept_headers(request))
+        stored = StoredObject(request.key, blob, "Normal", now, kept_headers(request))
         bucket.publish(stored, overwrite=may_overwrite(request))
         return Response(200, written_headers(blob))
 
@@ -74,7 +74,7 @@ class ObjectOperations:
         blob = self._blobs.write(pieces_of_file(file, source.blob.size))
         replace = request.headers.get("x-oss-metadata-directive", "COPY").upper() == "REPLACE"
         headers = kept_headers(request) if replace else source.headers
-        stored = StoredObject(request.key, blob, blob.etag, "Normal", now, headers)
+        stored = StoredObject(request.key, blob, "Normal", now, headers)
         bucket.publish(stored, overwrite=may_overwrite(request))
         content = [("LastModified", iso_time(now)), ("ETag", f'"{blob.etag}"')]
         return document("CopyObjectResult", content, {"x-oss-hash-crc64ecma": str(blob.crc64)})
@@ -124,7 +124,7 @@ def _object_headers(stored: StoredObject) -> dict[str, str]:
         "Content-Type": "application/octet-stream",
         **stored.headers,
         "Accept-Ranges": "bytes",
-        "ETag": f'"{stored.etag}"',
+        "ETag": f'"{stored.blob.etag}"',
         "Last-Modified": http_time(stored.modified_at),
         "x-oss-hash-crc64ecma": str(stored.blob.crc64),
         "x-oss-object-type": stored.kind,

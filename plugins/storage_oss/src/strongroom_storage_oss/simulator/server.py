@@ -7,6 +7,7 @@ import tempfile
 import threading
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import TracebackType
@@ -16,7 +17,7 @@ from strongroom_storage_oss.simulator.buckets import Bucket
 from strongroom_storage_oss.simulator.errors import OssError
 from strongroom_storage_oss.simulator.log import LoggedRequest, RequestLog
 from strongroom_storage_oss.simulator.request import CHUNK_SIZE, Request, read_body
-from strongroom_storage_oss.simulator.response import Response, error_response, http_time
+from strongroom_storage_oss.simulator.response import Response, error_response
 from strongroom_storage_oss.simulator.service import OssService
 from strongroom_storage_oss.simulator.signature import Account, Clock, SignatureVerifier
 
@@ -68,7 +69,7 @@ class OssSimulator:
         return f"http://{host!s}:{port}"
 
     def serve_forever(self) -> None:
-        """Answer requests until :meth:`close` is called from another thread."""
+        """Answer requests until interrupted."""
         self._server.serve_forever(poll_interval=0.05)
 
     def close(self) -> None:
@@ -112,6 +113,9 @@ class _Handler(BaseHTTPRequestHandler):
     server: _Server
 
     def _serve(self) -> None:
+        if not self.headers.get("Content-Length", "0").isdecimal():
+            self.send_error(HTTPStatus.BAD_REQUEST)
+            return
         request = Request(self.command, self.path, self.headers, read_body(self.headers, self.rfile))
         request_id = secrets.token_hex(12).upper()
         try:
@@ -145,9 +149,6 @@ class _Handler(BaseHTTPRequestHandler):
             return
         for piece in response.body:
             self.wfile.write(piece)
-
-    def date_time_string(self, timestamp: float | None = None) -> str:  # noqa: ARG002
-        return http_time(system_clock())
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002
         """Stay silent: what was answered stands in the log of requests."""
