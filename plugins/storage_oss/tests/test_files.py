@@ -30,12 +30,12 @@ def filesystem(options: OssOptions) -> Iterator[OssFS]:
 
 def write(filesystem: OssFS, mode: str, size: int, *, then: type[Exception]) -> None:
     with filesystem.open("file", mode) as file:
-        file.write(("x" if mode == "w" else b"x") * size)
+        file.write((b"x" if "b" in mode else "x") * size)
         raise then
 
 
 @pytest.mark.parametrize("size", [10, 3 * PART])
-@pytest.mark.parametrize("mode", ["wb", "w+b", "ab", "w"])
+@pytest.mark.parametrize("mode", ["wb", "w+b", "ab", "w", "w+", "a", "x"])
 def test_an_exception_stores_nothing(
     filesystem: OssFS, simulator: OssSimulator, mode: str, size: int
 ) -> None:
@@ -45,7 +45,7 @@ def test_an_exception_stores_nothing(
     assert simulator.buckets["files"].uploads() == []
 
 
-@pytest.mark.parametrize("mode", ["wb", "r+b", "ab", "w"])
+@pytest.mark.parametrize("mode", ["wb", "r+b", "ab", "w", "r+", "a"])
 def test_an_exception_leaves_what_was_there(filesystem: OssFS, mode: str) -> None:
     filesystem.writebytes("file", b"before")
     with pytest.raises(Interrupted):
@@ -101,6 +101,21 @@ def test_a_file_is_seekable_until_its_beginning_has_left(filesystem: OssFS) -> N
             with pytest.raises(io.UnsupportedOperation):
                 change(0)
     assert filesystem.readbytes("file") == b"0x23" + b"y" * PART
+
+
+def test_it_cannot_be_sought_beyond_the_first_part(filesystem: OssFS) -> None:
+    with filesystem.openbin("file", "w") as file:
+        file.write(b"0123")
+        with pytest.raises(io.UnsupportedOperation):
+            file.seek(PART + 1)
+        file.write(b"45")
+    assert filesystem.readbytes("file") == b"012345"
+
+
+def test_before_its_beginning_no_file_can_be_sought(filesystem: OssFS) -> None:
+    filesystem.writebytes("file", b"0123")
+    with filesystem.openbin("file") as file, pytest.raises(ValueError, match="negative"):
+        file.seek(-5, io.SEEK_END)
 
 
 def test_each_run_of_bytes_is_one_request(filesystem: OssFS, simulator: OssSimulator) -> None:
@@ -171,6 +186,10 @@ def test_its_urls_give_the_file(filesystem: OssFS) -> None:
     filesystem.writebytes("ü z", b"content")
     with urlopen(filesystem.geturl("ü z"), timeout=10) as response:
         assert response.read() == b"content"
+
+
+def test_it_does_not_show_its_secrets(filesystem: OssFS, options: OssOptions) -> None:
+    assert options.access_key_secret not in f"{filesystem!r} {filesystem}"
 
 
 def test_a_store_that_refuses_is_no_missing_file(options: OssOptions) -> None:

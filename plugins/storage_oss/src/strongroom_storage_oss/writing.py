@@ -15,9 +15,11 @@ class DiscardedOnError(io.IOBase):
     An exception in its ``with`` block, and being forgotten unclosed, leave the store as it was.
     """
 
+    _discarded = False
+
     def discard(self) -> None:
-        """Make :meth:`close` store nothing."""
-        raise NotImplementedError
+        """Make :meth:`close` store nothing, whatever is still written."""
+        self._discarded = True
 
     def __exit__(
         self,
@@ -46,7 +48,6 @@ class SequentialFile(DiscardedOnError, io.RawIOBase):
         super().__init__()
         self.name = key
         self._writer = ObjectWriter(client, key)
-        self._discarded = False
 
     def writable(self) -> bool:
         return True
@@ -59,7 +60,11 @@ class SequentialFile(DiscardedOnError, io.RawIOBase):
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
         self._require_whole("seek")
-        return self._writer.part.seek(offset, whence)
+        position = self._writer.part.seek(offset, whence)
+        if position > self._writer.part_size:
+            self._writer.part.seek(0, io.SEEK_END)
+            raise io.UnsupportedOperation("cannot seek beyond the first part")
+        return position
 
     def truncate(self, size: int | None = None) -> int:
         self._require_whole("truncate")
@@ -76,8 +81,8 @@ class SequentialFile(DiscardedOnError, io.RawIOBase):
 
     def discard(self) -> None:
         if not self.closed and not self._discarded:
-            self._discarded = True
             self._writer.discard()
+        super().discard()
 
     def close(self) -> None:
         if self.closed:
@@ -117,10 +122,9 @@ class EditedFile(DiscardedOnError, io.BufferedRandom):
         self._client = client
         self._key = key
         self._append = append
-        self._changed = False
+        self._changed = changed
         if load:
             self._load()
-        self._changed = changed
 
     def write(self, data: bytes) -> int:  # type: ignore[override]
         self._changed = True
@@ -132,22 +136,24 @@ class EditedFile(DiscardedOnError, io.BufferedRandom):
         self._changed = True
         return super().truncate(size)
 
-    def discard(self) -> None:
-        self._changed = False
-
     def close(self) -> None:
         if self.closed:
             return
         try:
-            if self._changed:
+            if self._changed and not self._discarded:
                 self._store()
         finally:
             super().close()
 
     def _load(self) -> None:
-        with filesystem_errors(self._key), self._client.open(self._key) as chunks:
-            for chunk in chunks:
-                super().write(chunk)
+        try:
+            with filesystem_errors(self._key), self._client.open(self._key) as chunks:
+                for chunk in chunks:
+                    super().write(chunk)
+        except BaseException:
+            self.discard()
+            self.close()
+            raise
         if not self._append:
             self.seek(0)
 
