@@ -86,7 +86,7 @@ def test_a_store_that_says_when_to_come_back_is_believed(
 
 
 def test_what_is_transient_is_tried_again(make_backend: MakeBackend, store: CannedStore) -> None:
-    answer = b"HTTP/1.1 500 Oops\r\nContent-Length: 0\r\n\r\n"
+    answer = b"HTTP/1.1 500 Oops\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
     with pytest.raises(StorageUnavailable):
         make_backend(endpoint=store.start(answer), retries=1).stat(new_key())
     assert store.requests == ["HEAD", "HEAD"]

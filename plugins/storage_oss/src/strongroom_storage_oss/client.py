@@ -14,8 +14,9 @@ from strongroom_storage_oss.vendor import Connection, RangeNotSatisfiable, trans
 CHUNK_SIZE = 256 * 1024
 PAGE_SIZE = 1000
 
-TIDYING_TIMEOUT = 1.0
-"""Seconds for removing what a failure left behind: its caller has waited for the failure already."""
+# For removing what a failure left behind: its caller has waited for the failure already. The second
+# attempt is for a connection that the failure has left stale.
+TIDYING_LIMITS = {"readwrite_timeout": 0.5, "operation_timeout": 0.5, "retry_max_attempts": 2}
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +152,7 @@ class OssClient:
     ) -> None:
         message = request(bucket=self.options.bucket, key=self._prefix + key, **fields)
         with translated_errors(key):
-            operation(message, readwrite_timeout=TIDYING_TIMEOUT, retry_max_attempts=1)
+            operation(message, **TIDYING_LIMITS)
 
     def _page(self, result: Any) -> Page:
         cut = len(self._prefix)
