@@ -23,7 +23,7 @@ from strongroom_storage_oss.multipart import copy_object
 from strongroom_storage_oss.options import OssOptions
 from strongroom_storage_oss.reading import ObjectReader, filesystem_errors
 from strongroom_storage_oss.signing import UrlSigner
-from strongroom_storage_oss.writing import DiscardedOnError, EditedFile, SequentialFile, TextFile
+from strongroom_storage_oss.writing import DiscardableFile, EditedFile, SequentialFile, TextFile
 
 URL_LIFETIME = 900
 """Seconds for which a URL of :meth:`OssFS.geturl` holds."""
@@ -114,7 +114,7 @@ class OssFS(FS):
         file: Any = self.openbin(path, mode.replace("t", ""), buffering)
         if "b" in mode:
             return file
-        wrapper = TextFile if isinstance(file, DiscardedOnError) else TextIOWrapper
+        wrapper = TextFile if isinstance(file, DiscardableFile) else TextIOWrapper
         return wrapper(file, encoding=encoding or "utf-8", errors=errors, newline=newline)
 
     def openbin(self, path: str, mode: str = "r", buffering: int = -1, **options: Any) -> BinaryIO:

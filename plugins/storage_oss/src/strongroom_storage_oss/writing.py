@@ -9,7 +9,7 @@ from strongroom_storage_oss.multipart import ObjectWriter
 from strongroom_storage_oss.reading import filesystem_errors
 
 
-class DiscardedOnError(io.IOBase):
+class DiscardableFile(io.IOBase):
     """A file whose content becomes an object only when it is closed after all went well.
 
     An exception in its ``with`` block, and being forgotten unclosed, leave the store as it was.
@@ -36,7 +36,7 @@ class DiscardedOnError(io.IOBase):
         super().__del__()
 
 
-class SequentialFile(DiscardedOnError, io.RawIOBase):
+class SequentialFile(DiscardableFile, io.RawIOBase):
     """A file that is written from its beginning to its end, and sent meanwhile.
 
     It is seekable as long as it fits in one part; afterwards the beginning has left.
@@ -106,7 +106,7 @@ class SequentialFile(DiscardedOnError, io.RawIOBase):
             raise io.UnsupportedOperation(f"cannot {operation}: the beginning has been sent already")
 
 
-class EditedFile(DiscardedOnError, io.BufferedRandom):
+class EditedFile(DiscardableFile, io.BufferedRandom):
     """A file that is read and written anywhere: a temporary one, stored when it is closed.
 
     Args:
@@ -173,7 +173,7 @@ class EditedFile(DiscardedOnError, io.BufferedRandom):
 class TextFile(io.TextIOWrapper):
     """Text over a file that is discarded on error, and so discarded on error as well."""
 
-    buffer: DiscardedOnError  # type: ignore[assignment]
+    buffer: DiscardableFile  # type: ignore[assignment]
 
     def __exit__(
         self,
