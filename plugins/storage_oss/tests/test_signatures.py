@@ -1,7 +1,7 @@
 """The simulator lets in what is signed rightly, and nothing else."""
 
 from collections.abc import Callable, Iterator
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from email.message import Message
 from io import BytesIO
 from typing import Any
@@ -158,7 +158,9 @@ def test_signatures_are_those_the_vendor_publishes(
     for name, value in given.items():
         headers[name] = value
     query = "param1=value1&%2Bparam1=value3&%7Cparam1=value4&%2Bparam2=&%7Cparam2&param2"
-    request = Request("PUT", f"/1234%2B-/123/1.txt?{query}", headers, SizedBody(BytesIO(), 0))
+    request = Request(
+        "PUT", f"/1234%2B-/123/1.txt?{query}", headers, SizedBody(BytesIO(), 0), datetime.now(UTC)
+    )
     scope = f"{timestamp[:8]}/cn-hangzhou/oss/aliyun_v4_request"
     text = string_to_sign(timestamp, scope, canonical_request(request, additional))
     assert sign("sk", scope, text) == signature

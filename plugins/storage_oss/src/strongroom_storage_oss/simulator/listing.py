@@ -4,7 +4,6 @@ import base64
 import binascii
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
 from urllib.parse import quote
 
 from strongroom_storage_oss.simulator.buckets import Bucket, StoredObject
@@ -29,7 +28,7 @@ class Page:
         return len(self.objects) + len(self.folders)
 
 
-def list_objects(bucket: Bucket, request: Request, now: datetime) -> Response:  # noqa: ARG001
+def list_objects(bucket: Bucket, request: Request) -> Response:
     """ListObjectsV2."""
     parameters = request.parameters
     size = _page_size(parameters.get("max-keys", "100"))

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from datetime import datetime
 from xml.etree import ElementTree as ET
 
 from strongroom_storage_oss.simulator.blobs import Blob, BlobFolder, pieces_of_file
@@ -29,20 +28,20 @@ class MultipartOperations:
         self._blobs = blobs
         self._objects = objects
 
-    def initiate(self, bucket: Bucket, request: Request, now: datetime) -> Response:
+    def initiate(self, bucket: Bucket, request: Request) -> Response:
         """InitiateMultipartUpload."""
-        upload = Upload(request.key, kept_headers(request), now)
+        upload = Upload(request.key, kept_headers(request), request.received_at)
         bucket.begin_upload(upload)
         return document("InitiateMultipartUploadResult", _names(bucket, upload))
 
-    def upload_part(self, bucket: Bucket, request: Request, now: datetime) -> Response:  # noqa: ARG002
+    def upload_part(self, bucket: Bucket, request: Request) -> Response:
         """UploadPart."""
         upload, number = _upload(bucket, request), _part_number(request)
         part = self._objects.receive(request)
         bucket.add_part(upload, number, part)
         return Response(200, written_headers(part))
 
-    def upload_part_copy(self, bucket: Bucket, request: Request, now: datetime) -> Response:
+    def upload_part_copy(self, bucket: Bucket, request: Request) -> Response:
         """UploadPartCopy."""
         upload, number = _upload(bucket, request), _part_number(request)
         source, file = bucket.open(copy_source(bucket, request))
@@ -51,29 +50,32 @@ class MultipartOperations:
         file.seek(start)
         part = self._blobs.write(pieces_of_file(file, stop - start))
         bucket.add_part(upload, number, part)
-        return document("CopyPartResult", [("LastModified", iso_time(now)), ("ETag", f'"{part.etag}"')])
+        return document(
+            "CopyPartResult",
+            [("LastModified", iso_time(request.received_at)), ("ETag", f'"{part.etag}"')],
+        )
 
-    def complete(self, bucket: Bucket, request: Request, now: datetime) -> Response:
+    def complete(self, bucket: Bucket, request: Request) -> Response:
         """CompleteMultipartUpload."""
         upload = _upload(bucket, request)
         parts = _chosen_parts(upload, _read_manifest(request))
         bucket.end_upload(upload)
         blob = self._blobs.join(parts)
         upload.remove_parts()
-        stored = StoredObject(upload.key, blob, "Multipart", now, upload.headers)
+        stored = StoredObject(upload.key, blob, "Multipart", request.received_at, upload.headers)
         bucket.publish(stored, overwrite=may_overwrite(request))
         content = [*_names(bucket, upload), ("ETag", f'"{blob.etag}"')]
         headers = {"x-oss-hash-crc64ecma": str(blob.crc64)}
         return document("CompleteMultipartUploadResult", content, headers)
 
-    def abort(self, bucket: Bucket, request: Request, now: datetime) -> Response:  # noqa: ARG002
+    def abort(self, bucket: Bucket, request: Request) -> Response:
         """AbortMultipartUpload."""
         upload = _upload(bucket, request)
         bucket.end_upload(upload)
         upload.remove_parts()
         return Response(204)
 
-    def list_parts(self, bucket: Bucket, request: Request, now: datetime) -> Response:
+    def list_parts(self, bucket: Bucket, request: Request) -> Response:
         """ListParts."""
         upload = _upload(bucket, request)
         parts: list[Element] = [
@@ -81,7 +83,7 @@ class MultipartOperations:
                 "Part",
                 [
                     ("PartNumber", number),
-                    ("LastModified", iso_time(now)),
+                    ("LastModified", iso_time(request.received_at)),
                     ("ETag", f'"{part.etag}"'),
                     ("HashCrc64ecma", part.crc64),
                     ("Size", part.size),
@@ -92,7 +94,7 @@ class MultipartOperations:
         content: list[Element] = [*_names(bucket, upload), ("IsTruncated", "false"), *parts]
         return document("ListPartsResult", content)
 
-    def list_uploads(self, bucket: Bucket, request: Request, now: datetime) -> Response:  # noqa: ARG002
+    def list_uploads(self, bucket: Bucket, request: Request) -> Response:
         """ListMultipartUploads."""
         prefix = request.parameters.get("prefix", "")
         uploads: list[Element] = [

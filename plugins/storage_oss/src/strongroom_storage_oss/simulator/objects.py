@@ -1,7 +1,6 @@
 """What can be asked of an object."""
 
 from collections.abc import Mapping
-from datetime import datetime
 from urllib.parse import unquote
 
 from strongroom_storage_oss.simulator.blobs import Blob, BlobFolder, pieces_of_body, pieces_of_file
@@ -32,14 +31,14 @@ class ObjectOperations:
         self._blobs = blobs
         self._largest = largest
 
-    def put(self, bucket: Bucket, request: Request, now: datetime) -> Response:
+    def put(self, bucket: Bucket, request: Request) -> Response:
         """PutObject."""
         blob = self.receive(request)
-        stored = StoredObject(request.key, blob, "Normal", now, kept_headers(request))
+        stored = StoredObject(request.key, blob, "Normal", request.received_at, kept_headers(request))
         bucket.publish(stored, overwrite=may_overwrite(request))
         return Response(200, written_headers(blob))
 
-    def get(self, bucket: Bucket, request: Request, now: datetime) -> Response:  # noqa: ARG002
+    def get(self, bucket: Bucket, request: Request) -> Response:
         """GetObject."""
         stored, file = bucket.open(request.key)
         try:
@@ -55,17 +54,17 @@ class ObjectOperations:
             headers["Content-Range"] = f"bytes {start}-{start + length - 1}/{stored.blob.size}"
         return Response(206 if part else 200, headers, pieces_of_file(file, length), length)
 
-    def head(self, bucket: Bucket, request: Request, now: datetime) -> Response:  # noqa: ARG002
+    def head(self, bucket: Bucket, request: Request) -> Response:
         """HeadObject."""
         stored = bucket.get(request.key)
         return Response(200, _object_headers(stored), (), stored.blob.size)
 
-    def delete(self, bucket: Bucket, request: Request, now: datetime) -> Response:  # noqa: ARG002
+    def delete(self, bucket: Bucket, request: Request) -> Response:
         """DeleteObject."""
         bucket.delete(request.key)
         return Response(204)
 
-    def copy(self, bucket: Bucket, request: Request, now: datetime) -> Response:
+    def copy(self, bucket: Bucket, request: Request) -> Response:
         """CopyObject."""
         source, file = bucket.open(copy_source(bucket, request))
         if source.blob.size > self._largest:
@@ -74,9 +73,9 @@ class ObjectOperations:
         blob = self._blobs.write(pieces_of_file(file, source.blob.size))
         replace = request.headers.get("x-oss-metadata-directive", "COPY").upper() == "REPLACE"
         headers = kept_headers(request) if replace else source.headers
-        stored = StoredObject(request.key, blob, "Normal", now, headers)
+        stored = StoredObject(request.key, blob, "Normal", request.received_at, headers)
         bucket.publish(stored, overwrite=may_overwrite(request))
-        content = [("LastModified", iso_time(now)), ("ETag", f'"{blob.etag}"')]
+        content = [("LastModified", iso_time(request.received_at)), ("ETag", f'"{blob.etag}"')]
         return document("CopyObjectResult", content, {"x-oss-hash-crc64ecma": str(blob.crc64)})
 
     def receive(self, request: Request) -> Blob:

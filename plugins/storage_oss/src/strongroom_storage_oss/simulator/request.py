@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from email.message import Message
 from functools import cached_property
 from io import BufferedIOBase
@@ -87,12 +88,14 @@ class Request:
         target: path and query as they were sent.
         headers: case-insensitive.
         body: not read yet.
+        received_at: when it arrived, with a timezone.
     """
 
     method: str
     target: str
     headers: Message
     body: Body
+    received_at: datetime
 
     @cached_property
     def parameters(self) -> Mapping[str, str]:

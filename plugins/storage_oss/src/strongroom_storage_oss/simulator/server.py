@@ -5,7 +5,7 @@ import shutil
 import sys
 import tempfile
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -19,7 +19,9 @@ from strongroom_storage_oss.simulator.log import LoggedRequest, RequestLog
 from strongroom_storage_oss.simulator.request import CHUNK_SIZE, Request, read_body
 from strongroom_storage_oss.simulator.response import Response, error_response
 from strongroom_storage_oss.simulator.service import OssService
-from strongroom_storage_oss.simulator.signature import Account, Clock, SignatureVerifier
+from strongroom_storage_oss.simulator.signature import Account, SignatureVerifier
+
+Clock = Callable[[], datetime]
 
 LARGEST_REQUEST = 5 * 1024**3
 
@@ -58,9 +60,9 @@ class OssSimulator:
         self.requests = RequestLog()
         self.buckets = {name: Bucket(name) for name in buckets}
         self._folder = Path(tempfile.mkdtemp(prefix="oss-simulator-"))
-        verifier = SignatureVerifier(self.account, region, clock)
-        service = OssService(self._folder, self.buckets, verifier, clock, largest=largest_request)
-        self._server = _Server((host, port), service, self.requests)
+        verifier = SignatureVerifier(self.account, region)
+        service = OssService(self._folder, self.buckets, verifier, largest=largest_request)
+        self._server = _Server((host, port), service, self.requests, clock)
 
     @property
     def endpoint(self) -> str:
@@ -94,10 +96,13 @@ class OssSimulator:
 class _Server(ThreadingHTTPServer):
     request_queue_size = 128
 
-    def __init__(self, address: tuple[str, int], service: OssService, log: RequestLog) -> None:
+    def __init__(
+        self, address: tuple[str, int], service: OssService, log: RequestLog, clock: Clock
+    ) -> None:
         super().__init__(address, _Handler)
         self.service = service
         self.log = log
+        self.clock = clock
 
     def handle_error(self, request: object, client_address: object) -> None:
         # A client that hangs up is everyday; anything else is a fault of ours, and shown.
@@ -116,7 +121,8 @@ class _Handler(BaseHTTPRequestHandler):
         if not self.headers.get("Content-Length", "0").isdecimal():
             self.send_error(HTTPStatus.BAD_REQUEST)
             return
-        request = Request(self.command, self.path, self.headers, read_body(self.headers, self.rfile))
+        body = read_body(self.headers, self.rfile)
+        request = Request(self.command, self.path, self.headers, body, self.server.clock())
         request_id = secrets.token_hex(12).upper()
         try:
             response = self.server.service.answer(request)

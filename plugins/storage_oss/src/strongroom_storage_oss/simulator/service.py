@@ -1,7 +1,6 @@
 """Which operation a request asks for, and its answer."""
 
 from collections.abc import Callable, Mapping
-from datetime import datetime
 from pathlib import Path
 
 from strongroom_storage_oss.simulator.blobs import BlobFolder
@@ -12,12 +11,12 @@ from strongroom_storage_oss.simulator.multipart import MultipartOperations
 from strongroom_storage_oss.simulator.objects import ObjectOperations
 from strongroom_storage_oss.simulator.request import Request
 from strongroom_storage_oss.simulator.response import Response
-from strongroom_storage_oss.simulator.signature import Clock, SignatureVerifier
+from strongroom_storage_oss.simulator.signature import SignatureVerifier
 
 UNSUPPORTED = frozenset({"acl", "objectMeta", "symlink", "tagging", "versionId", "x-oss-process"})
 """Parameters that change what a request means, to something this server does not do."""
 
-Operation = Callable[[Bucket, Request, datetime], Response]
+Operation = Callable[[Bucket, Request], Response]
 
 
 class OssService:
@@ -27,7 +26,6 @@ class OssService:
         folder: where bytes are kept.
         buckets: the names of the buckets there are.
         verifier: refuses requests.
-        clock: what time it is.
         largest: the most bytes of one upload or copy request.
     """
 
@@ -36,13 +34,11 @@ class OssService:
         folder: Path,
         buckets: Mapping[str, Bucket],
         verifier: SignatureVerifier,
-        clock: Clock,
         *,
         largest: int,
     ) -> None:
         self._buckets = buckets
         self._verifier = verifier
-        self._clock = clock
         blobs = BlobFolder(folder)
         self._objects = ObjectOperations(blobs, largest=largest)
         self._multipart = MultipartOperations(blobs, self._objects)
@@ -74,7 +70,7 @@ class OssService:
         operation = self._operations.get(self.operation_name(request))
         if operation is None:
             raise OssError(501, "NotImplemented", "The simulator does not know this operation.")
-        return operation(bucket, request, self._clock())
+        return operation(bucket, request)
 
     def _table(self) -> Mapping[str, Operation]:
         return {

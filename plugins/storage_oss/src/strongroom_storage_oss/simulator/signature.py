@@ -8,7 +8,7 @@ headers that must be signed (``Content-Type``, ``Content-MD5``, ``x-oss-*``) and
 import hashlib
 import hmac
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from urllib.parse import quote
@@ -21,8 +21,6 @@ TERMINATOR = "aliyun_v4_request"
 UNSIGNED_PAYLOAD = "UNSIGNED-PAYLOAD"
 LARGEST_SKEW = timedelta(minutes=15)
 LONGEST_LIFETIME = 7 * 24 * 3600
-
-Clock = Callable[[], datetime]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,38 +56,23 @@ class Claim:
 class SignatureVerifier:
     """Decides whether a request was made by the account, just now, for this region."""
 
-    def __init__(self, account: Account, region: str, clock: Clock) -> None:
+    def __init__(self, account: Account, region: str) -> None:
         self._account = account
         self._region = region
-        self._clock = clock
 
     def verify(self, request: Request) -> None:
         """Raise the :class:`OssError` that the service would answer; return if there is none."""
         if "Authorization" in request.headers:
             claim = _claim_of_header(request)
-            self._check_skew(claim)
+            _check_skew(claim, request.received_at)
         elif "x-oss-signature-version" in request.parameters:
             claim = _claim_of_query(request)
-            self._check_lifetime(claim, request.parameters.get("x-oss-expires", ""))
+            _check_lifetime(claim, request.parameters.get("x-oss-expires", ""), request.received_at)
         else:
             raise access_denied("Anonymous access is forbidden for this operation.")
         self._check_account(claim)
         self._check_scope(claim)
         self._check_signature(claim, request)
-
-    def _check_skew(self, claim: Claim) -> None:
-        if abs(self._clock() - _parse_timestamp(claim.timestamp)) > LARGEST_SKEW:
-            message = "The difference between the request time and the current time is too large."
-            raise OssError(403, "RequestTimeTooSkewed", message, RequestTime=claim.timestamp)
-
-    def _check_lifetime(self, claim: Claim, expires: str) -> None:
-        if not expires.isdecimal() or not 0 < int(expires) <= LONGEST_LIFETIME:
-            raise invalid_argument("x-oss-expires must be 1 to 604800 seconds.", Expires=expires)
-        start, now = _parse_timestamp(claim.timestamp), self._clock()
-        if now < start - LARGEST_SKEW:
-            raise access_denied("Request is not valid yet.", ServerTime=now.isoformat())
-        if now > start + timedelta(seconds=int(expires)):
-            raise access_denied("Request has expired.", Expires=expires, ServerTime=now.isoformat())
 
     def _check_account(self, claim: Claim) -> None:
         if claim.access_key_id != self._account.access_key_id:
@@ -165,6 +148,22 @@ def sign(secret: str, scope: str, text: str) -> str:
     for step in scope.split("/"):
         key = hmac.digest(key, step.encode(), "sha256")
     return hmac.digest(key, text.encode(), "sha256").hex()
+
+
+def _check_skew(claim: Claim, now: datetime) -> None:
+    if abs(now - _parse_timestamp(claim.timestamp)) > LARGEST_SKEW:
+        message = "The difference between the request time and the current time is too large."
+        raise OssError(403, "RequestTimeTooSkewed", message, RequestTime=claim.timestamp)
+
+
+def _check_lifetime(claim: Claim, expires: str, now: datetime) -> None:
+    if not expires.isdecimal() or not 0 < int(expires) <= LONGEST_LIFETIME:
+        raise invalid_argument("x-oss-expires must be 1 to 604800 seconds.", Expires=expires)
+    start = _parse_timestamp(claim.timestamp)
+    if now < start - LARGEST_SKEW:
+        raise access_denied("Request is not valid yet.", ServerTime=now.isoformat())
+    if now > start + timedelta(seconds=int(expires)):
+        raise access_denied("Request has expired.", Expires=expires, ServerTime=now.isoformat())
 
 
 def _must_be_signed(name: str) -> bool:
