@@ -96,6 +96,19 @@ def test_every_error_code_is_stable_unique_and_well_formed() -> None:
     assert all(kind.message.endswith(".") for kind in catalogue())
 
 
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/api/v1/wechat-authorizations",
+        "/api/v1/miniProgram-authorization",
+        "/api/v1/users/01a1fd35-41a4-7159-832d-f9df39268981/wechatIds",
+    ],
+)
+def test_an_interface_whose_plugin_is_not_enabled_is_501(api: Api, path: str) -> None:
+    response = api.post(path, {})
+    assert (response.status_code, error_code(response)) == (501, "error.not-implemented")
+
+
 class TestEnvelope:
     """Collections: the envelope and its paging."""
 

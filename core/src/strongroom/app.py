@@ -24,6 +24,7 @@ from strongroom.web.errors import register_error_handlers
 from strongroom.web.guard import TokenVerifier
 from strongroom.web.openapi import create_api
 from strongroom.web.requests import TrustedProxies, register_request_hooks
+from strongroom.web.reserved import reserve_paths
 from strongroom.web.wsgi import HonestLength
 
 MAX_JSON_BYTES = 1024 * 1024
@@ -81,3 +82,4 @@ def _register_routes(app: Flask, container: Container) -> None:
     plugin_blueprints = [item for _, item in container.selection.plugins.ask("register_blueprints")]
     for blueprint in (*BLUEPRINTS, *plugin_blueprints):
         api.register_blueprint(blueprint, url_prefix=base_path + (blueprint.url_prefix or ""))
+    reserve_paths(app, base_path)

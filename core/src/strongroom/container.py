@@ -23,6 +23,7 @@ from strongroom.files.service import FileService
 from strongroom.files.tree import Tree
 from strongroom.limits.service import Counters
 from strongroom.plugin_api.storage import StorageBackend, StorageError
+from strongroom.production import refuse_unsafe
 from strongroom.secret_keys import SecretKeys, load_or_create_secret
 from strongroom.selection import Selection, select
 from strongroom.storage.service import BlobService
@@ -64,6 +65,7 @@ def build(configuration: Configuration, clock: Clock | None = None) -> Container
         ConfigurationError: the configuration cannot be served.
     """
     selection = select(configuration)
+    refuse_unsafe(configuration, selection)
     with ExitStack() as resources:
         container = _Builder(configuration, selection, clock or SystemClock(), resources).build()
         resources.pop_all()

@@ -38,7 +38,7 @@ class FileListing:
             if role is Role.ADMIN:
                 page = self._children(connection, tenant_id, owner_id, Permission.MANAGE, paging)
             elif role is None:
-                page = Page[NodeView]([], 0, paging)
+                page = Page([], 0, paging)
             else:
                 page = self._granted(connection, tenant_id, owner_id, paging)
             return page, self._summaries(connection, page)
@@ -65,7 +65,7 @@ class FileListing:
             elif owner_id == identity.user_id:
                 raise Forbidden
             else:
-                page = Page[NodeView]([], 0, paging)
+                page = Page([], 0, paging)
             return page, self._summaries(connection, page)
 
     def _owner_role(

@@ -8,6 +8,7 @@ from uuid import uuid4
 
 from flask import Flask, Response, g, request
 
+from strongroom.errors import NotFound
 from strongroom.identity import Origin
 from strongroom.plugin_api.login import Client
 from strongroom.web.components import use
@@ -48,6 +49,9 @@ def origin() -> Origin:
 def _begin() -> None:
     offered = request.headers.get("X-Request-Id", "")
     g.request_id = offered if _REQUEST_ID.fullmatch(offered) else uuid4().hex
+    # No id and no name holds it, and not every database takes it for text.
+    if "\0" in request.path:
+        raise NotFound
 
 
 def _finish(response: Response) -> Response:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from marshmallow import Schema, fields, validate
+from marshmallow import Schema, ValidationError, fields, validate
 
 from strongroom.clock import iso_format
 
@@ -16,7 +16,14 @@ class Moment(fields.Field[int]):
 
 def text(maximum: int, *, minimum: int = 1, **options: Any) -> fields.String:
     """Return a string field of bounded length; the bound keeps what costs from being fed too much."""
-    return fields.String(validate=validate.Length(min=minimum, max=maximum), **options)
+    length = validate.Length(min=minimum, max=maximum)
+    return fields.String(validate=[length, _holds_no_nul], **options)
+
+
+def _holds_no_nul(value: str) -> None:
+    # PostgreSQL takes it for no text.
+    if "\0" in value:
+        raise ValidationError("May not hold the character NUL.")
 
 
 class DoneSchema(Schema):

@@ -99,7 +99,7 @@ def _form_upload(stream: "_RequestStream", boundary: str) -> Upload:
 
 
 def _raw_upload(stream: "_RequestStream", max_bytes: int) -> Upload:
-    expected, size = _announced_digest(), request.content_length
+    expected, size = _announced_digest(), _announced_size()
     _, parameters = parse_options_header(request.headers.get("Content-Disposition"))
     name = parameters.get("filename")
     if name is None:
@@ -148,6 +148,15 @@ class _Digest:
             candidates.append(self.form.digest.digest())
         if not any(hmac.compare_digest(self.expected, candidate) for candidate in candidates):
             raise DigestMismatch
+
+
+def _announced_size() -> int | None:
+    """Return the body's size; without Content-Length it is empty (RFC 9112, 6.3), unless chunked."""
+    if request.content_length is not None:
+        return request.content_length
+    protocol = request.environ.get("SERVER_PROTOCOL", "")
+    is_chunked = "Transfer-Encoding" in request.headers or not protocol.startswith("HTTP/1")
+    return None if is_chunked else 0
 
 
 def _announced_digest() -> bytes | None:
