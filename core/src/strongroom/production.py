@@ -28,11 +28,8 @@ def refuse_unsafe(configuration: Configuration, selection: Selection) -> None:
 
 def _secrets(settings: Settings) -> Iterator[Fault]:
     if settings.server.secret_key is None:
-        yield (
-            ("server", "secret_key"),
-            "must be set in production: at least 32 random characters, "
-            "from a file by STRONGROOM__SERVER__SECRET_KEY_FILE",
-        )
+        wanted = "at least 32 random characters, from a file by STRONGROOM__SERVER__SECRET_KEY_FILE"
+        yield ("server", "secret_key"), f"must be set in production: {wanted}"
     keys_file = settings.tokens.keys_file
     if keys_file is None:
         yield (

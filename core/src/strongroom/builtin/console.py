@@ -8,7 +8,7 @@ from threading import Lock
 from typing import Any
 
 from strongroom.plugin_api import hookimpl, option
-from strongroom.plugin_api.messages import Message, MessageSender
+from strongroom.plugin_api.messages import Message, MessageNotSent, MessageSender
 
 API_VERSION = "1.0"
 
@@ -37,9 +37,12 @@ class ConsoleSender(MessageSender[ConsoleOptions]):
         if "code" in message.parameters:
             record["code"] = message.parameters["code"]
         line = json.dumps(record, ensure_ascii=False) + "\n"
-        # One write of a short line to a file opened for appending stays whole beside other processes.
-        with self._lock, self.options.outbox.open("ab", buffering=0) as file:
-            file.write(line.encode())
+        try:
+            # One write of a line to a file opened for appending stays whole beside other processes.
+            with self._lock, self.options.outbox.open("ab", buffering=0) as file:
+                file.write(line.encode())
+        except OSError as error:
+            raise MessageNotSent(f"cannot write the outbox: {error.strerror}", retryable=True) from error
         print(f"[{message.channel} to {message.recipient}] {message.text}", file=sys.stderr, flush=True)  # noqa: T201
 
 

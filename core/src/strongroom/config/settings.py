@@ -4,7 +4,9 @@ Keys that belong to an extension (a storage backend, a login method, a captcha p
 sender) are declared by that extension and stand in a table named after it.
 """
 
+import re
 from dataclasses import dataclass
+from ipaddress import ip_network
 from pathlib import Path
 
 from strongroom.config.rates import Rate, rates
@@ -43,6 +45,16 @@ class ServerSettings:
     trusted_proxies: tuple[str, ...] = option(
         (), help="Networks (CIDR) of the proxies whose X-Forwarded-For is believed."
     )
+
+    def __post_init__(self) -> None:
+        for text in self.trusted_proxies:
+            ip_network(text)
+        if self.base_path and not re.fullmatch(r"(/[a-z0-9-]+)+", self.base_path):
+            raise ValueError(
+                'base_path must be like "/identity": slashes, lowercase letters, digits, hyphens'
+            )
+        if self.public_url and not re.fullmatch(r"https?://[^/?#@]+/?", self.public_url):
+            raise ValueError('public_url must be like "https://example.com", without a path')
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from strongroom.plugin_api.login import Credential
 
 MAX_LENGTH: Final = 254
 
-_MOBILE_SHAPE = re.compile(r"\+?[0-9][0-9 ().\-]{3,40}")
+_MOBILE_SHAPE = re.compile(r"[(+]{0,2}[0-9][0-9 ().\-]{3,40}")
 _USERNAME = re.compile(r"[a-z][a-z0-9._-]{2,63}")
 
 

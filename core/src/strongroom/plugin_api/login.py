@@ -46,7 +46,7 @@ class LoginAttempt:
     """What a client sent to prove who it is.
 
     ``proof`` carries whatever a method with an endpoint of its own needs; such an endpoint also
-    names its ``method``, and no other is then asked.
+    names its ``method``: the core then asks no other.
     """
 
     client: Client

@@ -178,12 +178,6 @@ class LoginMethodContract:
             foreign_attempts
         )
 
-    def test_naming_another_method_leaves_the_proof_alone(
-        self, method: LoginMethod[Any], good_attempt: LoginAttempt
-    ) -> None:
-        assert method.authenticate(replace(good_attempt, method=f"not_{method.name}")) is None
-        assert method.authenticate(good_attempt)
-
     def test_naming_the_method_asks_it(
         self, method: LoginMethod[Any], good_attempt: LoginAttempt
     ) -> None:

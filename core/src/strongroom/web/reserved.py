@@ -1,6 +1,6 @@
 """Interfaces of the specification that a plugin provides: without it they answer 501, not 404."""
 
-from typing import Final
+from typing import Final, NoReturn
 
 from flask import Flask
 
@@ -22,7 +22,7 @@ def reserve_paths(app: Flask, base_path: str) -> None:
             app.add_url_rule(base_path + path, f"reserved:{path}", _not_implemented, methods=[method])
 
 
-def _not_implemented(**_: str) -> None:
+def _not_implemented(**_: str) -> NoReturn:
     raise NotImplementedHere
 
 

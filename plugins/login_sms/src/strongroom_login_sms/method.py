@@ -19,9 +19,7 @@ class SmsLogin(LoginMethod[SmsLoginOptions]):
     options_type = SmsLoginOptions
 
     def authenticate(self, attempt: LoginAttempt) -> VerifiedCredential | None:
-        if attempt.method not in (None, self.name) or attempt.password:
-            return None
-        if not attempt.username or not attempt.verification_code:
+        if attempt.password or not attempt.username or not attempt.verification_code:
             return None
         identified = self.proofs.identify(attempt.username)
         if identified is None or identified.kind != "mobile":

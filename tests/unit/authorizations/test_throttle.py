@@ -1,0 +1,56 @@
+"""Guesses at once are not more than guesses one after the other."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+from strongroom.authorizations.throttle import LoginThrottle, Ticket
+from strongroom.database import Database
+from strongroom.limits.service import Counters
+from strongroom.secret_keys import SecretKeys
+from strongroom.testing.clock import HOUR, ManualClock
+
+GUESSERS = 64
+FREE = 3
+
+
+def test_sixty_four_guessers_at_once_get_three_tries(database_url: str) -> None:
+    database = Database(database_url)
+    counters = Counters(ManualClock(), SecretKeys("s" * 32))
+    throttle = LoginThrottle(database, counters, free_failures=FREE, lifetime=HOUR)
+    start = threading.Barrier(GUESSERS)
+
+    def guess(_number: int) -> Ticket | None:
+        start.wait(timeout=30)
+        return throttle.admit("alice", "192.0.2.1")
+
+    with ThreadPoolExecutor(GUESSERS) as pool:
+        tickets = [ticket for ticket in pool.map(guess, range(GUESSERS)) if ticket]
+    assert len(tickets) == FREE
+    database.close()
+
+
+def test_what_is_refused_is_not_counted(database_url: str) -> None:
+    clock = ManualClock()
+    database = Database(database_url)
+    counters = Counters(clock, SecretKeys("s" * 32))
+    throttle = LoginThrottle(database, counters, free_failures=FREE, lifetime=HOUR)
+    for _ in range(FREE):
+        assert throttle.admit("alice", "192.0.2.1")
+    clock.advance(HOUR - 1)
+    assert throttle.admit("alice", "192.0.2.1") is None
+    clock.advance(1)
+    assert throttle.admit("alice", "192.0.2.1")
+    database.close()
+
+
+def test_no_name_and_no_address_stands_in_the_table(database_url: str) -> None:
+    database = Database(database_url)
+    throttle = LoginThrottle(
+        database, Counters(ManualClock(), SecretKeys("s" * 32)), free_failures=FREE, lifetime=HOUR
+    )
+    throttle.admit("alice", "192.0.2.1")
+    with database.read() as connection:
+        rows = str(connection.exec_driver_sql("SELECT * FROM counters").all())
+    assert "alice" not in rows
+    assert "192.0.2.1" not in rows
+    database.close()

@@ -1,0 +1,137 @@
+"""Reading the configuration: sources, types, and faults that say what would be right."""
+
+from pathlib import Path
+
+import pytest
+
+from strongroom.config import Configuration, ConfigurationError, load
+from strongroom.config.rates import Rate
+
+
+def load_text(tmp_path: Path, text: str, **environment: str) -> Configuration:
+    """Load a file with this content."""
+    path = tmp_path / "strongroom.toml"
+    path.write_text(text)
+    return load(path, environment)
+
+
+def faults(tmp_path: Path, text: str, **environment: str) -> list[str]:
+    """Return the problems of a file with this content, without the folder it is in."""
+    with pytest.raises(ConfigurationError) as refusal:
+        load_text(tmp_path, text, **environment)
+    return [line.removeprefix(f"{tmp_path}/") for line in str(refusal.value).splitlines()]
+
+
+def test_without_a_file_everything_is_at_its_default() -> None:
+    settings = load(None, {}).settings
+    assert (settings.server.port, settings.server.workers, settings.server.mode) == (
+        8000,
+        2,
+        "development",
+    )
+    assert settings.passwords.bcrypt_cost == 12
+    assert settings.limits.code_per_recipient == (Rate(1, 60), Rate(5, 3600), Rate(10, 86400))
+    assert settings.storages["main"].backend == "local"
+
+
+def test_the_embedded_storage_lies_in_the_data_folder() -> None:
+    configuration = load(None, {"STRONGROOM__SERVER__DATA_DIR": "/srv/strongroom"})
+    assert configuration.extension_values["storages", "main"] == {"root": "/srv/strongroom/files"}
+    assert configuration.settings.database_url == "sqlite:////srv/strongroom/strongroom.sqlite3"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("[server]\nprot = 1", 'strongroom.toml:2: server.prot: unknown key; did you mean "port"?'),
+        ("\n[sever]\nport = 1", 'strongroom.toml:2: sever: unknown key; did you mean "server"?'),
+        ("[server]\nport = 'x'", "strongroom.toml:2: server.port: must be a whole number"),
+        ("[server]\nport = true", "strongroom.toml:2: server.port: must be a whole number"),
+        ("[server]\nport = 70000", "strongroom.toml:2: server.port: must be from 0 to 65535"),
+        ("server.port = 70000", "strongroom.toml:1: server.port: must be from 0 to 65535"),
+        ("[server]\nhost = 7", "strongroom.toml:2: server.host: must be a string"),
+        (
+            '[server]\nmode = "prod"',
+            "strongroom.toml:2: server.mode: must be one of: development, production",
+        ),
+        ("[login]\nmethods = 'sms'", "strongroom.toml:2: login.methods: must be a list"),
+        ("[login]\nmethods = ['a', 1]", "strongroom.toml:2: login.methods: entry 2 must be a string"),
+        ("server = 3", "strongroom.toml:1: server: must be a table"),
+        ("[storages]\nmain = 3", "strongroom.toml:2: storages.main: must be a table"),
+        ("[storages.main]\nroot = '/x'", "strongroom.toml:1: storages.main.backend: is required"),
+        (
+            "[limits]\ncode_per_device = ['1/week']",
+            (
+                'strongroom.toml:2: limits.code_per_device: entry 1 must be like "5/hour": a number, '
+                "then /second, /minute, /hour or /day"
+            ),
+        ),
+        (
+            "[server]\ntrusted_proxies = ['here']",
+            "strongroom.toml:1: server: 'here' does not appear to be an IPv4 or IPv6 network",
+        ),
+        (
+            "[server]\nbase_path = 'x'",
+            (
+                'strongroom.toml:1: server: base_path must be like "/identity": slashes, lowercase '
+                "letters, digits, hyphens"
+            ),
+        ),
+    ],
+)
+def test_a_fault_is_one_line_with_its_place_and_what_would_be_right(
+    tmp_path: Path, text: str, expected: str
+) -> None:
+    assert faults(tmp_path, text) == [expected]
+
+
+def test_all_faults_are_told_at_once(tmp_path: Path) -> None:
+    assert len(faults(tmp_path, "[server]\nport = 'x'\nworkers = 0\n[passwords]\nbcrypt_cost = 99")) == 3
+
+
+def test_a_file_that_is_no_toml_is_refused(tmp_path: Path) -> None:
+    (line,) = faults(tmp_path, "[server")
+    assert line.startswith("strongroom.toml: is not TOML:")
+
+
+def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="cannot be read: No such file or directory"):
+        load(tmp_path / "missing.toml", {})
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("STRONGROOM__SERVER__PORT", "9000", 9000),
+        ("STRONGROOM__SERVER__HOST", "0.0.0.0", "0.0.0.0"),
+        ("STRONGROOM__SERVER__HOST", "12", "12"),
+        ("STRONGROOM__SERVER__TRUSTED_PROXIES", "10.0.0.0/8, ::1", ("10.0.0.0/8", "::1")),
+        ("STRONGROOM__SERVER__TRUSTED_PROXIES", '["10.0.0.0/8"]', ("10.0.0.0/8",)),
+    ],
+)
+def test_the_environment_overrides_the_file(
+    tmp_path: Path, name: str, text: str, expected: object
+) -> None:
+    settings = load_text(tmp_path, "[server]\nport = 1\nhost = 'x'", **{name: text}).settings
+    assert getattr(settings.server, name.rpartition("__")[2].lower()) == expected
+
+
+def test_a_secret_is_read_from_a_file(tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("postgresql+psycopg://u:p@h/db\n")
+    settings = load(None, {"STRONGROOM__DATABASE__URL_FILE": str(secret)}).settings
+    assert settings.database.url == "postgresql+psycopg://u:p@h/db"
+
+
+def test_a_fault_of_the_environment_names_the_variable(tmp_path: Path) -> None:
+    assert faults(tmp_path, "", STRONGROOM__SERVER__PORTT="1") == [
+        'environment STRONGROOM__SERVER__PORTT: server.portt: unknown key; did you mean "port"?'
+    ]
+    assert faults(tmp_path, "", STRONGROOM__DATABASE__URL_FILE="/nowhere") == [
+        "environment STRONGROOM__DATABASE__URL_FILE: /nowhere: cannot be read: No such file or directory"
+    ]
+
+
+def test_secrets_do_not_show(tmp_path: Path) -> None:
+    settings = load_text(tmp_path, "[server]\nsecret_key = 'hush-hush-hush'").settings
+    assert "hush" not in repr(settings)

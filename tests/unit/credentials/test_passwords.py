@@ -1,0 +1,91 @@
+"""Password hashes and the policy."""
+
+import threading
+
+import pytest
+
+from strongroom.credentials import policy
+from strongroom.credentials.passwords import PasswordHasher
+
+COST = 4
+
+
+@pytest.fixture
+def hasher() -> PasswordHasher:
+    return PasswordHasher(b"k" * 32, cost=COST)
+
+
+@pytest.mark.parametrize("password", ["short", "p" * 72, "p" * 1024, "密码" * 300, "nul\0inside", "🔑"])
+def test_a_password_of_any_length_and_script_verifies(hasher: PasswordHasher, password: str) -> None:
+    stored = hasher.hash(password)
+    assert hasher.verify(password, stored)
+    assert not hasher.verify(password + "x", stored)
+
+
+def test_long_passwords_that_begin_alike_differ(hasher: PasswordHasher) -> None:
+    assert not hasher.verify("p" * 1000 + "a", hasher.hash("p" * 1000 + "b"))
+
+
+def test_what_follows_a_nul_counts(hasher: PasswordHasher) -> None:
+    assert not hasher.verify("same\0other", hasher.hash("same\0thing"))
+
+
+def test_a_hash_is_worth_nothing_without_the_key(hasher: PasswordHasher) -> None:
+    assert not PasswordHasher(b"x" * 32, cost=COST).verify("password", hasher.hash("password"))
+
+
+def test_composed_and_decomposed_letters_are_one_password(hasher: PasswordHasher) -> None:
+    assert hasher.verify("cafe\u0301", hasher.hash("caf\u00e9"))
+
+
+def test_nobodys_password_is_never_right(hasher: PasswordHasher) -> None:
+    assert not hasher.verify("nobody", None)
+
+
+def test_a_hash_of_another_cost_is_outdated(hasher: PasswordHasher) -> None:
+    stored = hasher.hash("password")
+    assert not hasher.is_outdated(stored)
+    assert PasswordHasher(b"k" * 32, cost=COST + 1).is_outdated(stored)
+
+
+def test_hashes_in_flight_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    hasher = PasswordHasher(b"k" * 32, cost=COST, in_flight=2)
+    running, most, lock = 0, 0, threading.Lock()
+    full = threading.Barrier(2)
+
+    def check(_password: bytes, _stored: bytes) -> bool:
+        nonlocal running, most
+        with lock:
+            running += 1
+            most = max(most, running)
+        full.wait(timeout=10)
+        with lock:
+            running -= 1
+        return True
+
+    monkeypatch.setattr("strongroom.credentials.passwords.bcrypt.checkpw", check)
+    threads = [threading.Thread(target=hasher.verify, args=("x", "$2b$04$x")) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=30)
+    assert most == 2
+
+
+@pytest.mark.parametrize(
+    ("password", "codes"),
+    [
+        ("Correct1", []),
+        ("Passw0rd", []),
+        ("Short1A", ["too-short"]),
+        ("alllowercase1", ["no-uppercase"]),
+        ("ALLUPPERCASE1", ["no-lowercase"]),
+        ("NoDigitsHere", ["no-digit"]),
+        ("", ["too-short", "no-uppercase", "no-lowercase", "no-digit"]),
+        ("Aa1" + "x" * 1021, []),
+        ("Aa1" + "x" * 1022, ["too-long"]),
+        ("Ünïcödé1", []),
+    ],
+)
+def test_the_policy_is_the_owners(password: str, codes: list[str]) -> None:
+    assert [detail.code for detail in policy.complaints(password)] == codes

@@ -1,0 +1,82 @@
+"""The schema: models and migrations agree, and newcomers find it migrated once."""
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+
+import strongroom.app
+import strongroom.business_files.models  # noqa: F401  and of the one that has none
+from strongroom.database import Database, metadata
+from strongroom.database.upgrade import SCHEMA_REVISION, alembic_config, current_revision, upgrade
+from strongroom.errors import Unavailable
+
+
+def test_migrations_make_what_the_models_say(database_url: str) -> None:
+    database = Database(database_url)
+    with database.engine.connect() as connection:
+        context = MigrationContext.configure(connection, opts={"compare_type": True})
+        assert compare_metadata(context, metadata) == []
+    database.close()
+
+
+def test_the_newest_revision_is_said_in_the_code(tmp_path: Path) -> None:
+    database = Database(f"sqlite:///{tmp_path / 'new.sqlite3'}")
+    with database.engine.connect() as connection:
+        heads = ScriptDirectory.from_config(alembic_config(connection)).get_heads()
+    assert heads == [SCHEMA_REVISION]
+    database.close()
+
+
+def test_several_processes_may_upgrade_at_once(tmp_path: Path) -> None:
+    databases = [Database(f"sqlite:///{tmp_path / 'new.sqlite3'}") for _ in range(4)]
+    assert current_revision(databases[0].engine) is None
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda database: upgrade(database.engine), databases))
+    assert {current_revision(database.engine) for database in databases} == {SCHEMA_REVISION}
+    for database in databases:
+        database.close()
+
+
+def test_sqlite_is_durable_and_checks_references(tmp_path: Path) -> None:
+    database = Database(f"sqlite:///{tmp_path / 'new.sqlite3'}")
+    with database.read() as connection:
+        pragmas = {
+            name: connection.exec_driver_sql(f"PRAGMA {name}").scalar()
+            for name in ("journal_mode", "synchronous", "foreign_keys")
+        }
+    full = 2
+    assert pragmas == {"journal_mode": "wal", "synchronous": full, "foreign_keys": 1}
+    database.close()
+
+
+def test_a_database_in_memory_is_refused() -> None:
+    with pytest.raises(ValueError, match="must be a file"):
+        Database("sqlite://")
+
+
+def test_a_database_that_is_away_is_unavailable() -> None:
+    database = Database("postgresql+psycopg://nobody@127.0.0.1:1/none?connect_timeout=2")
+    with pytest.raises(Unavailable), database.read():
+        pytest.fail("there is no such database")
+    database.close()
+
+
+def test_a_transaction_that_raises_changes_nothing(database_url: str) -> None:
+    database = Database(database_url)
+
+    def insert_and_fail() -> None:
+        with database.write() as connection:
+            connection.exec_driver_sql(
+                "INSERT INTO counters (subject, count, expires_at) VALUES ('x', 1, 1)"
+            )
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        insert_and_fail()
+    with database.read() as connection:
+        assert connection.exec_driver_sql("SELECT count(*) FROM counters").scalar() == 0
+    database.close()
