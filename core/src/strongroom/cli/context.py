@@ -33,7 +33,7 @@ class CommandContext:
     @contextmanager
     def container(self) -> Iterator["Container"]:
         """Make the services, on a database whose schema is current, and close them afterwards."""
-        from strongroom.cli.db import require_current_schema
+        from strongroom.cli.schema import require_current_schema
         from strongroom.container import build
 
         container = build(self.configuration)

@@ -3,8 +3,7 @@
 import click
 
 from strongroom.cli.context import CommandContext
-from strongroom.config import Configuration
-from strongroom.database import Database
+from strongroom.cli.schema import open_database
 from strongroom.database.upgrade import SCHEMA_REVISION, current_revision, upgrade
 
 
@@ -31,26 +30,3 @@ def current_command(context: CommandContext) -> None:
     database = open_database(context.configuration)
     click.echo(f"schema: {current_revision(database.engine) or 'empty'}, newest: {SCHEMA_REVISION}")
     database.close()
-
-
-def open_database(configuration: Configuration) -> Database:
-    """Return the configured database, its folder made if it lies in ``data_dir``."""
-    configuration.settings.server.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
-    return Database(configuration.settings.database_url)
-
-
-def require_current_schema(configuration: Configuration, database: Database) -> None:
-    """Upgrade the schema in development; in production, refuse to go on with another one.
-
-    Raises:
-        ConfigurationError: the schema is not the newest, and upgrading it is a decision.
-    """
-    found = current_revision(database.engine)
-    if found == SCHEMA_REVISION:
-        return
-    if not configuration.settings.is_production:
-        upgrade(database.engine)
-        return
-    message = f"the schema is {found or 'empty'}, not {SCHEMA_REVISION}; run: strongroom db upgrade"
-    configuration.blame(("database", "url"), message)
-    configuration.refuse_problems()
