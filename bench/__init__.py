@@ -1,0 +1,1 @@
+"""Measures Strongroom beside a limit, in the same run."""

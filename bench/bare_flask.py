@@ -1,0 +1,31 @@
+"""``python -m bench.bare_flask CONFIG``: one Flask route that does nothing, run as Strongroom is.
+
+It goes through Strongroom's own way of serving, so that both always have the same server, processes
+and threads, and what lies between their figures is Strongroom's own work.
+"""
+
+import os
+import sys
+from pathlib import Path
+from unittest.mock import patch
+
+from flask import Flask
+
+from strongroom.config import Configuration, load
+from strongroom.server import run
+
+
+def create_bare_app(_: Configuration) -> Flask:
+    """Make the application."""
+    app = Flask("bare_flask", static_folder=None)
+
+    @app.get("/")
+    def hello() -> str:
+        return "hello"
+
+    return app
+
+
+if __name__ == "__main__":
+    with patch("strongroom.app.create_app", create_bare_app):
+        run(load(Path(sys.argv[1]), os.environ))

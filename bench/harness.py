@@ -1,0 +1,93 @@
+"""Rounds in which contenders take turns, and what their figures say.
+
+A figure of a machine that others use too says little; the ratio of two figures that were taken one
+right after the other says much. So contenders take turns, a ratio is formed in each round, and the
+median of the ratios counts.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Final, TypeVar
+
+T = TypeVar("T")
+
+MEBIBYTE: Final = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How much is measured.
+
+    Args:
+        rounds: how often each contender has its turn.
+        seconds: how long a turn under load lasts.
+        transfer_bytes: the size of the file that a transfer moves.
+    """
+
+    rounds: int = 5
+    seconds: float = 2.0
+    transfer_bytes: int = 200 * MEBIBYTE
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """The middle of some figures, and how far they lie apart."""
+
+    median: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, values: Sequence[float]) -> "Spread":
+        """Return the spread of at least one figure."""
+        return cls(median(values), min(values), max(values))
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """What cannot be surpassed, or a peer: one figure for each round."""
+
+    name: str
+    values: Sequence[float]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What was measured of Strongroom, one figure for each round.
+
+    Args:
+        name: what was measured.
+        unit: the unit of the figures.
+        values: the figures.
+        limit: what Strongroom took turns with.
+        is_cost: whether less is better.
+    """
+
+    name: str
+    unit: str
+    values: Sequence[float]
+    limit: Limit | None = None
+    is_cost: bool = False
+
+    @property
+    def ratio(self) -> Spread | None:
+        """How much of the limit was reached, round by round; more is better, of costs as well."""
+        if self.limit is None:
+            return None
+        pairs = zip(self.values, self.limit.values, strict=True)
+        return Spread.of([theirs / ours if self.is_cost else ours / theirs for ours, theirs in pairs])
+
+
+def interleave(rounds: int, *contenders: Callable[[], T]) -> list[list[T]]:
+    """Let contenders take turns, and return the figures of each.
+
+    A turn before the first round warms up and does not count.
+    """
+    for contender in contenders:
+        contender()
+    figures: list[list[T]] = [[] for _ in contenders]
+    for _ in range(rounds):
+        for taken, contender in zip(figures, contenders, strict=True):
+            taken.append(contender())
+    return figures

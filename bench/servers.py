@@ -1,0 +1,146 @@
+"""Servers that are measured: Strongroom, and a bare Flask route served the same way."""
+
+import http.client
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from bench.load import HOST
+from bench.usage import processes
+
+START_SECONDS: Final = 30
+STOP_SECONDS: Final = 5
+ROOT: Final = Path(__file__).parents[1]
+STRONGROOM: Final = str(Path(sys.executable).with_name("strongroom"))
+BCRYPT_COST: Final = 10
+
+CONFIG: Final = """
+[server]
+host = "{host}"
+port = {port}
+workers = 2
+data_dir = "{folder}/data"
+[plugins]
+enabled = ["storage_local"]
+[storages.main]
+backend = "local"
+root = "{folder}/files"
+[login]
+methods = ["password"]
+[passwords]
+bcrypt_cost = {bcrypt_cost}
+[limits]
+login_failures_before_captcha = 1000
+login_per_address = ["1000000/hour"]
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A server that runs.
+
+    Args:
+        port: where it listens, on this machine only.
+        pid: the process that has started all its others.
+        config: its configuration.
+    """
+
+    port: int
+    pid: int
+    config: Path
+
+    def create_user(self, email: str, password: str) -> None:
+        """Make a user from the command line."""
+        arguments = ("users", "create", "--email", email, "--password-stdin", "--json")
+        subprocess.run(  # noqa: S603  a command of our own
+            [STRONGROOM, "--config", str(self.config), *arguments],
+            input=password,
+            text=True,
+            stdout=subprocess.DEVNULL,
+            timeout=START_SECONDS,
+            check=True,
+        )
+
+
+@contextmanager
+def strongroom(folder: Path) -> Iterator[Server]:
+    """Run Strongroom, with all that it keeps in a folder, until the block ends."""
+    port = _free_port()
+    config = _write_config(folder / "strongroom.toml", port)
+    with _running([STRONGROOM, "serve", "--config", str(config)], port, config) as server:
+        yield server
+
+
+@contextmanager
+def bare_flask(folder: Path) -> Iterator[Server]:
+    """Run a bare Flask route, on the same server with as many processes and threads."""
+    port = _free_port()
+    config = _write_config(folder / "bare_flask.toml", port)
+    command = [sys.executable, "-m", "bench.bare_flask", str(config)]
+    with _running(command, port, config) as server:
+        yield server
+
+
+def _write_config(path: Path, port: int) -> Path:
+    text = CONFIG.format(host=HOST, port=port, folder=path.parent, bcrypt_cost=BCRYPT_COST)
+    path.write_text(text)
+    return path
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind((HOST, 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+@contextmanager
+def _running(command: Sequence[str], port: int, config: Path) -> Iterator[Server]:
+    log = config.with_suffix(".log")
+    with log.open("wb") as output:
+        process = subprocess.Popen(command, cwd=ROOT, stdout=output, stderr=output)  # noqa: S603
+    try:
+        _wait_until_answering(process, port, log)
+        yield Server(port, process.pid, config)
+    finally:
+        _stop(process)
+
+
+def _wait_until_answering(process: "subprocess.Popen[bytes]", port: int, log: Path) -> None:
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline and process.poll() is None:
+        with suppress(ConnectionError):
+            return _ask(port)
+        time.sleep(0.02)
+    raise RuntimeError(f"the server does not answer: {log.read_text()}")
+
+
+def _ask(port: int) -> None:
+    connection = http.client.HTTPConnection(HOST, port, timeout=START_SECONDS)
+    try:
+        connection.request("GET", "/")
+        connection.getresponse().read()
+    finally:
+        connection.close()
+
+
+def _stop(process: "subprocess.Popen[bytes]") -> None:
+    if process.poll() is not None:
+        return
+    started = processes(process.pid)
+    process.terminate()
+    try:
+        process.wait(STOP_SECONDS)
+    except subprocess.TimeoutExpired:
+        for pid in started:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        process.wait()
