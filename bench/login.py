@@ -1,0 +1,53 @@
+"""Login by password, against nothing but its hashes on every core."""
+
+import json
+import os
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+import bcrypt
+
+from bench.client import EMAIL, PASSWORD
+from bench.harness import Limit, Plan, Row, interleave
+from bench.load import Load, build_request, generate
+from bench.servers import BCRYPT_COST, strongroom
+
+CLIENTS: Final = 8
+
+
+def measure(plan: Plan) -> list[Row]:
+    """Measure logins a second."""
+    body = json.dumps({"username": EMAIL, "password": PASSWORD}).encode()
+    request = build_request("POST", "/authorizations", {"Content-Type": "application/json"}, body)
+    with TemporaryDirectory() as folder, strongroom(Path(folder)) as server:
+        server.create_user(EMAIL, PASSWORD)
+        logins, hashes = interleave(
+            plan.rounds,
+            lambda: generate(server.port, request, clients=CLIENTS, seconds=plan.seconds).rate,
+            lambda: _verify_bare(plan.seconds).rate,
+        )
+    limit = Limit(f"bare bcrypt, {_threads()} threads", hashes)
+    return [Row(f"login, bcrypt cost {BCRYPT_COST}, {CLIENTS} clients", "/s", logins, limit)]
+
+
+def _threads() -> int:
+    return os.cpu_count() or 1
+
+
+def _verify_bare(seconds: float) -> Load:
+    stored = bcrypt.hashpw(PASSWORD.encode(), bcrypt.gensalt(BCRYPT_COST))
+
+    def verify(_: int) -> int:
+        count = 0
+        while time.perf_counter() < started + seconds:
+            bcrypt.checkpw(PASSWORD.encode(), stored)
+            count += 1
+        return count
+
+    with ThreadPoolExecutor(_threads()) as pool:
+        started = time.perf_counter()
+        verified = sum(pool.map(verify, range(_threads())))
+        return Load(verified, time.perf_counter() - started)
