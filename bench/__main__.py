@@ -1,0 +1,50 @@
+"""``python -m bench``: run the benches that are named, or all."""
+
+import argparse
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from bench import details, login, transfer
+from bench.harness import Plan, Row
+from bench.report import as_json, markdown
+
+BENCHES: Final[dict[str, Callable[[Plan], list[Row]]]] = {
+    "login": login.measure,
+    "details": details.measure,
+    "transfer": transfer.measure,
+}
+RESULTS: Final = Path(__file__).with_name("results")
+
+
+def main() -> None:
+    """Measure, print the table, and keep it with its figures."""
+    options = _parser().parse_args()
+    # Told to stop, a bench still stops its servers first.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    plan = Plan(options.rounds, options.seconds)
+    rows = [row for name in options.names or BENCHES for row in BENCHES[name](plan)]
+    text, figures = markdown(rows, plan), as_json(rows, plan)
+    print(text, end="")
+    (RESULTS / "latest.md").write_text(text)
+    for path in (RESULTS / "latest.json", *options.json):
+        path.write_text(figures)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser("bench", description="Measure Strongroom beside its limits.")
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", choices=[[], *BENCHES], help=", ".join(BENCHES)
+    )
+    parser.add_argument("--rounds", type=int, default=Plan().rounds, help="turns that each side takes")
+    parser.add_argument("--seconds", type=float, default=Plan().seconds, help="how long a turn lasts")
+    parser.add_argument(
+        "--json", type=Path, action="append", default=[], help="one more file of figures"
+    )
+    return parser
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,157 @@
+"""The harness computes rightly, and each bench runs from end to end."""
+
+import json
+import os
+import select
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from bench import details, login, transfer
+from bench.__main__ import BENCHES
+from bench.harness import Limit, Plan, Row, Spread, interleave
+from bench.load import build_request, generate
+from bench.report import as_json, markdown, table
+from bench.servers import bare_flask, strongroom
+from bench.usage import forget_peak, peak_bytes, processes, processor_seconds, resident_bytes
+
+TINY = Plan(rounds=1, seconds=0.1, transfer_bytes=256 * 1024)
+
+
+def test_contenders_take_turns_after_one_turn_to_warm_up() -> None:
+    turns: list[str] = []
+
+    def contender(name: str) -> Callable[[], int]:
+        def take_turn() -> int:
+            turns.append(name)
+            return len(turns)
+
+        return take_turn
+
+    figures = interleave(2, contender("a"), contender("b"), contender("c"))
+
+    assert turns == ["a", "b", "c"] * 3
+    assert figures == [[4, 7], [5, 8], [6, 9]]
+
+
+def test_a_spread_is_the_median_between_the_extremes() -> None:
+    assert Spread.of([9.0, 1.0, 2.0]) == Spread(2.0, 1.0, 9.0)
+    assert Spread.of([4.0, 1.0, 2.0, 3.0]) == Spread(2.5, 1.0, 4.0)
+
+
+def test_a_ratio_is_formed_round_by_round() -> None:
+    # The medians alone, 20 and 20, would give 1.
+    row = Row("path", "/s", [10.0, 20.0, 30.0], Limit("limit", [20.0, 80.0, 20.0]))
+    assert row.ratio == Spread(0.5, 0.25, 1.5)
+
+
+def test_the_ratio_of_a_cost_is_less_when_the_cost_is_more() -> None:
+    row = Row("path", "ms", [4.0, 2.0, 8.0], Limit("limit", [1.0, 1.0, 1.0]), is_cost=True)
+    assert row.ratio == Spread(0.25, 0.125, 0.5)
+
+
+def test_without_a_limit_there_is_no_ratio() -> None:
+    assert Row("path", "MiB", [1.0]).ratio is None
+
+
+def test_the_table_shows_medians_and_ratios() -> None:
+    rows = [
+        Row("login", "/s", [10.0, 30.0, 20.0], Limit("bare", [40.0, 40.0, 40.0])),
+        Row("memory", "MiB", [1234.0]),
+    ]
+    assert table(rows).splitlines() == [
+        "|        | Strongroom | limit   |      | ratio | spread       |",
+        "| ------ | ---------- | ------- | ---- | ----- | ------------ |",
+        "| login  | 20.0 /s    | 40.0 /s | bare | 0.50  | 0.25 to 0.75 |",
+        "| memory | 1,234 MiB  | -       |      | -     | -            |",
+    ]
+
+
+def test_the_json_holds_every_figure() -> None:
+    row = Row("login", "/s", [1.0, 3.0], Limit("bare", [4.0, 4.0]))
+    document = json.loads(as_json([row], TINY))
+    assert document["plan"]["rounds"] == 1
+    (record,) = document["rows"]
+    assert record["values"] == [1.0, 3.0]
+    assert record["limit"] == {"name": "bare", "values": [4.0, 4.0]}
+    assert record["ratio"] == {"median": 0.5, "low": 0.25, "high": 0.75}
+
+
+def test_the_report_says_how_to_read_it() -> None:
+    text = markdown([Row("login", "/s", [1.0])], TINY)
+    assert text.startswith("Medians of 1 rounds")
+    assert text.endswith("|\n")
+
+
+@pytest.mark.parametrize(
+    ("bench", "names"),
+    [
+        (login, ["login, bcrypt cost 10, 8 clients"]),
+        (details, ["details of a file, 32 clients", "details of a file, processor time"]),
+    ],
+)
+def test_a_bench_compares_with_its_limit(bench, names) -> None:  # type: ignore[no-untyped-def]
+    rows = bench.measure(TINY)
+    assert [row.name for row in rows] == names
+    assert all(row.ratio.low > 0 for row in rows)
+
+
+def test_transfers_are_compared_with_a_copy_and_weighed() -> None:
+    rows = transfer.measure(TINY)
+    assert [row.unit for row in rows] == ["MiB/s"] * 3 + ["MiB"] * 3
+    assert all(row.ratio is not None and row.ratio.low > 0 for row in rows[:3])
+    assert all(len(row.values) == TINY.rounds for row in rows)
+
+
+def test_every_bench_has_its_name() -> None:
+    assert list(BENCHES) == ["login", "details", "transfer"]
+
+
+def test_load_counts_every_answer(tmp_path: Path) -> None:
+    with bare_flask(tmp_path) as server:
+        load = generate(server.port, build_request("GET", "/", {}), clients=3, seconds=0)
+    assert load.requests == 3
+
+
+def test_load_refuses_any_answer_but_success(tmp_path: Path) -> None:
+    request = build_request("GET", "/absent", {})
+    with bare_flask(tmp_path) as server, pytest.raises(RuntimeError, match="404"):
+        generate(server.port, request, clients=1, seconds=0)
+
+
+def test_a_server_ends_with_its_block_also_on_failure(tmp_path: Path) -> None:
+    handles: list[int] = []
+
+    def fail_while_serving() -> None:
+        with strongroom(tmp_path) as server:
+            handles.extend(map(os.pidfd_open, processes(server.pid)))
+            raise RuntimeError("in the block")
+
+    with pytest.raises(RuntimeError, match="in the block"):
+        fail_while_serving()
+    assert len(handles) == 3
+    assert all(map(_has_ended, handles))
+
+
+def test_a_server_that_cannot_start_says_why(tmp_path: Path) -> None:
+    (tmp_path / "data").write_text("in the way")
+    with pytest.raises(RuntimeError, match="data"), strongroom(tmp_path):
+        pass
+
+
+def test_usage_counts_all_processes_of_a_server(tmp_path: Path) -> None:
+    with bare_flask(tmp_path) as server:
+        before = processor_seconds(server.pid)
+        generate(server.port, build_request("GET", "/", {}), clients=4, seconds=0.1)
+        assert processor_seconds(server.pid) > before
+        forget_peak(server.pid)
+        # Linux adds up a thread's last pages late.
+        assert peak_bytes(server.pid) >= resident_bytes(server.pid) * 0.9
+
+
+def _has_ended(handle: int) -> bool:
+    """Return whether a process has ended, or does so soon."""
+    try:
+        return bool(select.select([handle], [], [], 10)[0])
+    finally:
+        os.close(handle)
