@@ -35,9 +35,7 @@ def main() -> None:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("bench", description="Measure Strongroom beside its limits.")
-    parser.add_argument(
-        "names", nargs="*", metavar="NAME", choices=[[], *BENCHES], help=", ".join(BENCHES)
-    )
+    parser.add_argument("names", nargs="*", metavar="NAME", choices=BENCHES, help=", ".join(BENCHES))
     parser.add_argument("--rounds", type=int, default=Plan().rounds, help="turns that each side takes")
     parser.add_argument("--seconds", type=float, default=Plan().seconds, help="how long a turn lasts")
     parser.add_argument(

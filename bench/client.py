@@ -8,8 +8,8 @@ from http.client import HTTPConnection, HTTPResponse
 from typing import Any, BinaryIO, Final
 
 from bench.harness import MEBIBYTE
-from bench.load import HOST, SILENCE_SECONDS
-from bench.servers import Server
+from bench.load import SILENCE_SECONDS
+from bench.servers import HOST, Server
 
 EMAIL: Final = "bench@example.com"
 PASSWORD: Final = "Correct1Horse"  # noqa: S105  of a user who lives as long as the bench

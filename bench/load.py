@@ -2,19 +2,24 @@
 
 All clients share one thread that waits for whichever socket is readable. A request is built once, and
 of an answer only the status and the length are looked at, so that the load leaves the machine to the
-server.
+server: against one written in C that answers with fixed bytes it reaches 50,000 answers a second at 11
+microseconds of processor time each, three times what a bare Flask route on two cores can take. It took
+a quarter of a core beside that route, and a twentieth beside Strongroom.
 """
 
 import re
 import selectors
 import socket
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Final
 
-HOST: Final = "127.0.0.1"
+from bench.harness import Limit, Row
+from bench.servers import HOST, Server
+from bench.usage import processor_seconds
+
 SILENCE_SECONDS: Final = 30
 """How long a server may say nothing before it is given up."""
 
@@ -23,15 +28,21 @@ _LENGTH: Final = re.compile(rb"\r\ncontent-length: *(\d+)", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """What was answered, and in how many seconds."""
+    """What was answered, in how many seconds, and how many of a processor's it took the server."""
 
-    requests: int
+    answers: int
     seconds: float
+    processor_seconds: float
 
     @property
     def rate(self) -> float:
         """Answers a second."""
-        return self.requests / self.seconds
+        return self.answers / self.seconds
+
+    @property
+    def cost(self) -> float:
+        """Milliseconds of processor time for an answer."""
+        return self.processor_seconds / self.answers * 1000
 
 
 def build_request(method: str, path: str, headers: Mapping[str, str], body: bytes = b"") -> bytes:
@@ -41,7 +52,20 @@ def build_request(method: str, path: str, headers: Mapping[str, str], body: byte
     return "\r\n".join([*lines, "", ""]).encode() + body
 
 
-def generate(port: int, request: bytes, *, clients: int, seconds: float) -> Load:
+def compare(name: str, loads: Sequence[Load], limit: str, limit_loads: Sequence[Load]) -> list[Row]:
+    """Return how fast answers came beside a limit, and what they cost.
+
+    What else the machine does takes from the speed, and next to nothing from the cost.
+    """
+    rates = Limit(limit, [load.rate for load in limit_loads])
+    costs = Limit(limit, [load.cost for load in limit_loads])
+    return [
+        Row(name, "/s", [load.rate for load in loads], rates),
+        Row(f"{name}: processor time", "ms", [load.cost for load in loads], costs, is_cost=True),
+    ]
+
+
+def generate(server: Server, request: bytes, *, clients: int, seconds: float) -> Load:
     """Let clients send a request again and again; each one sent is answered, and counted.
 
     Raises:
@@ -49,18 +73,19 @@ def generate(port: int, request: bytes, *, clients: int, seconds: float) -> Load
         TimeoutError: the server does not answer.
     """
     with ExitStack() as stack, selectors.DefaultSelector() as selector:
-        waiting = [stack.enter_context(_Client(port, request)) for _ in range(clients)]
+        waiting = [stack.enter_context(_Client(server.port, request)) for _ in range(clients)]
         for client in waiting:
             selector.register(client, selectors.EVENT_READ, client)
-        started = time.perf_counter()
+        spent, started = processor_seconds(server.pid), time.perf_counter()
         for client in waiting:
             client.send()
-        requests = _keep_sending(selector, started + seconds)
-        return Load(requests, time.perf_counter() - started)
+        answers = _keep_sending(selector, started + seconds)
+        taken = time.perf_counter() - started
+        return Load(answers, taken, processor_seconds(server.pid) - spent)
 
 
 def _keep_sending(selector: selectors.BaseSelector, deadline: float) -> int:
-    requests = 0
+    answers = 0
     while selector.get_map():
         readable = selector.select(SILENCE_SECONDS)
         if not readable:
@@ -68,12 +93,12 @@ def _keep_sending(selector: selectors.BaseSelector, deadline: float) -> int:
         for key, _ in readable:
             if not key.data.receive():
                 continue
-            requests += 1
+            answers += 1
             if time.perf_counter() < deadline:
                 key.data.send()
             else:
                 selector.unregister(key.fileobj)
-    return requests
+    return answers
 
 
 class _Client:

@@ -11,26 +11,26 @@ from typing import Final
 import bcrypt
 
 from bench.client import EMAIL, PASSWORD
-from bench.harness import Limit, Plan, Row, interleave
-from bench.load import Load, build_request, generate
+from bench.harness import Plan, Row, interleave
+from bench.load import Load, build_request, compare, generate
 from bench.servers import BCRYPT_COST, strongroom
 
 CLIENTS: Final = 8
 
 
 def measure(plan: Plan) -> list[Row]:
-    """Measure logins a second."""
+    """Measure logins a second, and what each costs the server."""
     body = json.dumps({"username": EMAIL, "password": PASSWORD}).encode()
     request = build_request("POST", "/authorizations", {"Content-Type": "application/json"}, body)
     with TemporaryDirectory() as folder, strongroom(Path(folder)) as server:
         server.create_user(EMAIL, PASSWORD)
         logins, hashes = interleave(
             plan.rounds,
-            lambda: generate(server.port, request, clients=CLIENTS, seconds=plan.seconds).rate,
-            lambda: _verify_bare(plan.seconds).rate,
+            lambda: generate(server, request, clients=CLIENTS, seconds=plan.seconds),
+            lambda: _verify_bare(plan.seconds),
         )
-    limit = Limit(f"bare bcrypt, {_threads()} threads", hashes)
-    return [Row(f"login, bcrypt cost {BCRYPT_COST}, {CLIENTS} clients", "/s", logins, limit)]
+    name = f"login, bcrypt cost {BCRYPT_COST}, {CLIENTS} clients"
+    return compare(name, logins, f"bare bcrypt, {_threads()} threads", hashes)
 
 
 def _threads() -> int:
@@ -48,6 +48,6 @@ def _verify_bare(seconds: float) -> Load:
         return count
 
     with ThreadPoolExecutor(_threads()) as pool:
-        started = time.perf_counter()
+        spent, started = time.process_time(), time.perf_counter()
         verified = sum(pool.map(verify, range(_threads())))
-        return Load(verified, time.perf_counter() - started)
+        return Load(verified, time.perf_counter() - started, time.process_time() - spent)

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from bench.load import HOST
 from bench.usage import processes
 
+HOST: Final = "127.0.0.1"
 START_SECONDS: Final = 30
 STOP_SECONDS: Final = 5
 ROOT: Final = Path(__file__).parents[1]
