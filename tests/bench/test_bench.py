@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 from bench import details, login, transfer
-from bench.__main__ import BENCHES
-from bench.harness import Limit, Plan, Row, Spread, interleave
+from bench.__main__ import BENCHES, Bench
+from bench.client import Client, raw_headers
+from bench.harness import MEBIBYTE, Limit, Plan, Row, Spread, interleave
 from bench.load import Load, build_request, compare, generate
 from bench.report import as_json, markdown, table
 from bench.servers import bare_flask, strongroom
@@ -91,16 +92,16 @@ def test_the_report_says_how_to_read_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("bench", "name"),
+    ("measure", "name"),
     [
-        (login, "login, bcrypt cost 10, 8 clients"),
-        (details, "details of a file, 32 clients"),
+        (login.measure, "login, bcrypt cost 10, 8 clients"),
+        (details.measure, "details of a file, 32 clients"),
     ],
 )
-def test_a_bench_compares_with_its_limit(bench, name) -> None:  # type: ignore[no-untyped-def]
-    rows = bench.measure(TINY)
+def test_a_bench_compares_with_its_limit(measure: Bench, name: str) -> None:
+    rows = measure(TINY)
     assert [row.name for row in rows] == [name, f"{name}: processor time"]
-    assert all(row.ratio.low > 0 for row in rows)
+    assert all(row.ratio is not None and row.ratio.low > 0 for row in rows)
 
 
 def test_transfers_are_compared_with_a_copy_and_weighed() -> None:
@@ -124,6 +125,15 @@ def test_load_refuses_any_answer_but_success(tmp_path: Path) -> None:
     request = build_request("GET", "/absent", {})
     with bare_flask(tmp_path) as server, pytest.raises(RuntimeError, match="404"):
         generate(server, request, clients=1, seconds=0)
+
+
+def test_an_upload_that_is_refused_while_it_is_sent_says_why(tmp_path: Path) -> None:
+    content, headers = bytes(8 * MEBIBYTE), raw_headers("same.bin")
+    with strongroom(tmp_path) as server:
+        client = Client(server)
+        client.upload(client.files, headers, b"first")
+        with pytest.raises(RuntimeError, match="name-conflict"):
+            client.upload(client.files, headers, content)
 
 
 def test_a_server_ends_with_its_block_also_on_failure(tmp_path: Path) -> None:
