@@ -16,7 +16,7 @@ from bench.report import as_json, markdown, table
 from bench.servers import bare_flask, strongroom
 from bench.usage import forget_peak, peak_bytes, processes, processor_seconds, resident_bytes
 
-TINY = Plan(rounds=1, seconds=0.1, transfer_bytes=256 * 1024)
+TINY = Plan(rounds=1, seconds=0.1, transfer_bytes=2 * 1024 * 1024)
 
 
 def test_contenders_take_turns_after_one_turn_to_warm_up() -> None:

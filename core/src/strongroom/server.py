@@ -50,6 +50,8 @@ def _end_with(master: int) -> None:
     """Make this process end when the master does, however that ends: no port stays taken."""
     if sys.platform != "linux":
         return
+    # Until the server has set its own, the handlers of the master are inherited, and would swallow it.
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
     if os.getppid() != master:
         sys.exit(1)

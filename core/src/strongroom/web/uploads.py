@@ -40,6 +40,8 @@ UPLOAD_BODY: Final[dict[str, Any]] = {
 }
 """The OpenAPI request body of an upload."""
 
+_UNLIMITED: Final = 1 << 62
+
 _DIGEST = re.compile(r"(?:^|,)\s*sha-256=:([A-Za-z0-9+/=]+):")
 
 
@@ -79,8 +81,8 @@ def receive_upload(max_bytes: int) -> Upload:
         LengthRequired: nothing would tell that the raw body is complete.
         PayloadTooLarge: the announced size is above ``max_bytes``.
     """
-    # The limit of ordinary bodies does not apply; the receiver of the source counts.
-    request.max_content_length = None
+    # The limit of ordinary bodies does not apply (None would mean it); the receiver counts instead.
+    request.max_content_length = _UNLIMITED
     stream = _RequestStream()
     mimetype, parameters = parse_options_header(request.headers.get("Content-Type"))
     if mimetype == "multipart/form-data":
