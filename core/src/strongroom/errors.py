@@ -81,6 +81,11 @@ class CodeInvalid(StrongroomError):
     message = "The verification code is wrong, was used before, or came too late."
 
 
+class WrongPassword(StrongroomError):
+    status, code = 400, "error.wrong-password"
+    message = "The old password is not right."
+
+
 class AmbiguousToken(StrongroomError):
     status, code = 400, "error.ambiguous-token"
     message = "The request carries two different access tokens."
@@ -124,6 +129,11 @@ class MethodNotAllowed(StrongroomError):
 class NotAcceptable(StrongroomError):
     status, code = 406, "error.not-acceptable"
     message = "The resource cannot be given in the form asked for."
+
+
+class LastContact(StrongroomError):
+    status, code = 409, "error.last-contact"
+    message = "At least one of e-mail address and mobile number must remain."
 
 
 class NameConflict(StrongroomError):

@@ -76,7 +76,7 @@ def test_hashes_in_flight_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     ("password", "codes"),
     [
         ("Correct1", []),
-        ("Passw0rd", []),
+        ("Passw0rd", ["too-common"]),
         ("Short1A", ["too-short"]),
         ("alllowercase1", ["no-uppercase"]),
         ("ALLUPPERCASE1", ["no-lowercase"]),

@@ -1,17 +1,18 @@
 """Makes users together with what they log in by."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from strongroom.audit.service import AuditEvent, AuditService
 from strongroom.credentials.models import EMAIL, MOBILE, USERNAME
 from strongroom.credentials.service import CredentialService
 from strongroom.database import Database
-from strongroom.errors import Detail, ValidationFailed
+from strongroom.errors import CodeInvalid, Detail, ValidationFailed
 from strongroom.identity import Origin
-from strongroom.plugin_api.login import Credential
+from strongroom.plugin_api.login import Credential, VerificationCode
 from strongroom.users.models import User, UserType
 from strongroom.users.service import UserService
+from strongroom.verification.codes import CodeService, Purpose
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,19 +34,41 @@ class RegistrationService:
         database: where they are kept.
         users: makes the user.
         credentials: binds what the user logs in by.
+        codes: proof that addresses and numbers are the user's.
         audit: the record of it.
     """
 
     def __init__(
-        self, database: Database, users: UserService, credentials: CredentialService, audit: AuditService
+        self,
+        database: Database,
+        users: UserService,
+        credentials: CredentialService,
+        codes: CodeService,
+        audit: AuditService,
     ) -> None:
         self._database = database
         self._users = users
         self._credentials = credentials
+        self._codes = codes
         self._audit = audit
 
-    def register(self, registration: Registration, origin: Origin) -> User:
-        """Make a user.
+    def register(
+        self, registration: Registration, codes: Sequence[VerificationCode], origin: Origin
+    ) -> User:
+        """Make a user whose e-mail address and mobile number each have a code to prove them.
+
+        Raises:
+            ValidationFailed: a name is malformed, none is given, or the password is weak.
+            CodeInvalid: an address or number has no code, or a wrong one.
+            CredentialTaken: somebody has one of the names already.
+        """
+        credentials = self._credentials_of(registration)
+        password_hash = self._credentials.hash_password(registration.password)
+        self._require_codes(credentials, codes)
+        return self._create(registration, credentials, password_hash, origin)
+
+    def create(self, registration: Registration, origin: Origin) -> User:
+        """Make a user whose names are taken as proven.
 
         Raises:
             ValidationFailed: a name is malformed, none is given, or the password is weak.
@@ -53,6 +76,15 @@ class RegistrationService:
         """
         credentials = self._credentials_of(registration)
         password_hash = self._credentials.hash_password(registration.password)
+        return self._create(registration, credentials, password_hash, origin)
+
+    def _create(
+        self,
+        registration: Registration,
+        credentials: Sequence[Credential],
+        password_hash: str,
+        origin: Origin,
+    ) -> User:
         with self._database.write() as connection:
             user = self._users.create(connection, registration.name, registration.kind)
             for credential in credentials:
@@ -69,20 +101,38 @@ class RegistrationService:
             self._audit.record(connection, event)
         return user
 
+    def _require_codes(
+        self, credentials: Sequence[Credential], codes: Sequence[VerificationCode]
+    ) -> None:
+        recipients = self._codes.recipients(codes)
+        by_recipient = {recipients[code.id]: code for code in codes if code.id in recipients}
+        proven = [credential for credential in credentials if credential.kind != USERNAME]
+        # All codes must be there before the first is used up.
+        if any(credential not in by_recipient for credential in proven):
+            raise CodeInvalid
+        for credential in proven:
+            self._codes.require(by_recipient[credential], credential, Purpose.REGISTER)
+
     def _credentials_of(self, registration: Registration) -> list[Credential]:
         given = {EMAIL: registration.email, MOBILE: registration.mobile, USERNAME: registration.username}
         texts = {kind: text for kind, text in given.items() if text is not None}
         if not texts:
             message = "At least one of email, mobile and username is needed."
             raise ValidationFailed.of_field("email", "required", message)
-        return self._identified(texts)
+        return identified(self._credentials, texts)
 
-    def _identified(self, texts: Mapping[str, str]) -> list[Credential]:
-        found = {kind: self._credentials.identify(text) for kind, text in texts.items()}
-        wrong = [kind for kind, item in found.items() if not item or item.kind != kind]
-        if wrong:
-            raise ValidationFailed(details=[Detail(kind, "invalid", _EXPECTED[kind]) for kind in wrong])
-        return [credential for credential in found.values() if credential is not None]
+
+def identified(credentials: CredentialService, texts: Mapping[str, str]) -> list[Credential]:
+    """Return the credentials that texts spell, given by the kind that each should be of.
+
+    Raises:
+        ValidationFailed: a text spells no credential of its kind.
+    """
+    found = {kind: credentials.identify(text) for kind, text in texts.items()}
+    wrong = [kind for kind, item in found.items() if not item or item.kind != kind]
+    if wrong:
+        raise ValidationFailed(details=[Detail(kind, "invalid", _EXPECTED[kind]) for kind in wrong])
+    return [credential for credential in found.values() if credential is not None]
 
 
 _EXPECTED: Mapping[str, str] = {

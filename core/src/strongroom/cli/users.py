@@ -48,7 +48,7 @@ def create(
     )
     with context.container() as container:
         try:
-            user = container.registration.register(registration, Origin(user_agent="command line"))
+            user = container.registration.create(registration, Origin(user_agent="command line"))
         except StrongroomError as error:
             raise click.ClickException(_explain(error)) from error
     click.echo(json.dumps(_present(user), ensure_ascii=False) if as_json else f"{user.id} {user.name}")

@@ -81,19 +81,32 @@ class CredentialService:
         except IntegrityError as error:
             raise CredentialTaken.of_field(credential.kind, "taken", CredentialTaken.message) from error
 
+    def take_turns(self, connection: Connection, user_id: str) -> None:
+        """Make whoever else changes this user's credentials wait until the transaction ends."""
+        query = (
+            select(credentials.c.id).where(credentials.c.user_id == user_id).order_by(credentials.c.id)
+        )
+        connection.execute(query.with_for_update())
+
+    def release(self, connection: Connection, user_id: str, kind: str) -> None:
+        """Take a user's credential of a kind away."""
+        connection.execute(
+            delete(credentials).where(credentials.c.user_id == user_id, credentials.c.kind == kind)
+        )
+
     def set_password(self, connection: Connection, user_id: str, password_hash: str) -> None:
         """Make a hash from :meth:`hash_password` the user's password."""
         connection.execute(delete(passwords).where(passwords.c.user_id == user_id))
         row = {"user_id": user_id, "hash": password_hash, "changed_at": self._clock.now()}
         connection.execute(insert(passwords).values(row))
 
-    def hash_password(self, password: str) -> str:
+    def hash_password(self, password: str, field: str = "password") -> str:
         """Return the hash of a new password; call it outside of a transaction, for it takes long.
 
         Raises:
             ValidationFailed: the password does not meet the policy.
         """
-        if complaints := policy.complaints(password):
+        if complaints := policy.complaints(password, field):
             raise ValidationFailed(details=complaints)
         return self._hasher.hash(password)
 
@@ -107,6 +120,13 @@ class CredentialService:
         if user_id and stored and self._hasher.is_outdated(stored):
             self._rehash(user_id, stored, password)
         return credential
+
+    def is_password_of(self, user_id: str, password: str) -> bool:
+        """Return whether a password is the user's."""
+        query = select(passwords.c.hash).where(passwords.c.user_id == user_id)
+        with self._database.read() as connection:
+            stored = connection.execute(query).scalar()
+        return len(password) <= MAX_LENGTH and self._hasher.verify(password, stored)
 
     def _password_of(self, credential: Credential) -> tuple[str, str] | None:
         query = (

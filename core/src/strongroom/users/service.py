@@ -1,12 +1,15 @@
 """Makes, finds and changes users."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict, replace
+from typing import Any
 
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import Connection, func, insert, select, update
 
-from strongroom.clock import Clock
-from strongroom.errors import NotFound
+from strongroom.clock import Clock, next_revision
+from strongroom.errors import NotFound, RevisionConflict
 from strongroom.ids import new_id
+from strongroom.paging import Page, Paging, select_page
 from strongroom.users.models import User, UserStatus, UserType, users
 
 
@@ -48,6 +51,29 @@ class UserService:
         """Return those of the users that exist, in no particular order."""
         rows = connection.execute(select(users).where(users.c.id.in_(set(user_ids))))
         return [User(*row) for row in rows]
+
+    def page(self, connection: Connection, paging: Paging) -> Page[User]:
+        """Return a page of all users, oldest first."""
+        query = select(users).order_by(users.c.created_at, users.c.id)
+        count = select(func.count()).select_from(users)
+        return select_page(connection, query, count, paging, lambda row: User(*row))
+
+    def change(self, connection: Connection, user: User, **values: Any) -> User:
+        """Change columns of a user.
+
+        Raises:
+            RevisionConflict: the user has changed since it was read.
+        """
+        now = self._clock.now()
+        changed = replace(user, **values, updated_at=now, revision=next_revision(user.revision, now))
+        statement = (
+            update(users)
+            .where(users.c.id == user.id, users.c.revision == user.revision)
+            .values(asdict(changed))
+        )
+        if connection.execute(statement).rowcount != 1:
+            raise RevisionConflict
+        return changed
 
     def summaries(self, connection: Connection, user_ids: Iterable[str]) -> list[dict[str, str]]:
         """Return what stands in ``included`` for users that records refer to."""

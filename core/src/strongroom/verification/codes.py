@@ -1,14 +1,16 @@
 """Verification codes: hashed, bound to a recipient and a purpose, good for one use."""
 
 import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
-from sqlalchemy import Connection, insert, update
+from sqlalchemy import Connection, insert, select, update
 
 from strongroom.clock import Clock
 from strongroom.database import Database
+from strongroom.errors import CodeInvalid
 from strongroom.ids import new_id
 from strongroom.limits.service import Counters
 from strongroom.plugin_api.login import Credential, VerificationCode
@@ -76,6 +78,38 @@ class CodeService:
         }
         connection.execute(insert(verification_codes).values(row))
         return new
+
+    def recipients(self, codes: Sequence[VerificationCode]) -> dict[str, Credential]:
+        """Return to whom codes were sent, by the ids they were sent under."""
+        columns = verification_codes.c
+        query = select(columns.id, columns.recipient_kind, columns.recipient).where(
+            columns.id.in_([code.id for code in codes])
+        )
+        with self._database.read() as connection:
+            rows = connection.execute(query).all()
+        return {row.id: Credential(row.recipient_kind, row.recipient) for row in rows}
+
+    def require(self, code: VerificationCode | None, recipient: Credential, purpose: Purpose) -> None:
+        """Use up a code.
+
+        Raises:
+            CodeInvalid: there is none, or it is wrong.
+        """
+        if code is None or not self.spend(code, recipient, purpose):
+            raise CodeInvalid
+
+    def void(self, connection: Connection, recipient: Credential) -> None:
+        """Make every open code that was sent to a recipient worthless."""
+        columns = verification_codes.c
+        connection.execute(
+            update(verification_codes)
+            .where(
+                columns.recipient_kind == recipient.kind,
+                columns.recipient == recipient.value,
+                columns.consumed_at.is_(None),
+            )
+            .values(consumed_at=self._clock.now())
+        )
 
     def spend(self, code: VerificationCode, recipient: Credential, purpose: Purpose) -> bool:
         """Use up a code; return whether it was right.

@@ -31,19 +31,3 @@ verification_codes: Final = Table(
     Index("ix_verification_codes_recipient", "recipient_kind", "recipient", "purpose", "created_at"),
     Index(None, "expires_at"),
 )
-
-sent_messages: Final = Table(
-    "sent_messages",
-    metadata,
-    Column("id", Id, primary_key=True),
-    Column("channel", String(16), nullable=False),
-    Column("recipient", Name, nullable=False),
-    Column("template", String(64), nullable=False),
-    Column("sender", String(64)),
-    Column("reference", String(128)),
-    Column("outcome", String(16), nullable=False),
-    Column("created_at", Timestamp, nullable=False),
-    Column("sent_at", Timestamp),
-    Index(None, "created_at"),
-)
-"""What was sent to whom and through which sender; never what it said."""

@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-from marshmallow import Schema, fields, post_dump
+from marshmallow import Schema, fields, post_dump, validate
 
-from strongroom.web.schema import Moment
+from strongroom.verification.codes import Purpose
+from strongroom.web.schema import Moment, text
 
 
 class CaptchaRequestSchema(Schema):
@@ -23,3 +24,26 @@ class IssuedCaptchaSchema(Schema):
     def add_payload(self, data: Mapping[str, Any], original: Any, **_: Any) -> dict[str, Any]:
         """Put what the provider shows beside what the core does."""
         return {**data, **{key: value for key, value in original.payload.items() if key not in data}}
+
+
+class CaptchaAnswerSchema(Schema):
+    """The solution of a captcha."""
+
+    id = text(64, required=True)
+    answer = text(1024, required=True)
+
+
+class CodeRequestSchema(Schema):
+    """The wish for a verification code."""
+
+    recipient = text(1024, required=True)
+    purpose = fields.String(required=True, validate=validate.OneOf([item.value for item in Purpose]))
+    captcha = fields.Nested(CaptchaAnswerSchema, load_default=None)
+
+
+class SentCodeSchema(Schema):
+    """A code is on its way, if anybody is there to receive it."""
+
+    id = fields.String(required=True)
+    expiresAt = Moment(required=True, attribute="expires_at")
+    retryAfterSeconds = fields.Integer(required=True, attribute="retry_after_seconds")

@@ -1,12 +1,24 @@
-"""Captchas."""
+"""Captchas and verification codes."""
 
 from typing import Any
 
-from strongroom.verification.captchas import CaptchaService, IssuedCaptcha
-from strongroom.verification.schemas import CaptchaRequestSchema, IssuedCaptchaSchema
+from flask import request
+
+from strongroom.errors import CaptchaInvalid, CaptchaRequired, TooManyRequests
+from strongroom.messages.templates import LOCALES
+from strongroom.verification.captchas import CaptchaAnswer, CaptchaService, IssuedCaptcha
+from strongroom.verification.codes import Purpose
+from strongroom.verification.schemas import (
+    CaptchaRequestSchema,
+    CodeRequestSchema,
+    IssuedCaptchaSchema,
+    SentCodeSchema,
+)
+from strongroom.verification.sending import CodeSending, SentCode
 from strongroom.web.blueprint import Blueprint
 from strongroom.web.components import use
 from strongroom.web.guard import Access
+from strongroom.web.requests import client
 
 blueprint = Blueprint("verification", __name__, description="Show that you are a person, and who.")
 
@@ -22,3 +34,27 @@ blueprint = Blueprint("verification", __name__, description="Show that you are a
 def create_captcha(**_: Any) -> IssuedCaptcha:
     """Get a puzzle, whose answer is good for one use within a few minutes."""
     return use(CaptchaService).issue()
+
+
+@blueprint.operation(
+    "POST",
+    "/verification-codes",
+    access=Access.PUBLIC,
+    body=CodeRequestSchema,
+    returns=SentCodeSchema,
+    status=201,
+    errors=(CaptchaRequired, CaptchaInvalid, TooManyRequests),
+)
+def send_verification_code(body: dict[str, Any]) -> SentCode:
+    """Have a code sent to an e-mail address or a mobile number, after a captcha.
+
+    The answer is the same whether or not anybody here holds it.
+    """
+    captcha = body["captcha"]
+    return use(CodeSending).send(
+        body["recipient"],
+        Purpose(body["purpose"]),
+        CaptchaAnswer(**captcha) if captcha else None,
+        client(),
+        request.accept_languages.best_match(LOCALES) or LOCALES[0],
+    )

@@ -68,6 +68,15 @@ def upgrade() -> None:
     )
     op.create_index("ix_counters_expires_at", "counters", ["expires_at"])
     op.create_table(
+        "rate_events",
+        sa.Column("id", sa.String(length=36), nullable=False),
+        sa.Column("subject", sa.String(length=128), nullable=False),
+        sa.Column("at", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("id", name="pk_rate_events"),
+    )
+    op.create_index("ix_rate_events_at", "rate_events", ["at"])
+    op.create_index("ix_rate_events_subject_at", "rate_events", ["subject", "at"])
+    op.create_table(
         "sent_messages",
         sa.Column("id", sa.String(length=36), nullable=False),
         sa.Column("channel", sa.String(length=16), nullable=False),

@@ -1,0 +1,225 @@
+"""What users log in by: addresses, numbers, usernames and passwords."""
+
+from typing import Any
+
+from strongroom.accounts.bindings import BindingService
+from strongroom.accounts.passwords import PasswordService
+from strongroom.accounts.schemas import (
+    AvailabilitySchema,
+    BoundCredentialSchema,
+    CredentialsSchema,
+    NewEmailSchema,
+    NewMobileSchema,
+    PasswordChangeSchema,
+    PasswordResetSchema,
+    PasswordSchema,
+    StrengthSchema,
+    UsernameSchema,
+)
+from strongroom.accounts.views import own_id
+from strongroom.config import Settings
+from strongroom.credentials.models import EMAIL, MOBILE, BoundCredential
+from strongroom.credentials.strength import strength
+from strongroom.errors import (
+    CaptchaInvalid,
+    CaptchaRequired,
+    CodeInvalid,
+    CredentialTaken,
+    Forbidden,
+    LastContact,
+    NotFound,
+    WrongPassword,
+)
+from strongroom.limits.rates import Allowance, RateLimits
+from strongroom.plugin_api.login import VerificationCode
+from strongroom.verification.captchas import CaptchaAnswer, CaptchaService
+from strongroom.web.blueprint import Blueprint
+from strongroom.web.components import use
+from strongroom.web.guard import Access, current_identity
+from strongroom.web.headers import header_pair
+from strongroom.web.requests import client, origin
+from strongroom.web.schema import DONE, DoneSchema
+
+blueprint = Blueprint("credentials", __name__, description="What users log in by.")
+
+Json = dict[str, Any]
+
+CODE_HEADER = "X-Verification-Code"
+CAPTCHA_HEADER = "X-Captcha"
+
+_CODE_PARAMETER: Json = {
+    "name": CODE_HEADER,
+    "in": "header",
+    "required": True,
+    "schema": {"type": "string"},
+    "description": "`{id}.{code}` of a code sent to an address or number that is held",
+}
+_CAPTCHA_PARAMETER: Json = {
+    "name": CAPTCHA_HEADER,
+    "in": "header",
+    "required": False,
+    "schema": {"type": "string"},
+    "description": "`{id}.{answer}` of a captcha",
+}
+_BIND_ERRORS = (Forbidden, CodeInvalid, CredentialTaken)
+_UNBIND_ERRORS = (Forbidden, NotFound, LastContact, CodeInvalid)
+
+
+@blueprint.operation(
+    "GET",
+    "/credentials/<credential>/available",
+    access=Access.PUBLIC,
+    returns=AvailabilitySchema,
+    errors=(CaptchaRequired, CaptchaInvalid),
+    document={"parameters": [_CAPTCHA_PARAMETER]},
+)
+def check_credential_available(credential: str) -> dict[str, bool]:
+    """Ask whether a credential can be used for registration; who asks often needs captchas."""
+    allowance = Allowance("available", client().address, use(Settings).limits.available_per_address)
+    if not use(RateLimits).has_room(allowance):
+        answer = header_pair(CAPTCHA_HEADER)
+        if answer is None:
+            raise CaptchaRequired
+        use(CaptchaService).spend(CaptchaAnswer(*answer))
+    return {"available": use(BindingService).is_available(credential)}
+
+
+@blueprint.operation(
+    "GET",
+    "/users/<user_id>/credentials",
+    access=Access.USER,
+    returns=CredentialsSchema,
+    errors=(Forbidden,),
+)
+def list_credentials(user_id: str) -> Json:
+    """List what a user logs in by; passwords are not among it."""
+    return {"credentials": use(BindingService).of_user(current_identity(), own_id(user_id))}
+
+
+@blueprint.operation(
+    "POST",
+    "/users/<user_id>/emails",
+    access=Access.USER,
+    body=NewEmailSchema,
+    returns=BoundCredentialSchema,
+    status=201,
+    errors=_BIND_ERRORS,
+)
+def bind_email(user_id: str, body: Json) -> BoundCredential:
+    """Bind an e-mail address, in the place of the one of before."""
+    return _bind(user_id, EMAIL, body)
+
+
+@blueprint.operation(
+    "DELETE",
+    "/users/<user_id>/emails",
+    access=Access.USER,
+    returns=DoneSchema,
+    errors=_UNBIND_ERRORS,
+    document={"parameters": [_CODE_PARAMETER]},
+)
+def unbind_email(user_id: str) -> dict[str, bool]:
+    """Take the e-mail address away; the mobile number must remain."""
+    return _unbind(user_id, EMAIL)
+
+
+@blueprint.operation(
+    "POST",
+    "/users/<user_id>/mobiles",
+    access=Access.USER,
+    body=NewMobileSchema,
+    returns=BoundCredentialSchema,
+    status=201,
+    errors=_BIND_ERRORS,
+)
+def bind_mobile(user_id: str, body: Json) -> BoundCredential:
+    """Bind a mobile number, in the place of the one of before."""
+    return _bind(user_id, MOBILE, body)
+
+
+@blueprint.operation(
+    "DELETE",
+    "/users/<user_id>/mobiles",
+    access=Access.USER,
+    returns=DoneSchema,
+    errors=_UNBIND_ERRORS,
+    document={"parameters": [_CODE_PARAMETER]},
+)
+def unbind_mobile(user_id: str) -> dict[str, bool]:
+    """Take the mobile number away; the e-mail address must remain."""
+    return _unbind(user_id, MOBILE)
+
+
+@blueprint.operation(
+    "PUT",
+    "/users/<user_id>/username",
+    access=Access.USER,
+    body=UsernameSchema,
+    returns=BoundCredentialSchema,
+    errors=(Forbidden, CredentialTaken),
+)
+def set_username(user_id: str, body: Json) -> BoundCredential:
+    """Set the login username."""
+    return use(BindingService).set_username(
+        current_identity(), own_id(user_id), body["username"], origin()
+    )
+
+
+@blueprint.operation(
+    "PUT",
+    "/users/<user_id>/password",
+    access=Access.USER,
+    body=PasswordChangeSchema,
+    returns=StrengthSchema,
+    errors=(Forbidden, WrongPassword),
+)
+def change_password(user_id: str, body: Json) -> Json:
+    """Set a new password by giving the old one; every other token of the user dies at once."""
+    judged = use(PasswordService).change(
+        current_identity(), own_id(user_id), body["oldPassword"], body["newPassword"], origin()
+    )
+    return {"strength": judged}
+
+
+@blueprint.operation(
+    "POST",
+    "/users/<credential>/reset-password",
+    access=Access.PUBLIC,
+    body=PasswordResetSchema,
+    returns=DoneSchema,
+    errors=(CodeInvalid,),
+)
+def reset_password(credential: str, body: Json) -> dict[str, bool]:
+    """Set a new password by a code that was sent for it; every token of the user dies at once."""
+    code = VerificationCode(**body["verificationCode"])
+    use(PasswordService).reset(credential, code, body["newPassword"], origin())
+    return DONE
+
+
+@blueprint.operation(
+    "POST", "/password-strength", access=Access.PUBLIC, body=PasswordSchema, returns=StrengthSchema
+)
+def judge_password(body: Json) -> Json:
+    """Get a hint how hard a password is to guess."""
+    return {"strength": strength(body["password"])}
+
+
+def _bind(user_id: str, kind: str, body: Json) -> BoundCredential:
+    held = body["heldCode"]
+    return use(BindingService).bind(
+        current_identity(),
+        own_id(user_id),
+        kind,
+        body[kind],
+        VerificationCode(**body["verificationCode"]),
+        VerificationCode(**held) if held else None,
+        origin(),
+    )
+
+
+def _unbind(user_id: str, kind: str) -> dict[str, bool]:
+    code = header_pair(CODE_HEADER)
+    use(BindingService).unbind(
+        current_identity(), own_id(user_id), kind, VerificationCode(*code) if code else None, origin()
+    )
+    return DONE

@@ -1,0 +1,93 @@
+"""Changes and resets passwords; every other token of the user dies with the old one."""
+
+from strongroom.accounts.notices import Notices
+from strongroom.audit.service import AuditEvent, AuditService
+from strongroom.authorizations.service import AuthorizationService
+from strongroom.credentials.service import CredentialService
+from strongroom.credentials.strength import Strength, strength
+from strongroom.database import Database
+from strongroom.errors import CodeInvalid, Forbidden, ValidationFailed, WrongPassword
+from strongroom.identity import Identity, Origin
+from strongroom.plugin_api.login import VerificationCode
+from strongroom.verification.codes import CodeService, Purpose
+
+
+class PasswordService:
+    """Passwords of users.
+
+    Args:
+        database: where they are kept.
+        credentials: checks and sets them.
+        codes: the proof that a reset needs.
+        authorizations: what a new password ends.
+        notices: tells the user.
+        audit: the record of it.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        credentials: CredentialService,
+        codes: CodeService,
+        authorizations: AuthorizationService,
+        notices: Notices,
+        audit: AuditService,
+    ) -> None:
+        self._database = database
+        self._credentials = credentials
+        self._codes = codes
+        self._authorizations = authorizations
+        self._notices = notices
+        self._audit = audit
+
+    def change(self, identity: Identity, user_id: str, old: str, new: str, origin: Origin) -> Strength:
+        """Set a new password by giving the old one, and return how strong the new one is.
+
+        Raises:
+            Forbidden: the caller is somebody else.
+            ValidationFailed: the new one does not meet the policy, or is the old one.
+            WrongPassword: the old one is not right.
+        """
+        if identity.user_id != user_id:
+            raise Forbidden
+        if new == old:
+            message = "The new password must differ from the old one."
+            raise ValidationFailed.of_field("newPassword", "unchanged", message)
+        password_hash = self._credentials.hash_password(new, "newPassword")
+        if not self._credentials.is_password_of(user_id, old):
+            raise WrongPassword
+        self._set(user_id, password_hash, "password.change", identity.authorization_id, origin)
+        return strength(new)
+
+    def reset(self, credential_text: str, code: VerificationCode, new: str, origin: Origin) -> None:
+        """Set a new password by a code that was sent to an address or number of the user's.
+
+        The answer is the same whether or not anybody holds it.
+
+        Raises:
+            ValidationFailed: the new password does not meet the policy.
+            CodeInvalid: the code is wrong, or nobody holds the credential.
+        """
+        password_hash = self._credentials.hash_password(new, "newPassword")
+        credential = self._credentials.identify(credential_text)
+        if credential is None:
+            raise CodeInvalid
+        self._codes.require(code, credential, Purpose.RESET_PASSWORD)
+        with self._database.read() as connection:
+            holders = self._credentials.find_users(connection, [credential])
+        if credential not in holders:
+            raise CodeInvalid
+        self._set(holders[credential], password_hash, "password.reset", None, origin)
+
+    def _set(
+        self, user_id: str, password_hash: str, action: str, spared: str | None, origin: Origin
+    ) -> None:
+        with self._database.write() as connection:
+            self._credentials.set_password(connection, user_id, password_hash)
+            self._authorizations.revoke_all(connection, user_id, but=spared)
+            contacts = self._notices.contacts(connection, user_id)
+            event = AuditEvent(
+                action, actor_id=user_id, target_type="user", target_id=user_id, origin=origin
+            )
+            self._audit.record(connection, event)
+        self._notices.tell(contacts, "password-changed")

@@ -1,0 +1,93 @@
+"""Rates: how often something may happen, counted by the ``limits`` library over a moving window."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from limits import RateLimitItem, RateLimitItemPerSecond
+from limits.errors import StorageError
+from limits.storage import Storage, storage_from_string
+from limits.strategies import MovingWindowRateLimiter
+
+from strongroom.clock import Clock
+from strongroom.config.rates import Rate
+from strongroom.errors import TooManyRequests, Unavailable
+from strongroom.secret_keys import SecretKeys
+
+_REDIS_TIMEOUT_SECONDS: Final = 0.3
+_RETRY_SECONDS: Final = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """How often one subject may do one thing; all rates apply."""
+
+    purpose: str
+    subject: str
+    rates: Sequence[Rate]
+
+
+class RateLimits:
+    """Spends allowances. A storage that is away refuses; it never lets pass.
+
+    Args:
+        storage: where events are counted.
+        keys: what hashes subjects.
+        clock: the time.
+    """
+
+    def __init__(self, storage: Storage, keys: SecretKeys, clock: Clock) -> None:
+        self._limiter = MovingWindowRateLimiter(storage)
+        self._keys = keys
+        self._clock = clock
+
+    def spend(self, *allowances: Allowance) -> None:
+        """Count one event for each allowance.
+
+        Nothing is counted unless every allowance has room, save when others spend the last of one at
+        the same moment; never is more allowed than a rate says.
+
+        Raises:
+            TooManyRequests: one of them is used up.
+            Unavailable: nobody can tell.
+        """
+        items = [item for allowance in allowances for item in self._items(allowance)]
+        try:
+            for item, key in items:
+                if not self._limiter.test(item, key):
+                    raise self._refusal(item, key)
+            for item, key in items:
+                if not self._limiter.hit(item, key):
+                    raise self._refusal(item, key)
+        except StorageError as error:
+            raise Unavailable(retry_after=_RETRY_SECONDS) from error
+
+    def has_room(self, allowance: Allowance) -> bool:
+        """Count one event if there is room, and return whether there was."""
+        try:
+            self.spend(allowance)
+        except TooManyRequests:
+            return False
+        return True
+
+    def _items(self, allowance: Allowance) -> list[tuple[RateLimitItem, str]]:
+        key = f"{allowance.purpose}:{self._keys.hash('rates', allowance.subject)}"
+        return [(RateLimitItemPerSecond(rate.count, rate.seconds), key) for rate in allowance.rates]
+
+    def _refusal(self, item: RateLimitItem, key: str) -> TooManyRequests:
+        resets_at = self._limiter.get_window_stats(item, key).reset_time
+        return TooManyRequests(retry_after=max(1, math.ceil(resets_at - self._clock.now() / 1000)))
+
+
+def redis_storage(url: str) -> Storage:
+    """Return a storage in Redis, which gives up soon when Redis hangs."""
+    storage = storage_from_string(
+        url,
+        wrap_exceptions=True,
+        socket_timeout=_REDIS_TIMEOUT_SECONDS,
+        socket_connect_timeout=_REDIS_TIMEOUT_SECONDS,
+    )
+    if not isinstance(storage, Storage):
+        raise TypeError("an asynchronous storage cannot be used here")
+    return storage

@@ -1,0 +1,89 @@
+"""A storage for the ``limits`` library that counts in the database, exact across all processes."""
+
+from typing import Final
+
+from limits.storage import MovingWindowSupport, Storage
+from sqlalchemy import Connection, delete, func, insert, select, text
+from sqlalchemy.exc import SQLAlchemyError
+
+from strongroom.clock import Clock
+from strongroom.database import Database
+from strongroom.ids import new_id
+from strongroom.limits.models import rate_events
+
+_SECOND: Final = 1000
+
+
+class DatabaseStorage(Storage, MovingWindowSupport):
+    """Keeps each event of a moving window as a row.
+
+    Whoever wants to add one waits for whoever is adding another for the same subject.
+    """
+
+    STORAGE_SCHEME = None
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        super().__init__()
+        self._database = database
+        self._clock = clock
+
+    @property
+    def base_exceptions(self) -> type[Exception]:
+        return SQLAlchemyError
+
+    def acquire_entry(self, key: str, limit: int, expiry: int, amount: int = 1) -> bool:
+        now = self._clock.now()
+        with self._database.write() as connection:
+            _take_turns(connection, key)
+            connection.execute(
+                delete(rate_events).where(
+                    rate_events.c.subject == key, rate_events.c.at <= now - expiry * _SECOND
+                )
+            )
+            if self._count(connection, key, now, expiry)[1] + amount > limit:
+                return False
+            rows = [{"id": new_id(), "subject": key, "at": now} for _ in range(amount)]
+            connection.execute(insert(rate_events), rows)
+        return True
+
+    def get_moving_window(self, key: str, limit: int, expiry: int) -> tuple[float, int]:  # noqa: ARG002
+        now = self._clock.now()
+        with self._database.read() as connection:
+            start, count = self._count(connection, key, now, expiry)
+        return start / _SECOND, count
+
+    def incr(self, key: str, expiry: int, amount: int = 1) -> int:
+        raise NotImplementedError("only moving windows are counted here")
+
+    def get(self, key: str) -> int:
+        with self._database.read() as connection:
+            query = select(func.count()).select_from(rate_events).where(rate_events.c.subject == key)
+            return connection.execute(query).scalar_one()
+
+    def get_expiry(self, key: str) -> float:  # noqa: ARG002
+        return self._clock.now() / _SECOND
+
+    def check(self) -> bool:
+        with self._database.read() as connection:
+            return connection.execute(select(1)).scalar() == 1
+
+    def reset(self) -> int | None:
+        with self._database.write() as connection:
+            return connection.execute(delete(rate_events)).rowcount
+
+    def clear(self, key: str) -> None:
+        with self._database.write() as connection:
+            connection.execute(delete(rate_events).where(rate_events.c.subject == key))
+
+    def _count(self, connection: Connection, key: str, now: int, expiry: int) -> tuple[int, int]:
+        query = select(func.min(rate_events.c.at), func.count()).where(
+            rate_events.c.subject == key, rate_events.c.at > now - expiry * _SECOND
+        )
+        start, count = connection.execute(query).one()
+        return start or now, count
+
+
+def _take_turns(connection: Connection, key: str) -> None:
+    # On SQLite the transaction has taken the write lock already.
+    if connection.dialect.name == "postgresql":
+        connection.execute(text("SELECT pg_advisory_xact_lock(hashtextextended(:key, 0))"), {"key": key})

@@ -1,0 +1,1 @@
+"""Messages: how people are told things."""

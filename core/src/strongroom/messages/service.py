@@ -1,0 +1,143 @@
+"""Sends messages: by the first sender that takes them, without making the request wait."""
+
+import logging
+import random
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final
+
+from sqlalchemy import insert, update
+
+from strongroom.clock import Clock
+from strongroom.database import Database
+from strongroom.ids import new_id
+from strongroom.messages.models import sent_messages
+from strongroom.messages.templates import DEFAULT_LOCALE, text_of
+from strongroom.plugin_api.login import Credential
+from strongroom.plugin_api.messages import DeliveryUncertain, Message, MessageNotSent, MessageSender
+
+logger = logging.getLogger(__name__)
+
+CHANNELS: Final[Mapping[str, str]] = {"email": "email", "mobile": "sms"}
+"""The channel that reaches a kind of credential."""
+
+_THREADS: Final = 4
+_ATTEMPTS: Final = 3
+_FIRST_PAUSE_SECONDS: Final = 0.5
+
+Senders = Mapping[str, Sequence[MessageSender[Any]]]
+
+
+class MessageService:
+    """Messages to holders of credentials.
+
+    Senders for development answer at once and are waited for, so that scripts find what was sent.
+
+    Args:
+        database: where the record is kept.
+        clock: the time.
+        senders: by channel, in the order they are tried.
+        sleep: waits for seconds between attempts.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        senders: Senders,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._senders = senders
+        self._sleep = sleep
+        self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="messages")
+
+    def send(
+        self,
+        recipient: Credential,
+        template: str,
+        parameters: Mapping[str, str],
+        locale: str = DEFAULT_LOCALE,
+        *,
+        suppressed: bool = False,
+    ) -> None:
+        """Send a message; whether it arrives is not waited for.
+
+        A suppressed one is recorded and not sent, so that the time taken does not tell the difference.
+        """
+        channel = CHANNELS[recipient.kind]
+        subject, text = text_of(template, locale).fill(parameters)
+        message = Message(
+            id=new_id(),
+            channel=channel,
+            recipient=recipient.value,
+            template=template,
+            text=text,
+            parameters=parameters,
+            subject=subject,
+            locale=locale,
+        )
+        self._record(message, "suppressed" if suppressed else "pending")
+        if suppressed:
+            return
+        senders = self._senders.get(channel, ())
+        if all(sender.development_only for sender in senders):
+            self._deliver(message, senders)
+        else:
+            self._pool.submit(self._deliver, message, senders)
+
+    def close(self) -> None:
+        """Wait for messages that are on their way."""
+        self._pool.shutdown()
+
+    def _deliver(self, message: Message, senders: Sequence[MessageSender[Any]]) -> None:
+        for sender in senders:
+            try:
+                reference = self._attempt(sender, message)
+            except DeliveryUncertain as error:
+                logger.warning("Message %s by %s: %s", message.id, sender.name, error)
+                self._conclude(message, "uncertain", sender.name)
+                return
+            except MessageNotSent as error:
+                logger.warning("Message %s by %s: %s", message.id, sender.name, error)
+            except Exception:
+                logger.exception("Message %s: sender %s failed", message.id, sender.name)
+            else:
+                self._conclude(message, "sent", sender.name, reference)
+                return
+        self._conclude(message, "failed")
+
+    def _attempt(self, sender: MessageSender[Any], message: Message) -> str | None:
+        for attempt in range(_ATTEMPTS - 1):
+            try:
+                return sender.send(message)
+            except MessageNotSent as error:
+                if not error.retryable:
+                    raise
+            pause = _FIRST_PAUSE_SECONDS * 2**attempt
+            self._sleep(pause * random.uniform(0.5, 1.5))  # noqa: S311  jitter is no secret
+        return sender.send(message)
+
+    def _record(self, message: Message, outcome: str) -> None:
+        row = {
+            "id": message.id,
+            "channel": message.channel,
+            "recipient": message.recipient,
+            "template": message.template,
+            "outcome": outcome,
+            "created_at": self._clock.now(),
+        }
+        with self._database.write() as connection:
+            connection.execute(insert(sent_messages).values(row))
+
+    def _conclude(
+        self, message: Message, outcome: str, sender: str | None = None, reference: str | None = None
+    ) -> None:
+        with self._database.write() as connection:
+            connection.execute(
+                update(sent_messages)
+                .where(sent_messages.c.id == message.id)
+                .values(outcome=outcome, sender=sender, reference=reference, sent_at=self._clock.now())
+            )

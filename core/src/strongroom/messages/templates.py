@@ -1,0 +1,61 @@
+"""What messages say, in English and Chinese."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from string import Template
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A subject and a text, both with ``$name`` where parameters go."""
+
+    subject: str
+    body: str
+
+    def fill(self, parameters: Mapping[str, str]) -> tuple[str, str]:
+        """Return subject and text with the parameters in their places."""
+        return Template(self.subject).substitute(parameters), Template(self.body).substitute(parameters)
+
+
+_CODE_EN = Text(
+    "Your verification code",
+    "$code is your verification code. It is good for $minutes minutes. Tell it to nobody.",
+)
+_CODE_ZH = Text("您的验证码", "验证码:$code,$minutes 分钟内有效。请勿告诉他人。")
+
+LOCALES: Final = ("en", "zh")
+DEFAULT_LOCALE: Final = LOCALES[0]
+
+TEMPLATES: Final[Mapping[str, Mapping[str, Text]]] = {
+    "login": {"en": _CODE_EN, "zh": _CODE_ZH},
+    "register": {"en": _CODE_EN, "zh": _CODE_ZH},
+    "bind": {"en": _CODE_EN, "zh": _CODE_ZH},
+    "unbind": {"en": _CODE_EN, "zh": _CODE_ZH},
+    "reset-password": {"en": _CODE_EN, "zh": _CODE_ZH},
+    "password-changed": {
+        "en": Text(
+            "Your password was changed",
+            "The password of your account was changed. If that was not you, reset it now.",
+        ),
+        "zh": Text("您的密码已更改", "您的账户密码已更改。如非本人操作,请立即重置密码。"),
+    },
+    "credential-changed": {
+        "en": Text(
+            "Your login was changed",
+            "What you log in by was changed. If that was not you, reset your password now.",
+        ),
+        "zh": Text("您的登录方式已更改", "您的登录方式已更改。如非本人操作,请立即重置密码。"),
+    },
+    "user-suspended": {
+        "en": Text("Your account was suspended", "Your account was suspended by an administrator."),
+        "zh": Text("您的账户已停用", "您的账户已被管理员停用。"),
+    },
+}
+"""By the name of the occasion, then by language."""
+
+
+def text_of(template: str, locale: str) -> Text:
+    """Return the text of an occasion in a language, or in English where there is none."""
+    texts = TEMPLATES[template]
+    return texts.get(locale.partition("-")[0], texts[DEFAULT_LOCALE])

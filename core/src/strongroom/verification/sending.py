@@ -1,0 +1,103 @@
+"""Sends verification codes: after a captcha, and no more often than the limits say."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from strongroom.config.settings import LimitsSettings
+from strongroom.credentials.service import CredentialService
+from strongroom.database import Database
+from strongroom.errors import CaptchaRequired, ValidationFailed
+from strongroom.limits.rates import Allowance, RateLimits
+from strongroom.messages.service import CHANNELS, MessageService
+from strongroom.plugin_api.login import Client, Credential
+from strongroom.verification.captchas import CaptchaAnswer, CaptchaService
+from strongroom.verification.codes import LIFETIME, CodeService, Purpose
+
+_MINUTE: Final = 60_000
+
+
+@dataclass(frozen=True, slots=True)
+class SentCode:
+    """What a client learns. ``expires_at`` is in milliseconds since the Unix epoch."""
+
+    id: str
+    expires_at: int
+    retry_after_seconds: int
+
+
+class CodeSending:
+    """Sends codes at the wish of clients.
+
+    Args:
+        database: where codes are kept.
+        captchas: what comes before.
+        rates: how often.
+        limits: the rates.
+        codes: makes codes.
+        credentials: knows who holds what.
+        messages: brings codes to people.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        captchas: CaptchaService,
+        rates: RateLimits,
+        limits: LimitsSettings,
+        codes: CodeService,
+        credentials: CredentialService,
+        messages: MessageService,
+    ) -> None:
+        self._database = database
+        self._captchas = captchas
+        self._rates = rates
+        self._limits = limits
+        self._codes = codes
+        self._credentials = credentials
+        self._messages = messages
+
+    def send(
+        self, text: str, purpose: Purpose, captcha: CaptchaAnswer | None, client: Client, locale: str
+    ) -> SentCode:
+        """Send a code to an e-mail address or a mobile number.
+
+        The answer is the same whether or not anybody holds it.
+
+        Raises:
+            ValidationFailed: it is neither.
+            CaptchaRequired: no captcha came with the wish.
+            CaptchaInvalid: its answer is wrong.
+            TooManyRequests: a limit is reached.
+        """
+        recipient = self._credentials.identify(text)
+        if recipient is None or recipient.kind not in CHANNELS:
+            message = "Must be an e-mail address or a mobile number."
+            raise ValidationFailed.of_field("recipient", "invalid", message)
+        if captcha is None:
+            raise CaptchaRequired
+        self._captchas.spend(captcha)
+        self._rates.spend(*self._allowances(recipient, client))
+        with self._database.write() as connection:
+            code = self._codes.create(connection, recipient, purpose)
+            is_known = bool(self._credentials.find_users(connection, [recipient]))
+        # A password that does not exist cannot be reset, and a stranger need not be troubled.
+        suppressed = purpose is Purpose.RESET_PASSWORD and not is_known
+        parameters = {"code": code.code, "minutes": str(LIFETIME // _MINUTE)}
+        self._messages.send(recipient, purpose.value, parameters, locale, suppressed=suppressed)
+        return SentCode(code.id, code.expires_at, self._shortest_pause())
+
+    def _allowances(self, recipient: Credential, client: Client) -> list[Allowance]:
+        device = client.device_id or f"{client.address} {client.user_agent}"
+        limits = self._limits
+        return [
+            Allowance("code-device", device, limits.code_per_device),
+            Allowance(
+                "code-recipient", f"{recipient.kind}:{recipient.value}", limits.code_per_recipient
+            ),
+            Allowance("code-address", client.address, limits.code_per_address),
+        ]
+
+    def _shortest_pause(self) -> int:
+        """Return the seconds after which another code can be sent at the earliest."""
+        rates = (*self._limits.code_per_device, *self._limits.code_per_recipient)
+        return max((rate.seconds for rate in rates if rate.count == 1), default=0)
