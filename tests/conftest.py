@@ -43,18 +43,24 @@ def clock() -> ManualClock:
 
 
 @pytest.fixture
-def extra_config() -> str:
-    """More TOML for the configuration; a module overrides it."""
-    return ""
+def config_changes() -> dict[str, str]:
+    """What a module replaces in the configuration, by what it is replaced with."""
+    return {}
 
 
 @pytest.fixture
-def api(tmp_path: Path, database_url: str, clock: ManualClock, extra_config: str) -> Iterator[Api]:
+def api(
+    tmp_path: Path, database_url: str, clock: ManualClock, config_changes: dict[str, str]
+) -> Iterator[Api]:
     """The REST API on an empty database, in this process, with time standing still."""
     path = tmp_path / "strongroom.toml"
-    path.write_text(CONFIG.format(folder=tmp_path, database_url=database_url) + extra_config)
+    text = CONFIG.format(folder=tmp_path, database_url=database_url)
+    for old, new in config_changes.items():
+        assert old in text
+        text = text.replace(old, new)
+    path.write_text(text)
     app = create_app(load(path, {}), clock)
     with app.app_context():
         container = use(Container)
-    yield Api(app, container)
+    yield Api(app, container, clock)
     container.close()

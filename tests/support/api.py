@@ -11,7 +11,9 @@ from werkzeug.test import TestResponse
 from strongroom.accounts.registration import Registration
 from strongroom.container import Container
 from strongroom.identity import Origin
+from strongroom.testing.clock import ManualClock
 from strongroom.users.models import UserType
+from tests.support.outbox import messages_in
 
 PASSWORD = "Correct1Horse"
 Json = dict[str, Any]
@@ -43,7 +45,9 @@ class Api:
 
     app: Flask
     container: Container
+    clock: ManualClock
     _people: int = field(default=0)
+    _codes: int = field(default=0)
 
     def request(
         self,
@@ -80,6 +84,31 @@ class Api:
         if password is not None:
             body["password"] = password
         return self.post("/authorizations", {"username": username, **body})
+
+    def captcha(self) -> Json:
+        """Return a captcha with its answer."""
+        return {"id": self.post("/captchas", {}).json["id"], "answer": "42"}
+
+    def ask_for_code(self, recipient: str, purpose: str, **options: Any) -> Answer:
+        """Try to have a code sent."""
+        body = {"recipient": recipient, "purpose": purpose, "captcha": self.captcha()}
+        return self.post("/verification-codes", body, **options)
+
+    def code(self, recipient: str, purpose: str) -> Json:
+        """Have a code sent, and read it out of the message."""
+        # Each from a device and an address of its own, so that only what a test is about is limited.
+        self._codes += 1
+        options = {
+            "headers": {"X-Device-Id": f"device-{self._codes}"},
+            "environ_overrides": {"REMOTE_ADDR": f"192.0.2.{self._codes}"},
+        }
+        response = self.ask_for_code(recipient, purpose, **options)
+        assert response.status_code == 201, response.text
+        return {"id": response.json["id"], "code": self.outbox()[-1]["code"]}
+
+    def outbox(self) -> list[Json]:
+        """Return every message sent so far."""
+        return messages_in(self.container.settings.server.data_dir)
 
     def person(self, *, admin: bool = False, name: str = "Somebody", **identifiers: str) -> Person:
         """Make a user and log in."""

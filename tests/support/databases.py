@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cached_property
@@ -112,10 +113,13 @@ def sqlite_databases(tmp_path_factory: pytest.TempPathFactory) -> SqliteDatabase
 
 
 @pytest.fixture(scope="session")
-def postgresql_databases(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PostgresqlDatabases]:
-    databases = PostgresqlDatabases(tmp_path_factory.mktemp("postgresql"))
-    yield databases
-    databases.stop()
+def postgresql_databases() -> Iterator[PostgresqlDatabases]:
+    # Not below pytest's own folder: run as root, the server is another user's, and every session of
+    # pytest that starts beside this one shuts that folder to all but root.
+    with tempfile.TemporaryDirectory(prefix="strongroom-postgresql-") as folder:
+        databases = PostgresqlDatabases(Path(folder))
+        yield databases
+        databases.stop()
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

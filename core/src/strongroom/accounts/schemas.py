@@ -3,17 +3,11 @@
 from marshmallow import Schema, fields, validate
 
 from strongroom.users.models import UserStatus, UserType
+from strongroom.verification.schemas import VerificationCodeSchema
 from strongroom.web.schema import Moment, text
 
 MAX_TEXT = 1024
 MAX_NAME = 255
-
-
-class CodeSchema(Schema):
-    """A code that a message brought."""
-
-    id = text(64, required=True)
-    code = text(64, required=True)
 
 
 class NewUserSchema(Schema):
@@ -25,7 +19,7 @@ class NewUserSchema(Schema):
     username = text(MAX_TEXT, load_default=None)
     password = text(MAX_TEXT * 4, required=True)
     verificationCodes = fields.List(
-        fields.Nested(CodeSchema), load_default=list, validate=validate.Length(max=4)
+        fields.Nested(VerificationCodeSchema), load_default=list, validate=validate.Length(max=4)
     )
 
 
@@ -67,16 +61,16 @@ class NewEmailSchema(Schema):
     """An e-mail address to be bound, with a code sent to it and one sent to what is held already."""
 
     email = text(MAX_TEXT, required=True)
-    verificationCode = fields.Nested(CodeSchema, required=True)
-    heldCode = fields.Nested(CodeSchema, load_default=None)
+    verificationCode = fields.Nested(VerificationCodeSchema, required=True)
+    heldCode = fields.Nested(VerificationCodeSchema, load_default=None)
 
 
 class NewMobileSchema(Schema):
     """A mobile number to be bound, with a code sent to it and one sent to what is held already."""
 
     mobile = text(MAX_TEXT, required=True)
-    verificationCode = fields.Nested(CodeSchema, required=True)
-    heldCode = fields.Nested(CodeSchema, load_default=None)
+    verificationCode = fields.Nested(VerificationCodeSchema, required=True)
+    heldCode = fields.Nested(VerificationCodeSchema, load_default=None)
 
 
 class UsernameSchema(Schema):
@@ -95,7 +89,7 @@ class PasswordChangeSchema(Schema):
 class PasswordResetSchema(Schema):
     """A new password, and the code that lets it be set."""
 
-    verificationCode = fields.Nested(CodeSchema, required=True)
+    verificationCode = fields.Nested(VerificationCodeSchema, required=True)
     newPassword = text(MAX_TEXT * 4, required=True)
 
 

@@ -2,23 +2,10 @@
 
 from marshmallow import Schema, fields
 
+from strongroom.verification.schemas import CaptchaAnswerSchema, VerificationCodeSchema
 from strongroom.web.schema import Moment, text
 
 MAX_TEXT = 1024
-
-
-class CaptchaAnswerSchema(Schema):
-    """The solution of a captcha."""
-
-    id = text(64, required=True)
-    answer = text(MAX_TEXT, required=True)
-
-
-class VerificationCodeSchema(Schema):
-    """A code that a message brought."""
-
-    id = text(64, required=True)
-    code = text(64, required=True)
 
 
 class LoginSchema(Schema):

@@ -33,6 +33,13 @@ class CaptchaAnswerSchema(Schema):
     answer = text(1024, required=True)
 
 
+class VerificationCodeSchema(Schema):
+    """A code that a message brought."""
+
+    id = text(64, required=True)
+    code = text(64, required=True)
+
+
 class CodeRequestSchema(Schema):
     """The wish for a verification code."""
 

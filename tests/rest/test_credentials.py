@@ -1,0 +1,247 @@
+"""Binding, unbinding, usernames and passwords: section 4.2 and 5 of the specification."""
+
+import pytest
+from tests.support.api import PASSWORD, Answer, Api, Json, Person, error_code
+
+NEW = "Another2Battery"
+
+
+def header(code: Json) -> dict[str, str]:
+    """Return the header that carries a code."""
+    return {"X-Verification-Code": f"{code['id']}.{code['code']}"}
+
+
+def held(api: Api, person: Person) -> dict[str, str]:
+    """Return what a person logs in by."""
+    listed = api.get("/users/me/credentials", by=person).json["credentials"]
+    return {item["kind"]: item["value"] for item in listed}
+
+
+class TestAvailability:
+    """GET /credentials/{credential}/available."""
+
+    @pytest.mark.parametrize(
+        ("credential", "available"),
+        [
+            ("alice@example.com", False),
+            ("ALICE@example.com", False),
+            ("bob@example.com", True),
+            ("alice", False),
+            ("bob", True),
+            ("+86 138 0013 8000", False),
+            ("13900139000", True),
+            ("no such thing!", False),
+        ],
+    )
+    def test_it_tells_whether_a_credential_can_be_registered(
+        self, api: Api, credential: str, available: bool
+    ) -> None:
+        api.person(email="alice@example.com", username="alice", mobile="13800138000")
+        response = api.get(f"/credentials/{credential}/available")
+        assert (response.status_code, response.json) == (200, {"available": available})
+
+    def test_past_sixty_an_hour_a_captcha_is_asked(self, api: Api) -> None:
+        for _ in range(60):
+            assert api.get("/credentials/bob/available").status_code == 200
+        refused = api.get("/credentials/bob/available")
+        assert (refused.status_code, error_code(refused)) == (400, "error.captcha-required")
+        captcha = api.captcha()
+        solved = {"X-Captcha": f"{captcha['id']}.{captcha['answer']}"}
+        assert api.get("/credentials/bob/available", headers=solved).status_code == 200
+        assert (
+            error_code(api.get("/credentials/bob/available", headers=solved)) == "error.captcha-invalid"
+        )
+
+
+class TestBinding:
+    """POST /users/{userId}/emails and /mobiles."""
+
+    def bind_mobile(self, api: Api, person: Person, number: str, **changes: object) -> Answer:
+        body = {
+            "mobile": number,
+            "verificationCode": api.code(number, "bind"),
+            "heldCode": api.code(person.email, "bind"),
+            **changes,
+        }
+        return api.post(f"/users/{person.id}/mobiles", body, by=person)
+
+    def test_a_number_is_bound_with_a_code_from_it_and_one_from_what_is_held(self, api: Api) -> None:
+        person = api.person()
+        response = self.bind_mobile(api, person, "138 0013 8000")
+        assert response.status_code == 201
+        assert (response.json["kind"], response.json["value"]) == ("mobile", "+8613800138000")
+        assert api.log_in("13800138000").json["user"]["id"] == person.id
+        assert "what you log in by was changed" in api.outbox()[-1]["text"].lower()
+
+    def test_a_bound_address_takes_the_place_of_the_old_one_whose_codes_die(self, api: Api) -> None:
+        person = api.person()
+        old_reset = api.code(person.email, "reset-password")
+        body = {
+            "email": "new@example.com",
+            "verificationCode": api.code("new@example.com", "bind"),
+        }
+        # A minute must pass between two codes to one recipient.
+        api.clock.advance(60_000)
+        body["heldCode"] = api.code(person.email, "bind")
+        assert api.post(f"/users/{person.id}/emails", body, by=person).status_code == 201
+        assert held(api, person) == {"email": "new@example.com"}
+        assert api.log_in(person.email).status_code == 401
+        reset = {"verificationCode": old_reset, "newPassword": NEW}
+        assert (
+            error_code(api.post(f"/users/{person.email}/reset-password", reset)) == "error.code-invalid"
+        )
+
+    def test_without_a_code_from_what_is_held_nothing_is_bound(self, api: Api) -> None:
+        person = api.person()
+        for held_code in (None, api.code("mallory@example.com", "bind")):
+            body = {"mobile": "13800138000", "verificationCode": {"id": "x", "code": "y"}}
+            response = api.post(
+                f"/users/{person.id}/mobiles", {**body, "heldCode": held_code}, by=person
+            )
+            assert (response.status_code, error_code(response)) == (400, "error.code-invalid")
+        assert held(api, person) == {"email": person.email}
+
+    def test_what_another_user_holds_is_not_bound(self, api: Api) -> None:
+        api.person(mobile="13800138000")
+        response = self.bind_mobile(api, api.person(), "13800138000")
+        assert (response.status_code, error_code(response)) == (409, "error.credential-taken")
+
+    def test_nobody_binds_for_somebody_else(self, api: Api) -> None:
+        person, admin = api.person(), api.person(admin=True)
+        body = {"mobile": "13800138000", "verificationCode": {"id": "x", "code": "y"}}
+        assert api.post(f"/users/{person.id}/mobiles", body, by=admin).status_code == 403
+
+
+class TestUnbinding:
+    """DELETE /users/{userId}/emails and /mobiles."""
+
+    def test_one_of_the_two_may_go_by_a_code_to_either(self, api: Api) -> None:
+        person = api.person(mobile="13800138000")
+        code = api.code("13800138000", "unbind")
+        response = api.delete("/users/me/emails", by=person, headers=header(code))
+        assert (response.status_code, response.json) == (200, {"success": True})
+        assert held(api, person) == {"mobile": "+8613800138000"}
+        assert api.log_in(person.email).status_code == 401
+
+    def test_the_last_of_the_two_stays(self, api: Api) -> None:
+        person = api.person(username="alice")
+        code = api.code(person.email, "unbind")
+        response = api.delete("/users/me/emails", by=person, headers=header(code))
+        assert (response.status_code, error_code(response)) == (409, "error.last-contact")
+
+    def test_without_a_code_nothing_goes(self, api: Api) -> None:
+        person = api.person(mobile="13800138000")
+        assert error_code(api.delete("/users/me/emails", by=person)) == "error.code-invalid"
+        wrong = header(api.code("mallory@example.com", "unbind"))
+        assert (
+            error_code(api.delete("/users/me/emails", by=person, headers=wrong)) == "error.code-invalid"
+        )
+        malformed = {"X-Verification-Code": "x"}
+        assert api.delete("/users/me/emails", by=person, headers=malformed).status_code == 400
+        assert len(held(api, person)) == 2
+
+    def test_what_is_not_there_cannot_go(self, api: Api) -> None:
+        assert api.delete("/users/me/mobiles", by=api.person()).status_code == 404
+
+
+class TestUsername:
+    """PUT /users/{userId}/username."""
+
+    def test_it_is_set_and_set_again(self, api: Api) -> None:
+        person = api.person()
+        for name in ("alice", "Alice.W"):
+            response = api.put(f"/users/{person.id}/username", {"username": name}, by=person)
+            assert (response.status_code, response.json["value"]) == (200, name.lower())
+        assert api.log_in("alice").status_code == 401
+        assert api.log_in("ALICE.w").status_code == 200
+
+    def test_a_taken_one_is_refused_and_the_old_one_kept(self, api: Api) -> None:
+        api.person(username="alice")
+        person = api.person(username="bob")
+        response = api.put("/users/me/username", {"username": "alice"}, by=person)
+        assert (response.status_code, error_code(response)) == (409, "error.credential-taken")
+        assert held(api, person)["username"] == "bob"
+
+
+class TestPasswords:
+    """Changing, resetting and judging passwords."""
+
+    def change(self, api: Api, person: Person, old: str = PASSWORD, new: str = NEW) -> Answer:
+        body = {"oldPassword": old, "newPassword": new}
+        return api.put(f"/users/{person.id}/password", body, by=person)
+
+    def test_a_changed_password_holds_and_every_other_token_dies(self, api: Api) -> None:
+        person = api.person()
+        other = api.log_in(person.email).headers["X-Access-Token"]
+        response = self.change(api, person)
+        assert (response.status_code, response.json["strength"]) == (200, "medium")
+        assert api.get("/users/me", by=person).status_code == 200
+        assert api.get("/users/me", headers={"X-Access-Token": other}).status_code == 401
+        assert api.log_in(person.email).status_code == 401
+        assert api.log_in(person.email, NEW).status_code == 200
+        assert "password" in api.outbox()[-1]["text"]
+
+    def test_the_old_password_must_be_right(self, api: Api) -> None:
+        response = self.change(api, api.person(), old="Wrong1Password")
+        assert (response.status_code, error_code(response)) == (400, "error.wrong-password")
+
+    def test_the_new_password_must_differ_and_meet_the_policy(self, api: Api) -> None:
+        person = api.person()
+        for new, code in ((PASSWORD, "unchanged"), ("short", "too-short")):
+            response = self.change(api, person, new=new)
+            assert error_code(response) == "error.validation-failed"
+            assert (response.json["error"]["details"][0]["field"]) == "newPassword"
+            assert code in [item["code"] for item in response.json["error"]["details"]]
+
+    def test_nobody_changes_the_password_of_another(self, api: Api) -> None:
+        person, admin = api.person(), api.person(admin=True)
+        body = {"oldPassword": PASSWORD, "newPassword": NEW}
+        assert api.put(f"/users/{person.id}/password", body, by=admin).status_code == 403
+
+    def reset(self, api: Api, credential: str, code: Json) -> Answer:
+        body = {"verificationCode": code, "newPassword": NEW}
+        return api.post(f"/users/{credential}/reset-password", body)
+
+    def test_a_code_resets_the_password_once_and_every_token_dies(self, api: Api) -> None:
+        person = api.person()
+        code = api.code(person.email, "reset-password")
+        response = self.reset(api, person.email, code)
+        assert (response.status_code, response.json) == (200, {"success": True})
+        assert api.get("/users/me", by=person).status_code == 401
+        assert api.log_in(person.email, NEW).status_code == 200
+        assert error_code(self.reset(api, person.email, code)) == "error.code-invalid"
+
+    def test_known_and_unknown_are_answered_alike(self, api: Api) -> None:
+        person = api.person()
+        wrong = {"id": "01a1fd35-41a4-7159-832d-f9df39268981", "code": "000000"}
+        answers = [self.reset(api, name, wrong) for name in (person.email, "nobody@example.com", "x")]
+        assert {(answer.status_code, error_code(answer)) for answer in answers} == {
+            (400, "error.code-invalid")
+        }
+
+    def test_five_wrong_guesses_close_the_door_and_a_resend_does_not_open_it(self, api: Api) -> None:
+        person = api.person()
+        code = api.code(person.email, "reset-password")
+        for number in range(5):
+            guess = {
+                "id": code["id"],
+                "code": f"{number:06}" if code["code"] != f"{number:06}" else "999999",
+            }
+            assert error_code(self.reset(api, person.email, guess)) == "error.code-invalid"
+        assert error_code(self.reset(api, person.email, code)) == "error.code-invalid"
+        api.clock.advance(61_000)
+        again = api.code(person.email, "reset-password")
+        assert error_code(self.reset(api, person.email, again)) == "error.code-invalid"
+
+    def test_a_code_expires_after_five_minutes(self, api: Api) -> None:
+        person = api.person()
+        code = api.code(person.email, "reset-password")
+        api.clock.advance(300_000)
+        assert error_code(self.reset(api, person.email, code)) == "error.code-invalid"
+
+    @pytest.mark.parametrize(
+        ("password", "strength"),
+        [("", "low"), ("Password1", "low"), ("correct horse", "medium"), ("xK9#mQ2$vL7@pR4!", "high")],
+    )
+    def test_strength_is_judged(self, api: Api, password: str, strength: str) -> None:
+        assert api.post("/password-strength", {"password": password}).json == {"strength": strength}

@@ -1,0 +1,57 @@
+"""Passwordless login: a mobile number and a code sent to it."""
+
+import pytest
+from tests.support.api import Api, error_code
+
+NUMBER = "13800138000"
+
+
+@pytest.fixture
+def config_changes() -> dict[str, str]:
+    return {'enabled = ["storage_local"]': 'enabled = ["storage_local", "login_sms"]',
+            'methods = ["password"]': 'methods = ["password", "sms"]'}  # fmt: skip
+
+
+def test_a_code_logs_in_and_registers_whoever_is_new(api: Api) -> None:
+    response = api.log_in(NUMBER, None, verificationCode=api.code(NUMBER, "login"))
+    assert response.status_code == 200
+    again = api.log_in("+86 138-0013-8000", None, verificationCode=_next_code(api))
+    assert again.json["user"]["id"] == response.json["user"]["id"]
+
+
+def test_an_empty_password_beside_a_code_is_none(api: Api) -> None:
+    assert api.log_in(NUMBER, "", verificationCode=api.code(NUMBER, "login")).status_code == 200
+
+
+def test_a_code_logs_in_once(api: Api) -> None:
+    code = api.code(NUMBER, "login")
+    assert api.log_in(NUMBER, None, verificationCode=code).status_code == 200
+    response = api.log_in(NUMBER, None, verificationCode=code)
+    assert (response.status_code, error_code(response)) == (401, "error.invalid-credentials")
+
+
+@pytest.mark.parametrize("purpose", ["register", "bind", "unbind"])
+def test_a_code_of_another_purpose_does_not_log_in(api: Api, purpose: str) -> None:
+    response = api.log_in(NUMBER, None, verificationCode=api.code(NUMBER, purpose))
+    assert (response.status_code, error_code(response)) == (401, "error.invalid-credentials")
+
+
+def test_the_code_of_another_number_does_not_log_in(api: Api) -> None:
+    code = api.code("13900139000", "login")
+    response = api.log_in(NUMBER, None, verificationCode=code)
+    assert error_code(response) == "error.invalid-credentials"
+
+
+def test_a_login_by_code_needs_no_captcha_of_its_own(api: Api) -> None:
+    person = api.person(mobile=NUMBER)
+    for _ in range(3):
+        api.log_in(NUMBER, "Wrong1Password")
+    assert error_code(api.log_in(NUMBER)) == "error.captcha-required"
+    response = api.log_in(NUMBER, None, verificationCode=api.code(NUMBER, "login"))
+    assert response.json["user"]["id"] == person.id
+
+
+def _next_code(api: Api) -> dict[str, str]:
+    # A minute must pass between two codes to one recipient.
+    api.clock.advance(60_000)
+    return api.code(NUMBER, "login")

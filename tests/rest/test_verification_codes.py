@@ -1,0 +1,122 @@
+"""POST /verification-codes: section 5 of the specification (login rules) and the contract's limits."""
+
+import pytest
+from tests.support.api import Answer, Api, error_code
+
+from strongroom.testing.clock import HOUR, MINUTE, ManualClock
+
+
+def ask(api: Api, recipient: str, *, device: str | None = None, address: str = "192.0.2.1") -> Answer:
+    """Ask for a code, from a device at an address."""
+    headers = {"X-Device-Id": device} if device else {}
+    return api.ask_for_code(
+        recipient, "login", headers=headers, environ_overrides={"REMOTE_ADDR": address}
+    )
+
+
+@pytest.mark.parametrize(
+    ("recipient", "channel", "canonical"),
+    [("Alice@Example.com", "email", "alice@example.com"), ("13800138000", "sms", "+8613800138000")],
+)
+def test_a_code_is_sent_to_the_recipient(api: Api, recipient: str, channel: str, canonical: str) -> None:
+    response = ask(api, recipient)
+    assert response.status_code == 201
+    assert set(response.json) == {"id", "expiresAt", "retryAfterSeconds"}
+    assert response.json["retryAfterSeconds"] == 60
+    (message,) = api.outbox()
+    assert (message["channel"], message["recipient"]) == (channel, canonical)
+    assert message["code"] in message["text"]
+    assert len(message["code"]) == 6
+
+
+def test_messages_speak_the_language_of_the_request(api: Api) -> None:
+    headers = {"Accept-Language": "zh-CN,zh;q=0.9,en;q=0.5"}
+    assert api.ask_for_code("a@example.com", "login", headers=headers).status_code == 201
+    assert "验证码" in api.outbox()[-1]["text"]
+
+
+def test_sending_requires_a_captcha(api: Api) -> None:
+    response = api.post("/verification-codes", {"recipient": "a@example.com", "purpose": "login"})
+    assert (response.status_code, error_code(response)) == (400, "error.captcha-required")
+    captcha = {"id": api.captcha()["id"], "answer": "41"}
+    body = {"recipient": "a@example.com", "purpose": "login", "captcha": captcha}
+    assert error_code(api.post("/verification-codes", body)) == "error.captcha-invalid"
+    assert api.outbox() == []
+
+
+def test_a_captcha_sends_one_code(api: Api, clock: ManualClock) -> None:
+    body = {"recipient": "a@example.com", "purpose": "login", "captcha": api.captcha()}
+    assert api.post("/verification-codes", body).status_code == 201
+    clock.advance(2 * MINUTE)
+    assert error_code(api.post("/verification-codes", body)) == "error.captcha-invalid"
+
+
+@pytest.mark.parametrize("recipient", ["alice", "", "a@b", "12"])
+def test_only_addresses_and_numbers_receive_codes(api: Api, recipient: str) -> None:
+    response = ask(api, recipient)
+    assert (response.status_code, error_code(response)) == (400, "error.validation-failed")
+
+
+def test_one_code_a_minute_to_a_device(api: Api, clock: ManualClock) -> None:
+    assert ask(api, "a@example.com", device="phone").status_code == 201
+    response = ask(api, "b@example.com", device="phone", address="192.0.2.2")
+    assert (response.status_code, error_code(response)) == (429, "error.too-many-requests")
+    assert response.headers["Retry-After"] == "60"
+    clock.advance(MINUTE)
+    assert ask(api, "b@example.com", device="phone").status_code == 201
+
+
+def test_without_a_device_id_address_and_user_agent_are_the_device(api: Api) -> None:
+    assert ask(api, "a@example.com").status_code == 201
+    assert ask(api, "b@example.com").status_code == 429
+    assert ask(api, "b@example.com", address="192.0.2.2").status_code == 201
+
+
+def test_a_rotated_device_id_gains_nothing_for_one_recipient(api: Api) -> None:
+    assert ask(api, "a@example.com", device="one").status_code == 201
+    for number in range(3):
+        response = ask(api, "A@EXAMPLE.com", device=f"other{number}", address=f"192.0.2.{number + 5}")
+        assert response.status_code == 429
+
+
+def test_five_codes_an_hour_and_ten_a_day_to_a_recipient(api: Api, clock: ManualClock) -> None:
+    sent = []
+    for number in range(60):
+        sent.append(
+            ask(api, "a@example.com", device=f"{number}", address=f"192.0.2.{number}").status_code
+        )
+        clock.advance(MINUTE)
+    assert sent.count(201) == 5
+    for number in range(12):
+        clock.advance(HOUR)
+        sent.append(
+            ask(api, "a@example.com", device=f"x{number}", address=f"192.0.2.{number}").status_code
+        )
+    assert sent.count(201) == 10
+
+
+def test_thirty_codes_an_hour_from_an_address(api: Api, clock: ManualClock) -> None:
+    statuses = [
+        ask(api, f"a{number}@example.com", device=f"{number}").status_code for number in range(32)
+    ]
+    assert statuses == [201] * 30 + [429] * 2
+    clock.advance(HOUR)
+    assert ask(api, "b@example.com", device="x").status_code == 201
+
+
+def test_the_answer_is_the_same_whether_or_not_the_recipient_is_known(api: Api) -> None:
+    api.person(email="known@example.com")
+    for number, recipient in enumerate(("known@example.com", "unknown@example.com")):
+        options = {"headers": {"X-Device-Id": f"{number}"}}
+        response = api.ask_for_code(recipient, "reset-password", **options)
+        assert response.status_code == 201
+        assert set(response.json) == {"id", "expiresAt", "retryAfterSeconds"}
+    assert [message["recipient"] for message in api.outbox()] == ["known@example.com"]
+
+
+def test_no_code_and_no_captcha_answer_stands_in_the_database(api: Api) -> None:
+    code = api.code("a@example.com", "login")["code"]
+    with api.container.database.read() as connection:
+        for table in ("verification_codes", "captchas", "sent_messages", "rate_events", "counters"):
+            rows = connection.exec_driver_sql(f"SELECT * FROM {table}").all()
+            assert code not in str(rows)
