@@ -16,6 +16,7 @@ from typing import Any
 
 STRONGROOM = Path(sys.executable).with_name("strongroom")
 START_SECONDS = 30
+STOP_SECONDS = 60
 
 BASE_CONFIG = """
 [server]
@@ -108,7 +109,7 @@ def serving(config: Path) -> Iterator[Server]:
         yield server
     finally:
         process.terminate()
-        process.wait(timeout=30)
+        process.wait(timeout=STOP_SECONDS)
         if process.stderr:
             process.stderr.close()
 

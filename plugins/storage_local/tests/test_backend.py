@@ -35,6 +35,14 @@ def test_a_broken_upload_leaves_no_temporary_file(backend: LocalBackend) -> None
     assert list(backend.local_path(INCOMING).iterdir()) == []
 
 
+def test_what_a_crash_left_half_written_goes_with_its_key(backend: LocalBackend) -> None:
+    key = new_key()
+    half = backend.local_path(INCOMING) / key.replace("/", "-")
+    half.write_bytes(b"half")
+    backend.delete(key)
+    assert not half.exists()
+
+
 def test_too_little_room_is_storage_full(tmp_path: Path) -> None:
     backend = LocalBackend(LocalOptions(root=tmp_path, reserve_bytes=1 << 62))
     with pytest.raises(StorageFull):

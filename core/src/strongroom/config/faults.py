@@ -7,7 +7,7 @@ from typing import Any
 
 from marshmallow.exceptions import SCHEMA
 
-from strongroom.config.problems import Problem, suggestion
+from strongroom.config.problems import Problem, closest, suggestion
 from strongroom.config.sources import KeyPath, RawConfiguration
 
 _UNKNOWN = "Unknown field."
@@ -58,7 +58,11 @@ def _walk_dataclass(
 ) -> Iterator[tuple[KeyPath, str]]:
     hints = typing.get_type_hints(annotation)
     known = [item.name for item in fields(annotation)]
+    meant = {closest(str(key), known) for key, faults in messages.items() if faults == [_UNKNOWN]}
     for key, faults in messages.items():
+        if key in meant:
+            # It is there, under the misspelt name that is told of.
+            continue
         if faults == [_UNKNOWN]:
             yield (*path, str(key)), f"unknown key; {suggestion(str(key), known)}"
         else:

@@ -25,8 +25,13 @@ class ConfigurationError(Exception):
         self.problems = tuple(problems)
 
 
+def closest(word: str, known: Sequence[str]) -> str | None:
+    """Return the known word that a misspelt one is likely to mean."""
+    return next(iter(get_close_matches(word, known, n=1)), None)
+
+
 def suggestion(word: str, known: Sequence[str]) -> str:
     """Return "did you mean ...?" for a misspelt word, or the words there are."""
-    if close := get_close_matches(word, known, n=1):
-        return f'did you mean "{close[0]}"?'
+    if close := closest(word, known):
+        return f'did you mean "{close}"?'
     return f"known here: {', '.join(sorted(known))}" if known else "nothing is known here"

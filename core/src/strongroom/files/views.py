@@ -52,11 +52,11 @@ _DOWNLOAD_DOCUMENT: Json = {
     "responses": {
         "200": {
             "description": "The content",
-            "content": {"*/*": {"schema": {"type": "string", "format": "binary"}}},
+            "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
         },
         "206": {
             "description": "The range that was asked for",
-            "content": {"*/*": {"schema": {"type": "string", "format": "binary"}}},
+            "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
         },
         "304": {"description": "What the client has is still the content"},
     }

@@ -34,7 +34,8 @@ class FilesystemBackend(StorageBackend[OptionsT]):
 
     def __init__(self, options: OptionsT) -> None:
         super().__init__(options)
-        self.filesystem = self.open_filesystem()
+        with _translated_errors(""):
+            self.filesystem = self.open_filesystem()
 
     @abstractmethod
     def open_filesystem(self) -> "FS":

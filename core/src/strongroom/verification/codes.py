@@ -123,10 +123,13 @@ class CodeService:
             if guesses > ATTEMPTS:
                 connection.rollback()
                 return False
-            if not self._consume(connection, code, recipient, purpose):
-                return False
-            self._counters.reset(connection, _ATTEMPTS_PURPOSE, subject)
-        return True
+            is_spent = self._consume(connection, code, recipient, purpose)
+            if is_spent:
+                self._counters.reset(connection, _ATTEMPTS_PURPOSE, subject)
+            elif self._is_known(connection, code):
+                # Whoever sends a right code twice is not guessing.
+                self._counters.take_back(connection, _ATTEMPTS_PURPOSE, subject)
+        return is_spent
 
     def _consume(
         self, connection: Connection, code: VerificationCode, recipient: Credential, purpose: Purpose
@@ -146,6 +149,13 @@ class CodeService:
             .values(consumed_at=now)
         )
         return consumed.rowcount == 1
+
+    def _is_known(self, connection: Connection, code: VerificationCode) -> bool:
+        columns = verification_codes.c
+        query = select(columns.id).where(
+            columns.id == code.id, columns.code_hash == self._hash(code.id, code.code)
+        )
+        return connection.execute(query).first() is not None
 
     def _hash(self, code_id: str, code: str) -> str:
         return self._keys.hash("verification-code", f"{code_id}:{code.strip()}")

@@ -1,4 +1,4 @@
-"""Reads the one file of a multipart/form-data body as a stream (RFC 7578).
+"""Reads the one file of a multipart/form-data body as a stream (RFC 7578, RFC 2046 section 5.1).
 
 Flask's own form parsing spools whole files; this reads on only as the storage asks for more.
 """
@@ -6,14 +6,17 @@ Flask's own form parsing spools whole files; this reads on only as the storage a
 from dataclasses import dataclass
 from typing import Final
 
-from werkzeug.exceptions import RequestEntityTooLarge
-from werkzeug.sansio.multipart import Data, Epilogue, Event, Field, File, MultipartDecoder, NeedData
+from werkzeug.http import parse_options_header
 
 from strongroom.errors import MalformedRequest, UploadIncomplete, ValidationFailed
 from strongroom.plugin_api.storage import ByteSource
 
 CHUNK_SIZE: Final = 64 * 1024
-MAX_PARTS: Final = 20
+MAX_HEADER_BYTES: Final = 16 * 1024
+MAX_BOUNDARY_BYTES: Final = 70
+
+_LINE_END: Final = b"\r\n"
+_BLANK_LINE: Final = b"\r\n\r\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,62 +33,110 @@ def read_file_part(stream: ByteSource, boundary: bytes, field: str) -> FilePart:
     Raises:
         ValidationFailed: the form has no such file, or another field.
         MalformedRequest: the body is no form.
+        UploadIncomplete: the body ends before the form does.
     """
-    events = _Events(stream, boundary)
-    while not isinstance(event := events.next(), File):
-        if isinstance(event, Epilogue):
-            raise ValidationFailed.of_field(
-                field, "required", "The form must carry a file in this field."
-            )
-        if isinstance(event, Field):
-            raise ValidationFailed.of_field(
-                event.name, "unknown-field", "There is no field of this name here."
-            )
-    if event.name != field:
-        raise ValidationFailed.of_field(
-            event.name, "unknown-field", "There is no field of this name here."
-        )
-    return FilePart(event.filename, _PartSource(events))
+    if not 1 <= len(boundary) <= MAX_BOUNDARY_BYTES:
+        raise MalformedRequest("The boundary of the form must have 1 to 70 characters.")
+    body = _Buffer(stream)
+    delimiter = b"--" + boundary
+    body.skip_past(delimiter)
+    if body.starts_with(b"--"):
+        raise ValidationFailed.of_field(field, "required", "The form must carry a file in this field.")
+    name, filename = _disposition(body.take_until(_BLANK_LINE))
+    if name != field:
+        raise ValidationFailed.of_field(name, "unknown-field", "There is no field of this name here.")
+    if filename is None:
+        raise ValidationFailed.of_field(field, "required", "The field must carry a file with a name.")
+    return FilePart(filename, _PartSource(body, _LINE_END + delimiter))
 
 
-class _Events:
-    """Feeds the decoder as its events are asked for."""
+def _disposition(headers: bytes) -> tuple[str, str | None]:
+    """Return the name of the field and of the file that a part's headers tell."""
+    for line in headers.split(_LINE_END):
+        name, _, value = line.partition(b":")
+        if name.strip().lower() == b"content-disposition":
+            kind, options = parse_options_header(value.strip().decode("utf-8", "replace"))
+            if kind == "form-data" and "name" in options:
+                return options["name"], options.get("filename")
+    raise MalformedRequest("Each part of the form must tell its name by Content-Disposition.")
 
-    def __init__(self, stream: ByteSource, boundary: bytes) -> None:
+
+class _Buffer:
+    """What was read from the stream and not yet taken."""
+
+    def __init__(self, stream: ByteSource) -> None:
         self._stream = stream
-        self._decoder = MultipartDecoder(
-            boundary, max_form_memory_size=4 * CHUNK_SIZE, max_parts=MAX_PARTS
-        )
-        self._exhausted = False
+        self.data = b""
 
-    def next(self) -> Event:
-        try:
-            while isinstance(event := self._decoder.next_event(), NeedData):
-                chunk = self._stream.read(CHUNK_SIZE)
-                self._exhausted = not chunk
-                self._decoder.receive_data(chunk or None)
-        except (ValueError, RequestEntityTooLarge) as error:
-            if self._exhausted:
-                raise UploadIncomplete from error
-            raise MalformedRequest("The body is not valid multipart/form-data.") from error
-        return event
+    def fill(self) -> None:
+        """Read more.
+
+        Raises:
+            UploadIncomplete: there is no more.
+        """
+        chunk = self._stream.read(CHUNK_SIZE)
+        if not chunk:
+            raise UploadIncomplete
+        self.data += chunk
+
+    def take(self, size: int) -> bytes:
+        """Remove the beginning and return it."""
+        taken, self.data = self.data[:size], self.data[size:]
+        return taken
+
+    def take_until(self, mark: bytes) -> bytes:
+        """Remove all up to the end of a mark, and return what came before it."""
+        while (index := self.data.find(mark)) < 0:
+            if len(self.data) > MAX_HEADER_BYTES:
+                raise MalformedRequest("The body is not valid multipart/form-data.")
+            self.fill()
+        return self.take(index + len(mark))[:index]
+
+    def skip_past(self, delimiter: bytes) -> None:
+        """Remove the preamble and the first delimiter."""
+        preamble = self.take_until(delimiter)
+        if preamble and not preamble.endswith(_LINE_END):
+            raise MalformedRequest("The body is not valid multipart/form-data.")
+
+    def starts_with(self, mark: bytes) -> bool:
+        """Return whether the mark comes next, reading as far as that takes."""
+        while len(self.data) < len(mark):
+            self.fill()
+        return self.data.startswith(mark)
+
+    def drain(self) -> None:
+        """Read the epilogue, so that the body is known to be whole."""
+        self.data = b""
+        while self._stream.read(CHUNK_SIZE):
+            pass
 
 
 class _PartSource:
-    """The content of one part, up to the end of the form."""
+    """The content of the last part, up to the delimiter that closes the form."""
 
-    def __init__(self, events: _Events) -> None:
-        self._events = events
+    def __init__(self, body: _Buffer, delimiter: bytes) -> None:
+        self._body = body
+        self._delimiter = delimiter
         self._ended = False
 
     def read(self, _size: int, /) -> bytes:
-        """Return the next piece, of at most :data:`CHUNK_SIZE` bytes whatever is asked for."""
+        """Return the next piece, of about :data:`CHUNK_SIZE` bytes whatever is asked for."""
         while not self._ended:
-            event = self._events.next()
-            if isinstance(event, Epilogue):
-                self._ended = True
-            elif not isinstance(event, Data):
-                raise MalformedRequest("The form must end with the file.")
-            elif event.data:
-                return bytes(event.data)
+            index = self._body.data.find(self._delimiter)
+            if index >= 0:
+                return self._end(index)
+            # The end of what is there may be the beginning of the delimiter.
+            certain = len(self._body.data) - len(self._delimiter) + 1
+            if certain > 0:
+                return self._body.take(certain)
+            self._body.fill()
         return b""
+
+    def _end(self, index: int) -> bytes:
+        content = self._body.take(index)
+        self._body.take(len(self._delimiter))
+        if not self._body.starts_with(b"--"):
+            raise MalformedRequest("The form must end with the file.")
+        self._body.drain()
+        self._ended = True
+        return content

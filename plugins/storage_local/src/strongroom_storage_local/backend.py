@@ -1,7 +1,6 @@
 """The backend: one file an object, whole and durable before it is visible."""
 
 import os
-import secrets
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -46,7 +45,7 @@ class LocalBackend(StorageBackend[LocalOptions], LocalPaths, ServerSideCopy):
 
     def put(self, key: str, source: ByteSource, *, size: int | None = None) -> int:
         self._require_room(size or 0)
-        temporary = self._root / INCOMING / secrets.token_hex(16)
+        temporary = self._incoming(key)
         try:
             written = self._write(temporary, source)
             self._publish(temporary, key)
@@ -66,6 +65,8 @@ class LocalBackend(StorageBackend[LocalOptions], LocalPaths, ServerSideCopy):
     def delete(self, key: str) -> None:
         with _translated_errors():
             self.local_path(key).unlink(missing_ok=True)
+            # What a crash left half written goes with the key that it was written for.
+            self._incoming(key).unlink(missing_ok=True)
 
     def scan(self, prefix: str = "") -> Iterator[ObjectStat]:
         for folder, subfolders, names in os.walk(self._root):
@@ -84,6 +85,9 @@ class LocalBackend(StorageBackend[LocalOptions], LocalPaths, ServerSideCopy):
     def copy(self, source_key: str, target_key: str) -> None:
         with _translated_errors(), self.local_path(source_key).open("rb") as source:
             self.put(target_key, source)
+
+    def _incoming(self, key: str) -> Path:
+        return self._root / INCOMING / key.replace("/", "-")
 
     def _require_room(self, size: int) -> None:
         if shutil.disk_usage(self._root).free - size < self.options.reserve_bytes:
