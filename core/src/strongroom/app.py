@@ -11,6 +11,8 @@ from strongroom.accounts.passwords import PasswordService
 from strongroom.accounts.registration import RegistrationService
 from strongroom.accounts.service import AccountService
 from strongroom.accounts.views import blueprint as users_blueprint
+from strongroom.audit.listing import AuditListing
+from strongroom.audit.views import blueprint as audit_blueprint
 from strongroom.authorizations.service import AuthorizationService
 from strongroom.authorizations.views import blueprint as authorizations_blueprint
 from strongroom.clock import Clock
@@ -44,6 +46,7 @@ BLUEPRINTS = (
     verification_blueprint,
     tenants_blueprint,
     files_blueprint,
+    audit_blueprint,
 )
 
 
@@ -86,6 +89,7 @@ def _provide_components(app: Flask, container: Container) -> None:
         TenantService: container.tenants,
         FileService: container.files,
         FileListing: container.listing,
+        AuditListing: container.audit_listing,
     }
     for kind, component in components.items():
         provide(app, kind, component)

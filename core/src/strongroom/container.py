@@ -10,7 +10,10 @@ from strongroom.accounts.notices import Notices
 from strongroom.accounts.passwords import PasswordService
 from strongroom.accounts.registration import RegistrationService
 from strongroom.accounts.service import AccountService
+from strongroom.audit.listing import AuditListing
+from strongroom.audit.retention import AuditRetention
 from strongroom.audit.service import AuditService
+from strongroom.audit.verifier import AuditVerifier
 from strongroom.authorizations.keys import KeyRing, KeyRingError, load_keys, load_or_create_keys
 from strongroom.authorizations.proofs import CoreProofs
 from strongroom.authorizations.service import AuthorizationService, LoginServices
@@ -64,6 +67,9 @@ class Container:
     blobs: BlobService
     files: FileService
     listing: FileListing
+    audit_listing: AuditListing
+    audit_retention: AuditRetention
+    audit_verifier: AuditVerifier
     resources: ExitStack
 
     def close(self) -> None:
@@ -151,6 +157,11 @@ class _Builder:
                 max_file_bytes=self._settings.files.max_file_bytes,
             ),
             listing=FileListing(self._database, access, self._users),
+            audit_listing=AuditListing(self._database, self._users),
+            audit_retention=AuditRetention(
+                self._database, self._clock, self._audit, self._settings.audit.retention_days
+            ),
+            audit_verifier=AuditVerifier(self._database),
             resources=self._resources,
         )
 

@@ -4,8 +4,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 from sqlalchemy import select
 
+from strongroom.audit.chain import chain_hash
 from strongroom.audit.models import audit_events
-from strongroom.audit.service import AuditEvent, AuditService, chain_hash
+from strongroom.audit.service import AuditEvent, AuditService
 from strongroom.database import Database
 from strongroom.testing.clock import ManualClock
 

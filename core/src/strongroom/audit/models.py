@@ -1,10 +1,34 @@
 """Audit events: a chain of records, each carrying the hash of the one before."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Final
 
 from sqlalchemy import JSON, BigInteger, Column, Index, Integer, String, Table
 
 from strongroom.database.metadata import Id, Name, Timestamp, metadata
+
+SUCCESS: Final = "success"
+FAILURE: Final = "failure"
+
+
+@dataclass(frozen=True, slots=True)
+class AuditRecord:
+    """A row of :data:`audit_events`."""
+
+    sequence: int
+    at: int
+    action: str
+    outcome: str
+    actor_id: str | None
+    target_type: str | None
+    target_id: str | None
+    address: str | None
+    user_agent: str | None
+    request_id: str | None
+    details: Mapping[str, str]
+    hash: str
+
 
 audit_events: Final = Table(
     "audit_events",

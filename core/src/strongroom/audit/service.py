@@ -1,22 +1,16 @@
 """Records what happened. A record is part of the transaction it tells of: neither is there alone."""
 
-import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final
 
-from sqlalchemy import Connection, insert, select, text
+from sqlalchemy import Connection, insert
 
-from strongroom.audit.models import audit_events
+from strongroom.audit.chain import chain_hash, hold_end
+from strongroom.audit.models import FAILURE, SUCCESS, audit_events
 from strongroom.clock import Clock
 from strongroom.identity import Origin
 
-SUCCESS: Final = "success"
-FAILURE: Final = "failure"
-
-_CHAIN_LOCK: Final = 0x41554454
-_GENESIS: Final = "0" * 64
+__all__ = ["FAILURE", "SUCCESS", "AuditEvent", "AuditService"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,16 +37,9 @@ class AuditService:
 
         The chain has one end, so from here to the commit others who record wait: call it last.
         """
-        if connection.dialect.name == "postgresql":
-            connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _CHAIN_LOCK})
-        last = connection.execute(
-            select(audit_events.c.sequence, audit_events.c.hash)
-            .order_by(audit_events.c.sequence.desc())
-            .limit(1)
-        ).first()
-        sequence, previous = (last.sequence + 1, last.hash) if last else (1, _GENESIS)
-        row = self._row(sequence, event)
-        connection.execute(insert(audit_events).values(**row, hash=chain_hash(previous, row)))
+        last = hold_end(connection)
+        row = self._row(last.sequence + 1, event)
+        connection.execute(insert(audit_events).values(**row, hash=chain_hash(last.hash, row)))
 
     def _row(self, sequence: int, event: AuditEvent) -> dict[str, object]:
         return {
@@ -68,9 +55,3 @@ class AuditService:
             "request_id": event.origin.request_id,
             "details": dict(event.details),
         }
-
-
-def chain_hash(previous: str, row: Mapping[str, object]) -> str:
-    """Return the hash of a record: over the hash before it, and all of its own columns."""
-    content = json.dumps(row, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-    return hashlib.sha256(f"{previous}\n{content}".encode()).hexdigest()

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from strongroom.cli.audit import audit_group
 from strongroom.cli.config import config_group
 from strongroom.cli.context import CommandContext
 from strongroom.cli.db import db_group
@@ -48,7 +49,16 @@ def root(ctx: click.Context, config_path: Path | None) -> None:
     ctx.obj = CommandContext(config_path)
 
 
-for command in (serve, users_group, plugins_group, db_group, config_group, storage_group, openapi):
+for command in (
+    serve,
+    users_group,
+    plugins_group,
+    db_group,
+    config_group,
+    storage_group,
+    audit_group,
+    openapi,
+):
     root.add_command(command)
 
 

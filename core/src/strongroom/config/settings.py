@@ -188,6 +188,18 @@ class LimitsSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class AuditSettings:
+    """The record of what happened."""
+
+    retention_days: int = option(
+        0,
+        minimum=0,
+        maximum=36_500,
+        help="How long `audit prune` leaves a record alone; 0: for ever.",
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """The whole configuration, but for the options of extensions."""
 
@@ -203,6 +215,7 @@ class Settings:
     passwords: PasswordsSettings = option(default_factory=PasswordsSettings, help="Passwords.")
     tokens: TokensSettings = option(default_factory=TokensSettings, help="Access tokens.")
     limits: LimitsSettings = option(default_factory=LimitsSettings, help="Limits.")
+    audit: AuditSettings = option(default_factory=AuditSettings, help="The audit events.")
 
     @property
     def is_production(self) -> bool:

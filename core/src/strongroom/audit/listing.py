@@ -1,0 +1,96 @@
+"""Lists what happened, newest first."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from sqlalchemy import ColumnElement, Connection, func, select
+
+from strongroom.audit.models import AuditRecord, audit_events
+from strongroom.database import Database
+from strongroom.paging import Page, Paging, select_page
+
+Summaries = list[dict[str, str]]
+
+_SEQUENCE: Final = audit_events.c.sequence
+
+
+class Users(Protocol):
+    """Knows who the actors are; users are a feature above this one."""
+
+    def summaries(self, connection: Connection, user_ids: Iterable[str]) -> Summaries:
+        """Return summaries of those of the users that exist."""
+
+
+@dataclass(frozen=True, slots=True)
+class AuditFilter:
+    """Which records are wanted; what is ``None`` does not matter.
+
+    ``since`` (inclusive) and ``until`` (exclusive) are milliseconds since the Unix epoch.
+    """
+
+    action: str | None = None
+    outcome: str | None = None
+    actor_id: str | None = None
+    target_type: str | None = None
+    target_id: str | None = None
+    address: str | None = None
+    since: int | None = None
+    until: int | None = None
+
+    def conditions(self) -> list[ColumnElement[bool]]:
+        """Return the filter as conditions on :data:`audit_events`."""
+        columns = ("action", "outcome", "actor_id", "target_type", "target_id", "address")
+        wanted = [(audit_events.c[column], getattr(self, column)) for column in columns]
+        conditions = [column == value for column, value in wanted if value is not None]
+        if self.since is not None:
+            conditions.append(audit_events.c.at >= self.since)
+        if self.until is not None:
+            conditions.append(audit_events.c.at < self.until)
+        return conditions
+
+
+class AuditListing:
+    """The records of the chain, for administrators."""
+
+    def __init__(self, database: Database, users: Users) -> None:
+        self._database = database
+        self._users = users
+
+    def page(self, wanted: AuditFilter, paging: Paging) -> tuple[Page[AuditRecord], Summaries]:
+        """Return a page of the records wanted, newest first, and summaries of the users who acted."""
+        conditions = wanted.conditions()
+        with self._database.read() as connection:
+            if conditions:
+                found = _found(connection, conditions, paging)
+            else:
+                found = _counted_off(connection, paging)
+            records = _records(connection, found.items)
+            actors = {record.actor_id for record in records if record.actor_id is not None}
+            return Page(records, found.total, paging), self._users.summaries(connection, actors)
+
+
+def _found(
+    connection: Connection, conditions: Sequence[ColumnElement[bool]], paging: Paging
+) -> Page[int]:
+    # Sequences alone, so that the way to a deep page leads through an index and not through records.
+    query = select(_SEQUENCE).where(*conditions).order_by(_SEQUENCE.desc())
+    count = select(func.count()).select_from(audit_events).where(*conditions)
+    return select_page(connection, query, count, paging, lambda row: int(row.sequence))
+
+
+def _counted_off(connection: Connection, paging: Paging) -> Page[int]:
+    # The chain has no gaps, so that any page of the whole is known from its two ends.
+    ends = (select(end(_SEQUENCE)).scalar_subquery() for end in (func.min, func.max))
+    first, last = connection.execute(select(*ends)).one()
+    if last is None:
+        return Page([], 0, paging)
+    newest = last - paging.offset
+    items = range(newest, max(newest - paging.size, first - 1), -1)
+    return Page(items, last - first + 1, paging)
+
+
+def _records(connection: Connection, sequences: Sequence[int]) -> list[AuditRecord]:
+    query = select(audit_events).where(_SEQUENCE.in_(sequences)).order_by(_SEQUENCE.desc())
+    rows = connection.execute(query)
+    return [AuditRecord(*row) for row in rows]

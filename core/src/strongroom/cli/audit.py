@@ -1,0 +1,51 @@
+"""``strongroom audit``: the chain of audit events."""
+
+import json
+
+import click
+
+from strongroom.audit.chain import Link
+from strongroom.audit.verifier import ChainBroken
+from strongroom.cli.context import CommandContext
+from strongroom.identity import Origin
+
+
+@click.group("audit")
+def audit_group() -> None:
+    """Look after the record of what happened."""
+
+
+@audit_group.command("verify")
+@click.option(
+    "--expect",
+    type=Link.parse,
+    metavar="SEQUENCE:HASH",
+    help="The newest record of an earlier run, kept out of reach of who may write to the database. "
+    "Without it, nothing shows that the newest records were removed, or all hashes computed anew.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+@click.pass_obj
+def verify_command(context: CommandContext, expect: Link | None, *, as_json: bool) -> None:
+    """Check that no record was changed, removed or inserted; safe beside running servers.
+
+    Exits with 1 and names the first record that does not fit. Records that `audit prune` has removed are
+    not missed.
+    """
+    with context.container() as container:
+        try:
+            verified = container.audit_verifier.verify(expect)
+        except ChainBroken as error:
+            raise click.ClickException(str(error)) from error
+    if as_json:
+        click.echo(json.dumps({"records": verified.records, "newest": str(verified.last)}))
+    else:
+        click.echo(f"{verified.records} records are good; the newest is {verified.last}")
+
+
+@audit_group.command("prune")
+@click.pass_obj
+def prune_command(context: CommandContext) -> None:
+    """Remove records older than audit.retention_days; safe beside running servers."""
+    with context.container() as container:
+        removed = container.audit_retention.prune(Origin(user_agent="command line"))
+    click.echo(f"{removed} records removed")
