@@ -64,9 +64,10 @@ class AuditVerifier:
             _stand_still(connection)
             last = beginning = _beginning(connection)
             _compare(last, expected)
-            for record in connection.execute(_RECORDS).mappings():
-                last = _follow(last, record)
-                _compare(last, expected)
+            with connection.execute(_RECORDS) as records:
+                for record in records.mappings():
+                    last = _follow(last, record)
+                    _compare(last, expected)
         _require_reached(beginning, last, expected)
         return Verified(last.sequence - beginning.sequence, last)
 

@@ -1,0 +1,37 @@
+"""A chain of audit events on either database."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from strongroom.audit.service import AuditEvent, AuditService
+from strongroom.database import Database
+from strongroom.testing.clock import SECOND, ManualClock
+
+Record = Callable[[int], None]
+
+
+@pytest.fixture
+def database(database_url: str) -> Iterator[Database]:
+    database = Database(database_url)
+    yield database
+    database.close()
+
+
+@pytest.fixture
+def audit(clock: ManualClock) -> AuditService:
+    return AuditService(clock)
+
+
+@pytest.fixture
+def record(database: Database, audit: AuditService, clock: ManualClock) -> Record:
+    """Records this many events, a second apart."""
+
+    def record_events(count: int) -> None:
+        for number in range(count):
+            event = AuditEvent("test.happen", actor_id="someone", details={"number": str(number)})
+            with database.write() as connection:
+                audit.record(connection, event)
+            clock.advance(SECOND)
+
+    return record_events
