@@ -86,8 +86,7 @@ def _counted_off(connection: Connection, paging: Paging) -> Page[int]:
     if last is None:
         return Page([], 0, paging)
     newest = last - paging.offset
-    items = range(newest, max(newest - paging.size, first - 1), -1)
-    return Page(items, last - first + 1, paging)
+    return Page(range(newest, newest - paging.size, -1), last - first + 1, paging)
 
 
 def _records(connection: Connection, sequences: Sequence[int]) -> list[AuditRecord]:
