@@ -1,0 +1,1 @@
+"""A real server, from the outside: as deployers, clients and power cuts know it."""
