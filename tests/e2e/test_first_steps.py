@@ -1,14 +1,14 @@
 """The script of examples/first-steps, against a real server with two workers."""
 
-import http.client
-import json
 import os
 import subprocess
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from tests.e2e.client import Client
 from tests.e2e.processes import MemoryWatch, worker_behind
 from tests.support.server import STRONGROOM, Server, serving, write_config
 
@@ -37,27 +37,15 @@ def take_first_steps(server: Server, size_mib: int, **env: str) -> "subprocess.C
     )
 
 
-def log_in(server: Server, email: str) -> str:
-    body = json.dumps({"username": email, "password": "Correct1Horse"})
-    connection = http.client.HTTPConnection(server.url.removeprefix("http://"))
-    connection.request("POST", "/authorizations", body, {"Content-Type": "application/json"})
-    response = connection.getresponse()
-    assert response.status == 200, response.read()
-    token: str = json.load(response)["accessToken"]
-    connection.close()
-    return token
-
-
-def answers_of_every_worker(server: Server, token: str) -> dict[int, set[int]]:
-    """Return the statuses that each worker gave to the token, asked until all of them were met."""
+def answers_of_every_worker(server: Server, client: Client) -> dict[int, set[int]]:
+    """Return the statuses that each worker answers with, asked until all of them were met."""
     statuses: dict[int, set[int]] = {pid: set() for pid in server.workers()}
     for _ in range(MOST_CONNECTIONS):
-        connection = http.client.HTTPConnection(server.url.removeprefix("http://"))
-        connection.request("GET", "/api/v1/tenants", headers={"Authorization": f"Bearer {token}"})
-        response = connection.getresponse()
-        statuses[worker_behind(server, connection)].add(response.status)
-        response.read()
-        connection.close()
+        with closing(client.connect()) as connection:
+            connection.request("GET", "/api/v1/tenants", headers=client.headers())
+            response = connection.getresponse()
+            statuses[worker_behind(server, connection)].add(response.status)
+            response.read()
         if all(statuses.values()):
             break
     return statuses
@@ -85,12 +73,7 @@ def test_the_first_surprise_ends_the_script(server: Server, tmp_path: Path) -> N
 
 def test_a_token_is_refused_by_every_worker_once_logged_out(server: Server) -> None:
     server.create_user("alice@example.com")
-    token = log_in(server, "alice@example.com")
-    assert all(statuses == {200} for statuses in answers_of_every_worker(server, token).values())
-    connection = http.client.HTTPConnection(server.url.removeprefix("http://"))
-    connection.request("DELETE", "/authorizations/current", headers={"Authorization": f"Bearer {token}"})
-    assert connection.getresponse().status == 200
-    connection.close()
-    refused = answers_of_every_worker(server, token)
-    assert len(refused) == 2
-    assert all(statuses == {401} for statuses in refused.values())
+    client = Client.logged_in(server.url, "alice@example.com")
+    assert list(answers_of_every_worker(server, client).values()) == [{200}, {200}]
+    client.expect(200, "DELETE", "/authorizations/current")
+    assert list(answers_of_every_worker(server, client).values()) == [{401}, {401}]

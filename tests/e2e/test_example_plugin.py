@@ -1,0 +1,86 @@
+"""The third-party plugin of examples/storage_network_folder, installed as its users would."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.client import Client
+from tests.support.server import free_port, run_command, serving
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "storage_network_folder"
+
+CONFIG = """
+[server]
+port = {port}
+data_dir = "{folder}/data"
+[plugins]
+enabled = ["storage_network_folder"]
+[storages.main]
+backend = "network_folder"
+mount = "{folder}/share"
+check_mount = {check_mount}
+[login]
+methods = ["password"]
+[passwords]
+bcrypt_cost = 4
+"""
+
+
+def run(*command: str | Path) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture(scope="module")
+def installation(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with nothing but the installed plugin; the server stands beside it."""
+    target = tmp_path_factory.mktemp("installation")
+    options = ("--quiet", "--no-index", "--no-deps", "--no-build-isolation", "--target", target)
+    result = run(sys.executable, "-m", "pip", "install", *map(str, options), EXAMPLE)
+    assert result.returncode == 0, result.stderr
+    return target
+
+
+@pytest.fixture(autouse=True)
+def installed(installation: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(installation), prepend=os.pathsep)
+
+
+def write_config(folder: Path, *, check_mount: bool) -> Path:
+    (folder / "share").mkdir()
+    path = folder / "strongroom.toml"
+    values = {"port": free_port(), "folder": folder, "check_mount": str(check_mount).lower()}
+    path.write_text(CONFIG.format(**values))
+    return path
+
+
+def test_it_takes_uploads_and_gives_them_back(tmp_path: Path) -> None:
+    content = os.urandom(3_000_000)
+    with serving(write_config(tmp_path, check_mount=False)) as server:
+        server.create_user("alice@example.com")
+        client = Client.logged_in(server.url, "alice@example.com")
+        tenant = client.make_tenant("Acme")
+        node = client.upload(tenant, "report.bin", content)
+        assert client.download(tenant, node["id"]) == content
+    (kept,) = (path for path in (tmp_path / "share" / "strongroom").rglob("*") if path.is_file())
+    assert kept.read_bytes() == content
+
+
+def test_a_share_that_is_away_stops_the_start_with_one_line(tmp_path: Path) -> None:
+    config = write_config(tmp_path, check_mount=True)
+    result = run_command("serve", "--config", str(config))
+    assert result.returncode == 2
+    # The last line, for fs itself warns of pkg_resources.
+    assert result.stderr.splitlines()[-1] == (
+        f"strongroom: {config}:7: storages.main: cannot be opened: "
+        f"nothing is mounted at {tmp_path}/share"
+    )
+    assert "Traceback" not in result.stderr
+
+
+def test_its_contract_tests_all_pass() -> None:
+    result = run(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", EXAMPLE)
+    assert result.returncode == 0, result.stdout
+    assert "failed" not in result.stdout
