@@ -1,0 +1,144 @@
+"""The OpenAPI document, and the clients that others' generators build from it."""
+
+import importlib
+import json
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from openapi_spec_validator import OpenAPIV31SpecValidator
+
+from tests.e2e.client import Client
+from tests.support.server import Server, run_command, serving, write_config
+
+Json = dict[str, Any]
+
+METHODS = {"get", "put", "post", "delete", "options", "head", "patch", "trace"}
+PACKAGE = "acme_client"
+TYPESCRIPT = ("openapi-typescript@7.10.1", "typescript@5.9.3")
+
+
+@pytest.fixture(scope="module")
+def config(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("openapi")
+    return write_config(folder, f"sqlite:///{folder}/strongroom.sqlite3")
+
+
+@pytest.fixture(scope="module")
+def server(config: Path) -> Iterator[Server]:
+    with serving(config) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def document_path(config: Path) -> Path:
+    result = run_command("--config", str(config), "openapi")
+    assert (result.returncode, result.stderr) == (0, "")
+    path = config.parent / "openapi.json"
+    path.write_text(result.stdout)
+    return path
+
+
+@pytest.fixture
+def document(document_path: Path) -> Json:
+    document: Json = json.loads(document_path.read_text())
+    return document
+
+
+@pytest.fixture(scope="module")
+def generated(document_path: Path) -> "subprocess.CompletedProcess[str]":
+    """What openapi-python-client said while it wrote the package beside the document."""
+    folder = document_path.parent
+    settings = folder / "settings.json"
+    settings.write_text(json.dumps({"package_name_override": PACKAGE, "post_hooks": []}))
+    paths = ("--path", document_path, "--config", settings, "--output-path", folder / PACKAGE)
+    command = (sys.executable, "-m", "openapi_python_client", "generate", "--meta", "none", *paths)
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def operations(document: Json) -> list[Json]:
+    return [
+        operation
+        for item in document["paths"].values()
+        for method, operation in item.items()
+        if method in METHODS
+    ]
+
+
+def test_the_document_is_valid(document: Json) -> None:
+    assert document["openapi"].startswith("3.1.")
+    assert list(OpenAPIV31SpecValidator(document).iter_errors()) == []
+
+
+def test_every_operation_has_an_id_of_its_own(document: Json) -> None:
+    counts = Counter(operation.get("operationId") for operation in operations(document))
+    assert len(counts) > 10
+    assert None not in counts
+    assert set(counts.values()) == {1}
+
+
+def test_the_server_serves_the_document_that_the_command_prints(config: Path, document: Json) -> None:
+    
+    with serving(config) as server, urllib.request.urlopen(f"{server.url}/openapi.json") as response:
+        assert json.load(response) == document
+
+
+def test_a_python_client_is_generated_without_a_warning(
+    generated: "subprocess.CompletedProcess[str]",
+) -> None:
+    assert generated.returncode == 0, generated.stdout + generated.stderr
+    assert "WARNING" not in generated.stdout + generated.stderr
+    assert "ERROR" not in generated.stdout + generated.stderr
+
+
+def test_the_python_client_logs_in_and_lists_tenants(
+    server: Server, config: Path, generated: "subprocess.CompletedProcess[str]", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert generated.returncode == 0
+    monkeypatch.syspath_prepend(config.parent)
+    client = importlib.import_module(PACKAGE)
+    log_in = importlib.import_module(f"{PACKAGE}.api.authorizations.create_authorization")
+    list_tenants = importlib.import_module(f"{PACKAGE}.api.tenants.list_tenants")
+    models = importlib.import_module(f"{PACKAGE}.models")
+    server.create_user("alice@example.com")
+    body = models.Login(username="alice@example.com", password="Correct1Horse")
+    with client.Client(base_url=server.url) as anybody:
+        token = log_in.sync(client=anybody, body=body).access_token
+    with client.AuthenticatedClient(base_url=server.url, token=token) as alice:
+        listing = list_tenants.sync(client=alice)
+    assert (listing.success, listing.data, listing.meta.total_count) == (True, [], 0)
+
+
+@pytest.fixture(scope="module")
+def npm_binaries(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the commands of an npm installation of its own are."""
+    npm = shutil.which("npm")
+    if npm is None:
+        pytest.skip("npm is not on this machine")
+    folder = tmp_path_factory.mktemp("npm")
+    options = ("--prefix", folder, "--no-audit", "--no-fund", "--ignore-scripts", "--prefer-offline")
+    result = subprocess.run(
+        [npm, "install", *options, *TYPESCRIPT], capture_output=True, text=True, check=False
+    )
+    if result.returncode != 0:
+        pytest.skip(f"npm could not install {TYPESCRIPT[0]}: {result.stderr.strip()[:200]}")
+    return folder / "node_modules" / ".bin"
+
+
+def test_typescript_types_are_generated_and_hold(
+    document_path: Path, document: Json, npm_binaries: Path
+) -> None:
+    types = document_path.with_name("strongroom.ts")
+    for command in (
+        [npm_binaries / "openapi-typescript", document_path, "--output", types],
+        [npm_binaries / "tsc", "--noEmit", "--strict", types],
+    ):
+        result = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert result.returncode == 0, result.stdout + result.stderr
+    written = types.read_text()
+    assert [path for path in document["paths"] if f'"{path}": {{' not in written] == []
