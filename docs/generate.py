@@ -1,0 +1,144 @@
+"""Writes the pages below docs/reference from the code they describe.
+
+``python docs/generate.py`` writes them; with ``--check`` it only tells which are stale.
+"""
+
+import inspect
+import re
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import FunctionType
+from typing import Any
+
+from strongroom import hookspecs
+from strongroom.config.describe import Section, core_sections, template
+from strongroom.config.settings import StorageSettings
+from strongroom.errors import catalogue
+from strongroom.plugin_api import API_VERSION, Extension
+from strongroom.plugin_api.captcha import CaptchaProvider
+from strongroom.plugin_api.login import LoginMethod
+from strongroom.plugin_api.messages import MessageSender
+from strongroom.plugin_api.storage import StorageBackend
+from strongroom.plugin_manager import PluginManager
+from strongroom.selection import BUILTIN, offered_sections
+
+FOLDER = Path(__file__).parent / "reference"
+NOTE = "<!-- Written by docs/generate.py; change the code that it describes instead. -->"
+
+ERRORS = """\
+# Errors
+
+Every error answer has this body; the code is stable, the message is for developers and may change:
+
+```json
+{"error": {"code": "error.not-found", "message": "The resource does not exist.",
+           "details": [{"field": "name", "code": "required", "message": "..."}], "requestId": "..."}}
+```
+
+`details` names fields where some are to blame, and is empty otherwise. `requestId` is that of the
+response header `X-Request-Id`, by which the server's log knows the request.
+
+| status | code | message |
+|---|---|---|
+"""
+
+CONFIGURATION = """\
+# Configuration
+
+One TOML file, named by `strongroom --config FILE` or `STRONGROOM_CONFIG`; without one, everything is at
+its default. Below, every key stands at its default. What is not known is refused, with the line and
+what would be right.
+
+- Each key can be set by environment, over the file: `STRONGROOM__SERVER__PORT=8080`.
+- Each can be read from a file, as secrets should be: `STRONGROOM__DATABASE__URL_FILE=/run/secrets/url`.
+- `strongroom config check` says whether the server would start, `config show --origin` where each value
+  was set, and `config template` prints all of this for the plugins that are enabled.
+
+## The core
+"""
+
+EXTENSIONS = """\
+## What the core brings for its own hooks
+
+The options of a plugin's extensions are in the plugin's README.
+"""
+
+HOOKS = f"""\
+# Hooks
+
+A plugin is a module named by an entry point in the group `strongroom.plugins`. It states
+`API_VERSION = "{API_VERSION}"` and implements some of these functions, each marked with
+`strongroom.plugin_api.hookimpl`. [The example](../../examples/storage_network_folder/) is a whole one.
+"""
+
+KINDS: tuple[type[Extension[Any]], ...] = (StorageBackend, LoginMethod, CaptchaProvider, MessageSender)
+
+
+def errors_page() -> Iterator[str]:
+    """Yield the pieces of the page of error codes."""
+    yield ERRORS
+    for error in catalogue():
+        yield f"| {error.status} | `{error.code}` | {error.message} |\n"
+
+
+def configuration_page() -> Iterator[str]:
+    """Yield the pieces of the page of configuration keys."""
+    yield CONFIGURATION
+    yield from map(_section, [*core_sections(), Section(("storages", "NAME"), StorageSettings)])
+    yield "\n" + EXTENSIONS
+    yield from map(_section, offered_sections(PluginManager(BUILTIN, ())))
+
+
+def hooks_page() -> Iterator[str]:
+    """Yield the pieces of the page of hooks, and of what they return."""
+    yield HOOKS
+    for name, hook in vars(hookspecs).items():
+        if name.startswith("register_"):
+            yield f"\n## `{name}`\n\n{_prose(hook)}\n"
+    for kind in KINDS:
+        yield f"\n## class `{kind.__name__}`\n\n`{kind.__module__}`. {_prose(kind)}\n\n"
+        yield from _methods(kind)
+
+
+PAGES: dict[str, Callable[[], Iterator[str]]] = {
+    "errors.md": errors_page,
+    "configuration.md": configuration_page,
+    "hooks.md": hooks_page,
+}
+
+
+def main(arguments: list[str]) -> int:
+    """Write the pages, or check them."""
+    texts = {FOLDER / name: f"{NOTE}\n\n{''.join(page())}" for name, page in PAGES.items()}
+    stale = [path for path, text in texts.items() if not path.exists() or path.read_text() != text]
+    if arguments == ["--check"]:
+        sys.stderr.writelines(f"{path} is stale; run: python docs/generate.py\n" for path in stale)
+        return len(stale)
+    for path in stale:
+        path.write_text(texts[path])
+    return 0
+
+
+def _section(section: Section) -> str:
+    lines = "\n".join(template([section])).rstrip()
+    return f"\n{_prose(section.options_type)}\n\n```toml\n{lines}\n```\n"
+
+
+def _methods(kind: type[Any]) -> Iterator[str]:
+    for name, member in vars(kind).items():
+        if isinstance(member, FunctionType) and not name.startswith("_"):
+            needed = "required" if name in kind.__abstractmethods__ else "optional"
+            parameters = ", ".join([*inspect.signature(member).parameters][1:])
+            summary = " ".join(_prose(member).partition("\n\n")[0].split())
+            yield f"- `{name}({parameters})`, {needed}: {summary}\n"
+
+
+def _prose(documented: object) -> str:
+    """Return the part of a docstring before its sections, in Markdown."""
+    text = (inspect.getdoc(documented) or "").partition("\n\nArgs:")[0]
+    return re.sub(r":\w+:`~?([^`]*)`|``([^`]*)``", lambda match: f"`{match[1] or match[2]}`", text)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
