@@ -1,0 +1,106 @@
+"""README.md is true: its requests are sent, its answers compared, its plugin is the example's."""
+
+import json
+import os
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.support.server import STRONGROOM, Server, serving, write_config
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text()
+PLUGIN = ROOT / "examples/storage_network_folder/src/strongroom_storage_network_folder/plugin.py"
+CORE = ROOT / "core" / "src" / "strongroom"
+PUBLIC_URL = "http://127.0.0.1:8000"
+END_OF_BLOCK = "-- end of block --"
+
+BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+PACKAGE = re.compile(r"(\w+)/")
+LINK = re.compile(r"\]\((?!https?:)([^)#]+)\)")
+
+VARIABLE = [
+    (re.compile(r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"), "an id"),
+    (re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$"), "a time"),
+    (re.compile(r"^eyJ"), "a token"),
+]
+
+
+def blocks(language: str) -> list[str]:
+    return [content for name, content in BLOCK.findall(README) if name == language]
+
+
+def settle(value: Any) -> Any:
+    """Replace what differs from one run to the next by what it is."""
+    if isinstance(value, dict):
+        pairs = ((settle(key), settle(item)) for key, item in value.items())
+        return {key: "a number" if key == "revision" else item for key, item in pairs}
+    if isinstance(value, list):
+        return [settle(item) for item in value]
+    if isinstance(value, str):
+        return next((name for pattern, name in VARIABLE if pattern.match(value)), value)
+    return value
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    folder = tmp_path_factory.mktemp("readme")
+    with serving(write_config(folder, f"sqlite:///{folder}/strongroom.sqlite3")) as server:
+        yield server
+
+
+def follow(server: Server, folder: Path) -> list[str]:
+    """Run the shell blocks, one after the other, and return what each one printed."""
+    command = folder / ".venv" / "bin" / "strongroom"
+    command.parent.mkdir(parents=True)
+    command.symlink_to(STRONGROOM)
+    script = f"\necho '{END_OF_BLOCK}'\n".join(["set -eu", *blocks("sh")])
+    result = subprocess.run(
+        ["bash", "-c", script.replace(PUBLIC_URL, server.url)],
+        cwd=folder,
+        env={**os.environ, "STRONGROOM_CONFIG": str(server.config)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr
+    return result.stdout.split(f"{END_OF_BLOCK}\n")[1:]
+
+
+def test_the_answers_are_those_of_the_server(server: Server, tmp_path: Path) -> None:
+    *answers, content = follow(server, tmp_path)
+    shown = blocks("json")
+    assert len(shown) == len(answers) == 5
+    for expected, answer in zip(shown, answers, strict=True):
+        assert settle(json.loads(answer)) == settle(json.loads(expected))
+    assert blocks("text") == [f"{content}\n"]
+
+
+def test_the_plugin_is_the_example() -> None:
+    assert blocks("python") == [PLUGIN.read_text()]
+
+
+def test_the_map_names_the_packages_of_the_core() -> None:
+    (layout,) = (block for block in blocks("") if block.startswith("core/src/strongroom/"))
+    named = {
+        name
+        for line in re.findall(r"^  (\S.*)$", layout, re.MULTILINE)
+        for name in PACKAGE.findall(line)
+    }
+    packages = {path.parent.name for path in CORE.glob("*/__init__.py")}
+    assert named - packages == set()
+    assert {path.parent.name for path in CORE.glob("*/models.py")} - named == set()
+
+
+def test_every_link_leads_somewhere() -> None:
+    documents = [ROOT / "README.md", *ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]
+    links = [
+        (document.parent / target).resolve()
+        for document in documents
+        for target in LINK.findall(document.read_text())
+    ]
+    assert len(links) > 10
+    assert [path for path in links if not path.exists()] == []
