@@ -1,0 +1,86 @@
+"""Stopping: at once when nothing is under way, and not before what is has been answered."""
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.client import Client
+from tests.e2e.distributions import install
+from tests.support.server import STRONGROOM, Server, serving, write_config
+
+SLOW_PLUGIN = """
+import pathlib, threading
+from strongroom.plugin_api import hookimpl
+API_VERSION = "1.0"
+@hookimpl
+def register_blueprints():
+    pathlib.Path({marker!r}).touch()
+    threading.Event().wait()
+"""
+AT_ONCE = 10
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Path:
+    return write_config(tmp_path, f"sqlite:///{tmp_path}/strongroom.sqlite3")
+
+
+def wait_for(path: Path) -> None:
+    deadline = time.monotonic() + AT_ONCE
+    while not path.exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+@pytest.mark.xfail(strict=True, reason="a worker inherits the master's signal handler while it loads")
+def test_a_server_that_is_still_starting_stops_at_once(
+    config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install(tmp_path, "slow", SLOW_PLUGIN.format(marker=str(tmp_path / "loading")))
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
+    config.write_text(config.read_text().replace('["storage_local"]', '["storage_local", "slow"]'))
+    process = subprocess.Popen([STRONGROOM, "serve", "--config", config], stderr=subprocess.DEVNULL)
+    try:
+        wait_for(tmp_path / "loading")
+        process.terminate()
+        assert process.wait(AT_ONCE) == 0
+    finally:
+        if process.poll() is None:
+            Server("", config, process).kill()
+
+
+def test_an_upload_under_way_is_finished_before_the_server_stops(config: Path) -> None:
+    content = os.urandom(400_000)
+    with serving(config) as server:
+        server.create_user("alice@example.com")
+        client = Client.logged_in(server.url, "alice@example.com")
+        tenant = client.make_tenant("Acme")
+
+        def body() -> Iterator[bytes]:
+            yield content[:200_000]
+            os.kill(server.process.pid, signal.SIGTERM)
+            wait_until_refusing(client)
+            yield content[200_000:]
+
+        response = client.send(tenant, "late.bin", body(), len(content))
+        assert response.status == 201
+        assert server.process.wait(AT_ONCE) == 0
+    with serving(config) as server:
+        client = Client.logged_in(server.url, "alice@example.com")
+        assert client.download(tenant, response.json()["id"]) == content
+
+
+def wait_until_refusing(client: Client) -> None:
+    deadline = time.monotonic() + AT_ONCE
+    while time.monotonic() < deadline:
+        try:
+            client.request("GET", "/openapi.json")
+        except ConnectionError:
+            return
+        time.sleep(0.02)
+    raise AssertionError("the server still takes requests")
