@@ -136,10 +136,11 @@ def test_typescript_types_are_generated_and_hold(
     document_path: Path, document: Json, npm_binaries: Path
 ) -> None:
     types = document_path.with_name("strongroom.ts")
-    for command in (
+    commands: list[list[str | Path]] = [
         [npm_binaries / "openapi-typescript", document_path, "--output", types],
         [npm_binaries / "tsc", "--noEmit", "--strict", types],
-    ):
+    ]
+    for command in commands:
         result = subprocess.run(command, capture_output=True, text=True, check=False)
         assert result.returncode == 0, result.stdout + result.stderr
     written = types.read_text()
