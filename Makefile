@@ -7,7 +7,7 @@ PLUGINS := $(wildcard plugins/*)
 PROJECTS := pyproject.toml $(wildcard plugins/*/pyproject.toml)
 INSTALLED := $(VENV)/.installed
 
-.PHONY: help install serve test lint bench lock clean
+.PHONY: help install serve test lint docs bench lock clean
 
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
@@ -32,6 +32,9 @@ lint: install ## Check style, types and import contracts
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+docs: install ## Write the reference pages anew from the code
+	$(BIN)/python docs/generate.py
 
 bench: install ## Measure against limits in the same run
 	$(BIN)/python -m bench

@@ -5,11 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from strongroom.app import create_app
+from strongroom.app import container_of, create_app
 from strongroom.config import load
-from strongroom.container import Container
 from strongroom.testing.clock import ManualClock
-from strongroom.web.components import use
 from tests.support.api import Api
 
 pytest_plugins = ["tests.support.databases"]
@@ -60,7 +58,6 @@ def api(
         text = text.replace(old, new)
     path.write_text(text)
     app = create_app(load(path, {}), clock)
-    with app.app_context():
-        container = use(Container)
+    container = container_of(app)
     yield Api(app, container, clock)
     container.close()

@@ -158,7 +158,6 @@ def test_a_crash_loses_nothing_acknowledged_and_shows_nothing_half(config: Path)
             assert_whole(storm.client, storm.tenant, storm.acknowledged)
 
 
-@pytest.mark.xfail(strict=True, reason="storage_local keeps temporary files that no key leads to")
 def test_what_a_crash_leaves_is_collected_a_day_later(config: Path) -> None:
     storm = survive(config, kill_after=1)
     with serving(config) as server:

@@ -86,7 +86,6 @@ def test_the_server_serves_the_document_that_the_command_prints(server: Server, 
     assert Client(server.url).expect(200, "GET", "/openapi.json").json() == document
 
 
-@pytest.mark.xfail(strict=True, reason="the answer of a download is documented as */*")
 def test_a_python_client_is_generated_without_a_warning(
     generated: "subprocess.CompletedProcess[str]",
 ) -> None:

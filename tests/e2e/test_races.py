@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from tests.support.http import Caller, at_once
 from tests.support.outbox import messages_in
 from tests.support.server import Server, serving, write_config

@@ -248,7 +248,6 @@ def test_a_storage_that_cannot_be_opened(deployment: Deployment, tmp_path: Path)
     assert deployment.refusal().startswith(f"{deployment.config}:6: storages.main: cannot be opened: ")
 
 
-@pytest.mark.xfail(strict=True, reason="the driver's own traceback and exit code 1")
 @pytest.mark.parametrize(
     "url", ["sqlite:////nowhere/x.db", "postgresql+psycopg://x:hush@127.0.0.1:1/x", "mysql://x:hush@y/z"]
 )
@@ -259,7 +258,6 @@ def test_a_database_that_cannot_be_opened(deployment: Deployment, url: str) -> N
     assert "hush" not in line
 
 
-@pytest.mark.xfail(strict=True, reason="a traceback and exit code 1")
 @pytest.mark.parametrize(
     ("line", "key"),
     [
@@ -273,7 +271,6 @@ def test_a_value_that_cannot_be_worked_with(deployment: Deployment, line: str, k
     assert deployment.refusal().startswith(f"{deployment.config}:3: server.{key}: ")
 
 
-@pytest.mark.xfail(strict=True, reason="the native server's panic and exit code 1")
 def test_a_port_that_is_taken(deployment: Deployment) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
@@ -282,7 +279,6 @@ def test_a_port_that_is_taken(deployment: Deployment) -> None:
         assert deployment.refusal().startswith(f"{deployment.config}:2: server.port: ")
 
 
-@pytest.mark.xfail(strict=True, reason="found by each worker for itself, after the start")
 def test_a_plugin_whose_routes_fail(deployment: Deployment) -> None:
     code = '@hookimpl\ndef register_blueprints():\n    raise RuntimeError("broken")\n'
     install(deployment.site, "riddles", PREAMBLE + code)

@@ -22,13 +22,14 @@ from strongroom.files.listing import FileListing
 from strongroom.files.service import FileService
 from strongroom.files.views import blueprint as files_blueprint
 from strongroom.limits.rates import RateLimits
+from strongroom.plugin_manager import PluginError
 from strongroom.tenants.service import TenantService
 from strongroom.tenants.views import blueprint as tenants_blueprint
 from strongroom.verification.captchas import CaptchaService
 from strongroom.verification.sending import CodeSending
 from strongroom.verification.views import blueprint as verification_blueprint
 from strongroom.version import __version__
-from strongroom.web.components import provide
+from strongroom.web.components import provide, use
 from strongroom.web.envelope import PublicUrl
 from strongroom.web.errors import register_error_handlers
 from strongroom.web.guard import TokenVerifier
@@ -64,9 +65,20 @@ def create_app(configuration: Configuration, clock: Clock | None = None) -> Flas
     _provide_components(app, container)
     register_request_hooks(app)
     register_error_handlers(app)
-    _register_routes(app, container)
+    try:
+        _register_routes(app, container)
+    except PluginError as error:
+        container.close()
+        configuration.blame(("plugins", "enabled"), str(error))
+        configuration.refuse_problems()
     app.wsgi_app = HonestLength(app.wsgi_app)  # type: ignore[method-assign]  # as Flask documents it
     return app
+
+
+def container_of(app: Flask) -> Container:
+    """Return the services behind an application, which whoever made it closes."""
+    with app.app_context():
+        return use(Container)
 
 
 def _provide_components(app: Flask, container: Container) -> None:

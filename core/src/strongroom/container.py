@@ -5,6 +5,8 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
+from sqlalchemy.exc import ArgumentError, NoSuchModuleError
+
 from strongroom.accounts.bindings import BindingService
 from strongroom.accounts.notices import Notices
 from strongroom.accounts.passwords import PasswordService
@@ -104,10 +106,9 @@ class _Builder:
         self._resources = ExitStack()
         resources.push(self._resources)
         self._data_dir = self._settings.server.data_dir.absolute()
-        self._data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self._make_data_dir()
         self._keys = self._secret_keys()
-        self._database = Database(self._settings.database_url, pool_size=self._settings.server.threads)
-        self._resources.callback(self._database.close)
+        self._database = self._open_database()
         self._audit = AuditService(clock)
         self._users = UserService(clock)
         self._counters = Counters(clock, self._keys)
@@ -164,6 +165,21 @@ class _Builder:
             audit_verifier=AuditVerifier(self._database),
             resources=self._resources,
         )
+
+    def _make_data_dir(self) -> None:
+        try:
+            self._data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+        except OSError as error:
+            self._refuse(("server", "data_dir"), f"cannot be made: {error.strerror}")
+
+    def _open_database(self) -> Database:
+        try:
+            database = Database(self._settings.database_url, pool_size=self._settings.server.threads)
+        except (ValueError, ArgumentError, NoSuchModuleError) as error:
+            self._refuse(("database", "url"), f"cannot be opened: {error}")
+            raise
+        self._resources.callback(database.close)
+        return database
 
     def _secret_keys(self) -> SecretKeys:
         secret = self._settings.server.secret_key

@@ -58,13 +58,17 @@ class Selection:
 
 def offered_sections(plugins: PluginManager) -> list[Section]:
     """Return the tables of every extension that is offered."""
-    offered: list[tuple[tuple[str, ...], type[Extension[Any]]]] = [
-        *((("storages", name), kind) for name, kind in plugins.storage_backends.items()),
-        *((("login", name), kind) for name, kind in plugins.login_methods.items()),
-        *((("captcha",), kind) for kind in plugins.captcha_providers.values()),
-        *((("messages", name), kind) for name, kind in plugins.message_senders.items()),
+    offered: list[tuple[tuple[str, ...], type[Extension[Any]], str | None]] = [
+        *((("storages", name), kind, "backend") for name, kind in plugins.storage_backends.items()),
+        *((("login", name), kind, None) for name, kind in plugins.login_methods.items()),
+        *((("captcha",), kind, "provider") for kind in plugins.captcha_providers.values()),
+        *((("messages", name), kind, None) for name, kind in plugins.message_senders.items()),
     ]
-    return [Section(path, kind.options_type) for path, kind in offered if fields(kind.options_type)]
+    return [
+        Section(path, kind.options_type, chosen_by=(key, kind.name) if key else None)
+        for path, kind, key in offered
+        if fields(kind.options_type)
+    ]
 
 
 def select(configuration: Configuration) -> Selection:

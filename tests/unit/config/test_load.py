@@ -68,13 +68,16 @@ def test_the_embedded_storage_lies_in_the_data_folder() -> None:
         ),
         (
             "[server]\ntrusted_proxies = ['here']",
-            "strongroom.toml:1: server: 'here' does not appear to be an IPv4 or IPv6 network",
+            (
+                "strongroom.toml:2: server.trusted_proxies: 'here' does not appear to be an IPv4 or "
+                "IPv6 network"
+            ),
         ),
         (
             "[server]\nbase_path = 'x'",
             (
-                'strongroom.toml:1: server: base_path must be like "/identity": slashes, lowercase '
-                "letters, digits, hyphens"
+                'strongroom.toml:2: server.base_path: must be like "/identity": lowercase letters, '
+                "digits, hyphens"
             ),
         ),
     ],

@@ -1,6 +1,7 @@
 """The command ``strongroom``, of which each module beside this one holds a group."""
 
 import sys
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +65,8 @@ for command in (
 
 def main(**options: Any) -> None:
     """Run the command line; a configuration that cannot be served is one line for each problem."""
+    # fs announces itself by pkg_resources, and nothing newer of it exists.
+    warnings.filterwarnings("ignore", message="pkg_resources is deprecated", category=UserWarning)
     try:
         root(prog_name="strongroom", **options)
     except ConfigurationError as error:

@@ -11,10 +11,11 @@ from strongroom.cli.context import CommandContext
 @click.pass_obj
 def openapi(context: CommandContext) -> None:
     """Print the OpenAPI document of the server as it is configured."""
-    from strongroom.app import create_app
+    from strongroom.app import container_of, create_app
     from strongroom.web.openapi import DOCUMENT_PATH
 
     app = create_app(context.configuration)
     base_path = context.configuration.settings.server.base_path
     document = app.test_client().get(base_path + DOCUMENT_PATH).get_json()
+    container_of(app).close()
     click.echo(json.dumps(document, indent=2, ensure_ascii=False))

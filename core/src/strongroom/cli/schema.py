@@ -1,5 +1,7 @@
 """The rule for a schema that is not the newest: upgraded in development, refused in production."""
 
+from sqlalchemy.exc import SQLAlchemyError
+
 from strongroom.config import Configuration
 from strongroom.database import Database
 from strongroom.database.upgrade import SCHEMA_REVISION, current_revision, upgrade
@@ -15,9 +17,16 @@ def require_current_schema(configuration: Configuration, database: Database) -> 
     """Upgrade the schema in development; in production, refuse to go on with another one.
 
     Raises:
-        ConfigurationError: the schema is not the newest, and upgrading it is a decision.
+        ConfigurationError: the database does not answer, or its schema is not the newest, and
+            upgrading it is a decision.
     """
-    found = current_revision(database.engine)
+    try:
+        found = current_revision(database.engine)
+    except SQLAlchemyError as error:
+        reason = str(getattr(error, "orig", None) or error).strip().splitlines()[0]
+        configuration.blame(("database", "url"), f"the database does not answer: {reason}")
+        configuration.refuse_problems()
+        raise
     if found == SCHEMA_REVISION:
         return
     if not configuration.settings.is_production:

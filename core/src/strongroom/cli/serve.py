@@ -1,8 +1,12 @@
 """``strongroom serve``: the server."""
 
+import socket
+
 import click
 
 from strongroom.cli.context import CommandContext, config_option
+from strongroom.cli.schema import require_current_schema
+from strongroom.config import Configuration
 
 
 @click.command()
@@ -15,10 +19,8 @@ def serve(context: CommandContext) -> None:
     folder. In production, whatever is only safe on one's own machine is refused.
     """
     configuration = context.configuration
-    # A fault shows here, as one line, and not in each of the processes that will serve.
-    with context.container():
-        pass
     settings = configuration.settings
+    _refuse_faults(configuration)
     if not settings.is_production:
         click.echo(
             f"strongroom: DEVELOPMENT server, not for production; what it makes is kept in "
@@ -30,3 +32,26 @@ def serve(context: CommandContext) -> None:
     from strongroom.server import run
 
     run(configuration)
+
+
+def _refuse_faults(configuration: Configuration) -> None:
+    """Make the application once, so that a fault is one line here, and not one in each process."""
+    from strongroom.app import container_of, create_app
+
+    container = container_of(create_app(configuration))
+    try:
+        require_current_schema(configuration, container.database)
+    finally:
+        container.close()
+    _require_free_port(configuration)
+
+
+def _require_free_port(configuration: Configuration) -> None:
+    server = configuration.settings.server
+    family = socket.AF_INET6 if ":" in server.host else socket.AF_INET
+    try:
+        socket.create_server((server.host, server.port), family=family).close()
+    except OSError as error:
+        key = "host" if isinstance(error, socket.gaierror) else "port"
+        configuration.blame(("server", key), f"cannot listen there: {error.strerror}")
+        configuration.refuse_problems()

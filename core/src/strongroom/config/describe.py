@@ -16,11 +16,15 @@ _HIDDEN: Final = '"..."'
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A table of the file: where it stands, what may stand in it, and the values it has."""
+    """A table of the file: where it stands, what may stand in it, and the values it has.
+
+    ``chosen_by`` is the key and the value that make the table this extension's.
+    """
 
     path: KeyPath
     options_type: type[Any]
     options: Any = None
+    chosen_by: tuple[str, str] | None = None
 
 
 def core_sections(settings: Settings | None = None) -> list[Section]:
@@ -48,6 +52,9 @@ def template(sections: Sequence[Section]) -> Iterator[str]:
     """Yield the lines of a file in which every key is at its default and tells its meaning."""
     for section in sections:
         yield f"[{'.'.join(section.path)}]"
+        if section.chosen_by:
+            key, value = section.chosen_by
+            yield f"#{key} = {spell(value)}"
         for item in fields(section.options_type):
             yield f"# {item.metadata['help']}{_constraint(item)}"
             yield f"#{item.name} = {_default(item)}"

@@ -29,7 +29,8 @@ def _walk(messages: Any, annotation: Any, path: KeyPath) -> Iterator[tuple[KeyPa
     if isinstance(messages, list):
         yield from ((path, message) for message in messages)
     elif SCHEMA in messages:
-        yield from ((path, _of_table(message)) for message in messages[SCHEMA])
+        for message in messages[SCHEMA]:
+            yield _of_table(message, annotation, path)
     elif is_dataclass(annotation):
         yield from _walk_dataclass(messages, annotation, path)
     elif typing.get_origin(annotation) is dict:
@@ -42,8 +43,14 @@ def _walk(messages: Any, annotation: Any, path: KeyPath) -> Iterator[tuple[KeyPa
             )
 
 
-def _of_table(message: str) -> str:
-    return "must be a table" if message == _NOT_A_TABLE else message
+def _of_table(message: str, annotation: Any, path: KeyPath) -> tuple[KeyPath, str]:
+    """Return the place and the text of a problem with a whole table, or with the key that it names."""
+    if message == _NOT_A_TABLE:
+        return path, "must be a table"
+    key, _, text = message.partition(": ")
+    if key in {item.name for item in fields(annotation)}:
+        return (*path, key), text
+    return path, message
 
 
 def _walk_entry(

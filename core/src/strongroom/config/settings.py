@@ -48,13 +48,18 @@ class ServerSettings:
 
     def __post_init__(self) -> None:
         for text in self.trusted_proxies:
-            ip_network(text)
+            _require_network(text)
         if self.base_path and not re.fullmatch(r"(/[a-z0-9-]+)+", self.base_path):
-            raise ValueError(
-                'base_path must be like "/identity": slashes, lowercase letters, digits, hyphens'
-            )
+            raise ValueError('base_path: must be like "/identity": lowercase letters, digits, hyphens')
         if self.public_url and not re.fullmatch(r"https?://[^/?#@]+/?", self.public_url):
-            raise ValueError('public_url must be like "https://example.com", without a path')
+            raise ValueError('public_url: must be like "https://example.com", without a path')
+
+
+def _require_network(text: str) -> None:
+    try:
+        ip_network(text)
+    except ValueError as error:
+        raise ValueError(f"trusted_proxies: {error}") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +69,10 @@ class DatabaseSettings:
     url: str = option(
         "", secret=True, help="sqlite:///FILE or postgresql+psycopg://...; empty: SQLite in data_dir."
     )
+
+    def __post_init__(self) -> None:
+        if self.url and not self.url.startswith(("sqlite:///", "postgresql+psycopg://")):
+            raise ValueError("url: must begin with sqlite:/// or postgresql+psycopg://")
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,7 +49,8 @@ def option(
     The annotation gives the type: ``str``, ``int``, ``float``, ``bool``, :class:`pathlib.Path`,
     ``tuple[str, ...]``, ``dict[str, str]``, another such dataclass, ``dict[str, ThatDataclass]`` for a
     table of tables, or one of them ``| None``. What no single key can tell, ``__post_init__`` checks: a
-    ``ValueError`` raised there is shown to the deployer as a problem of the section.
+    ``ValueError`` raised there is shown to the deployer as a problem of the section, or, when its text
+    begins with ``key: ``, of that key.
 
     Args:
         default: what holds when the key is absent; without it the key is required.
