@@ -1,23 +1,33 @@
 """What the core brings by itself holds to the contracts of plugins."""
 
+import base64
+import io
 import json
 import logging
+import wave
 from collections.abc import Iterator, Sequence
 from email import message_from_bytes, policy
 from email.message import EmailMessage
 from pathlib import Path
+from typing import Any
 
 import pytest
 from aiosmtpd.controller import Controller
 from aiosmtpd.handlers import Message as MessageHandler
 from aiosmtpd.smtp import Envelope
+from altcha.v1 import solve_challenge
 from tests.support.server import free_port
 
 from strongroom.builtin.console import ConsoleOptions, ConsoleSender
+from strongroom.builtin.fixed_captcha import FixedCaptcha, FixedCaptchaOptions
+from strongroom.builtin.image_captcha import DigitsCaptcha, ImageCaptchaOptions
 from strongroom.builtin.password import PasswordLogin
+from strongroom.builtin.proof_of_work import ProofOfWork, ProofOfWorkOptions
 from strongroom.builtin.smtp import SmtpOptions, SmtpSender
 from strongroom.plugin_api import NoOptions
+from strongroom.plugin_api.captcha import CaptchaChallenge
 from strongroom.plugin_api.login import Credential, LoginAttempt
+from strongroom.testing.captcha import CaptchaProviderContract, Solve
 from strongroom.testing.login import CLIENT, FakeProofs, LoginMethodContract, MakeMethod
 from strongroom.testing.messages import Arrival, Delivered, MessageSenderContract
 
@@ -124,3 +134,53 @@ class TestConsoleSender(MessageSenderContract):
             "text": message.text,
             "code": message.parameters["code"],
         }
+
+
+class TestImageCaptcha(CaptchaProviderContract):
+    @pytest.fixture
+    def provider(self) -> DigitsCaptcha:
+        return DigitsCaptcha(ImageCaptchaOptions())
+
+    @pytest.fixture
+    def solve(self) -> Solve:
+        return lambda challenge: challenge.state
+
+    def test_it_is_shown_and_spoken(self, provider: DigitsCaptcha) -> None:
+        payload = provider.issue().payload
+        image = base64.b64decode(str(payload["image"]).removeprefix("data:image/png;base64,"))
+        assert image.startswith(b"\x89PNG")
+        audio = base64.b64decode(str(payload["audio"]).removeprefix("data:audio/wav;base64,"))
+        with wave.open(io.BytesIO(audio)) as speech:
+            assert speech.getnframes() / speech.getframerate() > len(provider.issue().state) * 0.5
+
+    def test_blanks_in_an_answer_do_not_matter(self, provider: DigitsCaptcha) -> None:
+        assert provider.verify("123456", " 123 456 ")
+
+
+class TestProofOfWork(CaptchaProviderContract):
+    @pytest.fixture
+    def provider(self) -> ProofOfWork:
+        return ProofOfWork(ProofOfWorkOptions(max_number=1000))
+
+    @pytest.fixture
+    def solve(self) -> Solve:
+        def work(challenge: CaptchaChallenge) -> str:
+            puzzle: dict[str, Any] = dict(challenge.payload)
+            limit = puzzle.pop("maxnumber")
+            solution = solve_challenge(puzzle["challenge"], puzzle["salt"], puzzle["algorithm"], limit)
+            assert solution is not None
+            return base64.b64encode(json.dumps({**puzzle, "number": solution.number}).encode()).decode()
+
+        return work
+
+
+class TestFixedCaptcha(CaptchaProviderContract):
+    distinct = False
+
+    @pytest.fixture
+    def provider(self) -> FixedCaptcha:
+        return FixedCaptcha(FixedCaptchaOptions(answer="42"))
+
+    @pytest.fixture
+    def solve(self) -> Solve:
+        return lambda _challenge: "42"

@@ -1,6 +1,7 @@
 """A captcha of digits, as a picture and, for those who cannot see it, as speech."""
 
 import base64
+import hmac
 import secrets
 from dataclasses import dataclass
 from functools import cached_property
@@ -41,7 +42,7 @@ class DigitsCaptcha(CaptchaProvider[ImageCaptchaOptions]):
         return CaptchaChallenge(payload=payload, state=digits)
 
     def verify(self, state: str, answer: str) -> bool:
-        return secrets.compare_digest(state, "".join(answer.split()))
+        return hmac.compare_digest(state.encode(), "".join(answer.split()).encode("utf-8", "replace"))
 
     def _picture(self, digits: str) -> str:
         return _data_uri("image/png", self._painter.generate(digits).getvalue())

@@ -1,0 +1,60 @@
+"""A captcha that a browser solves by itself: a proof of work in ALTCHA's format (version 1)."""
+
+import secrets
+from dataclasses import dataclass
+from typing import Any
+
+from strongroom.plugin_api import hookimpl, option
+from strongroom.plugin_api.captcha import CaptchaChallenge, CaptchaProvider
+
+API_VERSION = "1.0"
+
+
+@dataclass(frozen=True, slots=True)
+class ProofOfWorkOptions:
+    """The keys of ``[captcha]`` with ``provider = "proof_of_work"``."""
+
+    max_number: int = option(
+        100_000, minimum=1000, maximum=10_000_000, help="How many hashes a solution takes at the most."
+    )
+
+
+class ProofOfWork(CaptchaProvider[ProofOfWorkOptions]):
+    """Asks for a number whose hash is known.
+
+    Each puzzle is signed with a key of its own, so that a solution is good for that puzzle alone.
+    """
+
+    name = "proof_of_work"
+    kind = "proof-of-work"
+    options_type = ProofOfWorkOptions
+
+    def issue(self) -> CaptchaChallenge:
+        # Deployments with another provider need not load it.
+        from altcha.v1 import ChallengeOptions, create_challenge
+
+        key = secrets.token_hex(32)
+        challenge = create_challenge(ChallengeOptions(max_number=self.options.max_number, hmac_key=key))
+        payload = {
+            "algorithm": challenge.algorithm,
+            "challenge": challenge.challenge,
+            "salt": challenge.salt,
+            "signature": challenge.signature,
+            "maxnumber": challenge.max_number,
+        }
+        return CaptchaChallenge(payload=payload, state=key)
+
+    def verify(self, state: str, answer: str) -> bool:
+        from altcha.v1 import verify_solution
+
+        try:
+            # The core minds the time, and has its own clock for it.
+            is_right, _ = verify_solution(answer, state, check_expires=False)
+        except (AttributeError, TypeError, ValueError):
+            return False
+        return is_right
+
+
+@hookimpl
+def register_captcha_providers() -> list[type[CaptchaProvider[Any]]]:
+    return [ProofOfWork]
