@@ -163,15 +163,23 @@ class FileService:
     def _place(
         self, connection: Connection, identity: Identity, tenant_id: str, parent_id: str | None
     ) -> Place:
+        self._require_folder(connection, identity, tenant_id, parent_id)
         if parent_id is None:
-            self._access.memberships.require_member(connection, tenant_id, identity)
             self._tree.ensure_root(connection, tenant_id, identity.user_id)
             return Place(tenant_id, tenant_id, visible_by_grant=False)
+        granted = self._access.granted(connection, parent_id, identity.user_id)
+        return Place(tenant_id, parent_id, visible_by_grant=granted >= Permission.READ)
+
+    def _require_folder(
+        self, connection: Connection, identity: Identity, tenant_id: str, parent_id: str | None
+    ) -> None:
+        """Pass if the caller may put something into the folder, or at the top."""
+        if parent_id is None:
+            self._access.memberships.require_member(connection, tenant_id, identity)
+            return
         view = self._access.require(connection, identity, tenant_id, parent_id, Permission.WRITE)
         if view.node.type != NodeType.FOLDER:
             raise NotAFolder
-        granted = self._access.granted(connection, parent_id, identity.user_id)
-        return Place(tenant_id, parent_id, visible_by_grant=granted >= Permission.READ)
 
     def _refuse_early(
         self,
@@ -183,12 +191,7 @@ class FileService:
         on_conflict: OnConflict,
     ) -> None:
         """Refuse before the bytes are sent what would be refused after."""
-        if parent_id is None:
-            self._access.memberships.require_member(connection, tenant_id, identity)
-        else:
-            view = self._access.require(connection, identity, tenant_id, parent_id, Permission.WRITE)
-            if view.node.type != NodeType.FOLDER:
-                raise NotAFolder
+        self._require_folder(connection, identity, tenant_id, parent_id)
         taken = self._tree.find_child(connection, parent_id or tenant_id, name)
         if taken is not None and (on_conflict is OnConflict.FAIL or _is_kept(taken, on_conflict)):
             raise NameConflict.of_field("name", "taken", NameConflict.message)
