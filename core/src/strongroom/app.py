@@ -13,6 +13,7 @@ from strongroom.accounts.service import AccountService
 from strongroom.accounts.views import blueprint as users_blueprint
 from strongroom.audit.listing import AuditListing
 from strongroom.audit.views import blueprint as audit_blueprint
+from strongroom.authorizations.login import LoginService
 from strongroom.authorizations.service import AuthorizationService
 from strongroom.authorizations.views import blueprint as authorizations_blueprint
 from strongroom.clock import Clock
@@ -97,6 +98,7 @@ def _provide_components(app: Flask, container: Container) -> None:
         RegistrationService: container.registration,
         RateLimits: container.rates,
         CodeSending: container.code_sending,
+        LoginService: container.logins,
         CaptchaService: container.captchas,
         TenantService: container.tenants,
         FileService: container.files,

@@ -16,9 +16,14 @@ from strongroom.audit.listing import AuditListing
 from strongroom.audit.retention import AuditRetention
 from strongroom.audit.service import AuditService
 from strongroom.audit.verifier import AuditVerifier
-from strongroom.authorizations.keys import KeyRing, KeyRingError, load_keys, load_or_create_keys
+from strongroom.authorizations.key_file import KeyFile, create_key_file
+from strongroom.authorizations.keys import KeyRingError
+from strongroom.authorizations.login import LoginService, LoginServices
+from strongroom.authorizations.minting import TokenMint
 from strongroom.authorizations.proofs import CoreProofs
-from strongroom.authorizations.service import AuthorizationService, LoginServices
+from strongroom.authorizations.refresh import RefreshTokens
+from strongroom.authorizations.service import AuthorizationService
+from strongroom.authorizations.sessions import Sessions
 from strongroom.authorizations.throttle import LoginThrottle
 from strongroom.authorizations.tokens import TokenSigner
 from strongroom.clock import Clock, SystemClock
@@ -64,6 +69,7 @@ class Container:
     messages: MessageService
     captchas: CaptchaService
     code_sending: CodeSending
+    logins: LoginService
     authorizations: AuthorizationService
     tenants: TenantService
     blobs: BlobService
@@ -120,7 +126,7 @@ class _Builder:
         rates = self._rates()
         messages = self._messages()
         notices = Notices(credentials, messages)
-        authorizations = self._authorizations(credentials, captchas, codes)
+        mint, authorizations = self._authorizations()
         memberships = Memberships(self._clock)
         access = AccessControl(self._clock, memberships)
         tenants = self._tenants(memberships)
@@ -146,6 +152,7 @@ class _Builder:
             code_sending=CodeSending(
                 self._database, captchas, rates, self._settings.limits, codes, credentials, messages
             ),
+            logins=self._logins(credentials, captchas, codes, mint),
             authorizations=authorizations,
             tenants=tenants,
             blobs=blobs,
@@ -233,9 +240,24 @@ class _Builder:
             any_user_creates=self._settings.files.user_tenants,
         )
 
-    def _authorizations(
-        self, credentials: CredentialService, captchas: CaptchaService, codes: CodeService
-    ) -> AuthorizationService:
+    def _authorizations(self) -> tuple[TokenMint, AuthorizationService]:
+        tokens = self._settings.tokens
+        signer = self._signer()
+        lifetime = tokens.refresh_lifetime_seconds * 1000
+        refresh_tokens = RefreshTokens(self._clock, self._keys, lifetime=lifetime)
+        sessions = Sessions(self._clock, lifetime=max(lifetime, signer.lifetime))
+        mint = TokenMint(sessions, signer, refresh_tokens, self._users)
+        return mint, AuthorizationService(
+            self._database, sessions, signer, refresh_tokens, mint, self._users, self._audit
+        )
+
+    def _logins(
+        self,
+        credentials: CredentialService,
+        captchas: CaptchaService,
+        codes: CodeService,
+        mint: TokenMint,
+    ) -> LoginService:
         limits = self._settings.limits
         throttle = LoginThrottle(
             self._database,
@@ -248,22 +270,22 @@ class _Builder:
         for method in methods:
             self._resources.callback(method.close)
         services = LoginServices(self._users, credentials, captchas, throttle, self._audit)
-        return AuthorizationService(self._database, self._clock, self._signer(), methods, services)
+        return LoginService(self._database, mint, methods, services)
 
     def _signer(self) -> TokenSigner:
         return TokenSigner(
-            self._key_ring(),
+            self._key_file(),
             issuer=self._settings.public_root + self._settings.server.base_path,
             lifetime=self._settings.tokens.lifetime_seconds * 1000,
             clock=self._clock,
         )
 
-    def _key_ring(self) -> KeyRing:
-        tokens = self._settings.tokens
+    def _key_file(self) -> KeyFile:
+        tokens, path = self._settings.tokens, self._settings.keys_path
         try:
-            if tokens.keys_file is not None:
-                return load_keys(tokens.keys_file, tokens.algorithm)
-            return load_or_create_keys(self._data_dir / "signing-keys.json", tokens.algorithm)
+            if tokens.keys_file is None:
+                create_key_file(path, tokens.algorithm, self._clock.now())
+            return KeyFile(path, tokens.algorithm)
         except KeyRingError as error:
             self._refuse(("tokens", "keys_file"), str(error))
             raise

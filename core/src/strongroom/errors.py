@@ -88,7 +88,7 @@ class WrongPassword(StrongroomError):
 
 class AmbiguousToken(StrongroomError):
     status, code = 400, "error.ambiguous-token"
-    message = "The request carries two different access tokens."
+    message = "The request carries two different tokens of one kind."
 
 
 class TokenRequired(StrongroomError):
@@ -98,7 +98,7 @@ class TokenRequired(StrongroomError):
 
 class TokenInvalid(StrongroomError):
     status, code = 401, "error.token-invalid"
-    message = "The access token is not valid, has expired, or was revoked."
+    message = "The token is not valid, has expired, was used up, or was revoked."
 
 
 class InvalidCredentials(StrongroomError):

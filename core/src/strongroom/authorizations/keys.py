@@ -1,7 +1,7 @@
-"""The keys that sign access tokens: a JWK Set (RFC 7517) whose first key signs and all verify."""
+"""The keys of access tokens: a JWK Set (RFC 7517) whose first key signs and all verify."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -9,12 +9,16 @@ from joserfc.errors import JoseError
 from joserfc.jwk import KeySet, OctKey, RSAKey
 
 from strongroom.ids import new_id
-from strongroom.secret_keys import create_private_file
 
 MIN_HMAC_BITS: Final = 256
 MIN_RSA_BITS: Final = 2048
 
 Key = OctKey | RSAKey
+
+CREATED: Final = "iat"
+"""The member that says when a key was made, in seconds since the Unix epoch (OpenID Federation 1.0)."""
+
+_PUBLIC_MEMBERS: Final = ("kty", "kid", "n", "e")
 
 _TYPES: Final[Mapping[str, type[OctKey] | type[RSAKey]]] = {"HS256": OctKey, "RS256": RSAKey}
 
@@ -26,19 +30,33 @@ class KeyRingError(Exception):
 class KeyRing:
     """The keys of one algorithm."""
 
-    def __init__(self, algorithm: str, keys: list[Key]) -> None:
+    def __init__(self, algorithm: str, keys: Sequence[Key]) -> None:
         self.algorithm = algorithm
-        self._keys = {str(key.kid): key for key in keys}
-        self.signing_key = keys[0]
+        self.keys = tuple(keys)
+        self._by_id = {str(key.kid): key for key in keys}
+
+    @property
+    def signing_key(self) -> Key:
+        """The key that signs: the first."""
+        return self.keys[0]
 
     def find(self, key_id: str) -> Key | None:
         """Return the key of an id."""
-        return self._keys.get(key_id)
+        return self._by_id.get(key_id)
 
     def public_set(self) -> dict[str, Any]:
         """Return the JWK Set that other services verify with; HS256 has no public half to show."""
-        public = [key.as_dict(private=False) for key in self._keys.values() if isinstance(key, RSAKey)]
-        return {"keys": public}
+        return {"keys": [self._public(key) for key in self.keys if isinstance(key, RSAKey)]}
+
+    def _public(self, key: RSAKey) -> dict[str, Any]:
+        members = key.as_dict(private=False)
+        return {name: members[name] for name in _PUBLIC_MEMBERS} | {"alg": self.algorithm, "use": "sig"}
+
+
+def created_at(key: Key) -> int | None:
+    """Return when a key was made, in seconds since the Unix epoch, if its maker wrote it down."""
+    moment: Any = key.get(CREATED)
+    return moment if isinstance(moment, int) else None
 
 
 def load_keys(path: Path, algorithm: str) -> KeyRing:
@@ -49,34 +67,39 @@ def load_keys(path: Path, algorithm: str) -> KeyRing:
     """
     try:
         key_set = KeySet.import_key_set(json.loads(path.read_text(encoding="utf-8")))
+    except FileNotFoundError as error:
+        raise KeyRingError(f"{path} does not exist; run: strongroom keys rotate") from error
     except OSError as error:
         raise KeyRingError(f"{path} cannot be read: {error.strerror}") from error
     except (ValueError, KeyError, TypeError, JoseError) as error:
         raise KeyRingError(f"{path} is no private JWK Set (RFC 7517)") from error
-    keys: list[Key] = []
+    if not key_set.keys:
+        raise KeyRingError(f"{path} holds no key")
+    return KeyRing(algorithm, _checked(path, algorithm, key_set))
+
+
+def generate_key(algorithm: str, now: int) -> Key:
+    """Return a new private key, made at ``now``, in milliseconds since the Unix epoch."""
+    parameters: Any = {"kid": new_id(), "alg": algorithm, "use": "sig", CREATED: now // 1000}
+    if algorithm == "HS256":
+        return OctKey.generate_key(MIN_HMAC_BITS, parameters, auto_kid=False)
+    return RSAKey.generate_key(MIN_RSA_BITS, parameters, auto_kid=False)
+
+
+def dump_keys(keys: Sequence[Key]) -> str:
+    """Return the content of a key file."""
+    return json.dumps({"keys": [key.as_dict(private=True) for key in keys]}, indent=2)
+
+
+def _checked(path: Path, algorithm: str, key_set: KeySet) -> list[Key]:
+    keys: dict[str, Key] = {}
     for key in key_set.keys:
         if not isinstance(key, _TYPES[algorithm]):
             raise KeyRingError(f"{path} holds a key that is not of {algorithm}")
         _check(path, key)
-        keys.append(key)
-    if not keys:
-        raise KeyRingError(f"{path} holds no key")
-    return KeyRing(algorithm, keys)
-
-
-def load_or_create_keys(path: Path, algorithm: str) -> KeyRing:
-    """Read a key file, after making it with one new key if it is missing."""
-    if not path.exists():
-        create_private_file(path, json.dumps({"keys": [generate_key(algorithm)]}))
-    return load_keys(path, algorithm)
-
-
-def generate_key(algorithm: str) -> dict[str, Any]:
-    """Return a new private key as a JWK."""
-    parameters: Any = {"kid": new_id(), "alg": algorithm, "use": "sig"}
-    if algorithm == "HS256":
-        return dict(OctKey.generate_key(MIN_HMAC_BITS, parameters, auto_kid=False).as_dict(private=True))
-    return dict(RSAKey.generate_key(MIN_RSA_BITS, parameters, auto_kid=False).as_dict(private=True))
+        if keys.setdefault(str(key.kid), key) is not key:
+            raise KeyRingError(f"{path} holds two keys of one kid")
+    return list(keys.values())
 
 
 def _check(path: Path, key: Key) -> None:

@@ -44,9 +44,10 @@ authorizations: Final = Table(
     Index(None, "user_id", "created_at"),
     Index(None, "expires_at"),
 )
-"""``serial`` counts the access tokens that the authorization has issued. ``user_type`` is the user's
-when it began: whoever changes a user's type, or suspends a user, revokes the user's authorizations, so
-that the token guard need look nowhere else."""
+"""``serial`` counts the access tokens that the authorization has issued. ``last_seen_at`` may lag a
+minute behind. ``expires_at`` moves on with each refresh. ``user_type`` is the user's when it began:
+whoever changes a user's type, or suspends a user, revokes the user's authorizations, so that the token
+guard need look nowhere else."""
 
 refresh_tokens: Final = Table(
     "refresh_tokens",
@@ -58,3 +59,4 @@ refresh_tokens: Final = Table(
     Column("used_at", Timestamp),
     Index(None, "authorization_id"),
 )
+"""A token that was used stays until it would have expired, so that using it again is noticed."""

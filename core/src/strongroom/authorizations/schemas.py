@@ -1,11 +1,12 @@
 """What clients send and get."""
 
-from marshmallow import Schema, fields
+from marshmallow import EXCLUDE, Schema, fields
 
 from strongroom.verification.schemas import CaptchaAnswerSchema, VerificationCodeSchema
 from strongroom.web.schema import Moment, text
 
 MAX_TEXT = 1024
+MAX_TOKEN = 65_536
 
 
 class LoginSchema(Schema):
@@ -25,9 +26,51 @@ class LoggedInUserSchema(Schema):
     type = fields.String(required=True)
 
 
-class IssuedTokenSchema(Schema):
-    """An access token, which the header X-Access-Token carries as well."""
+class IssuedTokensSchema(Schema):
+    """Tokens, which the headers X-Access-Token and X-Refresh-Token carry as well."""
 
     accessToken = fields.String(required=True, attribute="access_token")
     expiresAt = Moment(required=True, attribute="expires_at")
+    refreshToken = fields.String(required=True, attribute="refresh_token")
+    refreshExpiresAt = Moment(required=True, attribute="refresh_expires_at")
     user = fields.Nested(LoggedInUserSchema, required=True)
+
+
+class RefreshSchema(Schema):
+    """A refresh token, unless the header X-Refresh-Token carries it."""
+
+    refreshToken = text(MAX_TEXT, load_default=None, allow_none=True)
+
+
+class RevocationSchema(Schema):
+    """The form of RFC 7009, section 2.1; other parameters are ignored (RFC 6749, section 3.2)."""
+
+    class Meta:
+        unknown = EXCLUDE
+
+    token = text(MAX_TOKEN, required=True)
+    token_type_hint = text(64, metadata={"description": "Not needed: tokens are told apart by form"})
+
+
+class AuthorizationSchema(Schema):
+    """Where a user is logged in."""
+
+    id = fields.String(required=True)
+    method = fields.String(required=True, metadata={"description": "The login method"})
+    device = fields.String(
+        required=True, allow_none=True, attribute="device_id", metadata={"description": "X-Device-Id"}
+    )
+    address = fields.String(required=True)
+    userAgent = fields.String(required=True, attribute="user_agent")
+    createdAt = Moment(required=True, attribute="created_at")
+    lastSeenAt = Moment(
+        required=True, attribute="last_seen_at", metadata={"description": "To within a minute"}
+    )
+    expiresAt = Moment(required=True, attribute="expires_at", metadata={"description": "If not renewed"})
+    current = fields.Boolean(required=True, metadata={"description": "Whether it makes this request"})
+
+
+class JwkSetSchema(Schema):
+    """A JWK Set (RFC 7517)."""
+
+    keys = fields.List(fields.Dict(keys=fields.String()), required=True)

@@ -1,52 +1,21 @@
-"""Logs users in and out, and knows which tokens are good."""
+"""Knows which tokens are good, renews them, and ends them."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from typing import Any
 
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection
 
-from strongroom.audit.service import FAILURE, AuditEvent, AuditService
-from strongroom.authorizations.models import Authorization, authorizations
-from strongroom.authorizations.throttle import LoginThrottle, Ticket
+from strongroom.audit.service import FAILURE, SUCCESS, AuditEvent, AuditService
+from strongroom.authorizations.minting import IssuedTokens, TokenMint
+from strongroom.authorizations.models import Authorization
+from strongroom.authorizations.refresh import RefreshTokens
+from strongroom.authorizations.sessions import Sessions
 from strongroom.authorizations.tokens import TokenSigner, parse_token_id
-from strongroom.clock import Clock
-from strongroom.credentials.service import CredentialService
 from strongroom.database import Database
-from strongroom.errors import (
-    CaptchaRequired,
-    CredentialTaken,
-    InvalidCredentials,
-    NotFound,
-    StrongroomError,
-    TokenInvalid,
-    UserSuspended,
-)
+from strongroom.errors import NotFound, TokenInvalid, UserSuspended
 from strongroom.identity import Identity, Origin
-from strongroom.ids import is_id, new_id
-from strongroom.plugin_api.login import LoginAttempt, LoginMethod, LoginRejected, VerifiedCredential
-from strongroom.users.models import User, UserStatus
+from strongroom.ids import is_id
+from strongroom.paging import Page, Paging
 from strongroom.users.service import UserService
-from strongroom.verification.captchas import CaptchaAnswer, CaptchaService
-
-
-@dataclass(frozen=True, slots=True)
-class IssuedToken:
-    """What a login gives. ``expires_at`` is in milliseconds since the Unix epoch."""
-
-    access_token: str = field(repr=False)
-    expires_at: int
-    user: User
-
-
-@dataclass(frozen=True, slots=True)
-class LoginServices:
-    """The other features that a login works with."""
-
-    users: UserService
-    credentials: CredentialService
-    captchas: CaptchaService
-    throttle: LoginThrottle
-    audit: AuditService
 
 
 class AuthorizationService:
@@ -55,63 +24,61 @@ class AuthorizationService:
     Args:
         database: where authorizations are kept; every check asks it, so that a revocation holds in
             every process from the moment it is committed.
-        clock: the time.
-        signer: issues and checks tokens.
-        methods: the login methods in use, in the order they are asked.
-        services: the features that take part.
+        sessions: the authorizations.
+        signer: checks access tokens.
+        refresh_tokens: spends refresh tokens.
+        mint: issues both.
+        users: whom they belong to.
+        audit: the record.
     """
 
     def __init__(
         self,
         database: Database,
-        clock: Clock,
+        sessions: Sessions,
         signer: TokenSigner,
-        methods: Sequence[LoginMethod[object]],
-        services: LoginServices,
+        refresh_tokens: RefreshTokens,
+        mint: TokenMint,
+        users: UserService,
+        audit: AuditService,
     ) -> None:
         self._database = database
-        self._clock = clock
+        self._sessions = sessions
         self._signer = signer
-        self._methods = methods
-        self._services = services
-
-    def log_in(
-        self, attempt: LoginAttempt, captcha: CaptchaAnswer | None = None, origin: Origin | None = None
-    ) -> IssuedToken:
-        """Check what an attempt proves, and issue a token.
-
-        Raises:
-            InvalidCredentials: it proves nothing.
-            CaptchaRequired: too many have failed, and no captcha came with this one.
-            CaptchaInvalid: a captcha was due, and its answer is wrong.
-            UserSuspended: it proves who a suspended user is.
-        """
-        origin = origin or Origin()
-        try:
-            ticket = self._admit(attempt, captcha) if attempt.password else None
-            method, verified = self._authenticate(attempt)
-            return self._authorize(attempt, method, verified, ticket, origin)
-        except (LoginRejected, StrongroomError) as error:
-            self._record_failure(attempt, error, origin)
-            if isinstance(error, LoginRejected):
-                raise InvalidCredentials from error
-            raise
+        self._refresh_tokens = refresh_tokens
+        self._mint = mint
+        self._users = users
+        self._audit = audit
 
     def verify(self, token: str) -> Identity:
-        """Return whom a token stands for.
+        """Return whom an access token stands for.
 
         Raises:
             TokenInvalid: nobody: it is forged, has expired, or was revoked.
         """
         claims = self._signer.check(token)
-        query = select(authorizations.c.user_type, authorizations.c.user_id).where(
-            authorizations.c.id == claims.authorization_id, authorizations.c.revoked_at.is_(None)
-        )
         with self._database.read() as connection:
-            row = connection.execute(query).first()
-        if row is None or row.user_id != claims.user_id:
+            found = self._sessions.find(connection, claims.authorization_id)
+        if found is None or found.revoked_at is not None or found.user_id != claims.user_id:
             raise TokenInvalid
-        return Identity(claims.user_id, row.user_type, claims.authorization_id)
+        self._sessions.note_seen(self._database, found)
+        return Identity(found.user_id, found.user_type, found.id)
+
+    def refresh(self, token: str, origin: Origin) -> IssuedTokens:
+        """Spend a refresh token for new tokens of the same authorization (RFC 6749, section 6).
+
+        A token that was spent before has two holders, one of whom is a thief: nobody can tell which,
+        so the authorization ends for both.
+
+        Raises:
+            TokenInvalid: it is unknown, has expired, was spent before, or was revoked.
+        """
+        with self._database.write() as connection:
+            authorization_id = self._refresh_tokens.spend(connection, token)
+            if authorization_id is not None:
+                return self._renew(connection, authorization_id, origin)
+            self._end_if_spent(connection, token, origin)
+        raise TokenInvalid
 
     def revoke(self, reference: str, identity: Identity | None, origin: Origin) -> None:
         """End the authorization that a token, its ``jti``, or ``current`` refers to.
@@ -124,124 +91,76 @@ class AuthorizationService:
         authorization_id = self._resolve(reference, identity)
         holds_token = "." in reference
         with self._database.write() as connection:
-            query = select(authorizations).where(authorizations.c.id == authorization_id)
-            row = connection.execute(query).first()
-            if row is None:
+            found = self._sessions.find(connection, authorization_id)
+            if found is None or not (holds_token or _may_end(identity, found)):
                 raise NotFound
-            found = Authorization(*row)
-            if not holds_token and not _may_end(identity, found):
-                raise NotFound
-            if self._end(connection, found.id):
-                event = AuditEvent(
-                    "authorization.revoke",
-                    actor_id=identity.user_id if identity else found.user_id,
-                    target_type="authorization",
-                    target_id=found.id,
-                    origin=origin,
-                )
-                self._services.audit.record(connection, event)
+            self._end(connection, found, identity.user_id if identity else found.user_id, origin)
+
+    def revoke_token(self, token: str, origin: Origin) -> None:
+        """End the authorization of an access or refresh token, if it is one (RFC 7009)."""
+        with self._database.write() as connection:
+            authorization_id = self._authorization_of(connection, token)
+            found = authorization_id and self._sessions.find(connection, authorization_id)
+            if found:
+                self._end(connection, found, found.user_id, origin)
 
     def revoke_all(self, connection: Connection, user_id: str, *, but: str | None = None) -> None:
         """End every authorization of a user, but for one that may be spared."""
-        statement = (
-            update(authorizations)
-            .where(authorizations.c.user_id == user_id, authorizations.c.revoked_at.is_(None))
-            .values(revoked_at=self._clock.now())
-        )
-        if but is not None:
-            statement = statement.where(authorizations.c.id != but)
-        connection.execute(statement)
+        self._sessions.end_all(connection, user_id, but=but)
 
-    def _admit(self, attempt: LoginAttempt, captcha: CaptchaAnswer | None) -> Ticket:
-        throttle, address = self._services.throttle, attempt.client.address
-        name = self._services.credentials.canonical_name(attempt.username or "")
-        ticket = throttle.admit(name, address)
-        if ticket is not None:
-            return ticket
-        if captcha is None:
-            raise CaptchaRequired
-        self._services.captchas.spend(captcha)
-        return throttle.admit_solved(name, address)
+    def end_all(self, identity: Identity, user_id: str, origin: Origin) -> None:
+        """End every authorization of a user, at the wish of the user or of an administrator.
 
-    def _authenticate(self, attempt: LoginAttempt) -> tuple[str, VerifiedCredential]:
-        for method in self._methods:
-            if attempt.method in (None, method.name):
-                verified = method.authenticate(attempt)
-                if verified is not None:
-                    return method.name, verified
-        raise InvalidCredentials
-
-    def _authorize(
-        self,
-        attempt: LoginAttempt,
-        method: str,
-        verified: VerifiedCredential,
-        ticket: Ticket | None,
-        origin: Origin,
-    ) -> IssuedToken:
+        Raises:
+            Forbidden: the caller is neither.
+            NotFound: there is no such user.
+        """
+        identity.require_self_or_admin(user_id)
         with self._database.write() as connection:
-            user = self._find_or_create_user(connection, verified)
-            if user.status != UserStatus.ACTIVE:
-                raise UserSuspended
-            authorization_id = self._insert(connection, attempt, method, user)
-            if ticket is not None:
-                self._services.throttle.succeed(connection, ticket)
+            self._users.get(connection, user_id)
+            count = self._sessions.end_all(connection, user_id)
             event = AuditEvent(
-                "login",
-                actor_id=user.id,
-                target_type="authorization",
-                target_id=authorization_id,
+                "authorization.revoke-all",
+                actor_id=identity.user_id,
+                target_type="user",
+                target_id=user_id,
                 origin=origin,
-                details={"method": method},
+                details={"count": str(count)},
             )
-            self._services.audit.record(connection, event)
-        token, expires_at = self._signer.issue(user.id, authorization_id, 1)
-        return IssuedToken(token, expires_at, user)
+            self._audit.record(connection, event)
 
-    def _find_or_create_user(self, connection: Connection, verified: VerifiedCredential) -> User:
-        users, credentials = self._services.users, self._services.credentials
-        holders = credentials.find_users(connection, [verified.credential, *verified.also])
-        for credential in (verified.credential, *verified.also):
-            if credential in holders:
-                return users.get(connection, holders[credential])
-        if not verified.may_register:
-            raise InvalidCredentials
+    def of_user(self, identity: Identity, user_id: str, paging: Paging) -> Page[Authorization]:
+        """Return a page of a user's live authorizations, the newest first.
+
+        Raises:
+            Forbidden: the caller is neither the user nor an administrator.
+            NotFound: there is no such user.
+        """
+        identity.require_self_or_admin(user_id)
+        with self._database.read() as connection:
+            self._users.get(connection, user_id)
+            return self._sessions.page(connection, user_id, paging)
+
+    def public_keys(self) -> dict[str, Any]:
+        """Return the JWK Set (RFC 7517) that other services verify access tokens with."""
+        return self._signer.public_keys()
+
+    def _renew(self, connection: Connection, authorization_id: str, origin: Origin) -> IssuedTokens:
         try:
-            with connection.begin_nested():
-                user = users.create(connection, verified.display_name or "")
-                for credential in (verified.credential, *verified.also):
-                    credentials.bind(connection, user.id, credential)
-                return user
-        except CredentialTaken:
-            # Somebody registered the same credential a moment ago, and proved it as well as this one.
-            holders = credentials.find_users(connection, [verified.credential])
-            return users.get(connection, holders[verified.credential])
+            issued = self._mint.renew(connection, authorization_id)
+        except UserSuspended as error:
+            raise TokenInvalid from error
+        self._record(connection, "authorization.refresh", authorization_id, issued.user.id, origin)
+        return issued
 
-    def _insert(self, connection: Connection, attempt: LoginAttempt, method: str, user: User) -> str:
-        now = self._clock.now()
-        row = {
-            "id": new_id(),
-            "user_id": user.id,
-            "user_type": user.type,
-            "method": method,
-            "serial": 1,
-            "device_id": attempt.client.device_id,
-            "address": attempt.client.address,
-            "user_agent": attempt.client.user_agent,
-            "created_at": now,
-            "last_seen_at": now,
-            "expires_at": now + self._signer.lifetime,
-        }
-        connection.execute(insert(authorizations).values(row))
-        return str(row["id"])
+    def _end_if_spent(self, connection: Connection, token: str, origin: Origin) -> None:
+        authorization_id = self._refresh_tokens.find(connection, token, spent=True)
+        if authorization_id is not None and self._sessions.end(connection, authorization_id):
+            self._record(connection, "refresh-token.reuse", authorization_id, None, origin, FAILURE)
 
-    def _end(self, connection: Connection, authorization_id: str) -> bool:
-        ended = connection.execute(
-            update(authorizations)
-            .where(authorizations.c.id == authorization_id, authorizations.c.revoked_at.is_(None))
-            .values(revoked_at=self._clock.now())
-        )
-        return ended.rowcount == 1
+    def _end(self, connection: Connection, found: Authorization, actor_id: str, origin: Origin) -> None:
+        if self._sessions.end(connection, found.id):
+            self._record(connection, "authorization.revoke", found.id, actor_id, origin)
 
     def _resolve(self, reference: str, identity: Identity | None) -> str:
         if reference == "current" and identity is not None:
@@ -253,21 +172,30 @@ class AuthorizationService:
         except (TokenInvalid, ValueError) as error:
             raise NotFound from error
 
-    def _record_failure(self, attempt: LoginAttempt, error: Exception, origin: Origin) -> None:
-        credentials = self._services.credentials
-        named = credentials.identify(attempt.username or "")
-        with self._database.write() as connection:
-            holders = credentials.find_users(connection, [named] if named else [])
-            # What was typed is not recorded: people type passwords into the field for the name.
-            event = AuditEvent(
-                "login",
-                FAILURE,
-                target_type="user" if holders else None,
-                target_id=next(iter(holders.values()), None),
-                origin=origin,
-                details={"code": getattr(error, "code", InvalidCredentials.code)},
-            )
-            self._services.audit.record(connection, event)
+    def _authorization_of(self, connection: Connection, token: str) -> str | None:
+        try:
+            return self._signer.check(token).authorization_id
+        except TokenInvalid:
+            return self._refresh_tokens.find(connection, token)
+
+    def _record(
+        self,
+        connection: Connection,
+        action: str,
+        authorization_id: str,
+        actor_id: str | None,
+        origin: Origin,
+        outcome: str = SUCCESS,
+    ) -> None:
+        event = AuditEvent(
+            action,
+            outcome,
+            actor_id=actor_id,
+            target_type="authorization",
+            target_id=authorization_id,
+            origin=origin,
+        )
+        self._audit.record(connection, event)
 
 
 def _may_end(identity: Identity | None, authorization: Authorization) -> bool:

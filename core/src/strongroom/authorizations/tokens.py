@@ -6,7 +6,7 @@ from typing import Any, Final
 from joserfc import jws, jwt
 from joserfc.errors import JoseError
 
-from strongroom.authorizations.keys import KeyRing
+from strongroom.authorizations.key_file import KeyFile
 from strongroom.clock import Clock
 from strongroom.errors import TokenInvalid
 from strongroom.ids import is_id
@@ -37,7 +37,7 @@ class TokenSigner:
         clock: the time.
     """
 
-    def __init__(self, keys: KeyRing, *, issuer: str, lifetime: int, clock: Clock) -> None:
+    def __init__(self, keys: KeyFile, *, issuer: str, lifetime: int, clock: Clock) -> None:
         self._keys = keys
         self._issuer = issuer
         self.lifetime = lifetime
@@ -47,8 +47,8 @@ class TokenSigner:
         """Return a new token, and when it expires, in milliseconds since the Unix epoch."""
         issued_at = self._clock.now() // 1000
         expires_at = issued_at + self.lifetime // 1000
-        key = self._keys.signing_key
-        header = {"alg": self._keys.algorithm, "kid": key.kid, "typ": _TYPE}
+        ring = self._keys.ring()
+        header = {"alg": ring.algorithm, "kid": ring.signing_key.kid, "typ": _TYPE}
         claims = {
             "iss": self._issuer,
             "aud": self._issuer,
@@ -58,7 +58,12 @@ class TokenSigner:
             "exp": expires_at,
             "jti": token_id(authorization_id, serial),
         }
-        return jwt.encode(header, claims, key, algorithms=[self._keys.algorithm]), expires_at * 1000
+        token = jwt.encode(header, claims, ring.signing_key, algorithms=[ring.algorithm])
+        return token, expires_at * 1000
+
+    def public_keys(self) -> dict[str, Any]:
+        """Return the JWK Set (RFC 7517) that others verify with; empty for HS256."""
+        return self._keys.ring().public_set()
 
     def check(self, token: str) -> TokenClaims:
         """Return what a token says.
@@ -85,10 +90,11 @@ class TokenSigner:
         # Names outside of the set, "crit" and "jwk" among them, could only ask for something unusual.
         if set(header) != _HEADER_NAMES or header["typ"] != _TYPE:
             raise ValueError("unusual header")
-        key = self._keys.find(header["kid"])
+        ring = self._keys.ring()
+        key = ring.find(header["kid"])
         if key is None:
             raise ValueError("unknown key")
-        return jwt.decode(token, key, algorithms=[self._keys.algorithm]).claims
+        return jwt.decode(token, key, algorithms=[ring.algorithm]).claims
 
 
 def token_id(authorization_id: str, serial: int) -> str:

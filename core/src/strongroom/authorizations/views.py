@@ -1,23 +1,46 @@
-"""Login and logout."""
+"""Login, refresh and logout; a user's logins; the keys that others verify tokens with."""
 
-from typing import Any
+from dataclasses import asdict
+from typing import Any, Final
 
-from strongroom.authorizations.schemas import IssuedTokenSchema, LoginSchema
-from strongroom.authorizations.service import AuthorizationService, IssuedToken
+from flask import request
+
+from strongroom.authorizations.login import LoginService
+from strongroom.authorizations.minting import IssuedTokens
+from strongroom.authorizations.models import Authorization
+from strongroom.authorizations.schemas import (
+    AuthorizationSchema,
+    IssuedTokensSchema,
+    JwkSetSchema,
+    LoginSchema,
+    RefreshSchema,
+    RevocationSchema,
+)
+from strongroom.authorizations.service import AuthorizationService
 from strongroom.errors import (
+    AmbiguousToken,
     CaptchaInvalid,
     CaptchaRequired,
+    Forbidden,
     InvalidCredentials,
     NotFound,
+    TokenInvalid,
+    TokenRequired,
     UserSuspended,
+    ValidationFailed,
 )
 from strongroom.plugin_api.login import LoginAttempt, VerificationCode
 from strongroom.verification.captchas import CaptchaAnswer
 from strongroom.web.blueprint import Blueprint
 from strongroom.web.components import use
-from strongroom.web.guard import TOKEN_HEADER, Access, optional_identity
+from strongroom.web.envelope import PagingQuery, collection_of, envelope, paging
+from strongroom.web.guard import TOKEN_HEADER, Access, current_identity, optional_identity
 from strongroom.web.requests import client, origin
 from strongroom.web.schema import DONE, DoneSchema
+
+REFRESH_HEADER: Final = "X-Refresh-Token"
+KEYS_MAX_AGE: Final = 300
+"""Seconds for which others may keep the key set."""
 
 blueprint = Blueprint("authorizations", __name__, description="Log in and out.")
 
@@ -29,11 +52,11 @@ Headers = dict[str, str]
     "/authorizations",
     access=Access.PUBLIC,
     body=LoginSchema,
-    returns=IssuedTokenSchema,
+    returns=IssuedTokensSchema,
     errors=(InvalidCredentials, CaptchaRequired, CaptchaInvalid, UserSuspended),
 )
-def create_authorization(body: dict[str, Any]) -> tuple[IssuedToken, int, Headers]:
-    """Log in by password or by verification code, and get an access token.
+def create_authorization(body: dict[str, Any]) -> tuple[IssuedTokens, int, Headers]:
+    """Log in by password or by verification code, and get an access token and a refresh token.
 
     After three failures by one name or from one address, an attempt with a password needs a captcha.
     """
@@ -44,10 +67,45 @@ def create_authorization(body: dict[str, Any]) -> tuple[IssuedToken, int, Header
         password=body["password"],
         verification_code=VerificationCode(**code) if code else None,
     )
-    issued = use(AuthorizationService).log_in(
-        attempt, CaptchaAnswer(**captcha) if captcha else None, origin()
-    )
+    issued = use(LoginService).log_in(attempt, CaptchaAnswer(**captcha) if captcha else None, origin())
     return issued, 200, token_headers(issued)
+
+
+@blueprint.operation(
+    "POST",
+    "/authorizations/refresh",
+    access=Access.PUBLIC,
+    body=RefreshSchema,
+    returns=IssuedTokensSchema,
+    errors=(AmbiguousToken, TokenRequired, TokenInvalid),
+    document={"parameters": [{"in": "header", "name": REFRESH_HEADER, "schema": {"type": "string"}}]},
+)
+def refresh_authorization(body: dict[str, Any]) -> tuple[IssuedTokens, int, Headers]:
+    """Spend a refresh token, sent in the header or in the body, for new tokens of the same login.
+
+    Each is good for one use. If it is used again, the login ends with all of its tokens.
+    """
+    issued = use(AuthorizationService).refresh(_presented_refresh_token(body), origin())
+    return issued, 200, token_headers(issued)
+
+
+@blueprint.operation(
+    "POST",
+    "/authorizations/revocation",
+    access=Access.PUBLIC,
+    returns=DoneSchema,
+    errors=(ValidationFailed,),
+)
+@blueprint.arguments(  # type: ignore[untyped-decorator]  # flask-smorest has no types
+    RevocationSchema, location="form", arg_name="form", as_kwargs=False
+)
+def revoke_token(form: dict[str, str]) -> dict[str, bool]:
+    """Revoke an access token or a refresh token, and all of its login, as RFC 7009 has it.
+
+    Whoever holds a token may revoke it. The answer is the same for what is no token.
+    """
+    use(AuthorizationService).revoke_token(form["token"], origin())
+    return DONE
 
 
 @blueprint.operation(
@@ -58,7 +116,7 @@ def create_authorization(body: dict[str, Any]) -> tuple[IssuedToken, int, Header
     errors=(NotFound,),
 )
 def delete_authorization(reference: str) -> dict[str, bool]:
-    """Log out: destroy an access token.
+    """Log out: destroy an access token, and all of its login.
 
     The reference is `current`, the token's `jti`, or the token itself; prefer the first two, for URLs
     end up in logs. Whoever sends the token itself needs no other.
@@ -67,6 +125,67 @@ def delete_authorization(reference: str) -> dict[str, bool]:
     return DONE
 
 
-def token_headers(issued: IssuedToken) -> Headers:
-    """Return the response headers that carry a token."""
-    return {TOKEN_HEADER: issued.access_token, "Access-Control-Expose-Headers": TOKEN_HEADER}
+@blueprint.operation(
+    "GET",
+    "/users/<user_id>/authorizations",
+    access=Access.USER,
+    query=PagingQuery,
+    returns=collection_of(AuthorizationSchema),
+    errors=(Forbidden, NotFound),
+)
+def list_authorizations(user_id: str, query: dict[str, int]) -> dict[str, Any]:
+    """List where a user (`me`: the caller) is logged in, the newest login first."""
+    page = use(AuthorizationService).of_user(current_identity(), _named(user_id), paging(query))
+    return envelope(page, _present)
+
+
+@blueprint.operation(
+    "DELETE",
+    "/users/<user_id>/authorizations",
+    access=Access.USER,
+    returns=DoneSchema,
+    errors=(Forbidden, NotFound),
+)
+def delete_authorizations(user_id: str) -> dict[str, bool]:
+    """Log a user (`me`: the caller) out everywhere, here too."""
+    use(AuthorizationService).end_all(current_identity(), _named(user_id), origin())
+    return DONE
+
+
+@blueprint.operation(
+    "GET", "/.well-known/jwks.json", access=Access.PUBLIC, returns=JwkSetSchema, status=200
+)
+def get_key_set() -> tuple[dict[str, Any], int, Headers]:
+    """Get the public keys that access tokens are verified with (RFC 7517); none of HS256.
+
+    A verifier that meets a key it does not know gets the set again.
+    """
+    headers = {"Cache-Control": f"public, max-age={KEYS_MAX_AGE}"}
+    return use(AuthorizationService).public_keys(), 200, headers
+
+
+def token_headers(issued: IssuedTokens) -> Headers:
+    """Return the response headers that carry tokens."""
+    return {
+        TOKEN_HEADER: issued.access_token,
+        REFRESH_HEADER: issued.refresh_token,
+        "Access-Control-Expose-Headers": f"{TOKEN_HEADER}, {REFRESH_HEADER}",
+    }
+
+
+def _presented_refresh_token(body: dict[str, Any]) -> str:
+    tokens = {token for token in (request.headers.get(REFRESH_HEADER), body["refreshToken"]) if token}
+    if len(tokens) > 1:
+        raise AmbiguousToken("The request carries two different refresh tokens.")
+    if not tokens:
+        raise TokenRequired(f"A refresh token is required: {REFRESH_HEADER}, or refreshToken.")
+    return tokens.pop()
+
+
+def _named(user_id: str) -> str:
+    return current_identity().user_id if user_id == "me" else user_id
+
+
+def _present(authorization: Authorization) -> dict[str, Any]:
+    current = authorization.id == current_identity().authorization_id
+    return {**asdict(authorization), "current": current}

@@ -11,6 +11,7 @@ from strongroom.cli.audit import audit_group
 from strongroom.cli.config import config_group
 from strongroom.cli.context import CommandContext
 from strongroom.cli.db import db_group
+from strongroom.cli.keys import keys_group
 from strongroom.cli.openapi import openapi
 from strongroom.cli.plugins import plugins_group
 from strongroom.cli.serve import serve
@@ -53,6 +54,7 @@ def root(ctx: click.Context, config_path: Path | None) -> None:
 for command in (
     serve,
     users_group,
+    keys_group,
     plugins_group,
     db_group,
     config_group,

@@ -153,11 +153,17 @@ class PasswordsSettings:
 
 @dataclass(frozen=True, slots=True)
 class TokensSettings:
-    """The access tokens."""
+    """The access tokens and refresh tokens."""
 
     algorithm: str = option("HS256", choices=("HS256", "RS256"), help="The signature of access tokens.")
     lifetime_seconds: int = option(
         1800, minimum=1, maximum=31_536_000, help="How long an access token is good for."
+    )
+    refresh_lifetime_seconds: int = option(
+        2_592_000,
+        minimum=1,
+        maximum=31_536_000,
+        help="How long a refresh token is good for: a login that is not used for so long ends.",
     )
     keys_file: Path | None = option(
         None,
@@ -222,7 +228,7 @@ class Settings:
     captcha: CaptchaSettings = option(default_factory=CaptchaSettings, help="Captchas.")
     messages: MessagesSettings = option(default_factory=MessagesSettings, help="Messages.")
     passwords: PasswordsSettings = option(default_factory=PasswordsSettings, help="Passwords.")
-    tokens: TokensSettings = option(default_factory=TokensSettings, help="Access tokens.")
+    tokens: TokensSettings = option(default_factory=TokensSettings, help="Tokens.")
     limits: LimitsSettings = option(default_factory=LimitsSettings, help="Limits.")
     audit: AuditSettings = option(default_factory=AuditSettings, help="The audit events.")
 
@@ -235,6 +241,11 @@ class Settings:
     def database_url(self) -> str:
         """The URL of the database, the default filled in."""
         return self.database.url or f"sqlite:///{self.server.data_dir.absolute() / 'strongroom.sqlite3'}"
+
+    @property
+    def keys_path(self) -> Path:
+        """The file of the keys that sign access tokens, the default filled in."""
+        return self.tokens.keys_file or self.server.data_dir.absolute() / "signing-keys.json"
 
     @property
     def public_root(self) -> str:

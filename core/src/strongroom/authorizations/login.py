@@ -1,0 +1,150 @@
+"""Logs users in: throttle, captcha, proof, user, tokens, record, on every path the same."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import Connection
+
+from strongroom.audit.service import FAILURE, AuditEvent, AuditService
+from strongroom.authorizations.minting import IssuedTokens, TokenMint
+from strongroom.authorizations.throttle import LoginThrottle, Ticket
+from strongroom.credentials.service import CredentialService
+from strongroom.database import Database
+from strongroom.errors import CaptchaRequired, CredentialTaken, InvalidCredentials, StrongroomError
+from strongroom.identity import Origin
+from strongroom.plugin_api.login import LoginAttempt, LoginMethod, LoginRejected, VerifiedCredential
+from strongroom.users.service import UserService
+from strongroom.verification.captchas import CaptchaAnswer, CaptchaService
+
+
+@dataclass(frozen=True, slots=True)
+class LoginServices:
+    """The other features that a login works with."""
+
+    users: UserService
+    credentials: CredentialService
+    captchas: CaptchaService
+    throttle: LoginThrottle
+    audit: AuditService
+
+
+class LoginService:
+    """Checks what an attempt to log in proves.
+
+    Args:
+        database: where all of it is kept.
+        mint: issues the tokens.
+        methods: the login methods in use, in the order they are asked.
+        services: the features that take part.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        mint: TokenMint,
+        methods: Sequence[LoginMethod[object]],
+        services: LoginServices,
+    ) -> None:
+        self._database = database
+        self._mint = mint
+        self._methods = methods
+        self._services = services
+
+    def log_in(
+        self, attempt: LoginAttempt, captcha: CaptchaAnswer | None = None, origin: Origin | None = None
+    ) -> IssuedTokens:
+        """Check what an attempt proves, and issue tokens.
+
+        Raises:
+            InvalidCredentials: it proves nothing.
+            CaptchaRequired: too many have failed, and no captcha came with this one.
+            CaptchaInvalid: a captcha was due, and its answer is wrong.
+            UserSuspended: it proves who a suspended user is.
+        """
+        origin = origin or Origin()
+        try:
+            ticket = self._admit(attempt, captcha) if attempt.password else None
+            method, verified = self._authenticate(attempt)
+            return self._authorize(attempt, method, verified, ticket, origin)
+        except (LoginRejected, StrongroomError) as error:
+            self._record_failure(attempt, error, origin)
+            if isinstance(error, LoginRejected):
+                raise InvalidCredentials from error
+            raise
+
+    def _admit(self, attempt: LoginAttempt, captcha: CaptchaAnswer | None) -> Ticket:
+        throttle, address = self._services.throttle, attempt.client.address
+        name = self._services.credentials.canonical_name(attempt.username or "")
+        ticket = throttle.admit(name, address)
+        if ticket is not None:
+            return ticket
+        if captcha is None:
+            raise CaptchaRequired
+        self._services.captchas.spend(captcha)
+        return throttle.admit_solved(name, address)
+
+    def _authenticate(self, attempt: LoginAttempt) -> tuple[str, VerifiedCredential]:
+        for method in self._methods:
+            if attempt.method in (None, method.name):
+                verified = method.authenticate(attempt)
+                if verified is not None:
+                    return method.name, verified
+        raise InvalidCredentials
+
+    def _authorize(
+        self,
+        attempt: LoginAttempt,
+        method: str,
+        verified: VerifiedCredential,
+        ticket: Ticket | None,
+        origin: Origin,
+    ) -> IssuedTokens:
+        with self._database.write() as connection:
+            user_id = self._find_or_create_user(connection, verified)
+            issued = self._mint.begin(connection, user_id, method, attempt.client)
+            if ticket is not None:
+                self._services.throttle.succeed(connection, ticket)
+            event = AuditEvent(
+                "login",
+                actor_id=user_id,
+                target_type="authorization",
+                target_id=issued.authorization_id,
+                origin=origin,
+                details={"method": method},
+            )
+            self._services.audit.record(connection, event)
+        return issued
+
+    def _find_or_create_user(self, connection: Connection, verified: VerifiedCredential) -> str:
+        users, credentials = self._services.users, self._services.credentials
+        holders = credentials.find_users(connection, [verified.credential, *verified.also])
+        for credential in (verified.credential, *verified.also):
+            if credential in holders:
+                return holders[credential]
+        if not verified.may_register:
+            raise InvalidCredentials
+        try:
+            with connection.begin_nested():
+                user = users.create(connection, verified.display_name or "")
+                for credential in (verified.credential, *verified.also):
+                    credentials.bind(connection, user.id, credential)
+                return user.id
+        except CredentialTaken:
+            # Somebody registered the same credential a moment ago, and proved it as well as this one.
+            return credentials.find_users(connection, [verified.credential])[verified.credential]
+
+    def _record_failure(self, attempt: LoginAttempt, error: Exception, origin: Origin) -> None:
+        credentials = self._services.credentials
+        named = credentials.identify(attempt.username or "")
+        with self._database.write() as connection:
+            holders = credentials.find_users(connection, [named] if named else [])
+            # What was typed is not recorded: people type passwords into the field for the name.
+            event = AuditEvent(
+                "login",
+                FAILURE,
+                target_type="user" if holders else None,
+                target_id=next(iter(holders.values()), None),
+                origin=origin,
+                details={"code": getattr(error, "code", InvalidCredentials.code)},
+            )
+            self._services.audit.record(connection, event)

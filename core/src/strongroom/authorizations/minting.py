@@ -1,0 +1,87 @@
+"""The one place where tokens are minted: no route gives any past its checks."""
+
+from dataclasses import dataclass, field
+
+from sqlalchemy import Connection
+
+from strongroom.authorizations.models import Authorization
+from strongroom.authorizations.refresh import RefreshTokens
+from strongroom.authorizations.sessions import Sessions
+from strongroom.authorizations.tokens import TokenSigner
+from strongroom.errors import UserSuspended
+from strongroom.plugin_api.login import Client
+from strongroom.users.models import User, UserStatus
+from strongroom.users.service import UserService
+
+
+@dataclass(frozen=True, slots=True)
+class IssuedTokens:
+    """What a login or a refresh gives. Times are in milliseconds since the Unix epoch."""
+
+    access_token: str = field(repr=False)
+    expires_at: int
+    refresh_token: str = field(repr=False)
+    refresh_expires_at: int
+    user: User
+    authorization_id: str
+
+
+class TokenMint:
+    """Issues the tokens of authorizations, within the caller's transaction.
+
+    Args:
+        sessions: the authorizations.
+        signer: makes access tokens.
+        refresh_tokens: makes refresh tokens.
+        users: tells who is suspended.
+    """
+
+    def __init__(
+        self,
+        sessions: Sessions,
+        signer: TokenSigner,
+        refresh_tokens: RefreshTokens,
+        users: UserService,
+    ) -> None:
+        self._sessions = sessions
+        self._signer = signer
+        self._refresh_tokens = refresh_tokens
+        self._users = users
+
+    def begin(self, connection: Connection, user_id: str, method: str, client: Client) -> IssuedTokens:
+        """Begin an authorization, and issue its first tokens.
+
+        Raises:
+            UserSuspended: the user may not log in.
+        """
+        self._sessions.await_revocations(connection, user_id)
+        user = self._active_user(connection, user_id)
+        return self._issue(connection, self._sessions.begin(connection, user, method, client), user)
+
+    def renew(self, connection: Connection, authorization_id: str) -> IssuedTokens:
+        """Issue the next tokens of an authorization.
+
+        Raises:
+            TokenInvalid: it has expired or was revoked.
+            UserSuspended: the user may not log in.
+        """
+        renewed = self._sessions.renew(connection, authorization_id)
+        return self._issue(connection, renewed, self._active_user(connection, renewed.user_id))
+
+    def _active_user(self, connection: Connection, user_id: str) -> User:
+        user = self._users.get(connection, user_id)
+        if user.status != UserStatus.ACTIVE:
+            raise UserSuspended
+        return user
+
+    def _issue(self, connection: Connection, authorization: Authorization, user: User) -> IssuedTokens:
+        access_token, expires_at = self._signer.issue(user.id, authorization.id, authorization.serial)
+        refresh_token = self._refresh_tokens.issue(connection, authorization.id)
+        return IssuedTokens(
+            access_token=access_token,
+            expires_at=expires_at,
+            refresh_token=refresh_token.value,
+            refresh_expires_at=refresh_token.expires_at,
+            user=user,
+            authorization_id=authorization.id,
+        )

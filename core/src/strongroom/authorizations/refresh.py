@@ -1,0 +1,92 @@
+"""Refresh tokens: opaque, kept as a keyed hash alone, each good for one use (RFC 9700, section 4.14)."""
+
+import re
+import secrets
+from dataclasses import dataclass, field
+from typing import Final
+
+from sqlalchemy import Connection, delete, insert, select, update
+
+from strongroom.authorizations.models import refresh_tokens
+from strongroom.clock import Clock
+from strongroom.secret_keys import SecretKeys
+
+MIN_BITS: Final = 256
+_FORM: Final = re.compile(r"[A-Za-z0-9_-]{43}")
+_PURPOSE: Final = "refresh-token"
+
+
+@dataclass(frozen=True, slots=True)
+class RefreshToken:
+    """A new refresh token. ``expires_at`` is in milliseconds since the Unix epoch."""
+
+    value: str = field(repr=False)
+    expires_at: int
+
+
+class RefreshTokens:
+    """Issues and spends refresh tokens, within the caller's transaction.
+
+    Args:
+        clock: the time.
+        keys: hashes tokens.
+        lifetime: of a token that is not used, in milliseconds.
+    """
+
+    def __init__(self, clock: Clock, keys: SecretKeys, *, lifetime: int) -> None:
+        self._clock = clock
+        self._keys = keys
+        self._lifetime = lifetime
+
+    def issue(self, connection: Connection, authorization_id: str) -> RefreshToken:
+        """Make a token, and forget those of the authorization that have expired."""
+        now = self._clock.now()
+        connection.execute(
+            delete(refresh_tokens).where(
+                refresh_tokens.c.authorization_id == authorization_id,
+                refresh_tokens.c.expires_at <= now,
+            )
+        )
+        token = RefreshToken(secrets.token_urlsafe(MIN_BITS // 8), now + self._lifetime)
+        row = {
+            "hash": self._hash(token.value),
+            "authorization_id": authorization_id,
+            "created_at": now,
+            "expires_at": token.expires_at,
+        }
+        connection.execute(insert(refresh_tokens).values(row))
+        return token
+
+    def spend(self, connection: Connection, token: str) -> str | None:
+        """Use a token up; return the id of its authorization, or ``None`` if it is not good.
+
+        Of any number who spend it at once, in any number of processes, one is given the id.
+        """
+        if not _FORM.fullmatch(token):
+            return None
+        now = self._clock.now()
+        statement = (
+            update(refresh_tokens)
+            .where(
+                refresh_tokens.c.hash == self._hash(token),
+                refresh_tokens.c.used_at.is_(None),
+                refresh_tokens.c.expires_at > now,
+            )
+            .values(used_at=now)
+            .returning(refresh_tokens.c.authorization_id)
+        )
+        return connection.execute(statement).scalar_one_or_none()
+
+    def find(self, connection: Connection, token: str, *, spent: bool = False) -> str | None:
+        """Return the id of the authorization of a token, of any or only of one that was spent."""
+        if not _FORM.fullmatch(token):
+            return None
+        query = select(refresh_tokens.c.authorization_id).where(
+            refresh_tokens.c.hash == self._hash(token)
+        )
+        if spent:
+            query = query.where(refresh_tokens.c.used_at.is_not(None))
+        return connection.execute(query).scalar_one_or_none()
+
+    def _hash(self, token: str) -> str:
+        return self._keys.hash(_PURPOSE, token)

@@ -1,0 +1,155 @@
+"""The rows of authorizations, one for each login, within the caller's transaction."""
+
+import logging
+from typing import Final
+
+from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, update
+from sqlalchemy.exc import SQLAlchemyError
+
+from strongroom.authorizations.models import Authorization, authorizations
+from strongroom.clock import Clock
+from strongroom.database import Database
+from strongroom.errors import StrongroomError, TokenInvalid
+from strongroom.ids import new_id
+from strongroom.paging import Page, Paging, select_page
+from strongroom.plugin_api.login import Client
+from strongroom.users.models import User
+
+SEEN_INTERVAL: Final = 60_000
+"""Milliseconds by which ``last_seen_at`` may lag behind."""
+
+_LOGINS_LOCK: Final = 0x41555448
+
+logger = logging.getLogger(__name__)
+
+
+class Sessions:
+    """Begins, renews and ends authorizations.
+
+    Args:
+        clock: the time.
+        lifetime: milliseconds that one lives after its tokens were last issued.
+    """
+
+    def __init__(self, clock: Clock, *, lifetime: int) -> None:
+        self._clock = clock
+        self._lifetime = lifetime
+
+    def await_revocations(self, connection: Connection, user_id: str) -> None:
+        """Wait for who is ending all of a user's authorizations; the next such waits for the caller.
+
+        Whatever is read of the user afterwards is still so when the transaction ends, or the
+        authorization that it begins is ended with the others.
+        """
+        _lock_logins(connection, user_id, "pg_advisory_xact_lock_shared")
+
+    def begin(self, connection: Connection, user: User, method: str, client: Client) -> Authorization:
+        """Make an authorization, and forget those of the user that have expired."""
+        now = self._clock.now()
+        connection.execute(
+            delete(authorizations).where(
+                authorizations.c.user_id == user.id, authorizations.c.expires_at <= now
+            )
+        )
+        begun = Authorization(
+            id=new_id(),
+            user_id=user.id,
+            user_type=user.type,
+            method=method,
+            serial=1,
+            device_id=client.device_id,
+            address=client.address,
+            user_agent=client.user_agent,
+            created_at=now,
+            last_seen_at=now,
+            expires_at=now + self._lifetime,
+            revoked_at=None,
+        )
+        row = {column: getattr(begun, column) for column in Authorization.__slots__}
+        connection.execute(insert(authorizations).values(row))
+        return begun
+
+    def renew(self, connection: Connection, authorization_id: str) -> Authorization:
+        """Let a live authorization live on, with the next serial.
+
+        Raises:
+            TokenInvalid: it has expired or was revoked.
+        """
+        now = self._clock.now()
+        statement = (
+            update(authorizations)
+            .where(authorizations.c.id == authorization_id, self._live())
+            .values(
+                serial=authorizations.c.serial + 1,
+                last_seen_at=now,
+                expires_at=now + self._lifetime,
+            )
+            .returning(authorizations)
+        )
+        row = connection.execute(statement).first()
+        if row is None:
+            raise TokenInvalid
+        return Authorization(*row)
+
+    def find(self, connection: Connection, authorization_id: str) -> Authorization | None:
+        """Return an authorization, be it alive or not."""
+        query = select(authorizations).where(authorizations.c.id == authorization_id)
+        row = connection.execute(query).first()
+        return None if row is None else Authorization(*row)
+
+    def page(self, connection: Connection, user_id: str, paging: Paging) -> Page[Authorization]:
+        """Return a page of a user's live authorizations, the newest first."""
+        alive = (authorizations.c.user_id == user_id) & self._live()
+        newest_first = (authorizations.c.created_at.desc(), authorizations.c.id.desc())
+        query = select(authorizations).where(alive).order_by(*newest_first)
+        count = select(func.count()).select_from(authorizations).where(alive)
+        return select_page(connection, query, count, paging, lambda row: Authorization(*row))
+
+    def end(self, connection: Connection, authorization_id: str) -> bool:
+        """End an authorization; return whether it had not ended before."""
+        return self._end(connection, authorizations.c.id == authorization_id) == 1
+
+    def end_all(self, connection: Connection, user_id: str, *, but: str | None = None) -> int:
+        """End every authorization of a user, but for one that may be spared; return how many."""
+        _lock_logins(connection, user_id, "pg_advisory_xact_lock")
+        wanted = authorizations.c.user_id == user_id
+        return self._end(connection, wanted if but is None else wanted & (authorizations.c.id != but))
+
+    def note_seen(self, database: Database, authorization: Authorization) -> None:
+        """Write down that an authorization is in use, if that was last done some time ago.
+
+        It is written in a transaction of its own, and a request never fails by it.
+        """
+        now = self._clock.now()
+        if authorization.last_seen_at > now - SEEN_INTERVAL:
+            return
+        statement = (
+            update(authorizations)
+            .where(
+                authorizations.c.id == authorization.id,
+                authorizations.c.last_seen_at <= now - SEEN_INTERVAL,
+            )
+            .values(last_seen_at=now)
+        )
+        try:
+            with database.write() as connection:
+                connection.execute(statement)
+        except (StrongroomError, SQLAlchemyError):
+            logger.warning("It could not be written down when a login was last seen", exc_info=True)
+
+    def _live(self) -> ColumnElement[bool]:
+        return authorizations.c.revoked_at.is_(None) & (authorizations.c.expires_at > self._clock.now())
+
+    def _end(self, connection: Connection, which: ColumnElement[bool]) -> int:
+        statement = (
+            update(authorizations)
+            .where(which, authorizations.c.revoked_at.is_(None))
+            .values(revoked_at=self._clock.now())
+        )
+        return connection.execute(statement).rowcount
+
+
+def _lock_logins(connection: Connection, user_id: str, lock: str) -> None:
+    # SQLite has one writer at a time; on PostgreSQL, an UPDATE does not see rows not yet committed.
+    if connection.dialect.name == "postgresql":
+        connection.execute(select(getattr(func, lock)(_LOGINS_LOCK, func.hashtext(user_id))))
