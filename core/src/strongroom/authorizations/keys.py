@@ -60,7 +60,7 @@ def created_at(key: Key) -> int | None:
 
 
 def load_keys(path: Path, algorithm: str) -> KeyRing:
-    """Read a key file.
+    """Read a key file. A key without ``kid`` goes by its thumbprint (RFC 7638).
 
     Raises:
         KeyRingError: it is missing, no JWK Set, or holds a key too short or of another algorithm.
@@ -103,8 +103,6 @@ def _checked(path: Path, algorithm: str, key_set: KeySet) -> list[Key]:
 
 
 def _check(path: Path, key: Key) -> None:
-    if not key.kid:
-        raise KeyRingError(f"{path} holds a key without kid")
     if isinstance(key, OctKey) and len(key.raw_value) * 8 < MIN_HMAC_BITS:
         raise KeyRingError(f"{path} holds an HMAC key of less than {MIN_HMAC_BITS} bits")
     if isinstance(key, RSAKey):
