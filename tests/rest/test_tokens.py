@@ -1,4 +1,4 @@
-"""Access tokens: presenting, forging, expiring and revoking them."""
+"""Access tokens of either algorithm: presenting, forging, expiring and revoking them."""
 
 import base64
 import json
@@ -7,12 +7,24 @@ from typing import Any
 
 import pytest
 from joserfc import jwt
-from joserfc.jwk import OctKey
+from joserfc.jwk import OctKey, RSAKey
 from tests.support.api import Api, error_code
 
 from strongroom.testing.clock import MINUTE, ManualClock
 
 SOMEWHERE = "/api/v1/tenants"
+OTHER_ALGORITHM = {"HS256": "RS256", "RS256": "HS256"}
+
+
+@pytest.fixture(params=["HS256", "RS256"])
+def algorithm(request: pytest.FixtureRequest) -> str:
+    """The algorithm in use; a test that sends requests runs with both."""
+    return str(request.param)
+
+
+@pytest.fixture
+def extra_config(algorithm: str) -> str:
+    return f'[tokens]\nalgorithm = "{algorithm}"\n'
 
 
 def parts(token: str) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -22,11 +34,11 @@ def parts(token: str) -> tuple[dict[str, Any], dict[str, Any]]:
     return decoded[0], decoded[1]
 
 
-def test_a_token_says_what_rfc_9068_asks_for(api: Api) -> None:
+def test_a_token_says_what_rfc_9068_asks_for(api: Api, algorithm: str) -> None:
     person = api.person()
     header, claims = parts(person.token or "")
     assert header["typ"] == "at+jwt"
-    assert header["alg"] == "HS256"
+    assert header["alg"] == algorithm
     assert header["kid"]
     assert {"iss", "aud", "sub", "client_id", "iat", "exp", "jti"} <= claims.keys()
     assert claims["sub"] == person.id
@@ -78,11 +90,16 @@ def encode(header: dict[str, Any], claims: object, signature: str = "") -> str:
 
 Forgery = Callable[[dict[str, Any], dict[str, Any], str], str]
 
+ANOTHER_KEY: dict[str, OctKey | RSAKey] = {
+    "HS256": OctKey.generate_key(256),
+    "RS256": RSAKey.generate_key(2048),
+}
+
 FORGERIES: dict[str, Forgery] = {
     "alg none": lambda h, c, s: encode({**h, "alg": "none"}, c),
     "alg none in capitals": lambda h, c, s: encode({**h, "alg": "NONE"}, c),
-    "another algorithm": lambda h, c, s: encode({**h, "alg": "HS512"}, c, s),
-    "an asymmetric algorithm": lambda h, c, s: encode({**h, "alg": "RS256"}, c, s),
+    "a longer hash": lambda h, c, s: encode({**h, "alg": h["alg"].replace("256", "512")}, c, s),
+    "the other algorithm": lambda h, c, s: encode({**h, "alg": OTHER_ALGORITHM[h["alg"]]}, c, s),
     "no signature": lambda h, c, s: encode(h, c),
     "another user": lambda h, c, s: encode(h, {**c, "sub": "somebody"}, s),
     "a later end": lambda h, c, s: encode(h, {**c, "exp": c["exp"] + 1}, s),
@@ -92,7 +109,10 @@ FORGERIES: dict[str, Forgery] = {
     "a key by URL": lambda h, c, s: encode({**h, "jku": "http://127.0.0.1/keys"}, c, s),
     "an unknown key": lambda h, c, s: encode({**h, "kid": "other"}, c, s),
     "a key id that is no text": lambda h, c, s: encode({**h, "kid": 7}, c, s),
-    "a signature of another key": lambda h, c, s: jwt.encode(h, c, OctKey.generate_key(256)),
+    "a signature of another key": lambda h, c, s: jwt.encode(h, c, ANOTHER_KEY[h["alg"]]),
+    "a signature of another key and algorithm": lambda h, c, s: jwt.encode(
+        {**h, "alg": OTHER_ALGORITHM[h["alg"]]}, c, ANOTHER_KEY[OTHER_ALGORITHM[h["alg"]]]
+    ),
     "not a token": lambda h, c, s: "token",
     "two dots": lambda h, c, s: "..",
     "not ASCII": lambda h, c, s: "tök.en.x",

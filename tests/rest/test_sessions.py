@@ -1,0 +1,283 @@
+"""Logins: renewing their tokens, listing them, and ending them."""
+
+import base64
+import json
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+from sqlalchemy import text
+from tests.support.api import Answer, Api, Person, error_code
+
+from strongroom.testing.clock import MINUTE, SECOND, ManualClock
+
+SOMEWHERE = "/api/v1/tenants"
+MINE = "/users/me/authorizations"
+DAY = 24 * 60 * MINUTE
+
+
+def log_in(api: Api, person: Person, **headers: str) -> dict[str, Any]:
+    """Log a person in once more and return the answer's body."""
+    body = {"username": person.email, "password": "Correct1Horse"}
+    tokens: dict[str, Any] = api.post("/authorizations", body, headers=headers).json
+    return tokens
+
+
+def refresh(api: Api, token: str) -> Answer:
+    """Spend a refresh token, sent in the header."""
+    return api.post("/authorizations/refresh", headers={"X-Refresh-Token": token})
+
+
+def is_good(api: Api, token: str) -> bool:
+    """Return whether an access token is accepted."""
+    status = api.get(SOMEWHERE, headers={"X-Access-Token": token}).status_code
+    assert status in (200, 401)
+    return status == 200
+
+
+def jti(token: str) -> str:
+    """Return the id of an access token."""
+    claims = json.loads(base64.urlsafe_b64decode(token.split(".")[1] + "=="))
+    return str(claims["jti"])
+
+
+def audited(api: Api, action: str) -> list[tuple[str | None, str, str]]:
+    """Return actor, target and outcome of the events of an action."""
+    query = text("SELECT actor_id, target_id, outcome FROM audit_events WHERE action = :action")
+    with api.container.database.read() as connection:
+        return [tuple(row) for row in connection.execute(query, {"action": action})]
+
+
+def suspend(api: Api, person: Person) -> None:
+    """Suspend a user and nothing more, as if the login had slipped past the suspension."""
+    with api.container.database.write() as connection:
+        statement = text("UPDATE users SET status = 'suspended' WHERE id = :id")
+        connection.execute(statement, {"id": person.id})
+
+
+class TestRefresh:
+    """Rotation, and what becomes of a token that is used twice."""
+
+    def test_login_answers_with_a_refresh_token_in_header_and_body(self, api: Api) -> None:
+        response = api.log_in(api.person().email)
+        assert response.json["refreshToken"] == response.headers["X-Refresh-Token"]
+        exposed = response.headers["Access-Control-Expose-Headers"].split(", ")
+        assert exposed == ["X-Access-Token", "X-Refresh-Token"]
+        assert response.json["refreshExpiresAt"] > response.json["expiresAt"]
+
+    def test_a_refresh_token_has_256_bits_and_is_stored_only_as_a_hash(self, api: Api) -> None:
+        tokens = {log_in(api, api.person())["refreshToken"] for _ in range(3)}
+        assert len(tokens) == 3
+        assert all(len(base64.urlsafe_b64decode(token + "=")) == 32 for token in tokens)
+        with api.container.database.read() as connection:
+            stored = repr(connection.execute(text("SELECT * FROM refresh_tokens")).all())
+        assert not any(token in stored for token in tokens)
+
+    @pytest.mark.parametrize("place", ["header", "body"])
+    def test_it_gives_new_tokens_of_the_same_login(self, api: Api, place: str) -> None:
+        old = log_in(api, api.person())
+        sent = {"refreshToken": old["refreshToken"]}
+        path = "/authorizations/refresh"
+        response = api.post(path, sent) if place == "body" else refresh(api, sent["refreshToken"])
+        assert response.status_code == 200
+        new = response.json
+        assert new["refreshToken"] == response.headers["X-Refresh-Token"] != old["refreshToken"]
+        assert new["accessToken"] == response.headers["X-Access-Token"]
+        authorization_id, serial = jti(old["accessToken"]).rsplit("-", 1)
+        assert jti(new["accessToken"]) == f"{authorization_id}-{int(serial) + 1}"
+        assert new["user"] == old["user"]
+        assert is_good(api, new["accessToken"])
+        assert refresh(api, new["refreshToken"]).status_code == 200
+
+    def test_using_one_twice_ends_the_login_with_all_its_tokens(self, api: Api) -> None:
+        person = api.person()
+        old = log_in(api, person)
+        new = refresh(api, old["refreshToken"]).json
+        assert error_code(refresh(api, old["refreshToken"])) == "error.token-invalid"
+        assert error_code(refresh(api, new["refreshToken"])) == "error.token-invalid"
+        assert not is_good(api, old["accessToken"])
+        assert not is_good(api, new["accessToken"])
+        assert is_good(api, str(person.token)), "another login of the user is not concerned"
+
+    def test_a_reuse_is_audited_once_and_a_refresh_each_time(self, api: Api) -> None:
+        person = api.person()
+        old = log_in(api, person)
+        target = jti(old["accessToken"]).rsplit("-", 1)[0]
+        refresh(api, old["refreshToken"])
+        for _ in range(3):
+            refresh(api, old["refreshToken"])
+        assert audited(api, "authorization.refresh") == [(person.id, target, "success")]
+        assert audited(api, "refresh-token.reuse") == [(None, target, "failure")]
+
+    def test_it_expires_after_thirty_days_without_use(self, api: Api, clock: ManualClock) -> None:
+        token = log_in(api, api.person())["refreshToken"]
+        clock.advance(30 * DAY - 1)
+        token = refresh(api, token).json["refreshToken"]
+        clock.advance(30 * DAY - 1)
+        token = refresh(api, token).json["refreshToken"]
+        clock.advance(30 * DAY)
+        response = refresh(api, token)
+        assert (response.status_code, error_code(response)) == (401, "error.token-invalid")
+
+    def test_spent_tokens_are_forgotten_once_they_have_expired(
+        self, api: Api, clock: ManualClock
+    ) -> None:
+        tokens = log_in(api, api.person())
+        for _ in range(4):
+            clock.advance(20 * DAY)
+            tokens = refresh(api, tokens["refreshToken"]).json
+        with api.container.database.read() as connection:
+            query = "SELECT count(*) FROM refresh_tokens WHERE used_at IS NOT NULL"
+            assert connection.execute(text(query)).scalar_one() == 1
+
+    @pytest.mark.parametrize("token", ["x", "A" * 43, "A" * 44, "é" * 43, "a.b.c", "\ud800" * 43])
+    def test_an_unknown_one_is_401(self, api: Api, token: str) -> None:
+        body = json.dumps({"refreshToken": token})
+        path = "/authorizations/refresh"
+        response = api.request("POST", path, data=body, content_type="application/json")
+        assert (response.status_code, error_code(response)) == (401, "error.token-invalid")
+
+    def test_an_access_token_is_no_refresh_token(self, api: Api) -> None:
+        assert refresh(api, str(api.person().token)).status_code == 401
+
+    def test_a_refresh_token_is_no_access_token(self, api: Api) -> None:
+        assert not is_good(api, log_in(api, api.person())["refreshToken"])
+
+    def test_none_is_401_and_two_are_400(self, api: Api) -> None:
+        assert error_code(api.post("/authorizations/refresh")) == "error.token-required"
+        response = api.post(
+            "/authorizations/refresh", {"refreshToken": "a"}, headers={"X-Refresh-Token": "b"}
+        )
+        assert (response.status_code, error_code(response)) == (400, "error.ambiguous-token")
+
+    def test_a_login_that_was_ended_is_not_renewed(self, api: Api) -> None:
+        tokens = log_in(api, api.person())
+        api.delete(f"/authorizations/{tokens['accessToken']}")
+        assert error_code(refresh(api, tokens["refreshToken"])) == "error.token-invalid"
+
+    def test_a_suspended_user_gets_no_tokens(self, api: Api) -> None:
+        person = api.person()
+        tokens = log_in(api, person)
+        suspend(api, person)
+        response = refresh(api, tokens["refreshToken"])
+        assert (response.status_code, error_code(response)) == (401, "error.token-invalid")
+        assert error_code(api.log_in(person.email)) == "error.user-suspended"
+
+
+class TestList:
+    """Where a user is logged in."""
+
+    def test_it_tells_of_each_login_the_newest_first(self, api: Api, clock: ManualClock) -> None:
+        person = api.person()
+        clock.advance(SECOND)
+        log_in(api, person, **{"User-Agent": "Phone/1", "X-Device-Id": "phone-1"})
+        response = api.get(MINE, by=person)
+        assert response.json["meta"]["totalCount"] == 2
+        newest, oldest = response.json["data"]
+        assert {key: newest[key] for key in ("method", "device", "address", "userAgent", "current")} == {
+            "method": "password",
+            "device": "phone-1",
+            "address": "127.0.0.1",
+            "userAgent": "Phone/1",
+            "current": False,
+        }
+        assert newest["createdAt"] == newest["lastSeenAt"] > oldest["createdAt"]
+        assert newest["expiresAt"] > newest["createdAt"]
+        assert oldest["current"] is True
+        assert jti(str(person.token)).startswith(oldest["id"])
+        assert "revokedAt" not in newest
+
+    def test_it_is_paged(self, api: Api) -> None:
+        person = api.person()
+        log_in(api, person)
+        pages = [api.get(f"{MINE}?pageSize=1&pageNumber={n}", by=person).json for n in (1, 2, 3)]
+        assert [[login["current"] for login in page["data"]] for page in pages] == [[False], [True], []]
+        assert [page["meta"]["totalCount"] for page in pages] == [2, 2, 2]
+
+    def test_ended_and_expired_logins_are_not_in_it(self, api: Api, clock: ManualClock) -> None:
+        person = api.person()
+        ended = log_in(api, person)
+        api.delete(f"/authorizations/{ended['accessToken']}")
+        clock.advance(30 * DAY)
+        person.token = log_in(api, person)["accessToken"]
+        assert [login["current"] for login in api.get(MINE, by=person).json["data"]] == [True]
+
+    def test_only_the_user_and_administrators_see_it(self, api: Api) -> None:
+        person, stranger, admin = api.person(), api.person(), api.person(admin=True)
+        path = f"/users/{person.id}/authorizations"
+        assert api.get(path).status_code == 401
+        response = api.get(path, by=stranger)
+        assert (response.status_code, error_code(response)) == (403, "error.forbidden")
+        assert api.get(path, by=person).json["meta"]["totalCount"] == 1
+        assert [login["current"] for login in api.get(path, by=admin).json["data"]] == [False]
+
+    def test_of_nobody_it_is_403_or_for_administrators_404(self, api: Api) -> None:
+        path = "/users/01a1fd35-41a4-7159-832d-f9df39268981/authorizations"
+        assert api.get(path, by=api.person()).status_code == 403
+        admin = api.person(admin=True)
+        assert api.get(path, by=admin).status_code == api.delete(path, by=admin).status_code == 404
+
+    def test_last_seen_is_kept_to_within_a_minute(self, api: Api, clock: ManualClock) -> None:
+        person = api.person()
+        before = api.get(MINE, by=person).json["data"][0]["lastSeenAt"]
+        clock.advance(MINUTE - 1)
+        assert api.get(MINE, by=person).json["data"][0]["lastSeenAt"] == before
+        clock.advance(1)
+        assert api.get(MINE, by=person).json["data"][0]["lastSeenAt"] > before
+
+
+class TestEnd:
+    """Ending all of a user's logins, and RFC 7009."""
+
+    @pytest.mark.parametrize("by", ["user", "administrator"])
+    def test_all_logins_end_at_once(self, api: Api, by: str) -> None:
+        person, stranger, admin = api.person(), api.person(), api.person(admin=True)
+        other = log_in(api, person)
+        actor, name = (person, "me") if by == "user" else (admin, person.id)
+        response = api.delete(f"/users/{name}/authorizations", by=actor)
+        assert (response.status_code, response.json) == (200, {"success": True})
+        assert not is_good(api, str(person.token))
+        assert not is_good(api, other["accessToken"])
+        assert refresh(api, other["refreshToken"]).status_code == 401
+        assert is_good(api, str(stranger.token))
+        assert audited(api, "authorization.revoke-all") == [(actor.id, person.id, "success")]
+
+    def test_nobody_ends_those_of_another(self, api: Api) -> None:
+        person, stranger = api.person(), api.person()
+        response = api.delete(f"/users/{person.id}/authorizations", by=stranger)
+        assert (response.status_code, error_code(response)) == (403, "error.forbidden")
+        assert is_good(api, str(person.token))
+
+    @pytest.mark.parametrize("kind", ["accessToken", "refreshToken"])
+    @pytest.mark.parametrize("hint", [None, "access_token", "refresh_token", "nonsense"])
+    def test_either_token_is_revoked_by_rfc_7009(self, api: Api, kind: str, hint: str | None) -> None:
+        person = api.person()
+        tokens = log_in(api, person)
+        form = {"token": tokens[kind], "client_id": "web", **({"token_type_hint": hint} if hint else {})}
+        response = send_form(api, form)
+        assert (response.status_code, response.json) == (200, {"success": True})
+        assert not is_good(api, tokens["accessToken"])
+        assert refresh(api, tokens["refreshToken"]).status_code == 401
+        assert is_good(api, str(person.token))
+        target = jti(tokens["accessToken"]).rsplit("-", 1)[0]
+        assert audited(api, "authorization.revoke") == [(person.id, target, "success")]
+
+    @pytest.mark.parametrize("token", ["x", "a.b.c", "A" * 43, "中文"])
+    def test_revoking_what_is_no_token_is_200_all_the_same(self, api: Api, token: str) -> None:
+        assert send_form(api, {"token": token}).status_code == 200
+        assert audited(api, "authorization.revoke") == []
+
+    @pytest.mark.parametrize("form", [{}, {"token": ""}, {"token_type_hint": "access_token"}])
+    def test_revoking_nothing_is_400(self, api: Api, form: dict[str, str]) -> None:
+        response = send_form(api, form)
+        assert (response.status_code, error_code(response)) == (400, "error.validation-failed")
+
+
+def send_form(api: Api, form: dict[str, str]) -> Answer:
+    """Ask for a revocation as RFC 7009 has it."""
+    return api.request(
+        "POST",
+        "/authorizations/revocation",
+        data=urlencode(form),
+        content_type="application/x-www-form-urlencoded",
+    )
