@@ -1,0 +1,175 @@
+"""Tokens on two server processes that share a database: what one answers holds at the other at once."""
+
+import json
+import threading
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.support.server import Server, free_port, serving, write_config
+
+SPENDERS = 32
+ROUNDS = 8
+EMAIL, PASSWORD = "alice@example.com", "Correct1Horse"
+ME = "/users/me/authorizations"
+
+
+@dataclass
+class Answer:
+    """What a server answered."""
+
+    status: int
+    body: dict[str, Any]
+
+    @property
+    def code(self) -> str:
+        """The code of the error."""
+        return str(self.body["error"]["code"])
+
+
+@dataclass
+class Node:
+    """A server process that others share a database with."""
+
+    server: Server
+
+    def send(self, method: str, path: str, body: object = None, token: str | None = None) -> Answer:
+        """Send a request over a connection of its own."""
+        headers = {"Content-Type": "application/json"}
+        if token is not None:
+            headers["Authorization"] = f"Bearer {token}"
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(self.server.url + path, data, headers, method=method)
+        try:
+            with urllib.request.urlopen(request, timeout=60) as response:
+                return Answer(response.status, json.load(response))
+        except urllib.error.HTTPError as error:
+            with error:
+                return Answer(error.code, json.load(error))
+
+    def log_in(self) -> dict[str, Any]:
+        """Log alice in and return her tokens."""
+        answer = self.send("POST", "/authorizations", {"username": EMAIL, "password": PASSWORD})
+        assert answer.status == 200, answer
+        return answer.body
+
+    def refresh(self, token: str) -> Answer:
+        """Spend a refresh token."""
+        return self.send("POST", "/authorizations/refresh", {"refreshToken": token})
+
+    def status(self, token: str) -> int:
+        """Return the status that an access token gets."""
+        return self.send("GET", ME, token=token).status
+
+
+@pytest.fixture
+def config(tmp_path: Path, database_url: str) -> Path:
+    """The configuration of a server with one process, so that each node is one."""
+    path = write_config(tmp_path, database_url)
+    alike = '[server]\nworkers = 1\npublic_url = "https://files.example.com"'
+    path.write_text(path.read_text().replace("[server]", alike))
+    return path
+
+
+@pytest.fixture
+def nodes(config: Path) -> Iterator[tuple[Node, Node]]:
+    """Two server processes with the same database, keys and files, each at a port of its own."""
+    other = config.with_name("other.toml")
+    port = next(line for line in config.read_text().splitlines() if line.startswith("port"))
+    other.write_text(config.read_text().replace(port, f"port = {free_port()}"))
+    with ExitStack() as stack:
+        first, second = (Node(stack.enter_context(serving(path))) for path in (config, other))
+        first.server.create_user(EMAIL, PASSWORD)
+        yield first, second
+
+
+def refresh_at_once(nodes: tuple[Node, Node], token: str) -> list[Answer]:
+    """Spend a refresh token many times at the same moment, at either node in turn."""
+    start = threading.Barrier(SPENDERS)
+
+    def refresh(number: int) -> Answer:
+        start.wait(timeout=30)
+        return nodes[number % len(nodes)].refresh(token)
+
+    with ThreadPoolExecutor(SPENDERS) as pool:
+        return list(pool.map(refresh, range(SPENDERS)))
+
+
+def test_of_many_who_spend_one_refresh_token_at_once_one_gets_a_child_and_the_login_ends(
+    nodes: tuple[Node, Node],
+) -> None:
+    first, second = nodes
+    bystander = first.log_in()
+    for _ in range(ROUNDS):
+        tokens = first.log_in()
+        answers = refresh_at_once(nodes, tokens["refreshToken"])
+        children = [answer.body for answer in answers if answer.status == 200]
+        assert len(children) == 1
+        refused = [answer.code for answer in answers if answer.status == 401]
+        assert refused == ["error.token-invalid"] * (SPENDERS - 1)
+        for node in nodes:
+            assert node.status(tokens["accessToken"]) == node.status(children[0]["accessToken"]) == 401
+        assert second.refresh(children[0]["refreshToken"]).status == 401
+    assert second.status(bystander["accessToken"]) == 200
+
+
+def test_a_refresh_and_a_logout_at_once_leave_no_good_token(nodes: tuple[Node, Node]) -> None:
+    first, second = nodes
+    for _ in range(ROUNDS):
+        tokens = first.log_in()
+        with ThreadPoolExecutor(2) as pool:
+            refreshed = pool.submit(first.refresh, tokens["refreshToken"])
+            ended = pool.submit(
+                second.send, "DELETE", "/authorizations/current", token=tokens["accessToken"]
+            )
+        assert ended.result().status == 200
+        answer = refreshed.result()
+        assert answer.status in (200, 401)
+        given = [tokens["accessToken"], *([answer.body["accessToken"]] if answer.status == 200 else [])]
+        assert [node.status(token) for node in nodes for token in given] == [401] * 2 * len(given)
+
+
+@pytest.mark.parametrize("end", ["current", "all"])
+def test_a_revocation_that_was_answered_holds_at_every_process_at_once(
+    nodes: tuple[Node, Node], end: str
+) -> None:
+    path = "/authorizations/current" if end == "current" else ME
+    for one, other in (nodes, nodes[::-1]) * 4:
+        tokens = one.log_in()
+        assert other.status(tokens["accessToken"]) == 200
+        assert one.send("DELETE", path, token=tokens["accessToken"]).status == 200
+        assert other.status(tokens["accessToken"]) == one.status(tokens["accessToken"]) == 401
+        assert other.refresh(tokens["refreshToken"]).code == "error.token-invalid"
+
+
+def test_a_new_key_of_one_process_is_good_at_the_other_at_once(nodes: tuple[Node, Node]) -> None:
+    first, second = nodes
+    given = [first.log_in()["accessToken"]]
+    for _ in range(3):
+        first.server.command("keys", "rotate")
+        given.append(first.log_in()["accessToken"])
+        assert second.status(given[-1]) == 200
+    assert len({token.split(".")[0] for token in given}) == 4
+    assert [second.status(token) for token in given] == [200] * 4
+
+
+def test_a_restart_revives_nothing(config: Path) -> None:
+    with serving(config) as server:
+        node = Node(server)
+        server.create_user(EMAIL, PASSWORD)
+        alive, ended, rotated = node.log_in(), node.log_in(), node.log_in()
+        assert node.send("DELETE", "/authorizations/current", token=ended["accessToken"]).status == 200
+        child = node.refresh(rotated["refreshToken"]).body
+    with serving(config) as server:
+        node = Node(server)
+        assert node.status(alive["accessToken"]) == node.status(child["accessToken"]) == 200
+        assert node.status(ended["accessToken"]) == node.refresh(ended["refreshToken"]).status == 401
+        assert node.refresh(rotated["refreshToken"]).status == 401
+        assert node.status(child["accessToken"]) == node.refresh(child["refreshToken"]).status == 401
+        assert node.refresh(alive["refreshToken"]).status == 200
