@@ -164,6 +164,25 @@ class TestRefresh:
         assert error_code(api.log_in(person.email)) == "error.user-suspended"
 
 
+class TestShortRefresh:
+    """Lifetimes are configured one by one."""
+
+    @pytest.fixture
+    def extra_config(self) -> str:
+        return "[tokens]\nlifetime_seconds = 3600\nrefresh_lifetime_seconds = 60\n"
+
+    def test_each_token_expires_in_its_own_time(self, api: Api, clock: ManualClock) -> None:
+        kept, unused = (log_in(api, api.person()) for _ in range(2))
+        clock.advance(MINUTE - 1)
+        assert refresh(api, kept["refreshToken"]).status_code == 200
+        clock.advance(1)
+        assert refresh(api, unused["refreshToken"]).status_code == 401
+        clock.advance(59 * MINUTE - SECOND)
+        assert is_good(api, unused["accessToken"])
+        clock.advance(SECOND)
+        assert not is_good(api, unused["accessToken"])
+
+
 class TestList:
     """Where a user is logged in."""
 
