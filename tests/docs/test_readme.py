@@ -26,6 +26,7 @@ VARIABLE = [
     (re.compile(r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"), "an id"),
     (re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$"), "a time"),
     (re.compile(r"^eyJ"), "a token"),
+    (re.compile(r"^[A-Za-z0-9_-]{43}$"), "a refresh token"),
 ]
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from tests.support.server import Server, free_port, serving, write_config
 
 SPENDERS = 32

@@ -62,8 +62,8 @@ class TestRs256:
     """The public halves are for everybody, and for a short time in caches."""
 
     @pytest.fixture
-    def extra_config(self) -> str:
-        return RS256
+    def config_changes(self) -> dict[str, str]:
+        return {"[passwords]": f"{RS256}[passwords]"}
 
     def test_the_set_holds_public_keys_and_nothing_else(self, api: Api) -> None:
         response = api.get(KEYS)

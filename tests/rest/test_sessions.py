@@ -168,8 +168,9 @@ class TestShortRefresh:
     """Lifetimes are configured one by one."""
 
     @pytest.fixture
-    def extra_config(self) -> str:
-        return "[tokens]\nlifetime_seconds = 3600\nrefresh_lifetime_seconds = 60\n"
+    def config_changes(self) -> dict[str, str]:
+        tokens = "[tokens]\nlifetime_seconds = 3600\nrefresh_lifetime_seconds = 60\n"
+        return {"[passwords]": f"{tokens}[passwords]"}
 
     def test_each_token_expires_in_its_own_time(self, api: Api, clock: ManualClock) -> None:
         kept, unused = (log_in(api, api.person()) for _ in range(2))

@@ -23,8 +23,8 @@ def algorithm(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def extra_config(algorithm: str) -> str:
-    return f'[tokens]\nalgorithm = "{algorithm}"\n'
+def config_changes(algorithm: str) -> dict[str, str]:
+    return {"[passwords]": f'[tokens]\nalgorithm = "{algorithm}"\n[passwords]'}
 
 
 def parts(token: str) -> tuple[dict[str, Any], dict[str, Any]]:
