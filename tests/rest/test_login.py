@@ -172,3 +172,22 @@ def test_every_attempt_is_audited_and_says_nothing_secret(api: Api) -> None:
     assert (bad.outcome, bad.actor_id, bad.target_id) == ("failure", None, person.id)
     assert "Wrong1Password" not in str(rows)
     assert PASSWORD not in str(rows)
+
+
+class TestLimit:
+    """Login attempts from one address."""
+
+    @pytest.fixture
+    def config_changes(self) -> dict[str, str]:
+        return {"[passwords]": '[limits]\nlogin_per_address = ["5/hour"]\n[passwords]'}
+
+    def test_past_the_limit_every_attempt_is_429(self, api: Api, clock: ManualClock) -> None:
+        person = api.person()
+        for _ in range(4):
+            assert api.log_in(person.email).status_code == 200
+        for password in (PASSWORD, None, "Wrong1Password"):
+            response = api.log_in(person.email, password)
+            assert (response.status_code, error_code(response)) == (429, "error.too-many-requests")
+            assert int(response.headers["Retry-After"]) == 3600
+        clock.advance(HOUR)
+        assert api.log_in(person.email).status_code == 200

@@ -152,7 +152,7 @@ class _Builder:
             code_sending=CodeSending(
                 self._database, captchas, rates, self._settings.limits, codes, credentials, messages
             ),
-            logins=self._logins(credentials, captchas, codes, mint),
+            logins=self._logins(credentials, captchas, codes, rates, mint),
             authorizations=authorizations,
             tenants=tenants,
             blobs=blobs,
@@ -256,6 +256,7 @@ class _Builder:
         credentials: CredentialService,
         captchas: CaptchaService,
         codes: CodeService,
+        rates: RateLimits,
         mint: TokenMint,
     ) -> LoginService:
         limits = self._settings.limits
@@ -269,7 +270,9 @@ class _Builder:
         methods = [choice.make(proofs) for choice in self._selection.login_methods]
         for method in methods:
             self._resources.callback(method.close)
-        services = LoginServices(self._users, credentials, captchas, throttle, self._audit)
+        services = LoginServices(
+            self._users, credentials, captchas, throttle, rates, limits, self._audit
+        )
         return LoginService(self._database, mint, methods, services)
 
     def _signer(self) -> TokenSigner:

@@ -8,10 +8,12 @@ from sqlalchemy import Connection
 from strongroom.audit.service import FAILURE, AuditEvent, AuditService
 from strongroom.authorizations.minting import IssuedTokens, TokenMint
 from strongroom.authorizations.throttle import LoginThrottle, Ticket
+from strongroom.config.settings import LimitsSettings
 from strongroom.credentials.service import CredentialService
 from strongroom.database import Database
 from strongroom.errors import CaptchaRequired, CredentialTaken, InvalidCredentials, StrongroomError
 from strongroom.identity import Origin
+from strongroom.limits.rates import Allowance, RateLimits
 from strongroom.plugin_api.login import LoginAttempt, LoginMethod, LoginRejected, VerifiedCredential
 from strongroom.users.service import UserService
 from strongroom.verification.captchas import CaptchaAnswer, CaptchaService
@@ -25,6 +27,8 @@ class LoginServices:
     credentials: CredentialService
     captchas: CaptchaService
     throttle: LoginThrottle
+    rates: RateLimits
+    limits: LimitsSettings
     audit: AuditService
 
 
@@ -60,8 +64,13 @@ class LoginService:
             CaptchaRequired: too many have failed, and no captcha came with this one.
             CaptchaInvalid: a captcha was due, and its answer is wrong.
             UserSuspended: it proves who a suspended user is.
+            TooManyRequests: its address has made too many of late.
         """
         origin = origin or Origin()
+        # Not recorded when refused: a flood must not fill the record.
+        self._services.rates.spend(
+            Allowance("login", attempt.client.address, self._services.limits.login_per_address)
+        )
         try:
             ticket = self._admit(attempt, captcha) if attempt.password else None
             method, verified = self._authenticate(attempt)

@@ -26,6 +26,7 @@ from strongroom.errors import (
     NotFound,
     TokenInvalid,
     TokenRequired,
+    TooManyRequests,
     UserSuspended,
     ValidationFailed,
 )
@@ -53,7 +54,7 @@ Headers = dict[str, str]
     access=Access.PUBLIC,
     body=LoginSchema,
     returns=IssuedTokensSchema,
-    errors=(InvalidCredentials, CaptchaRequired, CaptchaInvalid, UserSuspended),
+    errors=(InvalidCredentials, CaptchaRequired, CaptchaInvalid, UserSuspended, TooManyRequests),
 )
 def create_authorization(body: dict[str, Any]) -> tuple[IssuedTokens, int, Headers]:
     """Log in by password or by verification code, and get an access token and a refresh token.
