@@ -3,6 +3,7 @@
 import pytest
 from tests.support.api import PASSWORD, Api, error_code
 
+from strongroom.credentials.passwords import PasswordHasher
 from strongroom.testing.clock import HOUR, ManualClock
 
 
@@ -172,6 +173,27 @@ def test_every_attempt_is_audited_and_says_nothing_secret(api: Api) -> None:
     assert (bad.outcome, bad.actor_id, bad.target_id) == ("failure", None, person.id)
     assert "Wrong1Password" not in str(rows)
     assert PASSWORD not in str(rows)
+
+
+def test_a_login_under_way_does_not_outlive_the_password_that_it_checked(
+    api: Api, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    person = api.person()
+    verify = PasswordHasher.verify
+
+    def verify_while_the_password_changes(
+        hasher: PasswordHasher, password: str, stored: str | None
+    ) -> bool:
+        fits = verify(hasher, password, stored)
+        monkeypatch.setattr(PasswordHasher, "verify", verify)
+        clock.advance(1)
+        body = {"oldPassword": PASSWORD, "newPassword": "Another2Battery"}
+        assert api.put("/users/me/password", body, by=person).status_code == 200
+        return fits
+
+    monkeypatch.setattr(PasswordHasher, "verify", verify_while_the_password_changes)
+    response = api.log_in(person.email)
+    assert (response.status_code, error_code(response)) == (401, "error.invalid-credentials")
 
 
 class TestLimit:

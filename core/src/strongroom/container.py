@@ -273,7 +273,7 @@ class _Builder:
         services = LoginServices(
             self._users, credentials, captchas, throttle, rates, limits, self._audit
         )
-        return LoginService(self._database, mint, methods, services)
+        return LoginService(self._database, self._clock, mint, methods, services)
 
     def _signer(self) -> TokenSigner:
         return TokenSigner(

@@ -8,6 +8,7 @@ from sqlalchemy import Connection
 from strongroom.audit.service import FAILURE, AuditEvent, AuditService
 from strongroom.authorizations.minting import IssuedTokens, TokenMint
 from strongroom.authorizations.throttle import LoginThrottle, Ticket
+from strongroom.clock import Clock
 from strongroom.config.settings import LimitsSettings
 from strongroom.credentials.service import CredentialService
 from strongroom.database import Database
@@ -37,6 +38,7 @@ class LoginService:
 
     Args:
         database: where all of it is kept.
+        clock: the time.
         mint: issues the tokens.
         methods: the login methods in use, in the order they are asked.
         services: the features that take part.
@@ -45,11 +47,13 @@ class LoginService:
     def __init__(
         self,
         database: Database,
+        clock: Clock,
         mint: TokenMint,
         methods: Sequence[LoginMethod[object]],
         services: LoginServices,
     ) -> None:
         self._database = database
+        self._clock = clock
         self._mint = mint
         self._methods = methods
         self._services = services
@@ -66,7 +70,7 @@ class LoginService:
             UserSuspended: it proves who a suspended user is.
             TooManyRequests: its address has made too many of late.
         """
-        origin = origin or Origin()
+        origin, began_at = origin or Origin(), self._clock.now()
         # Not recorded when refused: a flood must not fill the record.
         self._services.rates.spend(
             Allowance("login", attempt.client.address, self._services.limits.login_per_address)
@@ -74,7 +78,7 @@ class LoginService:
         try:
             ticket = self._admit(attempt, captcha) if attempt.password else None
             method, verified = self._authenticate(attempt)
-            return self._authorize(attempt, method, verified, ticket, origin)
+            return self._authorize(attempt, method, verified, ticket, origin, began_at)
         except (LoginRejected, StrongroomError) as error:
             self._record_failure(attempt, error, origin)
             if isinstance(error, LoginRejected):
@@ -107,10 +111,14 @@ class LoginService:
         verified: VerifiedCredential,
         ticket: Ticket | None,
         origin: Origin,
+        began_at: int,
     ) -> IssuedTokens:
         with self._database.write() as connection:
             user_id = self._find_or_create_user(connection, verified)
             issued = self._mint.begin(connection, user_id, method, attempt.client)
+            # What was proven may have been proven by a password that is no longer the user's.
+            if self._services.credentials.password_changed_after(connection, user_id, began_at):
+                raise InvalidCredentials
             if ticket is not None:
                 self._services.throttle.succeed(connection, ticket)
             event = AuditEvent(

@@ -100,6 +100,12 @@ class CredentialService:
         row = {"user_id": user_id, "hash": password_hash, "changed_at": self._clock.now()}
         connection.execute(insert(passwords).values(row))
 
+    def password_changed_after(self, connection: Connection, user_id: str, moment: int) -> bool:
+        """Return whether a user's password was set after a moment, in milliseconds since the epoch."""
+        query = select(passwords.c.changed_at).where(passwords.c.user_id == user_id)
+        changed_at = connection.execute(query).scalar()
+        return changed_at is not None and changed_at > moment
+
     def hash_password(self, password: str, field: str = "password") -> str:
         """Return the hash of a new password; call it outside of a transaction, for it takes long.
 
