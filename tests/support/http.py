@@ -31,12 +31,15 @@ class Caller:
 
     def send(self, method: str, path: str, body: Any = None, **headers: str) -> Reply:
         """Send a request with a JSON body, or without one."""
+        content = None if body is None else json.dumps(body)
+        return self.send_text(method, path, content, **headers)
+
+    def send_text(self, method: str, path: str, content: str | None, **headers: str) -> Reply:
+        """Send a request whose body is called JSON, whatever it is."""
         connection = http.client.HTTPConnection(urlsplit(self.url).netloc, timeout=TIMEOUT_SECONDS)
         try:
             sent = {**self.headers, **{name.replace("_", "-"): value for name, value in headers.items()}}
-            content = None
-            if body is not None:
-                content = json.dumps(body)
+            if content is not None:
                 sent["Content-Type"] = "application/json"
             connection.request(method, path, content, sent)
             response = connection.getresponse()

@@ -97,12 +97,17 @@ def write_config(folder: Path, database_url: str, extra: str = "") -> Path:
 
 
 @contextmanager
-def serving(config: Path) -> Iterator[Server]:
-    """Run a server until the block ends."""
+def serving(config: Path, output: Path | None = None) -> Iterator[Server]:
+    """Run a server until the block ends; what it says may go to a file."""
     port = next(
         line.split("=")[1].strip() for line in config.read_text().splitlines() if line.startswith("port")
     )
-    process = subprocess.Popen([STRONGROOM, "serve", "--config", str(config)], stderr=subprocess.PIPE)
+    command = [str(STRONGROOM), "serve", "--config", str(config)]
+    if output is None:
+        process = subprocess.Popen(command, stderr=subprocess.PIPE)
+    else:
+        with output.open("ab") as file:
+            process = subprocess.Popen(command, stdout=file, stderr=file)
     server = Server(f"http://127.0.0.1:{port}", config, process)
     try:
         wait_until_answering(server)

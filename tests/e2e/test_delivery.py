@@ -1,0 +1,149 @@
+"""Verification codes reach people through real senders, and do there what they were sent for."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import create_engine, text
+
+from strongroom_login_sms.simulator import SmsSimulator
+from tests.support.databases import SqliteDatabases
+from tests.support.http import Caller
+from tests.support.mail import MailServer, code_in
+from tests.support.server import free_port, serving, write_config
+
+EMAIL, MOBILE, PASSWORD = "alice@example.com", "13800138000", "Correct1Horse"
+
+SENDERS = """
+[captcha]
+provider = "fixed"
+answer = "42"
+[messages]
+email = ["smtp"]
+sms = {sms}
+[messages.smtp]
+host = "127.0.0.1"
+port = {smtp_port}
+sender = "Strongroom <no-reply@example.com>"
+encryption = "none"
+[messages.aliyun_sms]
+access_key_id = "simulator"
+access_key_secret = "simulator-secret"
+sign_name = "Strongroom"
+endpoint = "{endpoint}"
+protocol = "http"
+templates = {{ login = "SMS_100000001", register = "SMS_100000001" }}
+"""
+
+DEAD_GATEWAY = """
+[messages.http_sms]
+url = "http://127.0.0.1:{port}/"
+body = '{{"to": "{{recipient}}", "text": "{{text}}"}}'
+"""
+
+
+@dataclass
+class Site:
+    """A server, and what has arrived through its senders."""
+
+    caller: Caller
+    mails: MailServer
+    phones: SmsSimulator
+    database_url: str
+
+    def request_code(self, recipient: str, purpose: str) -> str:
+        """Ask for a code and return its id."""
+        captcha = {"id": self.caller.send("POST", "/captchas", {}).json["id"], "answer": "42"}
+        body = {"recipient": recipient, "purpose": purpose, "captcha": captcha}
+        reply = self.caller.send("POST", "/verification-codes", body)
+        assert reply.status == 201, reply
+        return str(reply.json["id"])
+
+    def emailed(self, purpose: str) -> dict[str, str]:
+        """Return a code that came by e-mail."""
+        return {
+            "id": self.request_code(EMAIL, purpose),
+            "code": code_in(lambda: self.mails.texts(EMAIL)),
+        }
+
+    def texted(self, purpose: str) -> dict[str, str]:
+        """Return a code that came by SMS."""
+        return {"id": self.request_code(MOBILE, purpose), "code": code_in(self.shown_texts)}
+
+    def shown_texts(self) -> list[str]:
+        """Return what the phone shows."""
+        deliveries = self.phones.gateway.deliveries
+        return [item.text for item in deliveries if item.recipient == f"+86{MOBILE}"]
+
+    def log_in(self, **proof: Any) -> int:
+        """Log in with some proof and return the status."""
+        return self.caller.send("POST", "/authorizations", proof).status
+
+    def records(self) -> list[tuple[str, ...]]:
+        """Return by whom messages were sent, and how that ended."""
+        engine = create_engine(self.database_url)
+        with engine.connect() as connection:
+            rows = connection.execute(text("SELECT channel, sender, outcome FROM sent_messages"))
+            return [tuple(row) for row in rows]
+
+
+@pytest.fixture
+def sms_senders() -> str:
+    return '["aliyun_sms"]'
+
+
+@pytest.fixture
+def site(tmp_path: Path, sqlite_databases: SqliteDatabases, sms_senders: str) -> Iterator[Site]:
+    with sqlite_databases.create() as url, MailServer().serving() as mails, SmsSimulator() as phones:
+        extra = SENDERS.format(sms=sms_senders, smtp_port=mails.port, endpoint=phones.endpoint)
+        if "http_sms" in sms_senders:
+            extra += DEAD_GATEWAY.format(port=free_port())
+        config = write_config(tmp_path, url, extra)
+        written = config.read_text()
+        written = written.replace('["storage_local"]', '["storage_local", "login_sms"]')
+        config.write_text(written.replace('["password"]', '["password", "sms"]'))
+        with serving(config) as server:
+            yield Site(Caller(server.url), mails, phones, url)
+
+
+def test_a_code_that_comes_by_mail_registers_a_user(site: Site) -> None:
+    codes = [site.emailed("register")]
+    user = {"name": "Alice", "email": EMAIL, "password": PASSWORD, "verificationCodes": codes}
+    assert site.caller.send("POST", "/users", user).status == 201
+    assert site.log_in(username=EMAIL, password=PASSWORD) == 200
+
+
+def test_a_mail_says_what_it_is_in_its_subject(site: Site) -> None:
+    code = site.emailed("register")["code"]
+    (mail,) = site.mails.arrived
+    assert (mail.recipient, mail.subject) == (EMAIL, "Your verification code")
+    assert mail.text.startswith(f"{code} is your verification code.")
+
+
+def test_a_code_that_comes_by_sms_logs_in(site: Site) -> None:
+    code = site.texted("login")
+    assert site.log_in(username=MOBILE, verificationCode=code) == 200
+    assert site.log_in(username=MOBILE, verificationCode=code) == 401
+
+
+def test_a_code_that_comes_by_sms_registers_a_user(site: Site) -> None:
+    codes = [site.texted("register")]
+    user = {"name": "Alice", "mobile": MOBILE, "password": PASSWORD, "verificationCodes": codes}
+    assert site.caller.send("POST", "/users", user).status == 201
+    assert site.log_in(username=MOBILE, password=PASSWORD) == 200
+
+
+class TestFailOver:
+    """The first gateway cannot be reached."""
+
+    @pytest.fixture
+    def sms_senders(self) -> str:
+        return '["http_sms", "aliyun_sms"]'
+
+    def test_the_second_sender_delivers_once(self, site: Site) -> None:
+        code = site.texted("login")
+        assert site.log_in(username=MOBILE, verificationCode=code) == 200
+        assert len(site.shown_texts()) == 1
+        assert site.records() == [("sms", "aliyun_sms", "sent")]

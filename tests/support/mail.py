@@ -1,0 +1,86 @@
+"""A real mail server for tests, and reading what it has taken."""
+
+import logging
+import re
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from email import message_from_bytes, policy
+
+from aiosmtpd.controller import Controller
+from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
+
+from tests.support.server import free_port
+
+ARRIVAL_SECONDS = 30
+_CODE = re.compile(r"(?<![0-9])[0-9]{6}(?![0-9])")
+
+
+@dataclass(frozen=True)
+class Mail:
+    """A mail that has arrived."""
+
+    recipient: str
+    subject: str
+    text: str
+
+
+@dataclass
+class MailServer:
+    """Takes mail, and lets in whoever knows the password, if there is one."""
+
+    password: str | None = None
+    port: int = field(default_factory=free_port)
+    arrived: list[Mail] = field(default_factory=list)
+
+    async def handle_DATA(  # noqa: N802  so aiosmtpd calls it
+        self, _server: SMTP, _session: Session, envelope: Envelope
+    ) -> str:
+        """Keep a mail."""
+        mail = message_from_bytes(bytes(envelope.original_content or b""), policy=policy.default)
+        body = mail.get_body(("plain",))
+        text = body.get_content() if body else ""
+        self.arrived.extend(Mail(to, str(mail["Subject"]), text.strip()) for to in envelope.rcpt_tos)
+        return "250 taken"
+
+    def authenticate(
+        self, _server: SMTP, _session: Session, _: Envelope, _kind: str, data: object
+    ) -> AuthResult:
+        """Tell whether a password is right."""
+        given = data.password.decode() if isinstance(data, LoginPassword) else None
+        return AuthResult(success=given == self.password, handled=False)
+
+    @contextmanager
+    def serving(self) -> Iterator["MailServer"]:
+        """Take mail until the block ends."""
+        # It logs what it is sent, which is nobody's output but the test's.
+        logging.getLogger("mail.log").disabled = True
+        controller = Controller(
+            self,
+            hostname="127.0.0.1",
+            port=self.port,
+            authenticator=self.authenticate,
+            auth_required=self.password is not None,
+            auth_require_tls=False,
+        )
+        controller.start()
+        try:
+            yield self
+        finally:
+            controller.stop()
+            logging.getLogger("mail.log").disabled = False
+
+    def texts(self, recipient: str) -> list[str]:
+        """Return what has arrived for somebody, in order."""
+        return [mail.text for mail in self.arrived if mail.recipient == recipient]
+
+
+def code_in(texts: Callable[[], Sequence[str]], count: int = 1) -> str:
+    """Wait until so many texts have arrived, and return the code that the last one brings."""
+    deadline = time.monotonic() + ARRIVAL_SECONDS
+    while len(texts()) < count:
+        assert time.monotonic() < deadline, "the message does not arrive"
+        time.sleep(0.02)
+    (code,) = _CODE.findall(texts()[count - 1])
+    return str(code)
