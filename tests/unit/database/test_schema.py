@@ -7,6 +7,8 @@ import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
+from sqlalchemy import text
+from sqlalchemy.exc import DBAPIError
 
 import strongroom.app
 import strongroom.business_files.models  # noqa: F401  and of the one that has none
@@ -62,6 +64,14 @@ def test_a_database_that_is_away_is_unavailable() -> None:
     database = Database("postgresql+psycopg://nobody@127.0.0.1:1/none?connect_timeout=2")
     with pytest.raises(Unavailable), database.read():
         pytest.fail("there is no such database")
+    database.close()
+
+
+def test_a_fault_that_waiting_does_not_mend_is_not_unavailable(database_url: str) -> None:
+    database = Database(database_url)
+    with pytest.raises(DBAPIError) as fault, database.read() as connection:
+        connection.execute(text("SELECT * FROM nowhere WHERE x = :x"), {"x": "planted-secret"})
+    assert "planted-secret" not in str(fault.value)
     database.close()
 
 

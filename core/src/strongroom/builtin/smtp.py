@@ -55,13 +55,16 @@ class SmtpSender(MessageSender[SmtpOptions]):
                 handed_over = True
                 connection.send_message(mail)
         except smtplib.SMTPRecipientsRefused as error:
-            code, reason = next(iter(error.recipients.values()))
+            # Its words are left out: some servers quote the message that they refuse.
+            code, _ = next(iter(error.recipients.values()))
             if code >= _PERMANENT:
-                raise RecipientRefused(f"{code} {reason!r}") from error
-            raise MessageNotSent(f"{code} {reason!r}", retryable=True) from error
+                raise RecipientRefused(f"the mail server answered {code}") from error
+            raise MessageNotSent(f"the mail server answered {code}", retryable=True) from error
         except smtplib.SMTPResponseException as error:
             code = error.smtp_code
-            raise MessageNotSent(f"{code} {error.smtp_error!r}", retryable=code < _PERMANENT) from error
+            raise MessageNotSent(
+                f"the mail server answered {code}", retryable=code < _PERMANENT
+            ) from error
         except (OSError, smtplib.SMTPException) as error:
             if handed_over:
                 raise DeliveryUncertain(type(error).__name__) from error

@@ -14,6 +14,11 @@ _NOISE: Final = bytes(_SILENCE - 6 + value % 13 for value in range(256))
 class SpokenDigits(AudioCaptcha):
     """The library's voices, a third to two thirds of a second apart."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        # The library would load them at the first use, and a second thread would find half of them.
+        self.load()
+
     def create_wave_body(self, chars: str) -> bytearray:
         body = bytearray()
         for char in chars:

@@ -5,6 +5,8 @@ must happen together does. ``read`` and ``write`` differ on SQLite: a writer tak
 once, so that it never finds, half way, that somebody else was faster.
 """
 
+import logging
+import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -12,9 +14,12 @@ from typing import Any
 from sqlalchemy import Connection, Engine, create_engine, event, make_url
 from sqlalchemy.exc import DBAPIError, OperationalError
 
-from strongroom.errors import Unavailable
+from strongroom.errors import StorageFull, Unavailable
+
+logger = logging.getLogger(__name__)
 
 _BUSY_SECONDS = 30
+_AWAY_ON_SQLITE = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_CANTOPEN})
 _WRITING = "strongroom_writing"
 
 
@@ -58,7 +63,9 @@ class Database:
 
 
 def _engine(url: str, pool_size: int) -> Engine:
-    return create_engine(url, pool_size=pool_size, max_overflow=pool_size, pool_pre_ping=True)
+    return create_engine(
+        url, pool_size=pool_size, max_overflow=pool_size, pool_pre_ping=True, hide_parameters=True
+    )
 
 
 def _sqlite_engine(url: str, pool_size: int) -> Engine:
@@ -69,6 +76,7 @@ def _sqlite_engine(url: str, pool_size: int) -> Engine:
         url,
         pool_size=pool_size,
         max_overflow=pool_size,
+        hide_parameters=True,
         connect_args={"timeout": _BUSY_SECONDS, "check_same_thread": False},
     )
     event.listen(engine, "connect", _prepare_sqlite)
@@ -98,9 +106,23 @@ def _begin_sqlite(connection: Connection) -> None:
 def _unavailable_when_away() -> Iterator[None]:
     try:
         yield
-    except OperationalError as error:
-        raise Unavailable(retry_after=1) from error
     except DBAPIError as error:
-        if error.connection_invalidated:
+        if _is_full(error):
+            raise StorageFull("The database has no room.") from error
+        if _is_away(error):
+            logger.warning("The database does not answer: %s", type(error.orig).__name__)
             raise Unavailable(retry_after=1) from error
         raise
+
+
+def _is_full(error: DBAPIError) -> bool:
+    return getattr(error.orig, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL
+
+
+def _is_away(error: DBAPIError) -> bool:
+    """Return whether trying again may help; a missing table, for one, it will not bring back."""
+    code = getattr(error.orig, "sqlite_errorcode", None)
+    if code is not None:
+        # The lowest byte is the kind; the rest tells it apart further.
+        return code & 0xFF in _AWAY_ON_SQLITE
+    return error.connection_invalidated or isinstance(error, OperationalError)
