@@ -54,12 +54,12 @@ class RateLimits:
         """
         items = [item for allowance in allowances for item in self._items(allowance)]
         try:
-            for item, key in items:
-                if not self._limiter.test(item, key):
-                    raise self._refusal(item, key)
+            full = [(item, key) for item, key in items if not self._limiter.test(item, key)]
+            if full:
+                raise self._refusal(full)
             for item, key in items:
                 if not self._limiter.hit(item, key):
-                    raise self._refusal(item, key)
+                    raise self._refusal([(item, key)])
         except StorageError as error:
             raise Unavailable(retry_after=_RETRY_SECONDS) from error
 
@@ -75,9 +75,15 @@ class RateLimits:
         key = f"{allowance.purpose}:{self._keys.hash('rates', allowance.subject)}"
         return [(RateLimitItemPerSecond(rate.count, rate.seconds), key) for rate in allowance.rates]
 
-    def _refusal(self, item: RateLimitItem, key: str) -> TooManyRequests:
+    def _refusal(self, full: Sequence[tuple[RateLimitItem, str]]) -> TooManyRequests:
+        # Before the last of them has room, coming back is in vain.
+        return TooManyRequests(retry_after=max(self._wait(item, key) for item, key in full))
+
+    def _wait(self, item: RateLimitItem, key: str) -> int:
         resets_at = self._limiter.get_window_stats(item, key).reset_time
-        return TooManyRequests(retry_after=max(1, math.ceil(resets_at - self._clock.now() / 1000)))
+        seconds = math.ceil(resets_at - self._clock.now() / 1000)
+        # A storage may have a clock of its own, which is a little ahead.
+        return max(1, min(seconds, item.get_expiry()))
 
 
 def redis_storage(url: str) -> Storage:

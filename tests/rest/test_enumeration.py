@@ -1,0 +1,202 @@
+"""Nobody learns who has an account: neither from an answer nor from the time it takes."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from threading import get_ident
+from typing import Any
+
+import pytest
+from sqlalchemy import event
+from tests.support.api import Answer, Api
+from tests.support.timing import busy_wait, differences, differs
+
+from strongroom.credentials.service import CredentialService
+from strongroom.testing.clock import HOUR
+
+KNOWN, UNKNOWN = "known@example.com", "other@example.com"
+NEW_PASSWORD = "Another2Battery"
+PAIRS, TRIES = 160, 3
+LEAK_SECONDS = 0.001
+
+Ask = Callable[[Api, str], Answer]
+
+
+@pytest.fixture
+def config_changes() -> dict[str, str]:
+    limits = """bcrypt_cost = 4
+[limits]
+login_failures_before_captcha = 1000
+login_per_address = ["100000/second"]
+available_per_address = ["1/day"]
+code_per_device = ["100000/second"]
+code_per_recipient = ["2/hour"]
+code_per_address = ["100000/second"]
+"""
+    return {"bcrypt_cost = 4\n": limits}
+
+
+@pytest.fixture(autouse=True)
+def known(api: Api) -> None:
+    api.person(email=KNOWN)
+    # The one question of the day that goes without a captcha.
+    assert is_available(api, "first@example.com").status_code == 200
+
+
+def log_in(api: Api, name: str) -> Answer:
+    return api.log_in(name, "Wrong1Horse")
+
+
+def reset(api: Api, name: str) -> Answer:
+    code = {"id": "0" * 32, "code": "000000"}
+    body = {"verificationCode": code, "newPassword": NEW_PASSWORD}
+    return api.post(f"/users/{name}/reset-password", body)
+
+
+def ask_for_code(api: Api, name: str) -> Answer:
+    return api.ask_for_code(name, "reset-password")
+
+
+def is_available(api: Api, name: str) -> Answer:
+    return api.get(f"/credentials/{name}/available")
+
+
+def is_available_by_a_wrong_captcha(api: Api, name: str) -> Answer:
+    headers = {"X-Captcha": f"{api.captcha()['id']}.41"}
+    return api.get(f"/credentials/{name}/available", headers=headers)
+
+
+ASKED: dict[str, tuple[Ask, int, list[int]]] = {
+    # What is asked, how often, and the statuses that must come.
+    "login": (log_in, 2, [401, 401]),
+    "reset-password": (reset, 7, [400] * 7),
+    "send-code": (ask_for_code, 3, [201, 201, 429]),
+    "available": (is_available, 2, [400, 400]),
+    "available by a wrong captcha": (is_available_by_a_wrong_captcha, 2, [400, 400]),
+}
+
+
+def told(answer: Answer) -> tuple[int, Any, list[tuple[str, str]]]:
+    """Return all that an answer says but for what is random in each."""
+    body = {name: value for name, value in answer.json.items() if name not in {"id", "requestId"}}
+    error = body.get("error")
+    if error:
+        body["error"] = {name: value for name, value in error.items() if name != "requestId"}
+    headers = [(name, value) for name, value in answer.headers if name != "X-Request-Id"]
+    return answer.status_code, body, headers
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_answers_do_not_tell_known_from_unknown(api: Api, name: str) -> None:
+    ask, times, statuses = ASKED[name]
+    known, unknown = ([told(ask(api, who)) for _ in range(times)] for who in (KNOWN, UNKNOWN))
+    assert known == unknown
+    assert [status for status, _, _ in known] == statuses
+
+
+def test_a_solved_captcha_buys_the_answer_and_nothing_beside_it(api: Api) -> None:
+    known, unknown = (told(available_by_captcha(api, who)) for who in (KNOWN, UNKNOWN))
+    assert (known[0], known[1]) == (200, {"available": False})
+    assert (unknown[0], unknown[1]) == (200, {"available": True})
+    assert without_length(known[2]) == without_length(unknown[2])
+
+
+def available_by_captcha(api: Api, name: str) -> Answer:
+    captcha = api.captcha()
+    headers = {"X-Captcha": f"{captcha['id']}.{captcha['answer']}"}
+    return api.get(f"/credentials/{name}/available", headers=headers)
+
+
+def without_length(headers: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    # The body says "true" or "false".
+    return [(name, value) for name, value in headers if name not in {"Content-Length", "ETag"}]
+
+
+class QuietSender:
+    """Takes every message, as a gateway would."""
+
+    name = "quiet"
+    development_only = False
+
+    def send(self, message: object) -> None:
+        """Send it nowhere."""
+
+
+def transactions(api: Api, action: Callable[[], object]) -> Counter[str]:
+    """Return how often a request began, committed and rolled back; what others do is not counted."""
+    counted: Counter[str] = Counter()
+    here = get_ident()
+
+    def count(name: str) -> None:
+        counted[name] += get_ident() == here
+
+    engine = api.container.database.engine
+    for name in ("begin", "commit", "rollback"):
+        event.listen(engine, name, lambda _, name=name: count(name))
+    action()
+    assert counted["begin"] > 0
+    return Counter(counted)
+
+
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+class TestTiming:
+    """What the time of an answer tells."""
+
+    @pytest.fixture(autouse=True)
+    def pool(self, api: Api, monkeypatch: pytest.MonkeyPatch) -> Iterator[ThreadPoolExecutor]:
+        """Messages go as in production: in the background, by a sender that is not waited for."""
+        messages = api.container.messages
+        monkeypatch.setattr(messages, "_senders", {"email": [QuietSender()]})
+        with ThreadPoolExecutor(1) as pool:
+            monkeypatch.setattr(messages, "_pool", pool)
+            yield pool
+
+    @pytest.fixture(autouse=True)
+    def no_disk(self, api: Api) -> None:
+        """What is slow and uneven is the disk; it is left out here, and its use is counted instead."""
+        engine = api.container.database.engine
+        event.listen(engine, "connect", lambda opened, _: opened.execute("PRAGMA synchronous = OFF"))
+        engine.dispose()
+
+    @pytest.mark.parametrize("ask", [log_in, reset, ask_for_code, is_available])
+    def test_known_and_unknown_cost_as_many_transactions(
+        self, api: Api, pool: ThreadPoolExecutor, ask: Ask
+    ) -> None:
+        assert transactions(api, partial(ask, api, KNOWN)) == transactions(
+            api, partial(ask, api, UNKNOWN)
+        )
+
+    @pytest.mark.parametrize("ask", [log_in, reset, ask_for_code, is_available])
+    def test_time_does_not_tell_known_from_unknown(
+        self, api: Api, pool: ThreadPoolExecutor, ask: Ask
+    ) -> None:
+        assert not differs(self.measure(api, pool, ask))
+
+    @pytest.mark.parametrize("ask", [log_in, ask_for_code])
+    def test_a_millisecond_more_for_the_known_would_be_seen(
+        self, api: Api, pool: ThreadPoolExecutor, ask: Ask, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        find_users = CredentialService.find_users
+
+        def find_slowly(self: CredentialService, *arguments: Any) -> Any:
+            found = find_users(self, *arguments)
+            if found:
+                busy_wait(LEAK_SECONDS)
+            return found
+
+        monkeypatch.setattr(CredentialService, "find_users", find_slowly)
+        assert differs(self.measure(api, pool, ask))
+
+    def measure(self, api: Api, pool: ThreadPoolExecutor, ask: Ask) -> list[float]:
+        """Return by how much longer the known take, pair by pair."""
+
+        def settle() -> None:
+            # No limit is ever reached, and no message of before is still on its way.
+            api.clock.advance(HOUR)
+            pool.submit(int).result()
+
+        known, unknown = (partial(ask, api, who) for who in (KNOWN, UNKNOWN))
+        # What is made once in a process is made before.
+        known(), unknown()
+        return differences(known, unknown, settle, pairs=PAIRS, tries=TRIES)

