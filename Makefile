@@ -7,7 +7,7 @@ PLUGINS := $(wildcard plugins/*)
 PROJECTS := pyproject.toml $(wildcard plugins/*/pyproject.toml)
 INSTALLED := $(VENV)/.installed
 
-.PHONY: help install serve test lint docs bench lock clean
+.PHONY: help install serve test test-timing lint docs bench lock clean
 
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
@@ -26,6 +26,9 @@ serve: install ## Run a development server on http://127.0.0.1:8000
 
 test: install ## Run all tests, on SQLite and on PostgreSQL
 	$(BIN)/pytest -n auto --dist loadscope
+
+test-timing: install ## Show that no time tells who has an account; wants an idle machine
+	STRONGROOM_TEST_TIMING=1 $(BIN)/pytest tests/rest/test_enumeration.py
 
 lint: install ## Check style, types and import contracts
 	$(BIN)/ruff check .

@@ -1,5 +1,6 @@
 """Nobody learns who has an account: neither from an answer nor from the time it takes."""
 
+import os
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -139,6 +140,10 @@ def transactions(api: Api, action: Callable[[], object]) -> Counter[str]:
     return Counter(counted)
 
 
+@pytest.mark.skipif(
+    "STRONGROOM_TEST_TIMING" not in os.environ,
+    reason="times differ with what else the machine does: make test-timing runs these by themselves",
+)
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 class TestTiming:
     """What the time of an answer tells."""
@@ -173,11 +178,6 @@ class TestTiming:
     ) -> None:
         assert not differs(self.measure(api, pool, ask))
 
-    # Not strict: on an idle machine nothing is seen, on one with five times the work it can hold it is.
-    @pytest.mark.xfail(
-        strict=False,
-        reason="only what is not suppressed is sent, by a thread beside the request",
-    )
     def test_time_does_not_tell_to_whom_a_code_is_sent(self, api: Api, pool: ThreadPoolExecutor) -> None:
         assert not differs(self.measure(api, pool, ask_for_code))
 

@@ -44,7 +44,9 @@ class PasswordHasher:
 
     def verify(self, password: str, stored: str | None) -> bool:
         """Return whether a password fits a hash; without a hash it takes as long to say no."""
-        target = (stored or self._nobody).encode()
+        # Made by whoever comes first, known or not, so that it tells nothing.
+        nobody = self._nobody
+        target = (stored or nobody).encode()
         fits = self._run(lambda: bcrypt.checkpw(self._prehash(password), target))
         return fits and stored is not None
 

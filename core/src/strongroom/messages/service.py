@@ -79,18 +79,20 @@ class MessageService:
             subject=subject,
             locale=locale,
         )
-        self._record(message, "suppressed" if suppressed else "pending")
-        if suppressed:
-            return
+        self._record(message)
         senders = self._senders.get(channel, ())
+        work = self._suppress if suppressed else self._deliver
         if all(sender.development_only for sender in senders):
-            self._deliver(message, senders)
+            work(message, senders)
         else:
-            self._pool.submit(self._deliver, message, senders)
+            self._pool.submit(work, message, senders)
 
     def close(self) -> None:
         """Wait for messages that are on their way."""
         self._pool.shutdown()
+
+    def _suppress(self, message: Message, _senders: Sequence[MessageSender[Any]]) -> None:
+        self._conclude(message, "suppressed")
 
     def _deliver(self, message: Message, senders: Sequence[MessageSender[Any]]) -> None:
         for sender in senders:
@@ -120,13 +122,13 @@ class MessageService:
             self._sleep(pause * random.uniform(0.5, 1.5))  # noqa: S311  jitter is no secret
         return sender.send(message)
 
-    def _record(self, message: Message, outcome: str) -> None:
+    def _record(self, message: Message) -> None:
         row = {
             "id": message.id,
             "channel": message.channel,
             "recipient": message.recipient,
             "template": message.template,
-            "outcome": outcome,
+            "outcome": "pending",
             "created_at": self._clock.now(),
         }
         with self._database.write() as connection:
