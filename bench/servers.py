@@ -2,6 +2,7 @@
 
 import http.client
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -17,6 +18,7 @@ from bench.usage import processes
 
 HOST: Final = "127.0.0.1"
 START_SECONDS: Final = 30
+PORTS = (20_000, 32_000)
 STOP_SECONDS: Final = 5
 ROOT: Final = Path(__file__).parents[1]
 STRONGROOM: Final = str(Path(sys.executable).with_name("strongroom"))
@@ -96,10 +98,12 @@ def _write_config(path: Path, port: int) -> Path:
 
 
 def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind((HOST, 0))
-        port: int = probe.getsockname()[1]
-        return port
+    """Return a free port below the range that the system gives out by itself to others meanwhile."""
+    while True:
+        port = random.SystemRandom().randrange(*PORTS)
+        with suppress(OSError), socket.socket() as probe:
+            probe.bind((HOST, port))
+            return port
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import socket
 import subprocess
 import sys
@@ -9,7 +10,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from typing import Any
 STRONGROOM = Path(sys.executable).with_name("strongroom")
 START_SECONDS = 30
 STOP_SECONDS = 60
+PORTS = (20_000, 32_000)
 
 BASE_CONFIG = """
 [server]
@@ -135,8 +137,13 @@ def wait_until_answering(server: Server) -> None:
 
 
 def free_port() -> int:
-    """Return a port that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+    """Return a port that nobody listens on.
+
+    It lies below the range that the system gives out by itself: other tests and their connections
+    take ports of that range all the time, and might take this one before the server does.
+    """
+    while True:
+        port = random.SystemRandom().randrange(*PORTS)
+        with suppress(OSError), socket.socket() as probe:
+            probe.bind(("127.0.0.1", port))
+            return port
