@@ -37,7 +37,7 @@ from strongroom.web.guard import TokenVerifier
 from strongroom.web.openapi import create_api
 from strongroom.web.requests import TrustedProxies, register_request_hooks
 from strongroom.web.reserved import reserve_paths
-from strongroom.web.wsgi import HonestLength
+from strongroom.web.wsgi import HonestLength, LingeringRefusal
 
 MAX_JSON_BYTES = 1024 * 1024
 
@@ -72,7 +72,8 @@ def create_app(configuration: Configuration, clock: Clock | None = None) -> Flas
         container.close()
         configuration.blame(("plugins", "enabled"), str(error))
         configuration.refuse_problems()
-    app.wsgi_app = HonestLength(app.wsgi_app)  # type: ignore[method-assign]  # as Flask documents it
+    # As Flask documents it.
+    app.wsgi_app = LingeringRefusal(HonestLength(app.wsgi_app))  # type: ignore[method-assign]
     return app
 
 

@@ -28,7 +28,12 @@ class ServerSettings:
     host: str = option("127.0.0.1", help="The address to listen on.")
     port: int = option(8000, minimum=0, maximum=65535, help="The port to listen on.")
     workers: int = option(2, minimum=1, maximum=256, help="The number of server processes.")
-    threads: int = option(16, minimum=1, maximum=512, help="Requests a process works on at once.")
+    threads: int = option(
+        64,
+        minimum=1,
+        maximum=512,
+        help="Requests a process works on at once; a slow upload holds one of them.",
+    )
     public_url: str = option(
         "", help="The URL clients reach the server by, without base_path; empty: http://host:port."
     )

@@ -1,0 +1,39 @@
+"""A request that is refused before its body was read: its client hears why."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.e2e.client import Client
+from tests.support.server import Server, serving, write_config
+
+ROUNDS = 20
+BODY = b"x" * (8 * 1024 * 1024)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    folder = tmp_path_factory.mktemp("refused")
+    with serving(write_config(folder, f"sqlite:///{folder}/strongroom.sqlite3")) as server:
+        yield server
+
+
+@pytest.mark.parametrize(("path", "status"), [("/authorizations", 413), ("/nowhere", 404)])
+def test_the_answer_arrives_although_the_body_is_still_being_sent(
+    server: Server, path: str, status: int
+) -> None:
+    client = Client(server.url)
+    headers = {"Content-Type": "application/json"}
+    answers = [client.request("POST", path, BODY, headers).status for _ in range(ROUNDS)]
+    assert answers == [status] * ROUNDS
+
+
+def test_a_body_without_end_is_cut_off(server: Server) -> None:
+    """Nobody may keep a refused request going for ever."""
+
+    def endless() -> Iterator[bytes]:
+        while True:
+            yield BODY
+
+    with pytest.raises(OSError):  # noqa: PT011  reset or broken pipe, as it comes
+        Client(server.url).request("POST", "/nowhere", endless(), {"Transfer-Encoding": "chunked"})
