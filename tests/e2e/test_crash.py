@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
+from strongroom.assembly.container import Container, build
 from strongroom.clock import Clock, SystemClock
 from strongroom.config import load
-from strongroom.container import Container, build
 from strongroom.storage.models import BlobState, blobs
 from strongroom.storage.service import ABANDONED_AFTER
 from strongroom.testing.clock import ManualClock
@@ -131,7 +131,7 @@ def collect_a_day_later(config: Path) -> int:
     """Collect what was abandoned, and return how many blobs that were."""
     now = int(time.time() * 1000)
     with services(config, ManualClock(now + ABANDONED_AFTER + PATIENCE * 1000)) as container:
-        return container.blobs.collect()
+        return container.keeping.blobs.collect()
 
 
 def files_below(root: Path) -> set[str]:

@@ -66,7 +66,7 @@ def test_an_unexpected_error_tells_nothing(api: Api, monkeypatch: pytest.MonkeyP
     def explode() -> None:
         raise RuntimeError("secret of the server")
 
-    monkeypatch.setattr(api.container.captchas, "issue", explode, raising=True)
+    monkeypatch.setattr(api.container.identity.captchas, "issue", explode, raising=True)
     response = api.post("/captchas", {})
     assert (response.status_code, error_code(response)) == (500, "error.internal")
     assert "secret" not in response.text

@@ -151,7 +151,7 @@ class TestTiming:
     @pytest.fixture(autouse=True)
     def pool(self, api: Api, monkeypatch: pytest.MonkeyPatch) -> Iterator[ThreadPoolExecutor]:
         """Messages go as in production: in the background, by a sender that is not waited for."""
-        messages = api.container.messages
+        messages = api.container.identity.messages
         monkeypatch.setattr(messages, "_senders", {"email": [QuietSender()]})
         with ThreadPoolExecutor(1) as pool:
             monkeypatch.setattr(messages, "_pool", pool)

@@ -147,7 +147,7 @@ class TestDeletion:
         assert (response.status_code, response.json) == (200, {"success": True})
         assert api.get(f"{tenant}/files/{file}", by=person).status_code == 404
         assert api.delete(f"{tenant}/files/{file}", by=person).status_code == 404
-        assert list(api.container.storages["main"].scan()) == []
+        assert list(api.container.keeping.blobs.storages["main"].scan()) == []
 
     def test_a_folder_goes_with_all_below_it(self, api: Api) -> None:
         person = api.person()
@@ -158,8 +158,8 @@ class TestDeletion:
             parent = api.folder(tenant, person, f"folder{depth}", parent)["id"]
         kept = api.upload(tenant, person, "kept", b"z")
         assert api.delete(f"{tenant}/files/{top}", by=person).status_code == 200
-        api.container.blobs.collect()
-        assert len(list(api.container.storages["main"].scan())) == 1
+        api.container.keeping.blobs.collect()
+        assert len(list(api.container.keeping.blobs.storages["main"].scan())) == 1
         with api.container.database.read() as connection:
             # The root of the tenant, and what was kept.
             assert connection.execute(select(func.count()).select_from(nodes)).scalar_one() == 2

@@ -21,7 +21,7 @@ def digest(content: bytes) -> str:
 
 def stored_objects(api: Api) -> int:
     """Return how many objects the storage holds."""
-    return len(list(api.container.storages["main"].scan()))
+    return len(list(api.container.keeping.blobs.storages["main"].scan()))
 
 
 def known_blobs(api: Api) -> int:
@@ -258,7 +258,7 @@ def test_a_conflict_may_be_resolved_by_replacing_the_content(api: Api) -> None:
     assert (second["id"], second["size"]) == (first["id"], 5)
     assert second["revision"] > first["revision"]
     assert api.get(f"{tenant}/files/{first['id']}/download", by=person).data == b"newer"
-    api.container.blobs.collect()
+    api.container.keeping.blobs.collect()
     assert stored_objects(api) == 1
 
 

@@ -9,7 +9,7 @@ from werkzeug.datastructures import Headers
 from werkzeug.test import TestResponse
 
 from strongroom.accounts.registration import Registration
-from strongroom.container import Container
+from strongroom.assembly.container import Container
 from strongroom.identity import Origin
 from strongroom.testing.clock import ManualClock
 from strongroom.users.models import UserType
@@ -116,7 +116,7 @@ class Api:
         email = identifiers.pop("email", f"person{self._people}@example.com")
         kind = UserType.ADMIN if admin else UserType.USER
         registration = Registration(name=name, password=PASSWORD, email=email, kind=kind, **identifiers)
-        user = self.container.registration.create(registration, Origin())
+        user = self.container.identity.registration.create(registration, Origin())
         response = self.log_in(email)
         assert response.status_code == 200, response.text
         return Person(user.id, email, response.headers["X-Access-Token"])

@@ -5,29 +5,16 @@ from typing import Any
 
 from flask import Flask
 
-from strongroom.accounts.bindings import BindingService
 from strongroom.accounts.credential_views import blueprint as credentials_blueprint
-from strongroom.accounts.passwords import PasswordService
-from strongroom.accounts.registration import RegistrationService
-from strongroom.accounts.service import AccountService
 from strongroom.accounts.views import blueprint as users_blueprint
-from strongroom.audit.listing import AuditListing
+from strongroom.assembly.container import Container, build
 from strongroom.audit.views import blueprint as audit_blueprint
-from strongroom.authorizations.login import LoginService
-from strongroom.authorizations.service import AuthorizationService
 from strongroom.authorizations.views import blueprint as authorizations_blueprint
 from strongroom.clock import Clock
 from strongroom.config import Configuration, Settings
-from strongroom.container import Container, build
-from strongroom.files.listing import FileListing
-from strongroom.files.service import FileService
 from strongroom.files.views import blueprint as files_blueprint
-from strongroom.limits.rates import RateLimits
 from strongroom.plugin_manager import PluginError
-from strongroom.tenants.service import TenantService
 from strongroom.tenants.views import blueprint as tenants_blueprint
-from strongroom.verification.captchas import CaptchaService
-from strongroom.verification.sending import CodeSending
 from strongroom.verification.views import blueprint as verification_blueprint
 from strongroom.version import __version__
 from strongroom.web.components import provide, use
@@ -90,21 +77,9 @@ def _provide_components(app: Flask, container: Container) -> None:
         Container: container,
         PublicUrl: PublicUrl(settings.public_root),
         TrustedProxies: TrustedProxies(networks),
-        TokenVerifier: container.authorizations,
+        TokenVerifier: container.identity.authorizations,
         Settings: settings,
-        AuthorizationService: container.authorizations,
-        AccountService: container.accounts,
-        BindingService: container.bindings,
-        PasswordService: container.passwords,
-        RegistrationService: container.registration,
-        RateLimits: container.rates,
-        CodeSending: container.code_sending,
-        LoginService: container.logins,
-        CaptchaService: container.captchas,
-        TenantService: container.tenants,
-        FileService: container.files,
-        FileListing: container.listing,
-        AuditListing: container.audit_listing,
+        **{type(service): service for service in container.services()},
     }
     for kind, component in components.items():
         provide(app, kind, component)

@@ -33,7 +33,7 @@ def verify_command(context: CommandContext, expect: Link | None, *, as_json: boo
     """
     with context.container() as container:
         try:
-            verified = container.audit_verifier.verify(expect)
+            verified = container.identity.audit_verifier.verify(expect)
         except ChainBroken as error:
             raise click.ClickException(str(error)) from error
     if as_json:
@@ -47,5 +47,5 @@ def verify_command(context: CommandContext, expect: Link | None, *, as_json: boo
 def prune_command(context: CommandContext) -> None:
     """Remove records older than audit.retention_days; safe beside running servers."""
     with context.container() as container:
-        removed = container.audit_retention.prune(Origin(user_agent="command line"))
+        removed = container.identity.audit_retention.prune(Origin(user_agent="command line"))
     click.echo(f"{removed} records removed")

@@ -12,7 +12,7 @@ import click
 from strongroom.config import Configuration, load
 
 if TYPE_CHECKING:
-    from strongroom.container import Container
+    from strongroom.assembly.container import Container
 
 
 class CommandContext:
@@ -33,8 +33,8 @@ class CommandContext:
     @contextmanager
     def container(self) -> Iterator["Container"]:
         """Make the services, on a database whose schema is current, and close them afterwards."""
+        from strongroom.assembly.container import build
         from strongroom.cli.schema import require_current_schema
-        from strongroom.container import build
 
         container = build(self.configuration)
         try:

@@ -15,4 +15,4 @@ def storage_group() -> None:
 def gc_command(context: CommandContext) -> None:
     """Remove bytes that nothing refers to any more; safe beside running servers."""
     with context.container() as container:
-        click.echo(f"{container.blobs.collect()} blobs removed")
+        click.echo(f"{container.keeping.blobs.collect()} blobs removed")

@@ -48,7 +48,9 @@ def create(
     )
     with context.container() as container:
         try:
-            user = container.registration.create(registration, Origin(user_agent="command line"))
+            user = container.identity.registration.create(
+                registration, Origin(user_agent="command line")
+            )
         except StrongroomError as error:
             raise click.ClickException(_explain(error)) from error
     click.echo(json.dumps(_present(user), ensure_ascii=False) if as_json else f"{user.id} {user.name}")

@@ -56,7 +56,7 @@ class BlobService:
     def __init__(self, database: Database, clock: Clock, storages: Backends, target: str) -> None:
         self._database = database
         self._clock = clock
-        self._storages = storages
+        self.storages = storages
         self._target = target
 
     def receive(self, source: ByteSource, *, size: int | None, max_bytes: int) -> ReceivedBlob:
@@ -76,7 +76,7 @@ class BlobService:
             connection.execute(insert(blobs).values(row))
         metered = MeteredSource(source, max_bytes)
         try:
-            self._storages[self._target].put(key, metered, size=size)
+            self.storages[self._target].put(key, metered, size=size)
         except BaseException:
             self.discard(key)
             raise
@@ -137,7 +137,7 @@ class BlobService:
         """Open a range of bytes that are stored."""
         with self._database.read() as connection:
             storage = connection.execute(select(blobs.c.storage).where(blobs.c.key == key)).scalar_one()
-        return self._storages[storage].open(key, start=start, length=length)
+        return self.storages[storage].open(key, start=start, length=length)
 
     def collect(self) -> int:
         """Remove released bytes and abandoned uploads, and return how many there were.
@@ -167,7 +167,7 @@ class BlobService:
             return [(row.key, row.storage) for row in connection.execute(query.limit(_BATCH))]
 
     def _remove(self, key: str, storage: str) -> None:
-        self._storages[storage].delete(key)
+        self.storages[storage].delete(key)
         with self._database.write() as connection:
             connection.execute(delete(blobs).where(blobs.c.key == key))
 

@@ -1,0 +1,64 @@
+"""The container: all services of one process."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, fields
+
+from strongroom.assembly.foundation import Foundation
+from strongroom.assembly.identity import IdentityServices, assemble_identity
+from strongroom.assembly.keeping import KeepingServices, assemble_keeping
+from strongroom.clock import Clock, SystemClock
+from strongroom.config import Configuration, Settings
+from strongroom.database import Database
+from strongroom.production import refuse_unsafe
+from strongroom.selection import Selection, select
+
+
+@dataclass(frozen=True, slots=True)
+class Container:
+    """The services of one process, and what must be closed with them."""
+
+    base: Foundation
+    identity: IdentityServices
+    keeping: KeepingServices
+
+    @property
+    def settings(self) -> Settings:
+        """The settings the process runs with."""
+        return self.base.settings
+
+    @property
+    def selection(self) -> Selection:
+        """The plugins the process runs with."""
+        return self.base.selection
+
+    @property
+    def database(self) -> Database:
+        """The database of all services."""
+        return self.base.database
+
+    def services(self) -> Iterator[object]:
+        """Iterate over what routes may ask."""
+        yield self.base.rates
+        for group in (self.identity, self.keeping):
+            for field in fields(group):
+                yield getattr(group, field.name)
+
+    def close(self) -> None:
+        """Close connections and extensions."""
+        self.base.resources.close()
+
+
+def build(configuration: Configuration, clock: Clock | None = None) -> Container:
+    """Make the services of a process.
+
+    Raises:
+        ConfigurationError: the configuration cannot be served.
+    """
+    selection = select(configuration)
+    refuse_unsafe(configuration, selection)
+    with ExitStack() as resources:
+        base = Foundation(configuration, selection, clock or SystemClock(), resources)
+        container = Container(base, assemble_identity(base), assemble_keeping(base))
+        base.resources = resources.pop_all()
+        return container

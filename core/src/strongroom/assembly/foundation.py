@@ -1,0 +1,76 @@
+"""What all services stand on."""
+
+from contextlib import ExitStack
+from typing import NoReturn
+
+from sqlalchemy.exc import ArgumentError, NoSuchModuleError
+
+from strongroom.audit.service import AuditService
+from strongroom.clock import Clock
+from strongroom.config import Configuration, Settings
+from strongroom.database import Database
+from strongroom.limits.rates import RateLimits, redis_storage
+from strongroom.limits.service import Counters
+from strongroom.limits.storage import DatabaseStorage
+from strongroom.secret_keys import SecretKeys, load_or_create_secret
+from strongroom.selection import Selection
+from strongroom.users.service import UserService
+
+
+class Foundation:
+    """The configuration of a process, and the few services that all others need.
+
+    Raises:
+        ConfigurationError: the configuration cannot be served.
+    """
+
+    def __init__(
+        self, configuration: Configuration, selection: Selection, clock: Clock, resources: ExitStack
+    ) -> None:
+        """What must be closed with the process is put on ``resources``."""
+        self._configuration = configuration
+        self.settings: Settings = configuration.settings
+        self.selection = selection
+        self.clock = clock
+        self.resources = resources
+        self._make_data_dir()
+        self.keys = self._secret_keys()
+        self.database = self._open_database()
+        self.audit = AuditService(clock)
+        self.users = UserService(clock)
+        self.counters = Counters(clock, self.keys)
+        self.rates = self._rates()
+
+    def refuse(self, path: tuple[str, ...], message: str) -> NoReturn:
+        """Raise the error that blames a key of the configuration."""
+        self._configuration.blame(path, message)
+        self._configuration.refuse_problems()
+        raise AssertionError("a problem was blamed")
+
+    def _make_data_dir(self) -> None:
+        try:
+            self.settings.server.data_dir.absolute().mkdir(parents=True, exist_ok=True, mode=0o700)
+        except OSError as error:
+            self.refuse(("server", "data_dir"), f"cannot be made: {error.strerror}")
+
+    def _secret_keys(self) -> SecretKeys:
+        server = self.settings.server
+        try:
+            return SecretKeys(
+                server.secret_key or load_or_create_secret(server.data_dir.absolute() / "secret.key")
+            )
+        except ValueError as error:
+            self.refuse(("server", "secret_key"), str(error))
+
+    def _open_database(self) -> Database:
+        try:
+            database = Database(self.settings.database_url, pool_size=self.settings.server.threads)
+        except (ValueError, ArgumentError, NoSuchModuleError) as error:
+            self.refuse(("database", "url"), f"cannot be opened: {error}")
+        self.resources.callback(database.close)
+        return database
+
+    def _rates(self) -> RateLimits:
+        url = self.settings.redis.url
+        storage = redis_storage(url) if url else DatabaseStorage(self.database, self.clock)
+        return RateLimits(storage, self.keys, self.clock)

@@ -1,0 +1,157 @@
+"""Who they are: users, credentials, codes, tokens, and the record of what happens to them."""
+
+from dataclasses import dataclass
+
+from strongroom.accounts.bindings import BindingService
+from strongroom.accounts.notices import Notices
+from strongroom.accounts.passwords import PasswordService
+from strongroom.accounts.registration import RegistrationService
+from strongroom.accounts.service import AccountService
+from strongroom.assembly.foundation import Foundation
+from strongroom.audit.listing import AuditListing
+from strongroom.audit.retention import AuditRetention
+from strongroom.audit.verifier import AuditVerifier
+from strongroom.authorizations.key_file import KeyFile, create_key_file
+from strongroom.authorizations.keys import KeyRingError
+from strongroom.authorizations.login import LoginService, LoginServices
+from strongroom.authorizations.minting import TokenMint
+from strongroom.authorizations.proofs import CoreProofs
+from strongroom.authorizations.refresh import RefreshTokens
+from strongroom.authorizations.service import AuthorizationService
+from strongroom.authorizations.sessions import Sessions
+from strongroom.authorizations.throttle import LoginThrottle
+from strongroom.authorizations.tokens import TokenSigner
+from strongroom.credentials.passwords import PasswordHasher
+from strongroom.credentials.service import CredentialService
+from strongroom.messages.service import MessageService
+from strongroom.verification.captchas import CaptchaService
+from strongroom.verification.codes import CodeService
+from strongroom.verification.sending import CodeSending
+
+
+@dataclass(frozen=True, slots=True)
+class IdentityServices:
+    """What the rest of the server asks about people."""
+
+    registration: RegistrationService
+    accounts: AccountService
+    bindings: BindingService
+    passwords: PasswordService
+    messages: MessageService
+    captchas: CaptchaService
+    code_sending: CodeSending
+    logins: LoginService
+    authorizations: AuthorizationService
+    audit_listing: AuditListing
+    audit_retention: AuditRetention
+    audit_verifier: AuditVerifier
+
+
+def assemble_identity(base: Foundation) -> IdentityServices:
+    """Put the services together, from those that need nothing to those that need many."""
+    database, users, audit, settings = base.database, base.users, base.audit, base.settings
+    credentials = _credentials(base)
+    captchas = _captchas(base)
+    codes = CodeService(database, base.clock, base.keys, base.counters)
+    messages = _messages(base)
+    notices = Notices(credentials, messages)
+    mint, authorizations = _authorizations(base)
+    return IdentityServices(
+        registration=RegistrationService(database, users, credentials, codes, audit),
+        accounts=AccountService(database, users, authorizations, notices, audit),
+        bindings=BindingService(database, credentials, codes, notices, audit),
+        passwords=PasswordService(database, credentials, codes, authorizations, notices, audit),
+        messages=messages,
+        captchas=captchas,
+        code_sending=CodeSending(
+            database, captchas, base.rates, settings.limits, codes, credentials, messages
+        ),
+        logins=_logins(base, credentials, captchas, codes, mint),
+        authorizations=authorizations,
+        audit_listing=AuditListing(database, users),
+        audit_retention=AuditRetention(database, base.clock, audit, settings.audit.retention_days),
+        audit_verifier=AuditVerifier(database),
+    )
+
+
+def _credentials(base: Foundation) -> CredentialService:
+    passwords = base.settings.passwords
+    hasher = PasswordHasher(
+        base.keys.derive("passwords"),
+        cost=passwords.bcrypt_cost,
+        in_flight=passwords.hashes_in_flight,
+    )
+    return CredentialService(base.database, base.clock, hasher, base.settings.login.default_region)
+
+
+def _captchas(base: Foundation) -> CaptchaService:
+    provider = base.selection.captcha.make()
+    base.resources.callback(provider.close)
+    lifetime = base.settings.captcha.lifetime_seconds * 1000
+    return CaptchaService(base.database, base.clock, base.keys, provider, lifetime)
+
+
+def _messages(base: Foundation) -> MessageService:
+    senders = {
+        channel: [choice.make() for choice in choices]
+        for channel, choices in base.selection.senders.items()
+    }
+    for channel_senders in senders.values():
+        for sender in channel_senders:
+            base.resources.callback(sender.close)
+    service = MessageService(base.database, base.clock, senders)
+    base.resources.callback(service.close)
+    return service
+
+
+def _authorizations(base: Foundation) -> tuple[TokenMint, AuthorizationService]:
+    signer = _signer(base)
+    lifetime = base.settings.tokens.refresh_lifetime_seconds * 1000
+    refresh_tokens = RefreshTokens(base.clock, base.keys, lifetime=lifetime)
+    sessions = Sessions(base.clock, lifetime=max(lifetime, signer.lifetime))
+    mint = TokenMint(sessions, signer, refresh_tokens, base.users)
+    return mint, AuthorizationService(
+        base.database, sessions, signer, refresh_tokens, mint, base.users, base.audit
+    )
+
+
+def _signer(base: Foundation) -> TokenSigner:
+    settings = base.settings
+    return TokenSigner(
+        _key_file(base),
+        issuer=settings.public_root + settings.server.base_path,
+        lifetime=settings.tokens.lifetime_seconds * 1000,
+        clock=base.clock,
+    )
+
+
+def _key_file(base: Foundation) -> KeyFile:
+    tokens, path = base.settings.tokens, base.settings.keys_path
+    try:
+        if tokens.keys_file is None:
+            create_key_file(path, tokens.algorithm, base.clock.now())
+        return KeyFile(path, tokens.algorithm)
+    except KeyRingError as error:
+        base.refuse(("tokens", "keys_file"), str(error))
+
+
+def _logins(
+    base: Foundation,
+    credentials: CredentialService,
+    captchas: CaptchaService,
+    codes: CodeService,
+    mint: TokenMint,
+) -> LoginService:
+    limits = base.settings.limits
+    throttle = LoginThrottle(
+        base.database,
+        base.counters,
+        free_failures=limits.login_failures_before_captcha,
+        lifetime=limits.login_failures_seconds * 1000,
+    )
+    proofs = CoreProofs(credentials, codes)
+    methods = [choice.make(proofs) for choice in base.selection.login_methods]
+    for method in methods:
+        base.resources.callback(method.close)
+    services = LoginServices(base.users, credentials, captchas, throttle, base.rates, limits, base.audit)
+    return LoginService(base.database, base.clock, mint, methods, services)

@@ -1,0 +1,61 @@
+"""What they keep: tenants and their files, and the storages that hold the bytes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from strongroom.assembly.foundation import Foundation
+from strongroom.files.access import AccessControl
+from strongroom.files.listing import FileListing
+from strongroom.files.service import FileService
+from strongroom.files.tree import Tree
+from strongroom.plugin_api.storage import StorageBackend, StorageError
+from strongroom.storage.service import BlobService
+from strongroom.tenants.memberships import Memberships
+from strongroom.tenants.service import TenantService
+
+
+@dataclass(frozen=True, slots=True)
+class KeepingServices:
+    """What the rest of the server asks about tenants, files and bytes."""
+
+    tenants: TenantService
+    blobs: BlobService
+    files: FileService
+    listing: FileListing
+
+
+def assemble_keeping(base: Foundation) -> KeepingServices:
+    """Put the services together, from those that need nothing to those that need many."""
+    database, settings = base.database, base.settings
+    memberships = Memberships(base.clock)
+    access = AccessControl(base.clock, memberships)
+    tenants = TenantService(
+        database,
+        base.clock,
+        memberships,
+        base.users,
+        base.audit,
+        any_user_creates=settings.files.user_tenants,
+    )
+    blobs = BlobService(database, base.clock, _open_storages(base), settings.files.storage)
+    files = FileService(
+        database,
+        access,
+        Tree(base.clock),
+        blobs,
+        tenants,
+        max_file_bytes=settings.files.max_file_bytes,
+    )
+    return KeepingServices(tenants, blobs, files, FileListing(database, access, base.users))
+
+
+def _open_storages(base: Foundation) -> Mapping[str, StorageBackend[Any]]:
+    storages = {}
+    for name, choice in base.selection.storages.items():
+        try:
+            storages[name] = choice.make()
+        except StorageError as error:
+            base.refuse(("storages", name), f"cannot be opened: {error}")
+        base.resources.callback(storages[name].close)
+    return storages
