@@ -67,6 +67,28 @@ def test_a_database_that_is_away_is_unavailable() -> None:
     database.close()
 
 
+def test_a_transaction_within_another_is_a_mistake(database_url: str) -> None:
+    database = Database(database_url)
+    with database.read(), pytest.raises(RuntimeError, match="within another"), database.read():
+        pytest.fail("the thread has one already")
+    with database.read():
+        pass
+    database.close()
+
+
+def test_a_pool_that_is_used_up_is_unavailable(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("strongroom.database.engine._POOL_SECONDS", 0.01)
+    database = Database(database_url, pool_size=1)
+    taken = [database.engine.connect() for _ in range(2)]
+    with pytest.raises(Unavailable), database.read():
+        pytest.fail("there is no connection left")
+    for connection in taken:
+        connection.close()
+    database.close()
+
+
 def test_a_fault_that_waiting_does_not_mend_is_not_unavailable(database_url: str) -> None:
     database = Database(database_url)
     with pytest.raises(DBAPIError) as fault, database.read() as connection:

@@ -64,7 +64,7 @@ class Foundation:
 
     def _open_database(self) -> Database:
         try:
-            database = Database(self.settings.database_url, pool_size=self.settings.server.threads)
+            database = Database(self.settings.database_url, pool_size=self.settings.database.pool_size)
         except (ValueError, ArgumentError, NoSuchModuleError) as error:
             self.refuse(("database", "url"), f"cannot be opened: {error}")
         self.resources.callback(database.close)

@@ -74,6 +74,12 @@ class DatabaseSettings:
     url: str = option(
         "", secret=True, help="sqlite:///FILE or postgresql+psycopg://...; empty: SQLite in data_dir."
     )
+    pool_size: int = option(
+        16,
+        minimum=1,
+        maximum=512,
+        help="Connections that a process keeps open; under load it opens as many more.",
+    )
 
     def __post_init__(self) -> None:
         if self.url and not self.url.startswith(("sqlite:///", "postgresql+psycopg://")):

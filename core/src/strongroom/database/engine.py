@@ -7,18 +7,21 @@ once, so that it never finds, half way, that somebody else was faster.
 
 import logging
 import sqlite3
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event, make_url
 from sqlalchemy.exc import DBAPIError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from strongroom.errors import StorageFull, Unavailable
 
 logger = logging.getLogger(__name__)
 
 _BUSY_SECONDS = 30
+_POOL_SECONDS = 10
 _AWAY_ON_SQLITE = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_CANTOPEN})
 _WRITING = "strongroom_writing"
 
@@ -29,9 +32,13 @@ class Database:
     Args:
         url: ``sqlite:///FILE`` or ``postgresql+psycopg://...``.
         pool_size: connections kept open; as many more are opened under load.
+
+    A thread has one transaction at a time: one within another could wait for a connection, or for a
+    lock, that only itself will ever give back.
     """
 
     def __init__(self, url: str, *, pool_size: int = 16) -> None:
+        self._of_thread = threading.local()
         self.engine = (
             _sqlite_engine(url, pool_size) if url.startswith("sqlite") else _engine(url, pool_size)
         )
@@ -44,7 +51,7 @@ class Database:
         Raises:
             Unavailable: the database does not answer.
         """
-        with _unavailable_when_away(), self.engine.begin() as connection:
+        with self._only_one(), _unavailable_when_away(), self.engine.begin() as connection:
             yield connection
 
     @contextmanager
@@ -54,17 +61,32 @@ class Database:
         Raises:
             Unavailable: the database does not answer.
         """
-        with _unavailable_when_away(), self._writer.begin() as connection:
+        with self._only_one(), _unavailable_when_away(), self._writer.begin() as connection:
             yield connection
 
     def close(self) -> None:
         """Close every connection."""
         self.engine.dispose()
 
+    @contextmanager
+    def _only_one(self) -> Iterator[None]:
+        if getattr(self._of_thread, "busy", False):
+            raise RuntimeError("a transaction was begun within another")
+        self._of_thread.busy = True
+        try:
+            yield
+        finally:
+            self._of_thread.busy = False
+
 
 def _engine(url: str, pool_size: int) -> Engine:
     return create_engine(
-        url, pool_size=pool_size, max_overflow=pool_size, pool_pre_ping=True, hide_parameters=True
+        url,
+        pool_size=pool_size,
+        max_overflow=pool_size,
+        pool_timeout=_POOL_SECONDS,
+        pool_pre_ping=True,
+        hide_parameters=True,
     )
 
 
@@ -76,6 +98,7 @@ def _sqlite_engine(url: str, pool_size: int) -> Engine:
         url,
         pool_size=pool_size,
         max_overflow=pool_size,
+        pool_timeout=_POOL_SECONDS,
         hide_parameters=True,
         connect_args={"timeout": _BUSY_SECONDS, "check_same_thread": False},
     )
@@ -106,6 +129,9 @@ def _begin_sqlite(connection: Connection) -> None:
 def _unavailable_when_away() -> Iterator[None]:
     try:
         yield
+    except PoolTimeoutError as error:
+        logger.warning("No connection to the database came free")
+        raise Unavailable(retry_after=1) from error
     except DBAPIError as error:
         if _is_full(error):
             raise StorageFull("The database has no room.") from error
