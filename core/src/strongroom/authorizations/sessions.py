@@ -3,7 +3,7 @@
 import logging
 from typing import Final
 
-from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, bindparam, delete, func, insert, select, update
 from sqlalchemy.exc import SQLAlchemyError
 
 from strongroom.authorizations.models import Authorization, authorizations
@@ -19,6 +19,9 @@ SEEN_INTERVAL: Final = 60_000
 """Milliseconds by which ``last_seen_at`` may lag behind."""
 
 _LOGINS_LOCK: Final = 0x41555448
+
+# Built once, for every request with a token asks it.
+_BY_ID: Final = select(authorizations).where(authorizations.c.id == bindparam("id"))
 
 logger = logging.getLogger(__name__)
 
@@ -93,8 +96,7 @@ class Sessions:
 
     def find(self, connection: Connection, authorization_id: str) -> Authorization | None:
         """Return an authorization, be it alive or not."""
-        query = select(authorizations).where(authorizations.c.id == authorization_id)
-        row = connection.execute(query).first()
+        row = connection.execute(_BY_ID, {"id": authorization_id}).first()
         return None if row is None else Authorization(*row)
 
     def page(self, connection: Connection, user_id: str, paging: Paging) -> Page[Authorization]:

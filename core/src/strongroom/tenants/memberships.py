@@ -1,6 +1,8 @@
 """Who belongs to which tenant, within the caller's transaction."""
 
-from sqlalchemy import Connection, delete, func, select
+from typing import Final
+
+from sqlalchemy import Connection, bindparam, delete, func, select
 
 from strongroom.clock import Clock
 from strongroom.database.upsert import insert
@@ -8,6 +10,12 @@ from strongroom.errors import Forbidden, LastAdministrator
 from strongroom.identity import Identity
 from strongroom.paging import Page, Paging, select_page
 from strongroom.tenants.models import Member, Role, tenant_members, tenants
+
+# Built once, for every request about a tenant asks it.
+_ROLE: Final = select(tenant_members.c.role).where(
+    tenant_members.c.tenant_id == bindparam("tenant_id"),
+    tenant_members.c.user_id == bindparam("user_id"),
+)
 
 
 class Memberships:
@@ -18,10 +26,7 @@ class Memberships:
 
     def role(self, connection: Connection, tenant_id: str, user_id: str) -> Role | None:
         """Return what a user is in a tenant, or ``None``: also when there is no such tenant."""
-        query = select(tenant_members.c.role).where(
-            tenant_members.c.tenant_id == tenant_id, tenant_members.c.user_id == user_id
-        )
-        role = connection.execute(query).scalar()
+        role = connection.execute(_ROLE, {"tenant_id": tenant_id, "user_id": user_id}).scalar()
         return Role(role) if role else None
 
     def require_member(self, connection: Connection, tenant_id: str, identity: Identity) -> Role:
