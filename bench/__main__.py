@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from bench import details, login, transfer
+from bench import details, downloads, login, startup, transfer, uploads
 from bench.harness import Plan, Row
 from bench.report import as_json, markdown
 
@@ -16,7 +16,10 @@ Bench = Callable[[Plan], list[Row]]
 BENCHES: Final[dict[str, Bench]] = {
     "login": login.measure,
     "details": details.measure,
+    "downloads": downloads.measure,
+    "uploads": uploads.measure,
     "transfer": transfer.measure,
+    "startup": startup.measure,
 }
 RESULTS: Final = Path(__file__).with_name("results")
 

@@ -1,4 +1,4 @@
-"""A user of Strongroom who sets the scene for a bench."""
+"""Users who set the scene for a bench."""
 
 import json
 import os
@@ -17,29 +17,17 @@ PASSWORD: Final = "Correct1Horse"  # noqa: S105  of a user who lives as long as 
 Json = dict[str, Any]
 
 
-def raw_headers(name: str) -> dict[str, str]:
-    """Return the headers of a body that is a file as it is."""
-    return {
-        "Content-Type": "application/octet-stream",
-        "Content-Disposition": f'attachment; filename="{name}"',
-    }
-
-
-class Client:
-    """A user with a tenant, logged in.
+class HttpClient:
+    """Speaks to a server, each request on a connection of its own.
 
     Args:
-        server: the server, which does not know the user yet.
+        port: where it listens.
+        headers: what every request carries.
     """
 
-    def __init__(self, server: Server) -> None:
-        self._port = server.port
-        self.headers: dict[str, str] = {}
-        server.create_user(EMAIL, PASSWORD)
-        issued = self.post("/authorizations", {"username": EMAIL, "password": PASSWORD})
-        self.headers["Authorization"] = f"Bearer {issued['accessToken']}"
-        tenant = self.post("/api/v1/tenants", {"name": "Bench"})
-        self.files = f"/api/v1/tenants/{tenant['id']}/files"
+    def __init__(self, port: int, headers: Mapping[str, str] | None = None) -> None:
+        self._port = port
+        self.headers: dict[str, str] = dict(headers or {})
 
     def post(self, path: str, body: Json) -> Json:
         """Send a JSON object, and return the one that is answered."""
@@ -78,6 +66,22 @@ class Client:
         return connection
 
 
+class Client(HttpClient):
+    """A user of Strongroom with a tenant, logged in.
+
+    Args:
+        server: the server, which does not know the user yet.
+    """
+
+    def __init__(self, server: Server) -> None:
+        super().__init__(server.port)
+        server.create_user(EMAIL, PASSWORD)
+        issued = self.post("/authorizations", {"username": EMAIL, "password": PASSWORD})
+        self.headers["Authorization"] = f"Bearer {issued['accessToken']}"
+        tenant = self.post("/api/v1/tenants", {"name": "Bench"})
+        self.files = f"/api/v1/tenants/{tenant['id']}/files"
+
+
 def _length(part: bytes | BinaryIO) -> int:
     return len(part) if isinstance(part, bytes) else os.fstat(part.fileno()).st_size
 
@@ -91,6 +95,6 @@ def _send(connection: HTTPConnection, part: bytes | BinaryIO) -> None:
 
 
 def _successful(response: HTTPResponse) -> HTTPResponse:
-    if response.status not in (200, 201):
+    if response.status not in (200, 201, 204):
         raise RuntimeError(f"unexpected answer {response.status}: {response.read()!r}")
     return response

@@ -1,12 +1,15 @@
-"""The details of one file, asked for with a token, against a Flask route that does nothing."""
+"""The details of one file, asked for with a token, beside the peer and an empty Flask route."""
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from bench.client import Client, raw_headers
-from bench.harness import Plan, Row, interleave
-from bench.load import build_request, compare, generate
+from bench.client import Client
+from bench.forms import raw_headers
+from bench.harness import Plan, Row
+from bench.load import Contender, build_request, side_by_side
+from bench.pocketbase import NAME as PEER
+from bench.pocketbase import RECORDS, PeerClient, pocketbase
 from bench.servers import bare_flask, strongroom
 
 CLIENTS: Final = 32
@@ -17,18 +20,24 @@ def measure(plan: Plan) -> list[Row]:
     with (
         TemporaryDirectory() as folder,
         strongroom(Path(folder)) as server,
+        pocketbase(Path(folder)) as peer,
         bare_flask(Path(folder)) as bare,
     ):
-        details_request = _details_request(Client(server))
-        bare_request = build_request("GET", "/", {})
-        details, hello = interleave(
-            plan.rounds,
-            lambda: generate(server, details_request, clients=CLIENTS, seconds=plan.seconds),
-            lambda: generate(bare, bare_request, clients=CLIENTS, seconds=plan.seconds),
+        return side_by_side(
+            plan,
+            f"details of a file, {CLIENTS} clients",
+            CLIENTS,
+            Contender("Strongroom", server, _details_request(Client(server))),
+            Contender(PEER, peer, _peer_request(PeerClient(peer))),
+            Contender("bare Flask route", bare, build_request("GET", "/", {})),
         )
-    return compare(f"details of a file, {CLIENTS} clients", details, "bare Flask route", hello)
 
 
 def _details_request(client: Client) -> bytes:
     node = client.upload(client.files, raw_headers("details.txt"), b"content")
     return build_request("GET", f"{client.files}/{node['id']}", client.headers)
+
+
+def _peer_request(client: PeerClient) -> bytes:
+    record = client.upload_file("details.txt", b"content")
+    return build_request("GET", f"{RECORDS}/{record['id']}", client.headers)

@@ -11,19 +11,25 @@ import re
 import selectors
 import socket
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
-from bench.harness import Limit, Row
+from bench.harness import Limit, Plan, Row, interleave
 from bench.servers import HOST, Server
 from bench.usage import processor_seconds
 
 SILENCE_SECONDS: Final = 30
 """How long a server may say nothing before it is given up."""
 
+MakeRequest = Callable[[], bytes]
+"""Gives a request; uploads need a name of its own for each."""
+
 _LENGTH: Final = re.compile(rb"\r\ncontent-length: *(\d+)", re.IGNORECASE)
+_SUCCESS: Final = re.compile(rb"HTTP/1\.[01] 20[016] ")
+_RECEIVE_BYTES: Final = 256 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,28 +58,51 @@ def build_request(method: str, path: str, headers: Mapping[str, str], body: byte
     return "\r\n".join([*lines, "", ""]).encode() + body
 
 
-def compare(name: str, loads: Sequence[Load], limit: str, limit_loads: Sequence[Load]) -> list[Row]:
-    """Return how fast answers came beside a limit, and what they cost.
+@dataclass(frozen=True, slots=True)
+class Contender:
+    """A server, and what it is asked again and again."""
+
+    name: str
+    server: Server
+    request: bytes | MakeRequest
+
+
+def side_by_side(plan: Plan, name: str, clients: int, ours: Contender, *others: Contender) -> list[Row]:
+    """Let so many clients ask Strongroom and the others in turns, and compare what they get."""
+    loads, *theirs = interleave(
+        plan.rounds,
+        *(
+            partial(generate, contender.server, contender.request, clients=clients, seconds=plan.seconds)
+            for contender in (ours, *others)
+        ),
+    )
+    return compare(name, loads, {other.name: load for other, load in zip(others, theirs, strict=True)})
+
+
+def compare(name: str, loads: Sequence[Load], others: Mapping[str, Sequence[Load]]) -> list[Row]:
+    """Return how fast answers came beside each other contender, and what they cost beside it.
 
     What else the machine does takes from the speed, and next to nothing from the cost.
     """
-    rates = Limit(limit, [load.rate for load in limit_loads])
-    costs = Limit(limit, [load.cost for load in limit_loads])
-    return [
-        Row(name, "/s", [load.rate for load in loads], rates),
-        Row(f"{name}: processor time", "ms", [load.cost for load in loads], costs, is_cost=True),
-    ]
+    rates, costs = [load.rate for load in loads], [load.cost for load in loads]
+    rows = []
+    for other, theirs in others.items():
+        rows.append(Row(name, "/s", rates, Limit(other, [load.rate for load in theirs])))
+        cost = Limit(other, [load.cost for load in theirs])
+        rows.append(Row(f"{name}: processor time", "ms", costs, cost, is_cost=True))
+    return rows
 
 
-def generate(server: Server, request: bytes, *, clients: int, seconds: float) -> Load:
+def generate(server: Server, request: bytes | MakeRequest, *, clients: int, seconds: float) -> Load:
     """Let clients send a request again and again; each one sent is answered, and counted.
 
     Raises:
-        RuntimeError: an answer is not 200.
+        RuntimeError: an answer is no success.
         TimeoutError: the server does not answer.
     """
+    make = request if callable(request) else lambda: request
     with ExitStack() as stack, selectors.DefaultSelector() as selector:
-        waiting = [stack.enter_context(_Client(server.port, request)) for _ in range(clients)]
+        waiting = [stack.enter_context(_Client(server.port, make)) for _ in range(clients)]
         for client in waiting:
             selector.register(client, selectors.EVENT_READ, client)
         spent, started = processor_seconds(server.pid), time.perf_counter()
@@ -104,11 +133,13 @@ def _keep_sending(selector: selectors.BaseSelector, deadline: float) -> int:
 class _Client:
     """A connection that is kept."""
 
-    def __init__(self, port: int, request: bytes) -> None:
+    def __init__(self, port: int, make_request: MakeRequest) -> None:
         self._socket = socket.create_connection((HOST, port), timeout=SILENCE_SECONDS)
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self._request = request
-        self._received = b""
+        self._make_request = make_request
+        self._buffer = bytearray(_RECEIVE_BYTES)
+        self._head = b""
+        self._missing: int | None = None
 
     def __enter__(self) -> "_Client":
         return self
@@ -120,17 +151,30 @@ class _Client:
         return self._socket.fileno()
 
     def send(self) -> None:
-        self._socket.sendall(self._request)
+        self._socket.sendall(self._make_request())
 
     def receive(self) -> bool:
         """Take what has arrived, and return whether the answer is complete."""
-        arrived = self._socket.recv(65536)
-        self._received += arrived
-        head, end, body = self._received.partition(b"\r\n\r\n")
-        length = _LENGTH.search(head) if end else None
-        if not arrived or (end and (length is None or b" 200 " not in head[:13])):
-            raise RuntimeError(f"unexpected answer: {self._received[:500]!r}")
-        if length is None or len(body) < int(length[1]):
+        count = self._socket.recv_into(self._buffer)
+        if not count:
+            raise RuntimeError(f"the server hung up after {self._head[:500]!r}")
+        if self._missing is None:
+            self._begin(bytes(memoryview(self._buffer)[:count]))
+        else:
+            self._missing -= count
+        if self._missing:
             return False
-        self._received = b""
-        return True
+        complete = self._missing == 0
+        if complete:
+            self._head, self._missing = b"", None
+        return complete
+
+    def _begin(self, arrived: bytes) -> None:
+        self._head += arrived
+        head, end, body = self._head.partition(b"\r\n\r\n")
+        if not end:
+            return
+        length = _LENGTH.search(head)
+        if length is None or not _SUCCESS.match(head):
+            raise RuntimeError(f"unexpected answer: {self._head[:500]!r}")
+        self._missing = int(length[1]) - len(body)

@@ -1,4 +1,4 @@
-"""Login by password, against nothing but its hashes on every core."""
+"""Login by password, beside the peer and beside nothing but its hashes on every core."""
 
 import json
 import os
@@ -13,6 +13,9 @@ import bcrypt
 from bench.client import EMAIL, PASSWORD
 from bench.harness import Plan, Row, interleave
 from bench.load import Load, build_request, compare, generate
+from bench.pocketbase import LOGIN as PEER_LOGIN
+from bench.pocketbase import NAME as PEER
+from bench.pocketbase import PeerClient, pocketbase
 from bench.servers import BCRYPT_COST, strongroom
 
 CLIENTS: Final = 8
@@ -20,17 +23,28 @@ CLIENTS: Final = 8
 
 def measure(plan: Plan) -> list[Row]:
     """Measure logins a second, and what each costs the server."""
-    body = json.dumps({"username": EMAIL, "password": PASSWORD}).encode()
-    request = build_request("POST", "/authorizations", {"Content-Type": "application/json"}, body)
-    with TemporaryDirectory() as folder, strongroom(Path(folder)) as server:
+    with (
+        TemporaryDirectory() as folder,
+        strongroom(Path(folder)) as server,
+        pocketbase(Path(folder)) as peer,
+    ):
         server.create_user(EMAIL, PASSWORD)
-        logins, hashes = interleave(
+        PeerClient(peer)
+        ours = _login("/authorizations", "username")
+        theirs = _login(PEER_LOGIN, "identity")
+        logins, peers, hashes = interleave(
             plan.rounds,
-            lambda: generate(server, request, clients=CLIENTS, seconds=plan.seconds),
+            lambda: generate(server, ours, clients=CLIENTS, seconds=plan.seconds),
+            lambda: generate(peer, theirs, clients=CLIENTS, seconds=plan.seconds),
             lambda: _verify_bare(plan.seconds),
         )
     name = f"login, bcrypt cost {BCRYPT_COST}, {CLIENTS} clients"
-    return compare(name, logins, f"bare bcrypt, {_threads()} threads", hashes)
+    return compare(name, logins, {PEER: peers, f"bare bcrypt, {_threads()} threads": hashes})
+
+
+def _login(path: str, identity: str) -> bytes:
+    body = json.dumps({identity: EMAIL, "password": PASSWORD}).encode()
+    return build_request("POST", path, {"Content-Type": "application/json"}, body)
 
 
 def _threads() -> int:

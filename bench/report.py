@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from bench.harness import Plan, Row, Spread
 
-_HEADINGS: Final = ("", "Strongroom", "limit", "", "ratio", "spread")
+_HEADINGS: Final = ("", "Strongroom", "beside", "", "ratio", "spread")
 _NOTHING: Final = "-"
 
 
@@ -27,7 +27,8 @@ def markdown(rows: Sequence[Row], plan: Plan) -> str:
     return (
         f"Medians of {plan.rounds} rounds in which both sides took turns, on {machine['cores']} cores "
         f"with Python {machine['python']}.\n"
-        f"A ratio of 1 is the limit itself; the spread is the lowest and the highest ratio of a round.\n"
+        f"A ratio above 1 is better than what stands beside it: a peer, or a limit that leaves nothing "
+        f"out but the work.\nThe spread is the lowest and the highest ratio of a round.\n"
         f"\n{table(rows)}\n"
     )
 

@@ -73,21 +73,27 @@ class Server:
 
 
 @contextmanager
-def strongroom(folder: Path) -> Iterator[Server]:
-    """Run Strongroom, with all that it keeps in a folder, until the block ends."""
-    port = _free_port()
+def strongroom(folder: Path, extra: str = "") -> Iterator[Server]:
+    """Run Strongroom, with all that it keeps in a folder, until the block ends.
+
+    Args:
+        folder: an empty folder.
+        extra: more of the configuration, in TOML.
+    """
+    port = free_port()
     config = _write_config(folder / "strongroom.toml", port)
-    with _running([STRONGROOM, "serve", "--config", str(config)], port, config) as server:
+    config.write_text(config.read_text() + extra)
+    with running([STRONGROOM, "serve", "--config", str(config)], port, config) as server:
         yield server
 
 
 @contextmanager
 def bare_flask(folder: Path) -> Iterator[Server]:
     """Run a bare Flask route, on the same server with as many processes and threads."""
-    port = _free_port()
+    port = free_port()
     config = _write_config(folder / "bare_flask.toml", port)
     command = [sys.executable, "-m", "bench.bare_flask", str(config)]
-    with _running(command, port, config) as server:
+    with running(command, port, config) as server:
         yield server
 
 
@@ -97,7 +103,7 @@ def _write_config(path: Path, port: int) -> Path:
     return path
 
 
-def _free_port() -> int:
+def free_port() -> int:
     """Return a free port below the range that the system gives out by itself to others meanwhile."""
     while True:
         port = random.SystemRandom().randrange(*PORTS)
@@ -107,7 +113,12 @@ def _free_port() -> int:
 
 
 @contextmanager
-def _running(command: Sequence[str], port: int, config: Path) -> Iterator[Server]:
+def running(command: Sequence[str], port: int, config: Path) -> Iterator[Server]:
+    """Run the server that listens on a port until the block ends; it logs beside its configuration.
+
+    Raises:
+        RuntimeError: it does not answer.
+    """
     log = config.with_suffix(".log")
     with log.open("wb") as output:
         process = subprocess.Popen(command, cwd=ROOT, stdout=output, stderr=output)  # noqa: S603

@@ -7,20 +7,12 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Final
 
-from bench.client import Client, Json, raw_headers
+from bench.client import Client, Json
+from bench.forms import FORM_HEADERS, FORM_TAIL, form_head, raw_headers
 from bench.harness import MEBIBYTE, Limit, Plan, Row, interleave
 from bench.servers import Server, strongroom
 from bench.usage import forget_peak, peak_bytes, resident_bytes
-
-BOUNDARY: Final = "bench-boundary"
-FORM_HEADERS: Final = {"Content-Type": f"multipart/form-data; boundary={BOUNDARY}"}
-FORM_HEAD: Final = (
-    f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="form.bin"\r\n'
-    "Content-Type: application/octet-stream\r\n\r\n"
-).encode()
-FORM_TAIL: Final = f"\r\n--{BOUNDARY}--\r\n".encode()
 
 Sample = tuple[float, float]
 """Mebibytes a second, and by how many mebibytes the server's memory rose at most."""
@@ -76,7 +68,7 @@ class _Transfers:
         return sample
 
     def upload_form(self) -> Sample:
-        return self._upload(FORM_HEADERS, FORM_HEAD, FORM_TAIL)
+        return self._upload(FORM_HEADERS, form_head("form.bin"), FORM_TAIL)
 
     def upload_raw(self) -> Sample:
         return self._upload(raw_headers("raw.bin"), b"", b"")

@@ -7,15 +7,17 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from bench import details, login, transfer
+from bench import details, downloads, login, nginx, startup, transfer, uploads
 from bench.__main__ import BENCHES, Bench
-from bench.client import Client, raw_headers
+from bench.client import Client
+from bench.forms import raw_headers
 from bench.harness import MEBIBYTE, Limit, Plan, Row, Spread, interleave
 from bench.load import Load, build_request, compare, generate
 from bench.report import as_json, markdown, table
 from bench.servers import bare_flask, strongroom
 from bench.usage import forget_peak, peak_bytes, processes, processor_seconds, resident_bytes
 
+LIMIT = f"bare bcrypt, {os.cpu_count()} threads"
 TINY = Plan(rounds=1, seconds=0.1, transfer_bytes=2 * 1024 * 1024)
 
 
@@ -53,7 +55,7 @@ def test_the_ratio_of_a_cost_is_less_when_the_cost_is_more() -> None:
 
 def test_loads_are_compared_by_speed_and_by_cost() -> None:
     loads, limits = [Load(20, 2.0, 1.0)], [Load(80, 2.0, 0.5)]
-    speed, cost = compare("path", loads, "limit", limits)
+    speed, cost = compare("path", loads, {"limit": limits})
     assert (speed.values, speed.ratio) == ([10.0], Spread(0.25, 0.25, 0.25))
     assert (cost.values, cost.ratio) == ([50.0], Spread(0.125, 0.125, 0.125))
 
@@ -68,7 +70,7 @@ def test_the_table_shows_medians_and_ratios() -> None:
         Row("memory", "MiB", [1234.0]),
     ]
     assert table(rows).splitlines() == [
-        "|        | Strongroom | limit   |      | ratio | spread       |",
+        "|        | Strongroom | beside  |      | ratio | spread       |",
         "| ------ | ---------- | ------- | ---- | ----- | ------------ |",
         "| login  | 20.0 /s    | 40.0 /s | bare | 0.50  | 0.25 to 0.75 |",
         "| memory | 1,234 MiB  | -       |      | -     | -            |",
@@ -92,15 +94,47 @@ def test_the_report_says_how_to_read_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("measure", "name"),
+    ("measure", "name", "others"),
     [
-        (login.measure, "login, bcrypt cost 10, 8 clients"),
-        (details.measure, "details of a file, 32 clients"),
+        (
+            login.measure,
+            "login, bcrypt cost 10, 8 clients",
+            ["PocketBase", f"bare bcrypt, {os.cpu_count()} threads"],
+        ),
+        (details.measure, "details of a file, 32 clients", ["PocketBase", "bare Flask route"]),
     ],
 )
-def test_a_bench_compares_with_its_limit(measure: Bench, name: str) -> None:
+def test_a_bench_compares_with_its_peer_and_its_limit(
+    measure: Bench, name: str, others: list[str]
+) -> None:
     rows = measure(TINY)
-    assert [row.name for row in rows] == [name, f"{name}: processor time"]
+    assert [row.name for row in rows] == [name, f"{name}: processor time"] * 2
+    assert [row.limit.name for row in rows[::2] if row.limit] == others
+    assert all(row.ratio is not None and row.ratio.low > 0 for row in rows)
+
+
+def test_downloads_are_compared_with_the_peer_and_with_nginx_where_there_is_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(downloads, "DOWNLOADS", downloads.DOWNLOADS[:1])
+    rows = downloads.measure(TINY)
+    others = {row.limit.name for row in rows if row.limit}
+    assert others == {"PocketBase", *(["nginx"] if nginx.is_installed() else [])}
+    assert all(row.ratio is not None and row.ratio.low > 0 for row in rows)
+
+
+def test_small_uploads_are_compared_both_as_forms_and_raw() -> None:
+    rows = uploads.measure(TINY)
+    assert {row.name.partition(":")[0] for row in rows} == {
+        "upload 1 KiB, 8 clients, multipart",
+        "upload 1 KiB, 8 clients, raw",
+    }
+    assert all(row.ratio is not None and row.ratio.low > 0 for row in rows)
+
+
+def test_a_start_is_timed_and_weighed() -> None:
+    rows = startup.measure(TINY)
+    assert [row.unit for row in rows] == ["ms", "ms", "MiB", "MiB"]
     assert all(row.ratio is not None and row.ratio.low > 0 for row in rows)
 
 
@@ -112,7 +146,7 @@ def test_transfers_are_compared_with_a_copy_and_weighed() -> None:
 
 
 def test_every_bench_has_its_name() -> None:
-    assert list(BENCHES) == ["login", "details", "transfer"]
+    assert list(BENCHES) == ["login", "details", "downloads", "uploads", "transfer", "startup"]
 
 
 def test_load_counts_every_answer(tmp_path: Path) -> None:

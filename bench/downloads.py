@@ -1,0 +1,77 @@
+"""Downloads of one file by many at once, beside the peer and beside nginx, which asks nobody."""
+
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+from bench import nginx
+from bench.client import Client
+from bench.forms import raw_headers
+from bench.harness import MEBIBYTE, Plan, Row
+from bench.load import Contender, build_request, side_by_side
+from bench.pocketbase import NAME as PEER
+from bench.pocketbase import PeerClient, pocketbase
+from bench.servers import strongroom
+
+_RANGE_START: Final = 50 * MEBIBYTE
+_RANGE_BYTES: Final = 64 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Download:
+    """What is asked for, and by how many at once. ``size`` is in bytes."""
+
+    name: str
+    size: int
+    clients: int
+    headers: dict[str, str]
+
+
+DOWNLOADS: Final = (
+    Download("download 1 MiB, 8 clients", MEBIBYTE, 8, {}),
+    Download(
+        "range of 64 KiB out of 100 MiB, 8 clients",
+        100 * MEBIBYTE,
+        8,
+        {"Range": f"bytes={_RANGE_START}-{_RANGE_START + _RANGE_BYTES - 1}"},
+    ),
+    Download("download 100 MiB, 1 client", 100 * MEBIBYTE, 1, {}),
+)
+
+
+def measure(plan: Plan) -> list[Row]:
+    """Measure downloads a second, and what each costs the server."""
+    return [row for download in DOWNLOADS for row in _measure(plan, download)]
+
+
+def _measure(plan: Plan, download: Download) -> list[Row]:
+    with TemporaryDirectory() as folder, ExitStack() as stack:
+        ours, *others = _contenders(stack, Path(folder), download)
+        return side_by_side(plan, download.name, download.clients, ours, *others)
+
+
+def _contenders(stack: ExitStack, folder: Path, download: Download) -> Iterator[Contender]:
+    content = os.urandom(download.size)
+
+    server = stack.enter_context(strongroom(folder))
+    client = Client(server)
+    node = client.upload(client.files, raw_headers("download.bin"), content)
+    path = f"{client.files}/{node['id']}/download"
+    headers = {**client.headers, **download.headers}
+    yield Contender("Strongroom", server, build_request("GET", path, headers))
+
+    peer = stack.enter_context(pocketbase(folder))
+    peer_client = PeerClient(peer)
+    path = peer_client.download_path(peer_client.upload_file("download.bin", content))
+    yield Contender(PEER, peer, build_request("GET", path, download.headers))
+
+    if nginx.is_installed():
+        root = folder / "root"
+        root.mkdir()
+        (root / "download.bin").write_bytes(content)
+        limit = stack.enter_context(nginx.nginx(folder, root))
+        yield Contender(nginx.NAME, limit, build_request("GET", "/download.bin", download.headers))
