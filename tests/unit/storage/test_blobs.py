@@ -10,7 +10,8 @@ from strongroom.database import Database
 from strongroom.errors import PayloadTooLarge
 from strongroom.plugin_api.storage import ByteSource, StorageUnavailable
 from strongroom.storage.models import blobs
-from strongroom.storage.service import ABANDONED_AFTER, BlobService
+from strongroom.storage.removal import ABANDONED_AFTER
+from strongroom.storage.service import BlobService
 from strongroom.testing.clock import ManualClock
 from strongroom.testing.storage import PatternSource, SourceBroke
 from strongroom_storage_local.backend import LocalBackend

@@ -10,6 +10,8 @@ from strongroom.files.listing import FileListing
 from strongroom.files.service import FileService
 from strongroom.files.tree import Tree
 from strongroom.plugin_api.storage import StorageBackend, StorageError
+from strongroom.storage.inventory import Inventory
+from strongroom.storage.migration import Migration
 from strongroom.storage.service import BlobService
 from strongroom.tenants.memberships import Memberships
 from strongroom.tenants.service import TenantService
@@ -21,6 +23,8 @@ class KeepingServices:
 
     tenants: TenantService
     blobs: BlobService
+    inventory: Inventory
+    migration: Migration
     files: FileService
     listing: FileListing
 
@@ -47,7 +51,14 @@ def assemble_keeping(base: Foundation) -> KeepingServices:
         tenants,
         max_file_bytes=settings.files.max_file_bytes,
     )
-    return KeepingServices(tenants, blobs, files, FileListing(database, access, base.users))
+    return KeepingServices(
+        tenants,
+        blobs,
+        Inventory(database, blobs.storages),
+        Migration(database, base.clock, blobs),
+        files,
+        FileListing(database, access, base.users),
+    )
 
 
 def _open_storages(base: Foundation) -> Mapping[str, StorageBackend[Any]]:

@@ -1,12 +1,16 @@
 """``strongroom serve``: the server."""
 
 import socket
+from typing import TYPE_CHECKING
 
 import click
 
 from strongroom.cli.context import CommandContext, config_option
 from strongroom.cli.schema import require_current_schema
 from strongroom.config import Configuration
+
+if TYPE_CHECKING:
+    from strongroom.assembly.container import Container
 
 
 @click.command()
@@ -41,9 +45,17 @@ def _refuse_faults(configuration: Configuration) -> None:
     container = container_of(create_app(configuration))
     try:
         require_current_schema(configuration, container.database)
+        _require_storages(configuration, container)
     finally:
         container.close()
     _require_free_port(configuration)
+
+
+def _require_storages(configuration: Configuration, container: "Container") -> None:
+    for name in container.keeping.inventory.lost():
+        message = "is missing, and files are in it; configure it again, and see: strongroom storage list"
+        configuration.blame(("storages", name), message)
+    configuration.refuse_problems()
 
 
 def _require_free_port(configuration: Configuration) -> None:

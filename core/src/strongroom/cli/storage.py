@@ -1,8 +1,14 @@
 """``strongroom storage``: the bytes."""
 
+import json
+import re
+from dataclasses import asdict
+from typing import Any
+
 import click
 
 from strongroom.cli.context import CommandContext
+from strongroom.plugin_api.storage import StorageUnavailable
 
 
 @click.group("storage")
@@ -16,3 +22,92 @@ def gc_command(context: CommandContext) -> None:
     """Remove bytes that nothing refers to any more; safe beside running servers."""
     with context.container() as container:
         click.echo(f"{container.keeping.blobs.collect()} blobs removed")
+
+
+@storage_group.command("list")
+@click.option("--json", "as_json", is_flag=True, help="Print the storages as JSON.")
+@click.pass_obj
+def list_command(context: CommandContext, *, as_json: bool) -> None:
+    """Show the named storages and what they hold, those included that are no longer configured.
+
+    Exits with 1 if files are in a storage that is not configured.
+    """
+    with context.container() as container:
+        holdings = container.keeping.inventory.holdings()
+        target = container.keeping.blobs.target
+    if as_json:
+        click.echo(json.dumps([asdict(holding) for holding in holdings]))
+    else:
+        for holding in holdings:
+            note = "" if holding.is_configured else "  NOT CONFIGURED"
+            note = "  new files go here" if holding.storage == target else note
+            counts = f"{holding.files} files, {holding.size} bytes, {holding.leftovers} to be removed"
+            click.echo(f"{holding.storage}: {counts}{note}")
+    if any(holding.files and not holding.is_configured for holding in holdings):
+        raise click.exceptions.Exit(1)
+
+
+class ByteRate(click.ParamType["int"]):
+    """A number of bytes a second, such as 500k, 20M or 1G, by powers of 1024."""
+
+    name = "bytes/s"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        match = re.fullmatch(r"([1-9]\d*)([kKmMgG]?)", str(value))
+        if match is None:
+            self.fail("must be like 500k, 20M or 1G", param, ctx)
+        return int(match[1]) << 10 * " kmg".index(match[2].lower() or " ")
+
+
+@storage_group.command("migrate")
+@click.argument("source")
+@click.argument("target")
+@click.option("--rate", type=ByteRate(), help="The most bytes to copy in a second, such as 20M.")
+@click.option(
+    "--jobs", type=click.IntRange(1, 64), default=4, show_default=True, help="Files copied at a time."
+)
+@click.option(
+    "--grace",
+    type=click.IntRange(0),
+    default=900,
+    show_default=True,
+    help="Seconds for which old bytes stay for readers under way; longer than signed URLs live.",
+)
+@click.pass_obj
+def migrate_command(
+    context: CommandContext, source: str, target: str, rate: int | None, jobs: int, grace: int
+) -> None:
+    """Move all files that are in the storage SOURCE to the storage TARGET, beside running servers.
+
+    Each file is held against its checksum while it is copied. A run that was interrupted, however
+    rudely, goes on when the same command is run again, and exchanging the names moves all back. Old
+    bytes whose grace is not over when the command ends are removed by `storage gc`.
+
+    Exits with 1 if files are missing or damaged in SOURCE, which it names and leaves there, and if a
+    storage does not answer.
+    """
+    from strongroom.storage.migration import Move
+    from strongroom.storage.pace import Pace
+
+    with context.container() as container:
+        keeping = container.keeping
+        for name in (source, target):
+            if name not in keeping.blobs.storages:
+                raise click.UsageError(f"there is no [storages.{name}] in the configuration")
+        if source == target:
+            raise click.UsageError("SOURCE and TARGET are the same storage")
+        if keeping.blobs.target == source:
+            click.echo(f"note: new files still go to {source}; see [files] storage", err=True)
+        move = Move(source, target, grace * 1000, jobs, Pace(rate))
+        try:
+            with click.progressbar(
+                length=keeping.migration.remaining(source), label=f"{source} -> {target}"
+            ) as bar:
+                report = keeping.migration.run(move, bar.update)
+        except StorageUnavailable as error:
+            raise click.ClickException(f"{error}; run the command again to go on") from error
+    for key in report.damaged:
+        click.echo(f"damaged or missing in {source}: blob {key}", err=True)
+    click.echo(f"{report.moved} files moved")
+    if report.damaged:
+        raise click.exceptions.Exit(1)

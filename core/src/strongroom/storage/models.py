@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from sqlalchemy import BigInteger, Column, Index, String, Table
+from sqlalchemy import BigInteger, Column, Index, String, Table, UniqueConstraint
 
 from strongroom.database.metadata import Timestamp, metadata
 
@@ -28,17 +28,40 @@ class Blob:
     crc32: int
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where bytes lie: a named storage, and the key of an object in it."""
+
+    storage: str
+    object_key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Released:
+    """A blob that nothing refers to any more, and the place of its bytes."""
+
+    key: str
+    place: Place
+
+
 blobs: Final = Table(
     "blobs",
     metadata,
     Column("key", String(64), primary_key=True),
     Column("storage", String(64), nullable=False),
+    Column("object_key", String(64), nullable=False),
     Column("state", String(16), nullable=False),
     Column("size", BigInteger),
     Column("checksum", String(64)),
     Column("crc32", BigInteger),
     Column("created_at", Timestamp, nullable=False),
+    Column("removable_at", Timestamp),
+    UniqueConstraint("storage", "object_key"),
     Index(None, "state", "created_at"),
-    Index(None, "storage", "key"),
+    Index(None, "storage", "state", "key"),
 )
-"""Whatever a crash leaves in a store has a row here that is not ``stored``, and is collected by it."""
+"""Whatever a crash leaves in a store has a row here that is not ``stored``, and is collected by it.
+
+What refers to bytes does so by ``key``; the bytes are the object ``object_key`` of a storage, which is
+the same until they are moved to another one. Discarded bytes stay until ``removable_at``, if it is set.
+"""

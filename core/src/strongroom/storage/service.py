@@ -5,29 +5,29 @@ A row is ``pending`` while its bytes are on their way, ``stored`` once something
 that is not ``stored``, so it can be collected without searching the store.
 """
 
-import logging
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import Connection, insert, select, update
 
 from strongroom.clock import Clock
 from strongroom.database import Database
-from strongroom.errors import Unavailable
-from strongroom.plugin_api.storage import ByteSource, ByteStream, StorageBackend, StorageError
-from strongroom.storage.models import Blob, BlobState, blobs
+from strongroom.plugin_api.storage import (
+    ByteSource,
+    ByteStream,
+    ObjectNotFound,
+    StorageError,
+    StorageUnavailable,
+)
+from strongroom.storage.models import Blob, BlobState, Place, Released, blobs
+from strongroom.storage.removal import BlobRemoval
 from strongroom.storage.source import MeteredSource
-
-logger = logging.getLogger(__name__)
-
-ABANDONED_AFTER: Final = 24 * 3600 * 1000
-"""Milliseconds after which an upload that has not ended is taken for dead."""
+from strongroom.storage.stores import Backends, Stores
 
 _BATCH: Final = 500
-
-Backends = Mapping[str, StorageBackend[Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,15 +49,16 @@ class BlobService:
     Args:
         database: where their rows are kept.
         clock: the time.
-        storages: the named storages.
+        backends: the named storages.
         target: the name of the storage that new bytes go to.
     """
 
-    def __init__(self, database: Database, clock: Clock, storages: Backends, target: str) -> None:
+    def __init__(self, database: Database, clock: Clock, backends: Backends, target: str) -> None:
         self._database = database
         self._clock = clock
-        self.storages = storages
-        self._target = target
+        self.storages = Stores(backends, clock)
+        self.target = target
+        self._removal = BlobRemoval(database, clock, self.storages)
 
     def receive(self, source: ByteSource, *, size: int | None, max_bytes: int) -> ReceivedBlob:
         """Store all that a source gives. Nothing refers to it until :meth:`keep`.
@@ -65,23 +66,33 @@ class BlobService:
         Raises:
             PayloadTooLarge: it is more than ``max_bytes``.
         """
+        key = self.announce(self.target)
+        metered = MeteredSource(source, max_bytes)
+        try:
+            self.storages[self.target].put(key, metered, size=size)
+        except StorageUnavailable:
+            # Whoever waits has waited for this storage long enough; the collection asks it again.
+            self._give_up(key)
+            raise
+        except BaseException:
+            self.discard(key)
+            raise
+        blob = Blob(key, self.target, metered.size, metered.checksum, metered.crc32)
+        return ReceivedBlob(blob, metered.head)
+
+    def announce(self, storage: str) -> str:
+        """Write the row of bytes that will come to a storage, and return their key in both."""
         key = new_key()
         row = {
             "key": key,
-            "storage": self._target,
+            "storage": storage,
+            "object_key": key,
             "state": BlobState.PENDING.value,
             "created_at": self._clock.now(),
         }
         with self._database.write() as connection:
             connection.execute(insert(blobs).values(row))
-        metered = MeteredSource(source, max_bytes)
-        try:
-            self.storages[self._target].put(key, metered, size=size)
-        except BaseException:
-            self.discard(key)
-            raise
-        blob = Blob(key, self._target, metered.size, metered.checksum, metered.crc32)
-        return ReceivedBlob(blob, metered.head)
+        return key
 
     def keep(self, connection: Connection, blob: Blob) -> None:
         """Make received bytes count, in the transaction that refers to them."""
@@ -95,20 +106,21 @@ class BlobService:
         if connection.execute(statement).rowcount != 1:
             raise StorageError("the upload took so long that it was given up")
 
-    def release(self, connection: Connection, keys: Sequence[str]) -> list[tuple[str, str]]:
-        """Mark bytes that nothing refers to from this transaction on; return their keys and storages.
+    def release(self, connection: Connection, keys: Sequence[str]) -> list[Released]:
+        """Mark bytes that nothing refers to from this transaction on, and return where they are.
 
         Once the transaction is committed, :meth:`remove` or :meth:`collect` removes them.
         """
-        released: list[tuple[str, str]] = []
+        released: list[Released] = []
         for start in range(0, len(keys), _BATCH):
             statement = (
                 update(blobs)
                 .where(blobs.c.key.in_(keys[start : start + _BATCH]))
                 .values(state=BlobState.DISCARDED.value)
-                .returning(blobs.c.key, blobs.c.storage)
+                .returning(blobs.c.key, blobs.c.storage, blobs.c.object_key)
             )
-            released += [(row.key, row.storage) for row in connection.execute(statement)]
+            rows = connection.execute(statement)
+            released += [Released(row.key, Place(row.storage, row.object_key)) for row in rows]
         return released
 
     def discard(self, key: str) -> None:
@@ -116,60 +128,58 @@ class BlobService:
 
         What fails here is collected later.
         """
-        with self._database.write() as connection:
-            given_up = connection.execute(
-                update(blobs)
-                .where(blobs.c.key == key, blobs.c.state == BlobState.PENDING.value)
-                .values(state=BlobState.DISCARDED.value)
-            )
-        if given_up.rowcount == 1:
-            self.remove([(key, self._target)])
+        self.remove(self._give_up(key))
 
-    def remove(self, released: Sequence[tuple[str, str]]) -> None:
-        """Remove released bytes, given by key and storage, as far as that succeeds now."""
-        for key, storage in released:
-            try:
-                self._remove(key, storage)
-            except (StorageError, Unavailable):
-                logger.warning("Blob %s is left to be collected", key, exc_info=True)
-
-    def open(self, key: str, start: int, length: int) -> ByteStream:
-        """Open a range of bytes that are stored."""
-        with self._database.read() as connection:
-            storage = connection.execute(select(blobs.c.storage).where(blobs.c.key == key)).scalar_one()
-        return self.storages[storage].open(key, start=start, length=length)
+    def remove(self, released: Sequence[Released]) -> None:
+        """Remove released bytes as far as that succeeds now."""
+        self._removal.remove(released)
 
     def collect(self) -> int:
         """Remove released bytes and abandoned uploads, and return how many there were.
 
         Safe beside running servers, and beside another collection.
         """
-        self._give_up_abandoned()
-        removed = 0
-        while batch := self._discarded():
-            for key, storage in batch:
-                self._remove(key, storage)
-            removed += len(batch)
-        return removed
+        return self._removal.collect()
 
-    def _give_up_abandoned(self) -> None:
-        deadline = self._clock.now() - ABANDONED_AFTER
-        with self._database.write() as connection:
-            connection.execute(
-                update(blobs)
-                .where(blobs.c.state == BlobState.PENDING.value, blobs.c.created_at < deadline)
-                .values(state=BlobState.DISCARDED.value)
-            )
+    def sweep(self) -> int:
+        """Remove released bytes alone, and return how many there were."""
+        return self._removal.sweep()
 
-    def _discarded(self) -> list[tuple[str, str]]:
-        query = select(blobs.c.key, blobs.c.storage).where(blobs.c.state == BlobState.DISCARDED.value)
+    def open(self, key: str, start: int, length: int) -> ByteStream:
+        """Open a range of bytes that are stored, wherever they are being moved meanwhile."""
+        return self._reader(key, start, length)
+
+    def place(self, key: str) -> Place:
+        """Return where bytes lie at this moment."""
+        query = select(blobs.c.storage, blobs.c.object_key).where(blobs.c.key == key)
         with self._database.read() as connection:
-            return [(row.key, row.storage) for row in connection.execute(query.limit(_BATCH))]
+            row = connection.execute(query).one()
+        return Place(row.storage, row.object_key)
 
-    def _remove(self, key: str, storage: str) -> None:
-        self.storages[storage].delete(key)
+    @contextmanager
+    def _reader(self, key: str, start: int, length: int) -> Iterator[Iterator[bytes]]:
+        place = self.place(key)
+        with ExitStack() as stack:
+            try:
+                chunks = stack.enter_context(self._at(place, start, length))
+            except ObjectNotFound:
+                # The bytes may have been moved between the look at the row and now.
+                moved_to = self.place(key)
+                if moved_to == place:
+                    raise
+                chunks = stack.enter_context(self._at(moved_to, start, length))
+            yield chunks
+
+    def _at(self, place: Place, start: int, length: int) -> ByteStream:
+        return self.storages[place.storage].open(place.object_key, start=start, length=length)
+
+    def _give_up(self, key: str) -> list[Released]:
+        pending = (blobs.c.key == key, blobs.c.state == BlobState.PENDING.value)
+        statement = update(blobs).where(*pending).values(state=BlobState.DISCARDED.value)
+        places = statement.returning(blobs.c.storage, blobs.c.object_key)
         with self._database.write() as connection:
-            connection.execute(delete(blobs).where(blobs.c.key == key))
+            row = connection.execute(places).one_or_none()
+        return [Released(key, Place(row.storage, row.object_key))] if row else []
 
 
 def new_key() -> str:

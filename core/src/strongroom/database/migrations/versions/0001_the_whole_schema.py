@@ -41,15 +41,18 @@ def upgrade() -> None:
         "blobs",
         sa.Column("key", sa.String(length=64), nullable=False),
         sa.Column("storage", sa.String(length=64), nullable=False),
+        sa.Column("object_key", sa.String(length=64), nullable=False),
         sa.Column("state", sa.String(length=16), nullable=False),
         sa.Column("size", sa.BigInteger(), nullable=True),
         sa.Column("checksum", sa.String(length=64), nullable=True),
         sa.Column("crc32", sa.BigInteger(), nullable=True),
         sa.Column("created_at", sa.BigInteger(), nullable=False),
+        sa.Column("removable_at", sa.BigInteger(), nullable=True),
         sa.PrimaryKeyConstraint("key", name="pk_blobs"),
+        sa.UniqueConstraint("storage", "object_key", name="uq_blobs_storage_object_key"),
     )
     op.create_index("ix_blobs_state_created_at", "blobs", ["state", "created_at"])
-    op.create_index("ix_blobs_storage_key", "blobs", ["storage", "key"])
+    op.create_index("ix_blobs_storage_state_key", "blobs", ["storage", "state", "key"])
     op.create_table(
         "captchas",
         sa.Column("id", sa.String(length=36), nullable=False),

@@ -1,0 +1,96 @@
+"""Named storages, each behind a circuit of its own."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from typing import Any, NoReturn
+
+from strongroom.clock import Clock
+from strongroom.plugin_api.storage import (
+    ByteSource,
+    ByteStream,
+    ObjectStat,
+    StorageBackend,
+    StorageError,
+    StorageUnavailable,
+)
+from strongroom.storage.circuit import Circuit
+
+Backends = Mapping[str, StorageBackend[Any]]
+
+
+class UnknownStorage(StorageError):
+    """Bytes are said to be in a storage that the configuration does not name."""
+
+
+class Store:
+    """A named storage: what its backend does, unless it is known to be away.
+
+    Args:
+        name: what the configuration calls it.
+        backend: does the work; asked by itself for what only some backends offer.
+        clock: the time.
+    """
+
+    def __init__(self, name: str, backend: StorageBackend[Any], clock: Clock) -> None:
+        self.name = name
+        self.backend = backend
+        self._circuit = Circuit(name, clock)
+
+    def put(self, key: str, source: ByteSource, *, size: int | None = None) -> int:
+        """Store an object, as :meth:`StorageBackend.put`."""
+        with self._circuit.guard():
+            return self.backend.put(key, source, size=size)
+
+    def open(self, key: str, *, start: int = 0, length: int | None = None) -> ByteStream:
+        """Open an object, as :meth:`StorageBackend.open`.
+
+        What goes wrong before the first bytes have come is raised when the stream is entered.
+        """
+        return self._reader(key, start, length)
+
+    def stat(self, key: str) -> ObjectStat:
+        """Return what is known of an object, as :meth:`StorageBackend.stat`."""
+        with self._circuit.guard():
+            return self.backend.stat(key)
+
+    def delete(self, key: str) -> None:
+        """Remove an object, as :meth:`StorageBackend.delete`."""
+        with self._circuit.guard():
+            self.backend.delete(key)
+
+    def scan(self, prefix: str = "") -> Iterator[ObjectStat]:
+        """Iterate over objects, as :meth:`StorageBackend.scan`."""
+        return self.backend.scan(prefix)
+
+    @contextmanager
+    def _reader(self, key: str, start: int, length: int | None) -> Iterator[Iterator[bytes]]:
+        with ExitStack() as stack:
+            with self._circuit.guard():
+                opened = self.backend.open(key, start=start, length=length)
+                chunks = iter(stack.enter_context(opened))
+                first = next(chunks, b"")
+            yield self._watched(first, chunks)
+
+    def _watched(self, first: bytes, chunks: Iterator[bytes]) -> Iterator[bytes]:
+        if first:
+            yield first
+        try:
+            yield from chunks
+        except StorageUnavailable:
+            self._circuit.failed()
+            raise
+
+
+class Stores(dict[str, Store]):
+    """Storages by their names.
+
+    Args:
+        backends: what does the work, by name.
+        clock: the time.
+    """
+
+    def __init__(self, backends: Backends, clock: Clock) -> None:
+        super().__init__({name: Store(name, backend, clock) for name, backend in backends.items()})
+
+    def __missing__(self, name: str) -> NoReturn:
+        raise UnknownStorage(f"there is no [storages.{name}] in the configuration")
