@@ -75,7 +75,11 @@ class Server:
 
 
 def run_command(
-    *arguments: str, stdin: str = "", env: Mapping[str, str] | None = None, cwd: Path | None = None
+    *arguments: str,
+    stdin: str = "",
+    env: Mapping[str, str] | None = None,
+    cwd: Path | None = None,
+    timeout: float = 60,
 ) -> "subprocess.CompletedProcess[str]":
     """Run ``strongroom`` and return what it said."""
     return subprocess.run(
@@ -85,7 +89,7 @@ def run_command(
         cwd=cwd,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=timeout,
         check=False,
     )
 

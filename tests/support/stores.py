@@ -1,0 +1,85 @@
+"""Object stores for tests, real servers each, and the configuration that leads to them."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import boto3  # type: ignore[import-untyped]  # it has no types
+
+from strongroom_storage_oss.simulator import OssSimulator
+
+S3_SERVER = Path(__file__).parents[2] / "plugins/storage_s3/tests/s3_server.py"
+BUCKET = "files"
+
+
+@dataclass(frozen=True)
+class ObjectStore:
+    """A store that runs.
+
+    Args:
+        backend: the backend for it.
+        endpoint: its URL.
+    """
+
+    backend: str
+    endpoint: str
+
+    def section(self, name: str, *, endpoint: str | None = None, extra: str = "") -> str:
+        """Return the configuration of a named storage, as TOML; the endpoint may be a proxy's."""
+        url = endpoint or self.endpoint
+        return f'[storages.{name}]\nbackend = "{self.backend}"\n{_OPTIONS[self.backend](url)}\n{extra}\n'
+
+
+def _s3_options(url: str) -> str:
+    credentials = 'access_key_id = "key"\nsecret_access_key = "secret"\nregion = "us-east-1"'
+    return f'bucket = "{BUCKET}"\nendpoint_url = "{url}"\naddressing_style = "path"\n{credentials}'
+
+
+def _oss_options(url: str) -> str:
+    credentials = 'access_key_id = "simulator"\naccess_key_secret = "simulator-secret"'
+    return f'bucket = "{BUCKET}"\nregion = "cn-hangzhou"\nendpoint = "{url}"\n{credentials}'
+
+
+_OPTIONS = {"s3": _s3_options, "oss": _oss_options}
+
+
+@contextmanager
+def s3_store() -> Iterator[ObjectStore]:
+    """Run an S3 server, in a process of its own, that has a bucket."""
+    with subprocess.Popen(
+        [sys.executable, S3_SERVER],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    ) as server:
+        assert server.stdout is not None
+        store = ObjectStore("s3", f"http://127.0.0.1:{int(server.stdout.readline())}")
+        with _owner(store) as owner:
+            owner.create_bucket(Bucket=BUCKET)
+        yield store
+        # Its answer to SIGPIPE and such is nobody's interest; its objects are in its memory.
+        server.kill()
+
+
+@contextmanager
+def oss_store() -> Iterator[ObjectStore]:
+    """Run the simulator of OSS, with a bucket."""
+    with OssSimulator([BUCKET]) as simulator:
+        yield ObjectStore("oss", simulator.endpoint)
+
+
+@contextmanager
+def _owner(store: ObjectStore) -> "Iterator[boto3.client]":
+    client = boto3.client(
+        "s3",
+        endpoint_url=store.endpoint,
+        region_name="us-east-1",
+        aws_access_key_id="key",
+        aws_secret_access_key="secret",
+    )
+    with ExitStack() as stack:
+        stack.callback(client.close)
+        yield client
