@@ -14,12 +14,13 @@ from typing import Any
 from strongroom import hookspecs
 from strongroom.config.describe import Section, core_sections, template
 from strongroom.config.settings import StorageSettings
-from strongroom.errors import catalogue
+from strongroom.errors import StrongroomError, catalogue
 from strongroom.plugin_api import API_VERSION, Extension
 from strongroom.plugin_api.captcha import CaptchaProvider
 from strongroom.plugin_api.login import LoginMethod
 from strongroom.plugin_api.messages import MessageSender
 from strongroom.plugin_api.storage import StorageBackend
+from strongroom.plugin_api.web import ErrorKind, Server
 from strongroom.plugin_manager import PluginManager
 from strongroom.selection import BUILTIN, offered_sections
 
@@ -38,6 +39,13 @@ Every error answer has this body; the code is stable, the message is for develop
 
 `details` names fields where some are to blame, and is empty otherwise. `requestId` is that of the
 response header `X-Request-Id`, by which the server's log knows the request.
+
+| status | code | message |
+|---|---|---|
+"""
+
+PLUGIN_ERRORS = """
+## The plugin `{plugin}`
 
 | status | code | message |
 |---|---|---|
@@ -76,10 +84,13 @@ KINDS: tuple[type[Extension[Any]], ...] = (StorageBackend, LoginMethod, CaptchaP
 
 
 def errors_page() -> Iterator[str]:
-    """Yield the pieces of the page of error codes."""
+    """Yield the pieces of the page of error codes: the core's, then those of its own plugins."""
     yield ERRORS
     for error in catalogue():
-        yield f"| {error.status} | `{error.code}` | {error.message} |\n"
+        yield _error(error)
+    for plugin, errors in _plugin_errors().items():
+        yield PLUGIN_ERRORS.format(plugin=plugin)
+        yield from map(_error, errors)
 
 
 def configuration_page() -> Iterator[str]:
@@ -99,6 +110,8 @@ def hooks_page() -> Iterator[str]:
     for kind in KINDS:
         yield f"\n## class `{kind.__name__}`\n\n`{kind.__module__}`. {_prose(kind)}\n\n"
         yield from _methods(kind)
+    yield f"\n## class `{Server.__name__}`\n\n`{Server.__module__}`. {_prose(Server)}\n\n"
+    yield from _lent(Server)
 
 
 PAGES: dict[str, Callable[[], Iterator[str]]] = {
@@ -120,6 +133,18 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
+def _plugin_errors() -> dict[str, list[ErrorKind]]:
+    names = sorted(path.parent.name for path in FOLDER.parents[1].glob("plugins/*/pyproject.toml"))
+    found: dict[str, list[ErrorKind]] = {}
+    for plugin, error in PluginManager(BUILTIN, names).ask("register_errors"):
+        found.setdefault(plugin.name, []).append(error)
+    return found
+
+
+def _error(error: ErrorKind | type[StrongroomError]) -> str:
+    return f"| {error.status} | `{error.code}` | {error.message} |\n"
+
+
 def _section(section: Section) -> str:
     lines = "\n".join(template([section])).rstrip()
     return f"\n{_prose(section.options_type)}\n\n```toml\n{lines}\n```\n"
@@ -132,6 +157,15 @@ def _methods(kind: type[Any]) -> Iterator[str]:
             parameters = ", ".join([*inspect.signature(member).parameters][1:])
             summary = " ".join(_prose(member).partition("\n\n")[0].split())
             yield f"- `{name}({parameters})`, {needed}: {summary}\n"
+
+
+def _lent(kind: type[Any]) -> Iterator[str]:
+    """Yield what a plugin is lent: it calls all of it, and implements none."""
+    for name, member in vars(kind).items():
+        if isinstance(member, FunctionType) and not name.startswith("_"):
+            parameters = ", ".join([*inspect.signature(member).parameters][1:])
+            summary = " ".join(_prose(member).partition("\n\n")[0].split())
+            yield f"- `{name}({parameters})`: {summary}\n"
 
 
 def _prose(documented: object) -> str:

@@ -14,6 +14,7 @@ from strongroom.clock import Clock
 from strongroom.config import Configuration, Settings
 from strongroom.files.views import blueprint as files_blueprint
 from strongroom.plugin_manager import PluginError
+from strongroom.plugin_server import PluginServer
 from strongroom.tenants.views import blueprint as tenants_blueprint
 from strongroom.verification.views import blueprint as verification_blueprint
 from strongroom.version import __version__
@@ -90,7 +91,9 @@ def _register_routes(app: Flask, container: Container) -> None:
     api = create_api(
         app, version=__version__, server_url=container.settings.public_root, base_path=base_path
     )
-    plugin_blueprints = [item for _, item in container.selection.plugins.ask("register_blueprints")]
+    server = PluginServer(container.settings, container.identity.login_methods)
+    asked = container.selection.plugins.ask("register_blueprints", server=server)
+    plugin_blueprints = [item for _, item in asked]
     for blueprint in (*BLUEPRINTS, *plugin_blueprints):
         api.register_blueprint(blueprint, url_prefix=base_path + (blueprint.url_prefix or ""))
     reserve_paths(app, base_path)

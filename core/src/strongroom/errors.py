@@ -81,6 +81,11 @@ class CodeInvalid(StrongroomError):
     message = "The verification code is wrong, was used before, or came too late."
 
 
+class StateInvalid(StrongroomError):
+    status, code = 400, "error.state-invalid"
+    message = "The state is unknown, used, too old, or of another browser, user or purpose."
+
+
 class WrongPassword(StrongroomError):
     status, code = 400, "error.wrong-password"
     message = "The old password is not right."
@@ -164,6 +169,11 @@ class NotAFile(StrongroomError):
 class CredentialTaken(StrongroomError):
     status, code = 409, "error.credential-taken"
     message = "The credential belongs to a user already."
+
+
+class CredentialConflict(StrongroomError):
+    status, code = 409, "error.credential-conflict"
+    message = "What was proven belongs to two different users."
 
 
 class PreconditionFailed(StrongroomError):

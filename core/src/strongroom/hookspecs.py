@@ -1,7 +1,8 @@
 """The hooks a plugin may implement. Each registers; none does work.
 
-The core calls every hook once, while the application is made. A hook returns classes (or Flask
-blueprints, or click commands), in any order; an empty list is a fine answer.
+The core calls every hook once, while the application is made. A hook returns classes (or routes, kinds
+of errors, click commands), in any order; an empty list is a fine answer. It need not take an argument
+that it has no use for.
 """
 
 from collections.abc import Iterable
@@ -13,10 +14,10 @@ from strongroom.plugin_api.captcha import CaptchaProvider
 from strongroom.plugin_api.login import LoginMethod
 from strongroom.plugin_api.messages import MessageSender
 from strongroom.plugin_api.storage import StorageBackend
+from strongroom.plugin_api.web import Blueprint, ErrorKind, Server
 
 if TYPE_CHECKING:
     from click import Command
-    from flask import Blueprint
 
 hookspec = pluggy.HookspecMarker("strongroom")
 
@@ -42,8 +43,13 @@ def register_message_senders() -> Iterable[type[MessageSender[Any]]]:  # type: i
 
 
 @hookspec
-def register_blueprints() -> Iterable["Blueprint"]:  # type: ignore[empty-body]
-    """Return blueprints that add routes, and their OpenAPI, to the server."""
+def register_blueprints(server: Server) -> Iterable[Blueprint]:  # type: ignore[empty-body]
+    """Return blueprints, made by ``server``, that add routes and their OpenAPI."""
+
+
+@hookspec
+def register_errors() -> Iterable[ErrorKind]:  # type: ignore[empty-body]
+    """Return the kinds of errors that the plugin's routes and login methods answer with."""
 
 
 @hookspec

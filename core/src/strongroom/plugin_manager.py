@@ -12,11 +12,13 @@ import pluggy
 
 from strongroom import hookspecs
 from strongroom.config.problems import suggestion
+from strongroom.errors import catalogue
 from strongroom.plugin_api import API_VERSION, ENTRY_POINT_GROUP, Extension
 from strongroom.plugin_api.captcha import CaptchaProvider
 from strongroom.plugin_api.login import LoginMethod
 from strongroom.plugin_api.messages import MessageSender
 from strongroom.plugin_api.storage import StorageBackend
+from strongroom.plugin_api.web import ErrorKind
 
 ExtensionT = TypeVar("ExtensionT", bound=Extension[Any])
 
@@ -24,6 +26,8 @@ Offered = Mapping[str, type[ExtensionT]]
 """Extensions of one kind, by the names that the configuration chooses them by."""
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
+_ERROR_STATUSES = range(400, 600)
+_ERROR_CODE = re.compile(r"error\.[a-z0-9]+(-[a-z0-9]+)*")
 
 
 class PluginError(Exception):
@@ -71,8 +75,9 @@ class PluginManager:
         self.message_senders: Offered[MessageSender[Any]] = self._collect(
             "register_message_senders", MessageSender
         )
+        self.errors: Mapping[str, ErrorKind] = self._collect_errors()
 
-    def ask(self, hook: str) -> Iterable[tuple[Plugin, Any]]:
+    def ask(self, hook: str, **arguments: Any) -> Iterable[tuple[Plugin, Any]]:
         """Call a hook of each plugin by itself, and yield what each one returned.
 
         Raises:
@@ -82,7 +87,7 @@ class PluginManager:
         for plugin in self.plugins:
             others = [module for module in modules if module is not plugin.module]
             try:
-                answers = self._pluggy.subset_hook_caller(hook, remove_plugins=others)()
+                answers = self._pluggy.subset_hook_caller(hook, remove_plugins=others)(**arguments)
                 items = [item for answer in answers for item in answer]
             except Exception as error:
                 raise PluginError(f"{plugin} failed in {hook}: {_one_line(error)}") from error
@@ -110,6 +115,16 @@ class PluginManager:
                     f'{owners[item.name]} and {plugin} both claim the name "{item.name}" in {hook}'
                 )
             found[item.name], owners[item.name] = item, plugin
+        return found
+
+    def _collect_errors(self) -> dict[str, ErrorKind]:
+        taken = {kind.code for kind in catalogue()}
+        found: dict[str, ErrorKind] = {}
+        for plugin, item in self.ask("register_errors"):
+            _check_error(plugin, item)
+            if item.code in taken | found.keys():
+                raise PluginError(f'{plugin} claims the error code "{item.code}", which is taken')
+            found[item.code] = item
         return found
 
 
@@ -161,6 +176,14 @@ def _check_extension(plugin: Plugin, hook: str, item: Any, kind: type[Extension[
         raise PluginError(
             f"{plugin}: {item.__name__}.name must be lowercase letters, digits and underscores"
         )
+
+
+def _check_error(plugin: Plugin, item: Any) -> None:
+    if not isinstance(item, ErrorKind):
+        raise PluginError(f"{plugin} returned {item!r} from register_errors; an ErrorKind is wanted")
+    if not _ERROR_CODE.fullmatch(item.code) or item.status not in _ERROR_STATUSES:
+        wanted = 'a status of 400 to 599 and a code like "error.riddle-unknown"'
+        raise PluginError(f'{plugin}: the error "{item.code}" must have {wanted}')
 
 
 def _explain(plugin: Plugin, error: pluggy.PluginValidationError) -> str:

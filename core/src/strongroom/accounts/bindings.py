@@ -77,12 +77,12 @@ class BindingService:
             CodeInvalid: the code of the new one, or of one already held, is wrong or missing.
             CredentialTaken: somebody holds it.
         """
-        _require_self(identity, user_id)
+        require_self(identity, user_id)
         (credential,) = identified(self._credentials, {kind: text})
         with self._database.read() as connection:
             held = self._notices.contacts(connection, user_id)
         if held:
-            self._require_held(held, held_code, Purpose.BIND)
+            require_held(self._codes, held, held_code, Purpose.BIND)
         self._codes.require(code, credential, Purpose.BIND)
         with self._database.write() as connection:
             self._release(connection, user_id, kind)
@@ -103,11 +103,11 @@ class BindingService:
             LastContact: it is the last of the two.
             CodeInvalid: the code is wrong or missing.
         """
-        _require_self(identity, user_id)
+        require_self(identity, user_id)
         with self._database.read() as connection:
             held = self._notices.contacts(connection, user_id)
         _require_another(held, kind)
-        self._require_held(held, code, Purpose.UNBIND)
+        require_held(self._codes, held, code, Purpose.UNBIND)
         with self._database.write() as connection:
             # Two that race each other must not both find that another remains.
             self._credentials.take_turns(connection, user_id)
@@ -126,7 +126,7 @@ class BindingService:
             ValidationFailed: the text cannot be a username.
             CredentialTaken: somebody has it.
         """
-        _require_self(identity, user_id)
+        require_self(identity, user_id)
         (credential,) = identified(self._credentials, {USERNAME: text})
         with self._database.write() as connection:
             self._credentials.release(connection, user_id, USERNAME)
@@ -142,15 +142,6 @@ class BindingService:
                 self._codes.void(connection, Credential(item.kind, item.value))
         self._credentials.release(connection, user_id, kind)
 
-    def _require_held(
-        self, held: Sequence[Credential], code: VerificationCode | None, purpose: Purpose
-    ) -> None:
-        recipients = self._codes.recipients([code] if code else [])
-        recipient = recipients.get(code.id) if code else None
-        if recipient is None or recipient not in held:
-            raise CodeInvalid
-        self._codes.require(code, recipient, purpose)
-
     def _record(
         self, connection: Connection, action: str, user_id: str, kind: str, origin: Origin
     ) -> None:
@@ -165,9 +156,29 @@ class BindingService:
         self._audit.record(connection, event)
 
 
-def _require_self(identity: Identity, user_id: str) -> None:
+def require_self(identity: Identity, user_id: str) -> None:
+    """Pass if the user is the one named.
+
+    Raises:
+        Forbidden: it is another.
+    """
     if identity.user_id != user_id:
         raise Forbidden
+
+
+def require_held(
+    codes: CodeService, held: Sequence[Credential], code: VerificationCode | None, purpose: Purpose
+) -> None:
+    """Use up a code that was sent to any of what a user holds.
+
+    Raises:
+        CodeInvalid: there is none, or it is wrong.
+    """
+    recipients = codes.recipients([code] if code else [])
+    recipient = recipients.get(code.id) if code else None
+    if recipient is None or recipient not in held:
+        raise CodeInvalid
+    codes.require(code, recipient, purpose)
 
 
 def _require_another(held: Sequence[Credential], kind: str) -> None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from strongroom.accounts.bindings import BindingService
 from strongroom.accounts.notices import Notices
 from strongroom.accounts.passwords import PasswordService
+from strongroom.accounts.proven_bindings import ProvenBindings
 from strongroom.accounts.registration import RegistrationService
 from strongroom.accounts.service import AccountService
 from strongroom.assembly.foundation import Foundation
@@ -14,13 +15,16 @@ from strongroom.audit.verifier import AuditVerifier
 from strongroom.authorizations.key_file import KeyFile, create_key_file
 from strongroom.authorizations.keys import KeyRingError
 from strongroom.authorizations.login import LoginService, LoginServices
+from strongroom.authorizations.methods import LoginMethods
 from strongroom.authorizations.minting import TokenMint
 from strongroom.authorizations.proofs import CoreProofs
 from strongroom.authorizations.refresh import RefreshTokens
 from strongroom.authorizations.service import AuthorizationService
 from strongroom.authorizations.sessions import Sessions
+from strongroom.authorizations.states import BrowserStates
 from strongroom.authorizations.throttle import LoginThrottle
 from strongroom.authorizations.tokens import TokenSigner
+from strongroom.credentials.linking import CredentialLinking
 from strongroom.credentials.passwords import PasswordHasher
 from strongroom.credentials.service import CredentialService
 from strongroom.messages.service import MessageService
@@ -36,11 +40,14 @@ class IdentityServices:
     registration: RegistrationService
     accounts: AccountService
     bindings: BindingService
+    proven_bindings: ProvenBindings
     passwords: PasswordService
     messages: MessageService
     captchas: CaptchaService
     code_sending: CodeSending
+    login_methods: LoginMethods
     logins: LoginService
+    states: BrowserStates
     authorizations: AuthorizationService
     audit_listing: AuditListing
     audit_retention: AuditRetention
@@ -51,22 +58,29 @@ def assemble_identity(base: Foundation) -> IdentityServices:
     """Put the services together, from those that need nothing to those that need many."""
     database, users, audit, settings = base.database, base.users, base.audit, base.settings
     credentials = _credentials(base)
+    linking = CredentialLinking(users, credentials)
     captchas = _captchas(base)
     codes = CodeService(database, base.clock, base.keys, base.counters)
     messages = _messages(base)
     notices = Notices(credentials, messages)
     mint, authorizations = _authorizations(base)
+    methods = _login_methods(base, CoreProofs(credentials, codes))
     return IdentityServices(
         registration=RegistrationService(database, users, credentials, codes, audit),
         accounts=AccountService(database, users, authorizations, notices, audit),
         bindings=BindingService(database, credentials, codes, notices, audit),
+        proven_bindings=ProvenBindings(database, credentials, linking, codes, notices, audit),
         passwords=PasswordService(database, credentials, codes, authorizations, notices, audit),
         messages=messages,
         captchas=captchas,
         code_sending=CodeSending(
             database, captchas, base.rates, settings.limits, codes, credentials, messages
         ),
-        logins=_logins(base, credentials, captchas, codes, mint),
+        login_methods=methods,
+        logins=_logins(base, credentials, linking, captchas, methods, mint),
+        states=BrowserStates(
+            database, base.clock, base.keys, base.rates, settings.limits.login_per_address, audit
+        ),
         authorizations=authorizations,
         audit_listing=AuditListing(database, users),
         audit_retention=AuditRetention(database, base.clock, audit, settings.audit.retention_days),
@@ -135,11 +149,19 @@ def _key_file(base: Foundation) -> KeyFile:
         base.refuse(("tokens", "keys_file"), str(error))
 
 
+def _login_methods(base: Foundation, proofs: CoreProofs) -> LoginMethods:
+    methods = [choice.make(proofs) for choice in base.selection.login_methods]
+    for method in methods:
+        base.resources.callback(method.close)
+    return LoginMethods(methods, base.selection.plugins.errors)
+
+
 def _logins(
     base: Foundation,
     credentials: CredentialService,
+    linking: CredentialLinking,
     captchas: CaptchaService,
-    codes: CodeService,
+    methods: LoginMethods,
     mint: TokenMint,
 ) -> LoginService:
     limits = base.settings.limits
@@ -149,9 +171,5 @@ def _logins(
         free_failures=limits.login_failures_before_captcha,
         lifetime=limits.login_failures_seconds * 1000,
     )
-    proofs = CoreProofs(credentials, codes)
-    methods = [choice.make(proofs) for choice in base.selection.login_methods]
-    for method in methods:
-        base.resources.callback(method.close)
-    services = LoginServices(base.users, credentials, captchas, throttle, base.rates, limits, base.audit)
+    services = LoginServices(credentials, linking, captchas, throttle, base.rates, limits, base.audit)
     return LoginService(base.database, base.clock, mint, methods, services)

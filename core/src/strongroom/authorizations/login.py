@@ -1,22 +1,21 @@
 """Logs users in: throttle, captcha, proof, user, tokens, record, on every path the same."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import Connection
-
 from strongroom.audit.service import FAILURE, AuditEvent, AuditService
+from strongroom.authorizations.methods import LoginMethods
 from strongroom.authorizations.minting import IssuedTokens, TokenMint
 from strongroom.authorizations.throttle import LoginThrottle, Ticket
 from strongroom.clock import Clock
 from strongroom.config.settings import LimitsSettings
+from strongroom.credentials.linking import CredentialLinking
 from strongroom.credentials.service import CredentialService
 from strongroom.database import Database
-from strongroom.errors import CaptchaRequired, CredentialTaken, InvalidCredentials, StrongroomError
+from strongroom.errors import CaptchaRequired, InvalidCredentials, StrongroomError
 from strongroom.identity import Origin
 from strongroom.limits.rates import Allowance, RateLimits
-from strongroom.plugin_api.login import LoginAttempt, LoginMethod, LoginRejected, VerifiedCredential
-from strongroom.users.service import UserService
+from strongroom.plugin_api.login import LoginAttempt, VerifiedCredential
+from strongroom.plugin_api.web import ApiError
 from strongroom.verification.captchas import CaptchaAnswer, CaptchaService
 
 
@@ -24,8 +23,8 @@ from strongroom.verification.captchas import CaptchaAnswer, CaptchaService
 class LoginServices:
     """The other features that a login works with."""
 
-    users: UserService
     credentials: CredentialService
+    linking: CredentialLinking
     captchas: CaptchaService
     throttle: LoginThrottle
     rates: RateLimits
@@ -40,7 +39,7 @@ class LoginService:
         database: where all of it is kept.
         clock: the time.
         mint: issues the tokens.
-        methods: the login methods in use, in the order they are asked.
+        methods: the login methods in use.
         services: the features that take part.
     """
 
@@ -49,7 +48,7 @@ class LoginService:
         database: Database,
         clock: Clock,
         mint: TokenMint,
-        methods: Sequence[LoginMethod[object]],
+        methods: LoginMethods,
         services: LoginServices,
     ) -> None:
         self._database = database
@@ -65,25 +64,39 @@ class LoginService:
 
         Raises:
             InvalidCredentials: it proves nothing.
+            ApiError: likewise, for a reason of a login method's own.
+            CredentialConflict: it proves who two users are.
             CaptchaRequired: too many have failed, and no captcha came with this one.
             CaptchaInvalid: a captcha was due, and its answer is wrong.
             UserSuspended: it proves who a suspended user is.
             TooManyRequests: its address has made too many of late.
         """
         origin, began_at = origin or Origin(), self._clock.now()
+        self._count(attempt)
+        try:
+            ticket = self._admit(attempt, captcha) if attempt.password else None
+            method, verified = self._methods.prove(attempt)
+            return self._authorize(attempt, method, verified, ticket, origin, began_at)
+        except (ApiError, StrongroomError) as error:
+            self._record_failure(attempt, error, origin)
+            raise
+
+    def prove(self, attempt: LoginAttempt) -> VerifiedCredential:
+        """Check what an attempt without a password proves, and log nobody in.
+
+        Raises:
+            InvalidCredentials: it proves nothing.
+            ApiError: likewise, for a reason of a login method's own.
+            TooManyRequests: its address has made too many of late.
+        """
+        self._count(attempt)
+        return self._methods.prove(attempt)[1]
+
+    def _count(self, attempt: LoginAttempt) -> None:
         # Not recorded when refused: a flood must not fill the record.
         self._services.rates.spend(
             Allowance("login", attempt.client.address, self._services.limits.login_per_address)
         )
-        try:
-            ticket = self._admit(attempt, captcha) if attempt.password else None
-            method, verified = self._authenticate(attempt)
-            return self._authorize(attempt, method, verified, ticket, origin, began_at)
-        except (LoginRejected, StrongroomError) as error:
-            self._record_failure(attempt, error, origin)
-            if isinstance(error, LoginRejected):
-                raise InvalidCredentials from error
-            raise
 
     def _admit(self, attempt: LoginAttempt, captcha: CaptchaAnswer | None) -> Ticket:
         throttle, address = self._services.throttle, attempt.client.address
@@ -96,14 +109,6 @@ class LoginService:
         self._services.captchas.spend(captcha)
         return throttle.admit_solved(name, address)
 
-    def _authenticate(self, attempt: LoginAttempt) -> tuple[str, VerifiedCredential]:
-        for method in self._methods:
-            if attempt.method in (None, method.name):
-                verified = method.authenticate(attempt)
-                if verified is not None:
-                    return method.name, verified
-        raise InvalidCredentials
-
     def _authorize(
         self,
         attempt: LoginAttempt,
@@ -114,7 +119,7 @@ class LoginService:
         began_at: int,
     ) -> IssuedTokens:
         with self._database.write() as connection:
-            user_id = self._find_or_create_user(connection, verified)
+            user_id = self._services.linking.user_of(connection, verified)
             issued = self._mint.begin(connection, user_id, method, attempt.client)
             # What was proven may have been proven by a password that is no longer the user's.
             if self._services.credentials.password_changed_after(connection, user_id, began_at):
@@ -131,24 +136,6 @@ class LoginService:
             )
             self._services.audit.record(connection, event)
         return issued
-
-    def _find_or_create_user(self, connection: Connection, verified: VerifiedCredential) -> str:
-        users, credentials = self._services.users, self._services.credentials
-        holders = credentials.find_users(connection, [verified.credential, *verified.also])
-        for credential in (verified.credential, *verified.also):
-            if credential in holders:
-                return holders[credential]
-        if not verified.may_register:
-            raise InvalidCredentials
-        try:
-            with connection.begin_nested():
-                user = users.create(connection, verified.display_name or "")
-                for credential in (verified.credential, *verified.also):
-                    credentials.bind(connection, user.id, credential)
-                return user.id
-        except CredentialTaken:
-            # Somebody registered the same credential a moment ago, and proved it as well as this one.
-            return credentials.find_users(connection, [verified.credential])[verified.credential]
 
     def _record_failure(self, attempt: LoginAttempt, error: Exception, origin: Origin) -> None:
         credentials = self._services.credentials

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
-from sqlalchemy import Column, ForeignKey, Index, Integer, String, Table
+from sqlalchemy import JSON, Column, ForeignKey, Index, Integer, String, Table
 
 from strongroom.database.metadata import Id, Timestamp, metadata
 
@@ -60,3 +60,16 @@ refresh_tokens: Final = Table(
     Index(None, "authorization_id"),
 )
 """A token that was used stays until it would have expired, so that using it again is noticed."""
+
+browser_states: Final = Table(
+    "browser_states",
+    metadata,
+    Column("hash", String(64), primary_key=True),
+    Column("purpose", String(32), nullable=False),
+    Column("browser_hash", String(64), nullable=False),
+    Column("user_id", Id),
+    Column("data", JSON, nullable=False),
+    Column("expires_at", Timestamp, nullable=False),
+    Index(None, "expires_at"),
+)
+"""What browsers have been sent elsewhere with. A row is deleted by whoever spends it."""

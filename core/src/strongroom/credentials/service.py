@@ -49,12 +49,23 @@ class CredentialService:
             return f"{credential.kind}:{credential.value}"
         return unicodedata.normalize("NFKC", text[:MAX_NAME_LENGTH]).strip().casefold()
 
-    def find_users(self, connection: Connection, wanted: Sequence[Credential]) -> dict[Credential, str]:
-        """Return the ids of the users who hold any of the credentials, by credential."""
+    def find_users(
+        self, connection: Connection, wanted: Sequence[Credential], *, hold: bool = False
+    ) -> dict[Credential, str]:
+        """Return the ids of the users who hold any of the credentials, by credential.
+
+        Args:
+            connection: a transaction.
+            wanted: the credentials.
+            hold: whether those that are found stay as they are until the transaction ends.
+        """
         pair = tuple_(credentials.c.kind, credentials.c.value)
         query = select(credentials.c.kind, credentials.c.value, credentials.c.user_id).where(
             pair.in_([(item.kind, item.value) for item in wanted])
         )
+        if hold:
+            # In the order of take_turns(), so that no two can wait for each other.
+            query = query.order_by(credentials.c.id).with_for_update()
         return {Credential(kind, value): user_id for kind, value, user_id in connection.execute(query)}
 
     def of_user(self, connection: Connection, user_id: str) -> list[BoundCredential]:
@@ -88,8 +99,18 @@ class CredentialService:
         )
         connection.execute(query.with_for_update())
 
+    def release_one(self, connection: Connection, user_id: str, credential: Credential) -> None:
+        """Take one credential of a user away."""
+        connection.execute(
+            delete(credentials).where(
+                credentials.c.user_id == user_id,
+                credentials.c.kind == credential.kind,
+                credentials.c.value == credential.value,
+            )
+        )
+
     def release(self, connection: Connection, user_id: str, kind: str) -> None:
-        """Take a user's credential of a kind away."""
+        """Take a user's credentials of a kind away."""
         connection.execute(
             delete(credentials).where(credentials.c.user_id == user_id, credentials.c.kind == kind)
         )

@@ -64,7 +64,8 @@ class VerifiedCredential:
     Args:
         credential: the one proven.
         also: others proven by the same act, such as a union id, or a phone number that the platform
-            has verified. Never put what was merely claimed here.
+            has verified. Never put what was merely claimed here. All lead to one user: whoever holds
+            any of them is given those that nobody holds, and it is a conflict if two users do.
         may_register: whether a user may be created when no user holds any of them.
         display_name: a name for such a new user.
     """
@@ -79,12 +80,28 @@ class LoginRejected(Exception):
     """The attempt was meant for this method, and does not prove anything.
 
     Args:
-        code: the stable error code the client gets, with status 401.
+        code: the stable error code the client gets: ``error.invalid-credentials``, or one that the
+            plugin has registered, whose status and message go with it.
     """
 
     def __init__(self, message: str, *, code: str = "error.invalid-credentials") -> None:
         super().__init__(message)
         self.code = code
+
+
+class LoginUnavailable(Exception):
+    """Whether the attempt proves anything cannot be told now; the client gets status 503.
+
+    Args:
+        message: one line for the operator's log, without anything secret.
+        retry_after: seconds after which trying again may help.
+        misconfigured: whether only the operator can mend it.
+    """
+
+    def __init__(self, message: str, *, retry_after: int, misconfigured: bool = False) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+        self.misconfigured = misconfigured
 
 
 class Proofs(Protocol):
@@ -113,4 +130,5 @@ class LoginMethod(Extension[OptionsT]):
 
         Raises:
             LoginRejected: it is of this method's kind, and proves nothing.
+            LoginUnavailable: whoever could tell is away, or misconfigured.
         """

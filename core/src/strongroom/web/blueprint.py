@@ -16,12 +16,13 @@ from strongroom.errors import (
     UnsupportedMediaType,
     ValidationFailed,
 )
+from strongroom.plugin_api.web import ErrorKind
 from strongroom.web.errors import ErrorSchema
 from strongroom.web.guard import Access, guarded
 
 ViewT = TypeVar("ViewT", bound=Callable[..., Any])
 
-ErrorKinds = Sequence[type[StrongroomError]]
+ErrorKinds = Sequence[type[StrongroomError] | ErrorKind]
 
 _TOKEN: Final[list[dict[str, list[str]]]] = [{"bearer": []}, {"accessToken": []}]
 _SECURITY: Final[Mapping[Access, list[dict[str, list[str]]]]] = {

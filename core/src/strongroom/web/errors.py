@@ -11,6 +11,7 @@ from werkzeug.exceptions import HTTPException
 from strongroom import errors
 from strongroom.errors import Detail, RangeNotSatisfiable, StrongroomError
 from strongroom.plugin_api.storage import StorageFull, StorageUnavailable
+from strongroom.plugin_api.web import ApiError
 
 logger = logging.getLogger(__name__)
 
@@ -56,13 +57,14 @@ class ErrorSchema(Schema):
 def register_error_handlers(app: Flask) -> None:
     """Answer every exception of a request with the error body."""
     app.register_error_handler(StrongroomError, answer)
+    app.register_error_handler(ApiError, answer)
     app.register_error_handler(HTTPException, _answer_http)
     app.register_error_handler(StorageUnavailable, _answer_storage_away)
     app.register_error_handler(StorageFull, lambda _: answer(errors.StorageFull()))
     app.register_error_handler(Exception, _answer_unexpected)
 
 
-def answer(error: StrongroomError) -> Response:
+def answer(error: StrongroomError | ApiError) -> Response:
     """Return the response that tells a client of an error."""
     body = {
         "code": error.code,
@@ -78,14 +80,14 @@ def answer(error: StrongroomError) -> Response:
     return response
 
 
-def _add_headers(response: Response, error: StrongroomError) -> None:
+def _add_headers(response: Response, error: StrongroomError | ApiError) -> None:
     if error.status == errors.TokenRequired.status:
         challenge = 'Bearer realm="strongroom"'
         invalid = isinstance(error, errors.TokenInvalid)
         response.headers["WWW-Authenticate"] = (
             f'{challenge}, error="invalid_token"' if invalid else challenge
         )
-    if error.retry_after is not None:
+    if isinstance(error, StrongroomError) and error.retry_after is not None:
         response.headers["Retry-After"] = str(error.retry_after)
     if isinstance(error, RangeNotSatisfiable):
         response.headers["Content-Range"] = f"bytes */{error.size}"

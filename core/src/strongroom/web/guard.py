@@ -1,7 +1,6 @@
 """The token guard: who may call a route, decided before anything of the request is read."""
 
 from collections.abc import Callable
-from enum import Enum
 from functools import wraps
 from typing import Any, Final, Protocol
 
@@ -9,18 +8,20 @@ from flask import g, request
 
 from strongroom.errors import AmbiguousToken, Forbidden, TokenRequired
 from strongroom.identity import Identity
+from strongroom.plugin_api.web import Access
 from strongroom.web.components import use
 
+__all__ = [
+    "TOKEN_HEADER",
+    "Access",
+    "TokenVerifier",
+    "current_identity",
+    "guarded",
+    "optional_identity",
+    "presented_token",
+]
+
 TOKEN_HEADER: Final = "X-Access-Token"  # noqa: S105  the name of a header
-
-
-class Access(Enum):
-    """Who may call a route. Every route states one."""
-
-    PUBLIC = "anybody"
-    OPTIONAL = "anybody; a token is checked if there is one"
-    USER = "any logged-in user"
-    ADMIN = "administrators"
 
 
 class TokenVerifier(Protocol):

@@ -54,6 +54,17 @@ def upgrade() -> None:
     op.create_index("ix_blobs_state_created_at", "blobs", ["state", "created_at"])
     op.create_index("ix_blobs_storage_state_key", "blobs", ["storage", "state", "key"])
     op.create_table(
+        "browser_states",
+        sa.Column("hash", sa.String(length=64), nullable=False),
+        sa.Column("purpose", sa.String(length=32), nullable=False),
+        sa.Column("browser_hash", sa.String(length=64), nullable=False),
+        sa.Column("user_id", sa.String(length=36), nullable=True),
+        sa.Column("data", sa.JSON(), nullable=False),
+        sa.Column("expires_at", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("hash", name="pk_browser_states"),
+    )
+    op.create_index("ix_browser_states_expires_at", "browser_states", ["expires_at"])
+    op.create_table(
         "captchas",
         sa.Column("id", sa.String(length=36), nullable=False),
         sa.Column("provider", sa.String(length=32), nullable=False),

@@ -1,0 +1,141 @@
+"""Binds what login methods have proven, such as the id of a person on another platform, and unbinds."""
+
+from collections.abc import Callable, Collection, Sequence
+
+from sqlalchemy import Connection
+
+from strongroom.accounts.bindings import require_held, require_self
+from strongroom.accounts.notices import Notices
+from strongroom.audit.service import FAILURE, SUCCESS, AuditEvent, AuditService
+from strongroom.credentials.linking import CredentialLinking
+from strongroom.credentials.models import BoundCredential
+from strongroom.credentials.service import CredentialService
+from strongroom.database import Database
+from strongroom.errors import CredentialTaken, LastContact, NotFound
+from strongroom.identity import Identity, Origin
+from strongroom.plugin_api.login import Credential, VerificationCode, VerifiedCredential
+from strongroom.verification.codes import CodeService, Purpose
+
+Replaced = Callable[[Sequence[Credential]], Collection[Credential]]
+
+
+class ProvenBindings:
+    """Credentials of kinds that only login methods know.
+
+    Args:
+        database: where they are kept.
+        credentials: tells and takes away what a user holds.
+        linking: gives what was proven.
+        codes: the proofs that unbinding takes.
+        notices: tells the user.
+        audit: the record of it.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        credentials: CredentialService,
+        linking: CredentialLinking,
+        codes: CodeService,
+        notices: Notices,
+        audit: AuditService,
+    ) -> None:
+        self._database = database
+        self._credentials = credentials
+        self._linking = linking
+        self._codes = codes
+        self._notices = notices
+        self._audit = audit
+
+    def bind(
+        self,
+        identity: Identity,
+        user_id: str,
+        verified: VerifiedCredential,
+        replaced: Replaced,
+        origin: Origin,
+    ) -> Sequence[BoundCredential]:
+        """Give a user what was proven; return all that the user then holds of its kinds.
+
+        Raises:
+            Forbidden: the caller is somebody else.
+            CredentialTaken: another user holds any of it.
+        """
+        require_self(identity, user_id)
+        kind = verified.credential.kind
+        try:
+            with self._database.write() as connection:
+                contacts = self._notices.contacts(connection, user_id)
+                self._linking.bind(connection, user_id, verified, replaced)
+                held = self._credentials.of_user(connection, user_id)
+                self._record(connection, "credential.bind", user_id, kind, origin)
+        except CredentialTaken:
+            with self._database.write() as connection:
+                self._record(connection, "credential.bind", user_id, kind, origin, FAILURE)
+            raise
+        self._notices.tell(contacts, "credential-changed")
+        kinds = {kind, *(credential.kind for credential in verified.also)}
+        return [item for item in held if item.kind in kinds]
+
+    def unbind(
+        self,
+        identity: Identity,
+        user_id: str,
+        kinds: Collection[str],
+        code: VerificationCode | None,
+        origin: Origin,
+    ) -> None:
+        """Take all credentials of some kinds away, by a code sent to an address or number that is held.
+
+        Raises:
+            Forbidden: the caller is somebody else.
+            NotFound: the user has none of these kinds.
+            LastContact: there is no address or number that would remain.
+            CodeInvalid: the code is wrong or missing.
+        """
+        require_self(identity, user_id)
+        with self._database.read() as connection:
+            self._released(connection, user_id, kinds)
+            contacts = self._contacts(connection, user_id)
+        require_held(self._codes, contacts, code, Purpose.UNBIND)
+        with self._database.write() as connection:
+            # Whoever unbinds the last address or number at this moment must be noticed.
+            self._credentials.take_turns(connection, user_id)
+            self._contacts(connection, user_id)
+            released = self._released(connection, user_id, kinds)
+            for kind in released:
+                self._credentials.release(connection, user_id, kind)
+            self._record(connection, "credential.unbind", user_id, released[0], origin)
+        self._notices.tell(contacts, "credential-changed")
+
+    def _contacts(self, connection: Connection, user_id: str) -> list[Credential]:
+        contacts = self._notices.contacts(connection, user_id)
+        if not contacts:
+            raise LastContact
+        return contacts
+
+    def _released(self, connection: Connection, user_id: str, kinds: Collection[str]) -> list[str]:
+        held = {item.kind for item in self._credentials.of_user(connection, user_id)}
+        if held.isdisjoint(kinds):
+            raise NotFound
+        return sorted(held.intersection(kinds))
+
+    def _record(
+        self,
+        connection: Connection,
+        action: str,
+        user_id: str,
+        kind: str,
+        origin: Origin,
+        outcome: str = SUCCESS,
+    ) -> None:
+        event = AuditEvent(
+            action,
+            outcome,
+            actor_id=user_id,
+            target_type="user",
+            target_id=user_id,
+            origin=origin,
+            details={"kind": kind},
+        )
+        self._audit.record(connection, event)

@@ -1,0 +1,122 @@
+"""The ``state`` of redirects (RFC 6749, section 10.12): one use, one browser, one purpose."""
+
+import secrets
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from sqlalchemy import Connection, delete, insert
+
+from strongroom.audit.service import FAILURE, AuditEvent, AuditService
+from strongroom.authorizations.models import browser_states
+from strongroom.clock import Clock
+from strongroom.config.rates import Rate
+from strongroom.database import Database
+from strongroom.errors import StateInvalid
+from strongroom.identity import Origin
+from strongroom.limits.rates import Allowance, RateLimits
+from strongroom.plugin_api.web import State
+from strongroom.secret_keys import SecretKeys
+
+LIFETIME: Final = 600_000
+"""Milliseconds for which a browser may be elsewhere."""
+
+
+class BrowserStates:
+    """Makes and spends states; the database holds neither them nor what knows a browser again.
+
+    Args:
+        database: where open ones are kept.
+        clock: the time.
+        keys: what hashes them.
+        rates: how often an address may ask and answer.
+        per_address: the rates themselves.
+        audit: the record of what was refused.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        keys: SecretKeys,
+        rates: RateLimits,
+        per_address: Sequence[Rate],
+        audit: AuditService,
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._keys = keys
+        self._rates = rates
+        self._per_address = per_address
+        self._audit = audit
+
+    def issue(
+        self, purpose: str, browser: str, user_id: str | None, data: Mapping[str, str], origin: Origin
+    ) -> State:
+        """Make a state.
+
+        Args:
+            purpose: what it may be spent for.
+            browser: a secret that only the browser knows.
+            user_id: who may spend it; ``None`` for anybody.
+            data: what spending it returns.
+            origin: where the request came from.
+
+        Raises:
+            TooManyRequests: the address has asked too often of late.
+        """
+        self._count(origin)
+        now = self._clock.now()
+        state = State(f"{purpose}.{secrets.token_urlsafe(32)}", now + LIFETIME)
+        row = {
+            "hash": self._hash(state.value),
+            "purpose": purpose,
+            "browser_hash": self._hash(browser),
+            "user_id": user_id,
+            "data": dict(data),
+            "expires_at": state.expires_at,
+        }
+        with self._database.write() as connection:
+            connection.execute(delete(browser_states).where(browser_states.c.expires_at <= now))
+            connection.execute(insert(browser_states).values(row))
+        return state
+
+    def spend(
+        self, value: str, purpose: str, browser: str, user_id: str | None, origin: Origin
+    ) -> Mapping[str, str]:
+        """Use up a state; return its data.
+
+        Raises:
+            StateInvalid: it is unknown, too old, used, or of another browser, user or purpose.
+            TooManyRequests: the address has tried too often of late.
+        """
+        self._count(origin)
+        columns = browser_states.c
+        # Where anything differs it stays, so that nobody can use up another's.
+        statement = delete(browser_states).where(
+            columns.hash == self._hash(value),
+            columns.purpose == purpose,
+            columns.browser_hash == self._hash(browser),
+            columns.user_id.is_(None) if user_id is None else columns.user_id == user_id,
+            columns.expires_at > self._clock.now(),
+        )
+        with self._database.write() as connection:
+            row = connection.execute(statement.returning(columns.data)).first()
+            if row is None:
+                self._record_refusal(connection, purpose, user_id, origin)
+        if row is None:
+            raise StateInvalid
+        data: Mapping[str, str] = row.data
+        return data
+
+    def _record_refusal(
+        self, connection: Connection, purpose: str, user_id: str | None, origin: Origin
+    ) -> None:
+        details = {"purpose": purpose}
+        event = AuditEvent("state.spend", FAILURE, actor_id=user_id, origin=origin, details=details)
+        self._audit.record(connection, event)
+
+    def _count(self, origin: Origin) -> None:
+        self._rates.spend(Allowance("state", origin.address or "", self._per_address))
+
+    def _hash(self, text: str) -> str:
+        return self._keys.hash("browser-state", text)

@@ -1,0 +1,147 @@
+"""The server as the routes of plugins see it: the core's own services behind the plugin API."""
+
+import re
+import secrets
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, Final
+
+from flask import Response, after_this_request, request
+
+from strongroom.accounts.bindings import require_self
+from strongroom.accounts.proven_bindings import ProvenBindings
+from strongroom.accounts.schemas import CredentialsSchema
+from strongroom.accounts.views import own_id
+from strongroom.authorizations.login import LoginService
+from strongroom.authorizations.methods import LoginMethods
+from strongroom.authorizations.schemas import IssuedTokensSchema
+from strongroom.authorizations.states import LIFETIME, BrowserStates
+from strongroom.authorizations.views import token_headers
+from strongroom.config import Settings
+from strongroom.errors import (
+    CodeInvalid,
+    CredentialConflict,
+    CredentialTaken,
+    Forbidden,
+    InvalidCredentials,
+    LastContact,
+    NotFound,
+    StateInvalid,
+    TooManyRequests,
+    Unavailable,
+    UserSuspended,
+)
+from strongroom.plugin_api.login import Credential, LoginAttempt, VerificationCode
+from strongroom.plugin_api.web import MethodT, Server, State
+from strongroom.web.blueprint import Blueprint
+from strongroom.web.components import use
+from strongroom.web.guard import current_identity, optional_identity
+from strongroom.web.headers import header_pair
+from strongroom.web.requests import client, origin
+from strongroom.web.schema import DONE, DoneSchema
+
+CODE_HEADER: Final = "X-Verification-Code"
+
+_COOKIE: Final = "strongroom-browser"
+_COOKIE_FORM = re.compile(r"[A-Za-z0-9_-]{43}")
+_PROOF_ERRORS: Final = (InvalidCredentials, TooManyRequests, Unavailable)
+
+
+class PluginServer(Server):
+    """Lends the core's services to the routes of plugins.
+
+    Args:
+        settings: the settings the process runs with.
+        methods: the login methods in use.
+    """
+
+    tokens_schema = IssuedTokensSchema
+    credentials_schema = CredentialsSchema
+    done_schema = DoneSchema
+    login_errors = (*_PROOF_ERRORS, CredentialConflict, UserSuspended)
+    bind_errors = (*_PROOF_ERRORS, Forbidden, CredentialTaken)
+    unbind_errors = (Forbidden, NotFound, LastContact, CodeInvalid)
+    state_errors = (StateInvalid, TooManyRequests)
+
+    def __init__(self, settings: Settings, methods: LoginMethods) -> None:
+        self._public_url = settings.public_root + settings.server.base_path
+        self._methods = methods
+
+    @property
+    def public_url(self) -> str:
+        return self._public_url
+
+    def login_method(self, kind: type[MethodT]) -> MethodT | None:
+        found = (method for method in self._methods.methods if isinstance(method, kind))
+        return next(found, None)
+
+    def blueprint(self, name: str, *, description: str) -> Blueprint:
+        return Blueprint(name, __name__, description=description)
+
+    def user_id(self) -> str | None:
+        identity = optional_identity()
+        return identity.user_id if identity else None
+
+    def log_in(self, method: str, proof: Mapping[str, str]) -> Any:
+        issued = use(LoginService).log_in(_attempt(method, proof), origin=origin())
+        return issued, 200, token_headers(issued)
+
+    def bind(
+        self,
+        user_id: str,
+        method: str,
+        proof: Mapping[str, str],
+        *,
+        replaced: Callable[[Sequence[Credential]], Collection[Credential]],
+    ) -> Any:
+        identity, named = current_identity(), own_id(user_id)
+        # Before the proof is spent.
+        require_self(identity, named)
+        verified = use(LoginService).prove(_attempt(method, proof))
+        held = use(ProvenBindings).bind(identity, named, verified, replaced, origin())
+        return {"credentials": held}
+
+    def unbind(self, user_id: str, kinds: Collection[str]) -> Any:
+        pair = header_pair(CODE_HEADER)
+        code = VerificationCode(*pair) if pair else None
+        use(ProvenBindings).unbind(current_identity(), own_id(user_id), kinds, code, origin())
+        return DONE
+
+    def issue_state(self, purpose: str, data: Mapping[str, str], *, for_user: bool = False) -> State:
+        browser = self._known_browser() or secrets.token_urlsafe(32)
+        user_id = current_identity().user_id if for_user else None
+        state = use(BrowserStates).issue(purpose, browser, user_id, data, origin())
+        after_this_request(lambda response: self._remember(response, browser))
+        return state
+
+    def spend_state(self, value: str, purpose: str, *, for_user: bool = False) -> Mapping[str, str]:
+        user_id = current_identity().user_id if for_user else None
+        # No browser that has a state comes without its cookie; the rest is refused as any other.
+        return use(BrowserStates).spend(value, purpose, self._known_browser() or "", user_id, origin())
+
+    @property
+    def _is_secure(self) -> bool:
+        return self._public_url.startswith("https:")
+
+    @property
+    def _cookie(self) -> str:
+        # The prefix keeps servers of sibling domains from planting one (RFC 6265bis, 4.1.3.2).
+        return f"__Host-{_COOKIE}" if self._is_secure else _COOKIE
+
+    def _known_browser(self) -> str | None:
+        value = request.cookies.get(self._cookie, "")
+        return value if _COOKIE_FORM.fullmatch(value) else None
+
+    def _remember(self, response: Response, browser: str) -> Response:
+        response.set_cookie(
+            self._cookie,
+            browser,
+            max_age=LIFETIME // 1000,
+            secure=self._is_secure,
+            httponly=True,
+            samesite="Lax",
+        )
+        return response
+
+
+def _attempt(method: str, proof: Mapping[str, str]) -> LoginAttempt:
+    return LoginAttempt(client=client(), method=method, proof=proof)
