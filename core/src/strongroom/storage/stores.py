@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from typing import Any, NoReturn
+from typing import Any, Final, NoReturn
 
 from strongroom.clock import Clock
 from strongroom.plugin_api.storage import (
@@ -14,6 +14,9 @@ from strongroom.plugin_api.storage import (
     StorageUnavailable,
 )
 from strongroom.storage.circuit import Circuit
+
+FIRST_BYTES: Final = 64 * 1024
+"""How much of an object must have come before it is begun to be given out."""
 
 Backends = Mapping[str, StorageBackend[Any]]
 
@@ -44,7 +47,7 @@ class Store:
     def open(self, key: str, *, start: int = 0, length: int | None = None) -> ByteStream:
         """Open an object, as :meth:`StorageBackend.open`.
 
-        What goes wrong before the first bytes have come is raised when the stream is entered.
+        What goes wrong before :data:`FIRST_BYTES`, or all, have come is raised when it is entered.
         """
         return self._reader(key, start, length)
 
@@ -68,17 +71,24 @@ class Store:
             with self._circuit.guard():
                 opened = self.backend.open(key, start=start, length=length)
                 chunks = iter(stack.enter_context(opened))
-                first = next(chunks, b"")
-            yield self._watched(first, chunks)
+                begun = _begin(chunks, FIRST_BYTES if length is None else min(FIRST_BYTES, length))
+            yield self._watched(begun, chunks)
 
-    def _watched(self, first: bytes, chunks: Iterator[bytes]) -> Iterator[bytes]:
-        if first:
-            yield first
+    def _watched(self, begun: list[bytes], chunks: Iterator[bytes]) -> Iterator[bytes]:
+        yield from begun
         try:
             yield from chunks
         except StorageUnavailable:
             self._circuit.failed()
             raise
+
+
+def _begin(chunks: Iterator[bytes], size: int) -> list[bytes]:
+    """Return the first chunks, that have at least so many bytes unless there are no more."""
+    begun: list[bytes] = []
+    while sum(map(len, begun)) < size and (chunk := next(chunks, b"")):
+        begun.append(chunk)
+    return begun
 
 
 class Stores(dict[str, Store]):

@@ -10,6 +10,7 @@ from http import HTTPStatus
 from importlib import import_module
 from typing import Any
 
+from strongroom.plugin_api.answers import TimedResponse
 from strongroom.plugin_api.storage import ObjectNotFound, StorageError, StorageUnavailable
 from strongroom_storage_oss.options import OssOptions
 
@@ -77,8 +78,38 @@ def _http_client(sdk: Any, options: OssOptions) -> Any:
     return DatingHttpClient(
         connect_timeout=options.connect_timeout,
         readwrite_timeout=options.timeout,
-        max_connections=MOST_CONNECTIONS,
+        adapter=_timed_adapter(),
     )
+
+
+def _timed_adapter() -> Any:
+    """Return an adapter of requests, the SDK's HTTP library, that gives up answers which trickle."""
+    # Both come with the SDK, and are imported as late.
+    from requests.adapters import HTTPAdapter
+    from urllib3 import HTTPConnectionPool, HTTPSConnectionPool, Retry
+    from urllib3.connection import HTTPConnection, HTTPSConnection
+
+    class TimedHTTPConnection(HTTPConnection):
+        response_class = TimedResponse
+
+    class TimedHTTPSConnection(HTTPSConnection):
+        response_class = TimedResponse
+
+    class TimedHTTPConnectionPool(HTTPConnectionPool):
+        ConnectionCls = TimedHTTPConnection
+
+    class TimedHTTPSConnectionPool(HTTPSConnectionPool):
+        ConnectionCls = TimedHTTPSConnection
+
+    # The SDK tries again by itself, and no redirect of a store is followed.
+    adapter = HTTPAdapter(
+        max_retries=Retry(total=False, redirect=False, raise_on_status=False),
+        pool_maxsize=MOST_CONNECTIONS,
+        pool_connections=MOST_CONNECTIONS,
+    )
+    pools = {"http": TimedHTTPConnectionPool, "https": TimedHTTPSConnectionPool}
+    adapter.poolmanager.pool_classes_by_scheme = pools
+    return adapter
 
 
 def _length_signer(sdk: Any) -> object:

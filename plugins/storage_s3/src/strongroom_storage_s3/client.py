@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from threading import Lock
 from typing import Any
 
+from strongroom_storage_s3.connections import use_timed_connections
 from strongroom_storage_s3.errors import translated_errors
 from strongroom_storage_s3.options import MEBIBYTE, S3Options
 
@@ -66,7 +67,7 @@ def _make_client(options: S3Options, endpoint_url: str | None) -> Any:
         request_checksum_calculation="when_required",
         response_checksum_validation="when_required",
     )
-    return Session(region_name=options.region).client(
+    client = Session(region_name=options.region).client(
         "s3",
         endpoint_url=endpoint_url,
         config=config,
@@ -75,6 +76,18 @@ def _make_client(options: S3Options, endpoint_url: str | None) -> Any:
         aws_secret_access_key=options.secret_access_key,
         aws_session_token=options.session_token,
     )
+    # First of all, before botocore decides whether to try again.
+    client.meta.events.register_first("needs-retry.s3", _give_up_silence)
+    use_timed_connections(client)
+    return client
+
+
+def _give_up_silence(caught_exception: Exception | None = None, **_: Any) -> None:
+    """Let a time-out be the end: whoever waits has waited that long already."""
+    from botocore import exceptions  # type: ignore[import-untyped]  # it has no types
+
+    if isinstance(caught_exception, (exceptions.ReadTimeoutError, exceptions.ConnectTimeoutError)):
+        raise caught_exception
 
 
 def copy_in_parts(client: Any, source: Mapping[str, str], target: Mapping[str, str]) -> None:

@@ -1,0 +1,195 @@
+"""Whatever goes wrong between the server and its store: an answer in time, and nothing left behind."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from sqlalchemy import select
+from tests.conftest import CONFIG
+from tests.support.api import Answer, Api, Person
+from tests.support.databases import SqliteDatabases
+from tests.support.faults import Fault, FaultProxy
+from tests.support.stores import oss_store, s3_store
+
+from strongroom.app import container_of, create_app
+from strongroom.config import load
+from strongroom.plugin_api.storage import ServerSideCopy, StorageUnavailable
+from strongroom.storage.circuit import FAILURES_TO_OPEN, OPEN_MILLISECONDS
+from strongroom.storage.models import BlobState, blobs
+from strongroom.storage.removal import ABANDONED_AFTER, BlobRemoval
+from strongroom.storage.service import new_key
+from strongroom.storage.stores import Store
+from strongroom.testing.clock import ManualClock
+
+TIMEOUT = 2
+SMALL, IN_PARTS = 3000, {"s3": 6 * 1024 * 1024, "oss": 300 * 1024}
+LIMITS = {
+    "s3": f"connect_timeout = {TIMEOUT}\nread_timeout = {TIMEOUT}\nmax_attempts = 2\n"
+    "part_bytes = 5242880",
+    "oss": f'connect_timeout = {TIMEOUT}\ntimeout = {TIMEOUT}\nretries = 1\naddressing = "path"\n'
+    "part_size = 102400",
+}
+STORES = {"s3": s3_store, "oss": oss_store}
+
+
+@dataclass
+class Deployment:
+    """A server, a store, and what lies between them."""
+
+    kind: str
+    api: Api
+    proxy: FaultProxy
+    alice: Person
+    tenant: str
+    files: int = 0
+
+    @property
+    def store(self) -> Store:
+        return self.api.container.keeping.blobs.storages["main"]
+
+    def send(self, size: int) -> Answer:
+        self.files += 1
+        return self.api.send(self.tenant, self.alice, f"file-{self.files}", b"x" * size)
+
+    def stored(self) -> str:
+        """Store a file while all is well, and return its path."""
+        answer = self.send(SMALL)
+        assert answer.status_code == 201
+        return f"{self.tenant}/files/{answer.json['id']}"
+
+    def get(self, path: str, **headers: str) -> Answer:
+        return self.api.get(f"{path}/download", by=self.alice, headers=headers)
+
+    def assert_consistent(self) -> None:
+        """Check that after a collection, two days on, rows and objects are the same."""
+        self.proxy.fault = Fault.NONE
+        self.store.delete(new_key())
+        container = self.api.container
+        later = ManualClock(self.api.clock.now() + 2 * ABANDONED_AFTER)
+        BlobRemoval(container.database, later, container.keeping.blobs.storages).collect()
+        with container.database.read() as connection:
+            rows = connection.execute(select(blobs.c.object_key, blobs.c.state)).all()
+        assert {row.state for row in rows} <= {BlobState.STORED}
+        assert {row.object_key for row in rows} == {stat.key for stat in self.store.scan()}
+
+
+@pytest.fixture(scope="module", params=["s3", "oss"])
+def deployment(
+    request: pytest.FixtureRequest,
+    tmp_path_factory: pytest.TempPathFactory,
+    sqlite_databases: SqliteDatabases,
+) -> Iterator[Deployment]:
+    folder: Path = tmp_path_factory.mktemp(f"faults-{request.param}")
+    with ExitStack() as stack:
+        url = stack.enter_context(sqlite_databases.create())
+        store = stack.enter_context(STORES[request.param]())
+        proxy = stack.enter_context(FaultProxy(store.endpoint).running())
+        section = store.section("main", endpoint=proxy.endpoint, extra=LIMITS[request.param])
+        text = CONFIG.format(folder=folder, database_url=url)
+        local = f'[storages.main]\nbackend = "local"\nroot = "{folder}/files"\n'
+        text = text.replace(local, section).replace('"storage_local"', f'"storage_{request.param}"')
+        path = folder / "strongroom.toml"
+        path.write_text(text)
+        clock = ManualClock()
+        app = create_app(load(path, {}), clock)
+        stack.callback(container_of(app).close)
+        api = Api(app, container_of(app), clock)
+        alice = api.person()
+        yield Deployment(request.param, api, proxy, alice, api.tenant(alice))
+
+
+@pytest.fixture(params=[fault for fault in Fault if fault is not Fault.NONE])
+def fault(request: pytest.FixtureRequest, deployment: Deployment) -> Iterator[Fault]:
+    yield request.param
+    deployment.proxy.fault = Fault.NONE
+
+
+def in_time(answer: Callable[[], Answer]) -> Answer:
+    started = time.monotonic()
+    received = answer()
+    assert time.monotonic() - started < TIMEOUT + 1
+    return received
+
+
+def assert_away(answer: Answer) -> None:
+    assert answer.status_code == 503
+    assert answer.json["error"]["code"] == "error.unavailable"
+    assert int(answer.headers["Retry-After"]) >= 1
+
+
+@pytest.mark.parametrize("in_parts", [False, True], ids=["one request", "parts"])
+def test_an_upload(deployment: Deployment, fault: Fault, in_parts: bool) -> None:
+    deployment.stored()
+    deployment.proxy.fault = fault
+    answer = in_time(lambda: deployment.send(IN_PARTS[deployment.kind] if in_parts else SMALL))
+    # A store may give objects tags of its own; what it was sent, it was sent with a digest.
+    if fault is Fault.WRONG_ETAG and not in_parts:
+        assert answer.status_code == 201
+    elif fault is Fault.WRONG_ETAG:
+        assert answer.status_code in (201, 500)
+    else:
+        assert_away(answer)
+    deployment.assert_consistent()
+
+
+@pytest.mark.parametrize("range_", ["", "bytes=1000-1999"], ids=["whole", "range"])
+def test_a_download(deployment: Deployment, fault: Fault, range_: str) -> None:
+    path = deployment.stored()
+    deployment.proxy.fault = fault
+    headers = {"Range": range_} if range_ else {}
+    answer = in_time(lambda: deployment.get(path, **headers))
+    if fault is Fault.WRONG_ETAG:
+        assert (answer.status_code, len(answer.data)) == ((206, 1000) if range_ else (200, SMALL))
+    else:
+        assert_away(answer)
+    deployment.assert_consistent()
+    assert deployment.get(path).data == b"x" * SMALL
+
+
+def test_a_deletion(deployment: Deployment, fault: Fault) -> None:
+    path = deployment.stored()
+    deployment.proxy.fault = fault
+    answer = in_time(lambda: deployment.api.delete(path, by=deployment.alice))
+    # The file is gone whatever the store says; its bytes are collected when that answers again.
+    assert answer.status_code == 200
+    deployment.assert_consistent()
+
+
+@pytest.mark.parametrize("operation", ["stat", "copy"])
+def test_what_no_client_asks_for_directly(deployment: Deployment, fault: Fault, operation: str) -> None:
+    store, backend = deployment.store, deployment.store.backend
+    assert isinstance(backend, ServerSideCopy)
+    deployment.stored()
+    key = next(iter(store.scan())).key
+    target = new_key()
+    deployment.proxy.fault = fault
+    started = time.monotonic()
+    try:
+        if operation == "stat":
+            store.stat(key)
+        else:
+            backend.copy(key, target)
+        outcome = "done"
+    except StorageUnavailable:
+        outcome = "away"
+    assert time.monotonic() - started < TIMEOUT + 1
+    assert outcome == ("done" if fault is Fault.WRONG_ETAG else "away")
+    deployment.proxy.fault = Fault.NONE
+    store.delete(target)
+    deployment.assert_consistent()
+
+
+def test_a_store_that_stays_away_is_not_asked_until_a_while_later(deployment: Deployment) -> None:
+    path = deployment.stored()
+    deployment.proxy.fault = Fault.RESET_BEFORE
+    for _ in range(FAILURES_TO_OPEN):
+        assert_away(deployment.get(path))
+    deployment.proxy.fault = Fault.NONE
+    answer = deployment.get(path)
+    assert_away(answer)
+    assert answer.headers["Retry-After"] == "10"
+    deployment.api.clock.advance(OPEN_MILLISECONDS)
+    assert deployment.get(path).status_code == 200

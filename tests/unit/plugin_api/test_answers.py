@@ -1,0 +1,91 @@
+"""An answer comes whole and at a pace, or is given up."""
+
+import socket
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from strongroom.plugin_api.answers import LEAST_BYTES, TimedResponse
+
+TIMEOUT = 0.3
+HEAD = b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n"
+
+
+@pytest.fixture
+def sockets() -> Iterator[tuple[socket.socket, socket.socket]]:
+    ours, theirs = socket.socketpair()
+    ours.settimeout(TIMEOUT)
+    with ours, theirs:
+        yield ours, theirs
+
+
+def answer(ours: socket.socket) -> TimedResponse:
+    response = TimedResponse(ours, method="GET")
+    response.begin()
+    return response
+
+
+def trickle(theirs: socket.socket, content: bytes, ended: threading.Event) -> None:
+    for byte in content:
+        theirs.sendall(bytes([byte]))
+        if ended.wait(TIMEOUT / 10):
+            return
+
+
+@pytest.mark.parametrize("sent_at_once", [b"", HEAD + b"x"], ids=["head", "body"])
+def test_what_trickles_is_given_up(
+    sockets: tuple[socket.socket, socket.socket], sent_at_once: bytes
+) -> None:
+    ours, theirs = sockets
+    theirs.sendall(sent_at_once)
+    ended = threading.Event()
+    sender = threading.Thread(target=trickle, args=(theirs, HEAD * 10, ended))
+    sender.start()
+    started = time.monotonic()
+    with pytest.raises(TimeoutError):
+        answer(ours).read()
+    assert time.monotonic() - started < TIMEOUT * 3
+    ended.set()
+    sender.join()
+
+
+def test_a_reader_may_take_its_time(sockets: tuple[socket.socket, socket.socket]) -> None:
+    ours, theirs = sockets
+    theirs.sendall(HEAD + b"x" * 60_000)
+    response = answer(ours)
+    assert len(response.read(10_000)) == 10_000
+    # What counts is how long the answer was waited for, and it was there.
+    threading.Event().wait(TIMEOUT * 2)
+    theirs.sendall(b"x" * 40_000)
+    assert len(response.read()) == 90_000
+    assert ours.gettimeout() == TIMEOUT
+
+
+def test_an_answer_that_is_slow_but_steady_is_read(
+    sockets: tuple[socket.socket, socket.socket],
+) -> None:
+    ours, theirs = sockets
+    pieces = [HEAD, *[b"x" * LEAST_BYTES] * 6, b"x" * (100_000 - 6 * LEAST_BYTES)]
+
+    def send() -> None:
+        for piece in pieces:
+            threading.Event().wait(TIMEOUT / 3)
+            theirs.sendall(piece)
+
+    sender = threading.Thread(target=send)
+    sender.start()
+    assert len(answer(ours).read()) == 100_000
+    sender.join()
+
+
+@pytest.mark.parametrize("kept", [10, 25, len(HEAD) - 2])
+def test_a_head_that_breaks_off_is_no_answer(
+    sockets: tuple[socket.socket, socket.socket], kept: int
+) -> None:
+    ours, theirs = sockets
+    theirs.sendall(HEAD[:kept])
+    theirs.close()
+    with pytest.raises(ConnectionResetError):
+        answer(ours)
