@@ -1,14 +1,21 @@
 """The ready-made backend over PyFilesystem holds to the contract, whatever filesystem it is given."""
 
+import io
+import socket
+import threading
+import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 import pytest
 
+from strongroom.builtin.pyfilesystem import PyFilesystemBackend, PyFilesystemOptions
 from strongroom.plugin_api import NoOptions
 from strongroom.plugin_api.filesystem import FilesystemBackend
-from strongroom.plugin_api.storage import StorageBackend
-from strongroom.testing.storage import StorageBackendContract
+from strongroom.plugin_api.storage import StorageBackend, StorageError, StorageUnavailable
+from strongroom.testing.storage import StorageBackendContract, new_key
 
 if TYPE_CHECKING:
     from fs.base import FS
@@ -38,6 +45,73 @@ class TestMemory(StorageBackendContract):
     @pytest.mark.xfail(reason="the objects themselves lie in memory", strict=True)
     def test_memory_does_not_grow_with_the_object(self, backend: StorageBackend[Any], key: str) -> None:
         super().test_memory_does_not_grow_with_the_object(backend, key)
+
+
+class TestMemoryByUrl(TestMemory):
+    @pytest.fixture
+    def backend(self) -> PyFilesystemBackend:
+        return PyFilesystemBackend(PyFilesystemOptions(url="mem://"))
+
+
+@pytest.fixture(scope="module")
+def ftp_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What an FTP server serves."""
+    return tmp_path_factory.mktemp("ftp")
+
+
+@pytest.fixture(scope="module")
+def ftp_server(ftp_folder: Path) -> Iterator[str]:
+    """The URL of a real FTP server."""
+    with warnings.catch_warnings():
+        # It stands on asyncore, which Python announces to be going.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        from pyftpdlib.authorizers import DummyAuthorizer
+        from pyftpdlib.handlers import FTPHandler
+        from pyftpdlib.servers import ThreadedFTPServer
+    authorizer = DummyAuthorizer()
+    authorizer.add_user("alice", "secret", str(ftp_folder), perm="elradfmwMT")
+    handler = type("Handler", (FTPHandler,), {"authorizer": authorizer, "use_sendfile": False})
+    server = ThreadedFTPServer(("127.0.0.1", 0), handler)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"timeout": 0.02})
+    thread.start()
+    yield f"ftp://alice:secret@127.0.0.1:{server.address[1]}"
+    server.close_all()
+    thread.join()
+
+
+# PyFilesystem leaves the connection of a transfer that is broken off to be collected.
+@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
+class TestFtp(StorageBackendContract):
+    @pytest.fixture
+    def backend(self, ftp_server: str, ftp_folder: Path) -> PyFilesystemBackend:
+        folder = uuid4().hex
+        (ftp_folder / folder).mkdir()
+        return PyFilesystemBackend(PyFilesystemOptions(url=f"{ftp_server}/{folder}"))
+
+
+def test_a_url_that_nothing_opens_is_refused_without_its_secrets() -> None:
+    with pytest.raises(StorageError, match="gopher") as caught:
+        PyFilesystemBackend(PyFilesystemOptions(url="gopher://alice:secret@example.com/"))
+    assert "secret" not in str(caught.value)
+
+
+def test_a_path_is_no_url() -> None:
+    with pytest.raises(ValueError, match="must be like"):
+        PyFilesystemOptions(url="/srv/files")
+
+
+def test_a_connection_that_was_lost_is_made_anew(ftp_server: str) -> None:
+    backend = PyFilesystemBackend(PyFilesystemOptions(url=ftp_server))
+    key = new_key()
+    backend.put(key, io.BytesIO(b"content"))
+    filesystem: Any = backend.filesystem
+    connection = filesystem.ftp
+    connection.sock.shutdown(socket.SHUT_RDWR)
+    with pytest.raises(StorageUnavailable):
+        backend.stat(key)
+    assert backend.stat(key).size == 7
+    connection.close()
+    backend.close()
 
 
 class FolderBackend(FilesystemBackend[NoOptions]):

@@ -4,7 +4,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Generic, TypeVar
 
-from strongroom.builtin import console, fixed_captcha, image_captcha, password, proof_of_work, smtp
+from strongroom.builtin import (
+    console,
+    fixed_captcha,
+    image_captcha,
+    password,
+    proof_of_work,
+    pyfilesystem,
+    smtp,
+)
 from strongroom.config import Configuration
 from strongroom.config.describe import Section
 from strongroom.config.problems import suggestion
@@ -15,7 +23,7 @@ from strongroom.plugin_api.messages import MessageSender
 from strongroom.plugin_api.storage import StorageBackend
 from strongroom.plugin_manager import PluginError, PluginManager
 
-BUILTIN = (password, image_captcha, proof_of_work, fixed_captcha, smtp, console)
+BUILTIN = (password, image_captcha, proof_of_work, fixed_captcha, smtp, console, pyfilesystem)
 
 ExtensionT = TypeVar("ExtensionT", bound=Extension[Any])
 

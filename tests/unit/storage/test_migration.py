@@ -51,6 +51,7 @@ class Bench:
         self.old = Hooked(LocalOptions(root=folder / "old"))
         self.new = Hooked(LocalOptions(root=folder / "new"))
         self.slept: list[float] = []
+        self.sizes: dict[str, int] = {}
         backends = {"old": self.old, "new": self.new}
         self.service = BlobService(self.database, self.clock, backends, "old")
         self.migration = Migration(self.database, self.clock, self.service, self.slept.append)
@@ -60,6 +61,7 @@ class Bench:
         received = self.service.receive(io.BytesIO(content), size=None, max_bytes=1 << 30)
         with self.database.write() as connection:
             self.service.keep(connection, received.blob)
+        self.sizes[received.blob.key] = len(content)
         return received.blob.key
 
     def delete(self, key: str) -> None:
@@ -68,7 +70,7 @@ class Bench:
         self.service.remove(released)
 
     def read(self, key: str) -> bytes:
-        with self.service.open(key, 0, 1 << 30) as chunks:
+        with self.service.open(key, 0, self.sizes[key]) as chunks:
             return b"".join(chunks)
 
     def move(self, source: str = "old", target: str = "new", *, grace: int = GRACE) -> Report:

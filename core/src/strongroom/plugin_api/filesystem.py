@@ -2,9 +2,10 @@
 
 from abc import abstractmethod
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from errno import EDQUOT, ENOSPC
-from typing import TYPE_CHECKING
+from threading import Lock
+from typing import TYPE_CHECKING, BinaryIO
 
 from strongroom.plugin_api.extension import OptionsT
 from strongroom.plugin_api.storage import (
@@ -34,8 +35,17 @@ class FilesystemBackend(StorageBackend[OptionsT]):
 
     def __init__(self, options: OptionsT) -> None:
         super().__init__(options)
-        with _translated_errors(""):
-            self.filesystem = self.open_filesystem()
+        self._lock = Lock()
+        self._filesystem: FS | None = None
+        self.filesystem  # noqa: B018  what cannot be opened is told when the server starts
+
+    @property
+    def filesystem(self) -> "FS":
+        """The filesystem; opened anew after it was away, for connections do not come back."""
+        with self._lock, _translated_errors(""):
+            if self._filesystem is None:
+                self._filesystem = self.open_filesystem()
+            return self._filesystem
 
     @abstractmethod
     def open_filesystem(self) -> "FS":
@@ -43,51 +53,98 @@ class FilesystemBackend(StorageBackend[OptionsT]):
 
     def put(self, key: str, source: ByteSource, *, size: int | None = None) -> int:  # noqa: ARG002
         written = 0
-        with _translated_errors(key):
+        with self._errors(key):
             self.filesystem.makedirs(_folder(key), recreate=True)
             target = self.filesystem.openbin(key, "w")
         try:
             # Closing comes before removing: some filesystems upload what was written on close.
-            with target:
+            with self._closing(key, target):
                 while chunk := source.read(CHUNK_SIZE):
-                    with _translated_errors(key):
+                    with self._errors(key):
                         written += target.write(chunk)
+                if not written:
+                    # Some filesystems make no file before something is written.
+                    with self._errors(key):
+                        target.write(b"")
         except BaseException:
-            self.delete(key)
+            with suppress(StorageError):
+                self.delete(key)
             raise
         return written
 
     @contextmanager
     def _reader(self, key: str, start: int, length: int | None) -> Iterator[Iterator[bytes]]:
-        with _translated_errors(key):
+        with self._errors(key):
             file = self.filesystem.openbin(key, "r")
-        with file:
+        try:
             if start:
-                file.seek(start)
-            yield _chunks(file, length)
+                with self._errors(key):
+                    file.seek(start)
+            yield self._chunks(key, file, length)
+        finally:
+            # What has been read has been read: that closing fails changes nothing.
+            with suppress(Exception):
+                file.close()
 
     def open(self, key: str, *, start: int = 0, length: int | None = None) -> ByteStream:
         return self._reader(key, start, length)
 
     def stat(self, key: str) -> ObjectStat:
-        with _translated_errors(key):
+        with self._errors(key):
             return _stat(key, self.filesystem.getinfo(key, namespaces=["details"]))
 
     def delete(self, key: str) -> None:
         try:
-            with _translated_errors(key):
+            with self._errors(key):
                 self.filesystem.remove(key)
         except ObjectNotFound:
             pass
 
     def scan(self, prefix: str = "") -> Iterator[ObjectStat]:
-        for path, info in self.filesystem.walk.info(namespaces=["details"]):
+        found = iter(self.filesystem.walk.info(namespaces=["details"]))
+        while entry := self._next(found):
+            path, info = entry
             key = path.lstrip("/")
             if not info.is_dir and key.startswith(prefix):
                 yield _stat(key, info)
 
     def close(self) -> None:
-        self.filesystem.close()
+        if self._filesystem is not None:
+            self._filesystem.close()
+
+    @contextmanager
+    def _errors(self, key: str) -> Iterator[None]:
+        try:
+            with _translated_errors(key):
+                yield
+        except StorageUnavailable:
+            self._filesystem = None
+            raise
+
+    @contextmanager
+    def _closing(self, key: str, file: "BinaryIO") -> Iterator[None]:
+        try:
+            yield
+        except BaseException:
+            # Why the block has failed says more than why closing does.
+            with suppress(Exception):
+                file.close()
+            raise
+        with self._errors(key):
+            file.close()
+
+    def _chunks(self, key: str, file: ByteSource, length: int | None) -> Iterator[bytes]:
+        chunks = _chunks(file, length)
+        while True:
+            with self._errors(key):
+                chunk = next(chunks, b"")
+            if not chunk:
+                return
+            yield chunk
+
+    def _next(self, found: "Iterator[tuple[str, Info]]") -> "tuple[str, Info] | None":
+        with self._errors(""):
+            return next(found, None)
 
 
 def _folder(key: str) -> str:
@@ -121,11 +178,13 @@ def _translated_errors(key: str) -> Iterator[None]:
         raise ObjectNotFound(key) from error
     except errors.InsufficientStorage as error:
         raise StorageFull(str(error)) from error
-    except (errors.RemoteConnectionError, errors.OperationTimeout) as error:
+    except (errors.RemoteConnectionError, errors.OperationTimeout, ConnectionError, EOFError) as error:
         raise StorageUnavailable(str(error)) from error
     except errors.FSError as error:
         raise StorageError(str(error)) from error
     except OSError as error:
         if error.errno in (ENOSPC, EDQUOT):
             raise StorageFull(str(error)) from error
+        if isinstance(error, TimeoutError):
+            raise StorageUnavailable(str(error)) from error
         raise StorageError(str(error)) from error
