@@ -299,17 +299,3 @@ def test_nothing_is_put_into_a_file(api: Api) -> None:
 def test_the_type_is_told_by_the_content(api: Api, name: str, content: bytes, expected: str) -> None:
     person = api.person()
     assert api.upload(api.tenant(person), person, name, content)["contentType"] == expected
-
-
-def test_a_quota_is_kept(api: Api) -> None:
-    person = api.person()
-    tenant = api.tenant(person)
-    with api.container.database.write() as connection:
-        connection.exec_driver_sql("UPDATE tenants SET quota_bytes = 10")
-    file = api.upload(tenant, person, "a", b"123456")
-    response = api.send(tenant, person, "b", b"12345")
-    assert (response.status_code, error_code(response)) == (507, "error.storage-full")
-    assert stored_objects(api) == 1
-    assert api.delete(f"{tenant}/files/{file['id']}", by=person).status_code == 200
-    assert api.send(tenant, person, "b", b"1234567890").status_code == 201
-    assert api.get(tenant, by=person).json["usedBytes"] == 10

@@ -15,6 +15,7 @@ from strongroom.storage.migration import Migration
 from strongroom.storage.service import BlobService
 from strongroom.tenants.memberships import Memberships
 from strongroom.tenants.service import TenantService
+from strongroom.tenants.space import Space
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,7 @@ def assemble_keeping(base: Foundation) -> KeepingServices:
         database,
         base.clock,
         memberships,
+        Space(settings.files.default_quota_bytes or None),
         base.users,
         base.audit,
         any_user_creates=settings.files.user_tenants,
@@ -50,6 +52,7 @@ def assemble_keeping(base: Foundation) -> KeepingServices:
         blobs,
         tenants,
         max_file_bytes=settings.files.max_file_bytes,
+        allowed_types=settings.files.allowed_types,
     )
     return KeepingServices(
         tenants,

@@ -117,6 +117,13 @@ class FilesSettings:
     max_file_bytes: int = option(
         64 * GIBIBYTE, minimum=1, help="The largest file, in bytes, that a tenant's space accepts."
     )
+    allowed_types: tuple[str, ...] = option(
+        (),
+        help='Media types that a tenant\'s space accepts, such as "image/png" or "image/*"; empty: all.',
+    )
+    default_quota_bytes: int = option(
+        0, minimum=0, help="Bytes that a tenant without a quota of its own may use; 0: any number."
+    )
     user_tenants: bool = option(
         True, help="Whether any user may create a tenant, or administrators only."
     )

@@ -1,12 +1,21 @@
 """Puts files and folders into tenants' spaces, and gives them out."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import StrEnum
+from fnmatch import fnmatch
 from typing import Protocol
 
 from sqlalchemy import Connection
 
 from strongroom.database import Database
-from strongroom.errors import NameConflict, NotAFile, NotAFolder
+from strongroom.errors import (
+    NameConflict,
+    NotAFile,
+    NotAFolder,
+    PayloadTooLarge,
+    UnsupportedMediaType,
+)
 from strongroom.files.access import AccessControl, NodeView
 from strongroom.files.media_types import sniff
 from strongroom.files.models import Node, NodeType, Permission
@@ -26,6 +35,21 @@ class OnConflict(StrEnum):
     FAIL = "fail"
     RENAME = "rename"
     REPLACE = "replace"
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where a file is to go. ``parent_id`` is ``None`` at the top; ``name`` is in its one form."""
+
+    tenant_id: str
+    parent_id: str | None
+    name: str
+    on_conflict: OnConflict
+
+    @property
+    def folder_id(self) -> str:
+        """The node that the file is to lie in: the tenant's root, at the top."""
+        return self.parent_id or self.tenant_id
 
 
 class IncomingFile(Protocol):
@@ -49,6 +73,7 @@ class FileService:
         blobs: keeps bytes.
         tenants: knows the space they have.
         max_file_bytes: the largest file that is accepted.
+        allowed_types: patterns of the media types that are accepted; none: all are.
     """
 
     def __init__(
@@ -60,6 +85,7 @@ class FileService:
         tenants: TenantService,
         *,
         max_file_bytes: int,
+        allowed_types: Sequence[str] = (),
     ) -> None:
         self._database = database
         self._access = access
@@ -67,6 +93,7 @@ class FileService:
         self._blobs = blobs
         self._tenants = tenants
         self.max_file_bytes = max_file_bytes
+        self._allowed_types = allowed_types
 
     def create_folder(
         self,
@@ -106,23 +133,105 @@ class FileService:
             NotAFolder: it is a file.
             NameConflict: the name is taken.
             PayloadTooLarge: the file is larger than allowed.
+            UnsupportedMediaType: files of its type are not accepted.
             DigestMismatch: what arrived is not what was announced.
             StorageFull: there is no room for it.
         """
-        name = normalize_name(incoming.name)
+        target = Target(tenant_id, parent_id, normalize_name(incoming.name), on_conflict)
         with self._database.read() as connection:
-            self._refuse_early(connection, identity, tenant_id, parent_id, name, on_conflict)
+            self.admit(connection, identity, target, incoming.size or 0)
         received = self._blobs.receive(
-            incoming.source, size=incoming.size, max_bytes=self.max_file_bytes
+            incoming.source,
+            size=incoming.size,
+            max_bytes=self.max_file_bytes,
+            inspect=lambda head: self.judge(head, target.name),
         )
         try:
             incoming.check(received.blob.checksum)
             with self._database.write() as connection:
-                place = self._place(connection, identity, tenant_id, parent_id)
-                return self._store(connection, identity, place, name, received, on_conflict)
+                return self.store(connection, identity, target, received)
         except BaseException:
             self._blobs.discard(received.blob.key)
             raise
+
+    def admit(self, connection: Connection, identity: Identity, target: Target, size: int) -> None:
+        """Refuse before the bytes are sent what would be refused after.
+
+        Args:
+            connection: the caller's transaction.
+            identity: the caller.
+            target: where the file is to go.
+            size: how many bytes are known to come.
+
+        Raises:
+            Forbidden: the caller is no member, or may not write there.
+            NotFound: there is no such folder.
+            NotAFolder: it is a file.
+            NameConflict: the name is taken.
+            PayloadTooLarge: the file is larger than allowed.
+            StorageFull: the tenant's quota would be exceeded.
+        """
+        self.require_folder(connection, identity, target.tenant_id, target.parent_id)
+        taken = self._tree.find_child(connection, target.folder_id, target.name)
+        if taken is not None and not _may_stay_beside(taken, target.on_conflict):
+            raise NameConflict.of_field("name", "taken", NameConflict.message)
+        if size > self.max_file_bytes:
+            raise PayloadTooLarge
+        replaced = taken.size if taken and target.on_conflict is OnConflict.REPLACE else 0
+        self._tenants.space.require(connection, target.tenant_id, size - replaced)
+
+    def judge(self, head: bytes, name: str) -> str:
+        """Return the media type of content by its beginning.
+
+        Raises:
+            UnsupportedMediaType: files of the type are not accepted.
+        """
+        media_type = sniff(head, name)
+        essence = media_type.partition(";")[0]
+        if self._allowed_types and not any(fnmatch(essence, item) for item in self._allowed_types):
+            raise UnsupportedMediaType(f"Files of the type {essence} are not accepted here.")
+        return media_type
+
+    def store(
+        self,
+        connection: Connection,
+        identity: Identity,
+        target: Target,
+        received: ReceivedBlob,
+        *,
+        reserved: int = 0,
+    ) -> NodeView:
+        """Make received bytes a file, or the content of the one they replace.
+
+        Args:
+            connection: the caller's transaction.
+            identity: the caller.
+            target: where the file goes.
+            received: its bytes.
+            reserved: how many bytes of the tenant's space were reserved for it.
+
+        Raises:
+            Forbidden: the caller is no member, or may not write there.
+            NotFound: there is no such folder.
+            NotAFolder: it is a file.
+            NameConflict: the name is taken.
+            UnsupportedMediaType: files of its type are not accepted.
+            StorageFull: the tenant's quota would be exceeded.
+        """
+        place = self._place(connection, identity, target.tenant_id, target.parent_id)
+        blob = received.blob
+        media_type = self.judge(received.head, target.name)
+        content = FileContent(blob.key, blob.size, media_type, blob.checksum)
+        self._blobs.keep(connection, blob)
+        if target.on_conflict is OnConflict.REPLACE:
+            existing = self._tree.find_child(connection, place.parent_id, target.name)
+            if existing is not None:
+                return self._replace(connection, identity, existing, content, reserved)
+        renames = target.on_conflict is OnConflict.RENAME
+        add = self._tree.add_numbered if renames else self._tree.add
+        node = add(connection, place, target.name, identity.user_id, content)
+        self._tenants.space.use(connection, place.tenant_id, content.size, reserved=reserved)
+        return NodeView(node, Permission.MANAGE)
 
     def get(self, identity: Identity, tenant_id: str, node_id: str) -> NodeView:
         """Return a node.
@@ -146,7 +255,7 @@ class FileService:
             view = self._access.require(connection, identity, tenant_id, node_id, Permission.MANAGE)
             removed = self._tree.remove(connection, view.node)
             released = self._blobs.release(connection, removed.blob_keys)
-            self._tenants.use_space(connection, tenant_id, -removed.size)
+            self._tenants.space.use(connection, tenant_id, -removed.size)
         # The answer does not wait for a large subtree's bytes; the collection takes the rest.
         self._blobs.remove(released[:_REMOVED_AT_ONCE])
 
@@ -163,17 +272,23 @@ class FileService:
     def _place(
         self, connection: Connection, identity: Identity, tenant_id: str, parent_id: str | None
     ) -> Place:
-        self._require_folder(connection, identity, tenant_id, parent_id)
+        self.require_folder(connection, identity, tenant_id, parent_id)
         if parent_id is None:
             self._tree.ensure_root(connection, tenant_id, identity.user_id)
             return Place(tenant_id, tenant_id, visible_by_grant=False)
         granted = self._access.granted(connection, parent_id, identity.user_id)
         return Place(tenant_id, parent_id, visible_by_grant=granted >= Permission.READ)
 
-    def _require_folder(
+    def require_folder(
         self, connection: Connection, identity: Identity, tenant_id: str, parent_id: str | None
     ) -> None:
-        """Pass if the caller may put something into the folder, or at the top."""
+        """Pass if the caller may put something into the folder, or at the top.
+
+        Raises:
+            Forbidden: the caller is no member, or may not write there.
+            NotFound: there is no such folder.
+            NotAFolder: it is a file.
+        """
         if parent_id is None:
             self._access.memberships.require_member(connection, tenant_id, identity)
             return
@@ -181,44 +296,13 @@ class FileService:
         if view.node.type != NodeType.FOLDER:
             raise NotAFolder
 
-    def _refuse_early(
-        self,
-        connection: Connection,
-        identity: Identity,
-        tenant_id: str,
-        parent_id: str | None,
-        name: str,
-        on_conflict: OnConflict,
-    ) -> None:
-        """Refuse before the bytes are sent what would be refused after."""
-        self._require_folder(connection, identity, tenant_id, parent_id)
-        taken = self._tree.find_child(connection, parent_id or tenant_id, name)
-        if taken is not None and (on_conflict is OnConflict.FAIL or _is_kept(taken, on_conflict)):
-            raise NameConflict.of_field("name", "taken", NameConflict.message)
-
-    def _store(
-        self,
-        connection: Connection,
-        identity: Identity,
-        place: Place,
-        name: str,
-        received: ReceivedBlob,
-        on_conflict: OnConflict,
-    ) -> NodeView:
-        blob = received.blob
-        content = FileContent(blob.key, blob.size, sniff(received.head, name), blob.checksum)
-        self._blobs.keep(connection, blob)
-        if on_conflict is OnConflict.REPLACE:
-            existing = self._tree.find_child(connection, place.parent_id, name)
-            if existing is not None:
-                return self._replace(connection, identity, existing, content)
-        add = self._tree.add_numbered if on_conflict is OnConflict.RENAME else self._tree.add
-        node = add(connection, place, name, identity.user_id, content)
-        self._tenants.use_space(connection, place.tenant_id, content.size)
-        return NodeView(node, Permission.MANAGE)
-
     def _replace(
-        self, connection: Connection, identity: Identity, existing: Node, content: FileContent
+        self,
+        connection: Connection,
+        identity: Identity,
+        existing: Node,
+        content: FileContent,
+        reserved: int,
     ) -> NodeView:
         if existing.blob_key is None:
             raise NameConflict.of_field("name", "taken", NameConflict.message)
@@ -227,9 +311,13 @@ class FileService:
         )
         node = self._tree.replace_content(connection, existing, content)
         self._blobs.release(connection, [existing.blob_key])
-        self._tenants.use_space(connection, existing.tenant_id, content.size - existing.size)
+        growth = content.size - existing.size
+        self._tenants.space.use(connection, existing.tenant_id, growth, reserved=reserved)
         return NodeView(node, view.permission)
 
 
-def _is_kept(taken: Node, on_conflict: OnConflict) -> bool:
-    return on_conflict is OnConflict.REPLACE and taken.type == NodeType.FOLDER
+def _may_stay_beside(taken: Node, on_conflict: OnConflict) -> bool:
+    """Return whether a file may come where the name is taken."""
+    if on_conflict is OnConflict.REPLACE:
+        return taken.type == NodeType.FILE
+    return on_conflict is OnConflict.RENAME

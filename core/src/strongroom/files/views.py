@@ -17,6 +17,7 @@ from strongroom.errors import (
     RangeNotSatisfiable,
     RevisionConflict,
     StorageFull,
+    UnsupportedMediaType,
     UploadIncomplete,
     ValidationFailed,
 )
@@ -46,6 +47,7 @@ _UPLOAD_ERRORS = (
     UploadIncomplete,
     DigestMismatch,
     PayloadTooLarge,
+    UnsupportedMediaType,
     StorageFull,
 )
 _DOWNLOAD_DOCUMENT: Json = {

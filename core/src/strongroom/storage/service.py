@@ -24,7 +24,7 @@ from strongroom.plugin_api.storage import (
 )
 from strongroom.storage.models import Blob, BlobState, Place, Released, blobs
 from strongroom.storage.removal import BlobRemoval
-from strongroom.storage.source import MeteredSource
+from strongroom.storage.source import Inspect, MeteredSource
 from strongroom.storage.stores import Backends, Stores
 
 _BATCH: Final = 500
@@ -60,14 +60,27 @@ class BlobService:
         self.target = target
         self._removal = BlobRemoval(database, clock, self.storages)
 
-    def receive(self, source: ByteSource, *, size: int | None, max_bytes: int) -> ReceivedBlob:
+    def receive(
+        self,
+        source: ByteSource,
+        *,
+        size: int | None,
+        max_bytes: int,
+        inspect: Inspect | None = None,
+    ) -> ReceivedBlob:
         """Store all that a source gives. Nothing refers to it until :meth:`keep`.
+
+        Args:
+            source: the bytes.
+            size: how many will come, where that is known.
+            max_bytes: how many are accepted.
+            inspect: is shown the beginning as soon as it is there, and may raise.
 
         Raises:
             PayloadTooLarge: it is more than ``max_bytes``.
         """
         key = self.announce(self.target)
-        metered = MeteredSource(source, max_bytes)
+        metered = MeteredSource(source, max_bytes, inspect)
         try:
             self.storages[self.target].put(key, metered, size=size)
         except StorageUnavailable:

@@ -2,6 +2,7 @@
 
 import hashlib
 import zlib
+from collections.abc import Callable
 from typing import Final
 
 from strongroom.errors import PayloadTooLarge
@@ -10,6 +11,8 @@ from strongroom.plugin_api.storage import ByteSource
 HEAD_BYTES: Final = 8192
 """How much of the beginning is kept, to tell the type by."""
 
+Inspect = Callable[[bytes], object]
+
 
 class MeteredSource:
     """A source that counts, hashes, and refuses to give more than a limit.
@@ -17,11 +20,13 @@ class MeteredSource:
     Args:
         source: what is measured.
         max_bytes: the limit.
+        inspect: is shown the beginning once it is there, and may raise; what raises ends the reading.
     """
 
-    def __init__(self, source: ByteSource, max_bytes: int) -> None:
+    def __init__(self, source: ByteSource, max_bytes: int, inspect: Inspect | None = None) -> None:
         self._source = source
         self._max_bytes = max_bytes
+        self._inspect = inspect
         self._sha256 = hashlib.sha256()
         self.size = 0
         self.crc32 = 0
@@ -41,6 +46,9 @@ class MeteredSource:
         self.crc32 = zlib.crc32(chunk, self.crc32)
         if len(self.head) < HEAD_BYTES:
             self.head += chunk[: HEAD_BYTES - len(self.head)]
+        if self._inspect and (len(self.head) == HEAD_BYTES or not chunk):
+            self._inspect(self.head)
+            self._inspect = None
         return chunk
 
     @property

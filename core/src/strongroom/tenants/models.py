@@ -24,6 +24,7 @@ class Tenant:
     name: str
     quota_bytes: int | None
     used_bytes: int
+    reserved_bytes: int
     created_at: int
     updated_at: int
     revision: int
@@ -45,10 +46,13 @@ tenants: Final = Table(
     Column("name", Name, nullable=False),
     Column("quota_bytes", BigInteger),
     Column("used_bytes", BigInteger, nullable=False),
+    Column("reserved_bytes", BigInteger, nullable=False),
     Column("created_at", Timestamp, nullable=False),
     Column("updated_at", Timestamp, nullable=False),
     Column("revision", Timestamp, nullable=False),
 )
+"""Without a ``quota_bytes`` of its own a tenant has the configured one. ``reserved_bytes`` is what
+uploads under way have announced: it is not used yet, and nobody else may use it."""
 
 tenant_members: Final = Table(
     "tenant_members",

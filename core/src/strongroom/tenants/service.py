@@ -1,16 +1,19 @@
 """Makes tenants and changes who belongs to them."""
 
+from typing import Any
+
 from sqlalchemy import Connection, func, insert, select, update
 
 from strongroom.audit.service import AuditEvent, AuditService
-from strongroom.clock import Clock
+from strongroom.clock import Clock, next_revision
 from strongroom.database import Database
-from strongroom.errors import Forbidden, StorageFull
+from strongroom.errors import Forbidden, NotFound, RevisionConflict
 from strongroom.identity import Identity, Origin
 from strongroom.ids import new_id
 from strongroom.paging import Page, Paging, select_page
 from strongroom.tenants.memberships import Memberships
 from strongroom.tenants.models import Member, Role, Tenant, tenant_members, tenants
+from strongroom.tenants.space import Space
 from strongroom.users.service import UserService
 
 
@@ -21,6 +24,7 @@ class TenantService:
         database: where they are kept.
         clock: the time.
         memberships: who belongs where.
+        space: how much they may keep.
         users: who there is.
         audit: the record of changes.
         any_user_creates: whether any user may create a tenant, or administrators only.
@@ -31,6 +35,7 @@ class TenantService:
         database: Database,
         clock: Clock,
         memberships: Memberships,
+        space: Space,
         users: UserService,
         audit: AuditService,
         *,
@@ -39,6 +44,7 @@ class TenantService:
         self._database = database
         self._clock = clock
         self._memberships = memberships
+        self.space = space
         self._users = users
         self._audit = audit
         self._any_user_creates = any_user_creates
@@ -52,13 +58,13 @@ class TenantService:
         if not (self._any_user_creates or identity.is_admin):
             raise Forbidden
         now = self._clock.now()
-        tenant = Tenant(new_id(), name, None, 0, now, now, now)
+        tenant = Tenant(new_id(), name, None, 0, 0, now, now, now)
         row = {column: getattr(tenant, column) for column in Tenant.__slots__}
         with self._database.write() as connection:
             connection.execute(insert(tenants).values(row))
             self._memberships.put(connection, tenant.id, identity.user_id, Role.ADMIN)
             self._record(connection, "tenant.create", identity, tenant.id, origin)
-        return tenant
+        return self.space.tenant(row.values())
 
     def get(self, identity: Identity, tenant_id: str) -> Tenant:
         """Return a tenant.
@@ -68,8 +74,46 @@ class TenantService:
         """
         with self._database.read() as connection:
             self._memberships.require_member(connection, tenant_id, identity)
-            row = connection.execute(select(tenants).where(tenants.c.id == tenant_id)).one()
-        return Tenant(*row)
+            return self.space.find(connection, tenant_id)
+
+    def usage(self, identity: Identity, tenant_id: str) -> Tenant:
+        """Return a tenant, with what it uses, to a member or an administrator of the server.
+
+        Raises:
+            Forbidden: the caller is neither, whether or not it exists.
+            NotFound: there is no such tenant.
+        """
+        with self._database.read() as connection:
+            if not identity.is_admin:
+                self._memberships.require_member(connection, tenant_id, identity)
+            return self.space.find(connection, tenant_id)
+
+    def update(
+        self,
+        identity: Identity,
+        tenant_id: str,
+        changes: dict[str, Any],
+        revision: int | None,
+        origin: Origin,
+    ) -> Tenant:
+        """Change a tenant's ``name``, which its administrators may, or its ``quota_bytes``.
+
+        A quota below what is used already is no error: nothing more fits until enough is deleted.
+
+        Raises:
+            Forbidden: the caller may not; the quota is for administrators of the server only.
+            NotFound: there is no such tenant.
+            RevisionConflict: the tenant has changed since the revision given.
+        """
+        with self._database.write() as connection:
+            if not identity.is_admin:
+                self._memberships.require_admin(connection, tenant_id, identity)
+            if "quota_bytes" in changes and not identity.is_admin:
+                raise Forbidden("Only administrators of the server may set a quota.")
+            self._change(connection, tenant_id, changes, revision)
+            details = {field: str(value) for field, value in changes.items()}
+            self._record(connection, "tenant.update", identity, tenant_id, origin, details)
+            return self.space.find(connection, tenant_id)
 
     def of_caller(self, identity: Identity, paging: Paging) -> Page[Tenant]:
         """Return a page of the tenants that the caller belongs to, by name."""
@@ -82,7 +126,7 @@ class TenantService:
         )
         count = select(func.count()).select_from(tenant_members).where(mine)
         with self._database.read() as connection:
-            return select_page(connection, query, count, paging, lambda row: Tenant(*row))
+            return select_page(connection, query, count, paging, self.space.tenant)
 
     def members(
         self, identity: Identity, tenant_id: str, paging: Paging
@@ -131,17 +175,18 @@ class TenantService:
                 details = {"user": user_id}
                 self._record(connection, "member.remove", identity, tenant_id, origin, details)
 
-    def use_space(self, connection: Connection, tenant_id: str, size: int) -> None:
-        """Add to, or with a negative size take from, what a tenant uses, in bytes.
-
-        Raises:
-            StorageFull: the tenant's quota would be exceeded.
-        """
-        total = tenants.c.used_bytes + size
-        fits = tenants.c.quota_bytes.is_(None) | (total <= tenants.c.quota_bytes) | (size <= 0)
-        statement = update(tenants).where(tenants.c.id == tenant_id, fits).values(used_bytes=total)
-        if connection.execute(statement).rowcount != 1:
-            raise StorageFull("The tenant's quota would be exceeded.")
+    def _change(
+        self, connection: Connection, tenant_id: str, changes: dict[str, Any], revision: int | None
+    ) -> None:
+        query = select(tenants.c.revision).where(tenants.c.id == tenant_id).with_for_update()
+        current = connection.execute(query).scalar()
+        if current is None:
+            raise NotFound
+        if revision is not None and revision != current:
+            raise RevisionConflict
+        now = self._clock.now()
+        values = {**changes, "updated_at": now, "revision": next_revision(current, now)}
+        connection.execute(update(tenants).where(tenants.c.id == tenant_id).values(values))
 
     def _record(
         self,

@@ -2,9 +2,16 @@
 
 from typing import Any
 
-from strongroom.errors import Forbidden, LastAdministrator, NotFound
+from strongroom.errors import Forbidden, LastAdministrator, NotFound, RevisionConflict
 from strongroom.tenants.models import Member, Role, Tenant
-from strongroom.tenants.schemas import MemberSchema, NewTenantSchema, RoleSchema, TenantSchema
+from strongroom.tenants.schemas import (
+    MemberSchema,
+    NewTenantSchema,
+    RoleSchema,
+    TenantChangesSchema,
+    TenantSchema,
+    UsageSchema,
+)
 from strongroom.tenants.service import TenantService
 from strongroom.web.blueprint import Blueprint
 from strongroom.web.components import use
@@ -49,6 +56,39 @@ def list_tenants(query: dict[str, int]) -> dict[str, Any]:
 def get_tenant(tenant_id: str) -> Tenant:
     """Get a tenant that the caller belongs to."""
     return use(TenantService).get(current_identity(), tenant_id)
+
+
+@blueprint.operation(
+    "PATCH",
+    "/<tenant_id>",
+    access=Access.USER,
+    body=TenantChangesSchema,
+    returns=TenantSchema,
+    errors=(Forbidden, NotFound, RevisionConflict),
+)
+def update_tenant(tenant_id: str, body: dict[str, Any]) -> Tenant:
+    """Rename a tenant, or set its quota, which is for administrators of the server."""
+    revision = body.pop("revision")
+    return use(TenantService).update(current_identity(), tenant_id, body, revision, origin())
+
+
+@blueprint.operation(
+    "GET",
+    "/<tenant_id>/usage",
+    access=Access.USER,
+    returns=UsageSchema,
+    errors=(Forbidden, NotFound),
+)
+def get_usage(tenant_id: str) -> dict[str, int | None]:
+    """Get how much of its space a tenant uses."""
+    tenant = use(TenantService).usage(current_identity(), tenant_id)
+    taken, quota = tenant.used_bytes + tenant.reserved_bytes, tenant.quota_bytes
+    return {
+        "usedBytes": tenant.used_bytes,
+        "reservedBytes": tenant.reserved_bytes,
+        "quotaBytes": quota,
+        "freeBytes": None if quota is None else max(0, quota - taken),
+    }
 
 
 @blueprint.operation(

@@ -118,6 +118,7 @@ def upgrade() -> None:
         ),
         sa.Column("quota_bytes", sa.BigInteger(), nullable=True),
         sa.Column("used_bytes", sa.BigInteger(), nullable=False),
+        sa.Column("reserved_bytes", sa.BigInteger(), nullable=False),
         sa.Column("created_at", sa.BigInteger(), nullable=False),
         sa.Column("updated_at", sa.BigInteger(), nullable=False),
         sa.Column("revision", sa.BigInteger(), nullable=False),

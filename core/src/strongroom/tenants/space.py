@@ -1,0 +1,92 @@
+"""How much tenants keep and may keep, within the caller's transaction."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+from sqlalchemy import BigInteger, Connection, func, literal, select, update
+
+from strongroom.errors import NotFound, StorageFull
+from strongroom.tenants.models import Tenant, tenants
+
+
+class Space:
+    """The space of all tenants, in bytes.
+
+    Args:
+        default_quota: what a tenant may use that has no quota of its own; ``None``: any number.
+    """
+
+    def __init__(self, default_quota: int | None) -> None:
+        self._default_quota = default_quota
+
+    def tenant(self, row: Iterable[Any]) -> Tenant:
+        """Return the tenant of a row, with the quota that holds for it."""
+        tenant = Tenant(*row)
+        if tenant.quota_bytes is None:
+            return replace(tenant, quota_bytes=self._default_quota)
+        return tenant
+
+    def find(self, connection: Connection, tenant_id: str) -> Tenant:
+        """Return a tenant, with the quota that holds for it.
+
+        Raises:
+            NotFound: there is no such tenant.
+        """
+        row = connection.execute(select(tenants).where(tenants.c.id == tenant_id)).first()
+        if row is None:
+            raise NotFound
+        return self.tenant(row)
+
+    def use(self, connection: Connection, tenant_id: str, size: int, *, reserved: int = 0) -> None:
+        """Add to, or with a negative size take from, what a tenant uses.
+
+        Args:
+            connection: the caller's transaction.
+            tenant_id: the tenant.
+            size: by how much the use grows.
+            reserved: how much was reserved for it, and is no longer.
+
+        Raises:
+            StorageFull: the tenant's quota would be exceeded.
+        """
+        self._take(connection, tenant_id, used=size, reserved=-reserved)
+
+    def reserve(self, connection: Connection, tenant_id: str, size: int) -> None:
+        """Keep bytes of the quota for an upload under way, or with a negative size free them.
+
+        Raises:
+            StorageFull: the tenant's quota would be exceeded.
+        """
+        self._take(connection, tenant_id, used=0, reserved=size)
+
+    def require(self, connection: Connection, tenant_id: str, size: int) -> None:
+        """Pass if so many bytes more fit at this moment; nothing is kept for them.
+
+        Raises:
+            StorageFull: the tenant's quota would be exceeded.
+        """
+        tenant = self.find(connection, tenant_id)
+        total = tenant.used_bytes + tenant.reserved_bytes + size
+        if tenant.quota_bytes is not None and size > 0 and total > tenant.quota_bytes:
+            raise _exceeded()
+
+    def _take(self, connection: Connection, tenant_id: str, *, used: int, reserved: int) -> None:
+        # One statement both looks and takes, so that uploads at one moment never share the last byte.
+        quota = func.coalesce(tenants.c.quota_bytes, literal(self._default_quota, BigInteger))
+        total = tenants.c.used_bytes + tenants.c.reserved_bytes + used + reserved
+        fits = quota.is_(None) | (total <= quota) | (used + reserved <= 0)
+        statement = (
+            update(tenants)
+            .where(tenants.c.id == tenant_id, fits)
+            .values(
+                used_bytes=tenants.c.used_bytes + used,
+                reserved_bytes=tenants.c.reserved_bytes + reserved,
+            )
+        )
+        if connection.execute(statement).rowcount != 1:
+            raise _exceeded()
+
+
+def _exceeded() -> StorageFull:
+    return StorageFull("The tenant's quota would be exceeded.")
