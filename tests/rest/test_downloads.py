@@ -1,6 +1,8 @@
 """Downloads: conditions and ranges (RFC 9110), names (RFC 6266), digests (RFC 9530)."""
 
 import base64
+import email
+import email.message
 import hashlib
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +15,11 @@ from strongroom.testing.clock import SECOND, ManualClock
 
 CONTENT = b"0123456789" * 1000
 ETAG = f'"{hashlib.sha256(CONTENT).hexdigest()}"'
+
+
+def parts_of(message: email.message.Message) -> list[email.message.Message]:
+    """Return the parts of a multipart message."""
+    return [part for part in message.walk() if not part.is_multipart()]
 
 
 @dataclass
@@ -72,6 +79,7 @@ def test_head_is_get_without_the_content(stored: Stored) -> None:
         ("bytes=-7", (9993, 10000)),
         ("bytes=-99999", (0, 10000)),
         ("bytes=5-99999", (5, 10000)),
+        ("BYTES= 2-5 ,", (2, 6)),
     ],
 )
 def test_one_range_is_206(stored: Stored, wanted: str, expected: tuple[int, int]) -> None:
@@ -83,16 +91,87 @@ def test_one_range_is_206(stored: Stored, wanted: str, expected: tuple[int, int]
     assert response.headers["Content-Length"] == str(stop - first)
 
 
-@pytest.mark.parametrize("wanted", ["bytes=10000-", "bytes=10000-10001", "bytes=99999-"])
+@pytest.mark.parametrize("wanted", ["bytes=10000-", "bytes=10000-10001", "bytes=99999-", "bytes=-0"])
 def test_a_range_outside_is_416_and_tells_the_size(stored: Stored, wanted: str) -> None:
     response = stored.get(Range=wanted)
     assert (response.status_code, error_code(response)) == (416, "error.range-not-satisfiable")
     assert response.headers["Content-Range"] == "bytes */10000"
 
 
+def test_several_ranges_come_as_parts_in_the_order_they_were_asked_for(stored: Stored) -> None:
+    response = stored.get(Range="bytes=9998-9999, 0-1,20000-,-10000")
+    assert response.status_code == 200
+    response = stored.get(Range="bytes=9998-9999, 0-1,20000-")
+    assert response.status_code == 206
+    assert "Content-Range" not in response.headers
+    assert response.headers["Content-Length"] == str(len(response.data))
+    kind = response.headers["Content-Type"]
+    assert kind.startswith("multipart/byteranges; boundary=")
+    message = email.message_from_bytes(b"Content-Type: " + kind.encode() + b"\r\n" + response.data)
+    parts = [
+        (part["Content-Range"], part["Content-Type"], part.get_payload()) for part in parts_of(message)
+    ]
+    assert parts == [
+        ("bytes 9998-9999/10000", "text/plain; charset=utf-8", "89"),
+        ("bytes 0-1/10000", "text/plain; charset=utf-8", "01"),
+    ]
+
+
+def test_of_several_ranges_one_that_lies_within_is_sent_as_such(stored: Stored) -> None:
+    response = stored.get(Range="bytes=20000-,5-6")
+    assert (response.status_code, response.data) == (206, b"56")
+    assert response.headers["Content-Range"] == "bytes 5-6/10000"
+
+
 @pytest.mark.parametrize(
-    "wanted", ["bytes=0-1,5-6", "lines=1-2", "bytes=5-2", "bytes=x", "nonsense", "bytes="]
+    "wanted",
+    ["bytes=" + ",".join(f"{n * 9}-{n * 9}" for n in range(17)), "bytes=0-9,5-6", "bytes=0-,0-"],
 )
+def test_ranges_that_would_cost_more_than_the_whole_give_the_whole(stored: Stored, wanted: str) -> None:
+    response = stored.get(Range=wanted)
+    assert (response.status_code, response.data) == (200, CONTENT)
+
+
+def test_head_takes_no_range_for_it_is_defined_for_get_alone(stored: Stored) -> None:
+    response = stored.get("HEAD", Range="bytes=0-1")
+    assert (response.status_code, response.headers["Content-Length"]) == (200, "10000")
+
+
+def test_conditions_come_before_ranges_and_in_their_order(stored: Stored) -> None:
+    modified = stored.get().headers["Last-Modified"]
+    assert stored.get(If_Match='"other"', If_None_Match=ETAG).status_code == 412
+    assert stored.get(If_Match=ETAG, If_None_Match=ETAG, Range="bytes=0-1").status_code == 304
+    assert stored.get(If_Match=ETAG, If_Unmodified_Since=http_date(0)).status_code == 200
+    assert stored.get(If_Unmodified_Since=http_date(0), If_None_Match=ETAG).status_code == 412
+    assert stored.get(If_None_Match='"other"', If_Modified_Since=modified).status_code == 200
+    assert stored.get(If_Match='"other"', Range="bytes=99999-").status_code == 412
+    assert stored.get(If_None_Match=ETAG, Range="bytes=99999-").status_code == 304
+    assert stored.get(If_Range='"other"', Range="bytes=99999-").status_code == 200
+
+
+@pytest.mark.parametrize("header", ["If-Modified-Since", "If-Unmodified-Since", "If-Range"])
+def test_a_date_that_is_none_is_passed_over(stored: Stored, header: str) -> None:
+    assert stored.get(**{header: "yesterday"}).status_code == 200
+
+
+def test_what_a_304_says_is_what_the_content_would_say(stored: Stored) -> None:
+    full, unchanged = stored.get(), stored.get(If_None_Match=ETAG)
+    for header in ("ETag", "Cache-Control"):
+        assert unchanged.headers[header] == full.headers[header]
+
+
+def test_a_digest_of_the_content_is_sent_to_who_wants_it(stored: Stored) -> None:
+    assert "Content-Digest" not in stored.get().headers
+    wanted = stored.get(Want_Content_Digest="sha-512=3, sha-256=10")
+    assert wanted.headers["Content-Digest"] == wanted.headers["Repr-Digest"]
+    assert "Content-Digest" not in stored.get(Want_Content_Digest="sha-256=0").headers
+    part = stored.get(Want_Content_Digest="sha-256=10", Range="bytes=0-1")
+    # That of the part is not known before it is sent; that of the whole is.
+    assert "Content-Digest" not in part.headers
+    assert part.headers["Repr-Digest"] == wanted.headers["Repr-Digest"]
+
+
+@pytest.mark.parametrize("wanted", ["lines=1-2", "bytes=5-2", "bytes=x", "nonsense", "bytes="])
 def test_several_ranges_or_none_that_makes_sense_give_the_whole(stored: Stored, wanted: str) -> None:
     response = stored.get(Range=wanted)
     assert response.status_code == 200

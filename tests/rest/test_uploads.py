@@ -74,6 +74,63 @@ class TestRawBody:
         assert (bad.status_code, error_code(bad)) == (400, "error.digest-mismatch")
         assert (stored_objects(api), known_blobs(api)) == (1, 1)
 
+    @pytest.mark.parametrize("header", ["Content-Digest", "Repr-Digest"])
+    @pytest.mark.parametrize("algorithm", ["sha-256", "sha-512"])
+    def test_both_digests_are_checked_by_both_algorithms(
+        self, api: Api, header: str, algorithm: str
+    ) -> None:
+        person = api.person()
+        tenant = api.tenant(person)
+        hashed = hashlib.new(algorithm.replace("-", ""), b"x").digest()
+        headers = {
+            "Content-Disposition": 'attachment; filename="a"',
+            header: f"md5=:AAAA:, {algorithm}=:{base64.b64encode(hashed).decode()}:",
+        }
+        bad = api.request("POST", f"{tenant}/files", by=person, headers=headers, data=b"y")
+        assert (bad.status_code, error_code(bad)) == (400, "error.digest-mismatch")
+        good = api.request("POST", f"{tenant}/files", by=person, headers=headers, data=b"x")
+        assert good.status_code == 201
+
+    @pytest.mark.parametrize(
+        ("value", "code"),
+        [
+            ("md5=:AAAA:", "unsupported-algorithm"),
+            ("sha-256=AAAA", "invalid"),
+            ("sha-256=:A:", "invalid"),
+            ("nonsense", "invalid"),
+        ],
+    )
+    def test_a_digest_that_cannot_be_checked_is_not_passed_over(
+        self, api: Api, value: str, code: str
+    ) -> None:
+        person = api.person()
+        headers = {"Content-Disposition": 'attachment; filename="a"', "Content-Digest": value}
+        path = f"{api.tenant(person)}/files"
+        response = api.request("POST", path, by=person, headers=headers, data=b"x")
+        assert (response.status_code, error_code(response)) == (400, "error.validation-failed")
+        assert response.json["error"]["details"][0] | {"message": ""} == {
+            "field": "Content-Digest",
+            "code": code,
+            "message": "",
+        }
+
+    def test_a_part_of_a_file_is_not_taken_for_the_whole(self, api: Api) -> None:
+        person = api.person()
+        headers = {
+            "Content-Disposition": 'attachment; filename="a"',
+            "Content-Range": "bytes 1-1/2",
+        }
+        path = f"{api.tenant(person)}/files"
+        response = api.request("POST", path, by=person, headers=headers, data=b"x")
+        assert (response.status_code, error_code(response)) == (400, "error.validation-failed")
+
+    def test_encoded_content_is_not_taken_for_the_file(self, api: Api) -> None:
+        person = api.person()
+        headers = {"Content-Disposition": 'attachment; filename="a"', "Content-Encoding": "gzip"}
+        path = f"{api.tenant(person)}/files"
+        response = api.request("POST", path, by=person, headers=headers, data=b"x")
+        assert (response.status_code, error_code(response)) == (415, "error.unsupported-media-type")
+
     def test_a_chunked_body_needs_a_digest_since_its_end_cannot_be_told(self, api: Api) -> None:
         person = api.person()
         tenant = api.tenant(person)
@@ -126,6 +183,15 @@ class TestForm:
         assert response.status_code == 201, response.text
         assert response.json["size"] == size
         assert response.json["checksum"] == f"sha256:{hashlib.sha256(content).hexdigest()}"
+
+    def test_a_digest_by_sha_512_may_be_that_of_the_form_or_of_the_file(self, api: Api) -> None:
+        person = api.person()
+        tenant = api.tenant(person)
+        for number, hashed in enumerate((self.form(b"x", name="0"), b"x", b"y")):
+            value = base64.b64encode(hashlib.sha512(hashed).digest()).decode()
+            digest = {"Content-Digest": f"sha-512=:{value}:"}
+            response = self.send(api, person, tenant, self.form(b"x", name=str(number)), **digest)
+            assert response.status_code == (400 if hashed == b"y" else 201)
 
     def test_another_field_is_refused_by_name(self, api: Api) -> None:
         person = api.person()

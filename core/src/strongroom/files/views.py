@@ -141,7 +141,7 @@ def get_file(tenant_id: str, file_id: str) -> Json:
     document=_DOWNLOAD_DOCUMENT,
 )
 def download_file(tenant_id: str, file_id: str) -> Response:
-    """Download a file, or one range of it; several ranges at once are answered with the whole."""
+    """Download a file, or ranges of it: one as such, several as `multipart/byteranges`."""
     files = use(FileService)
     node = files.get(current_identity(), tenant_id, file_id).node
     if node.content_type is None or node.checksum is None:

@@ -4,7 +4,8 @@ Conditions and ranges: RFC 9110, sections 13 and 14. Names: RFC 6266. Digests: R
 """
 
 import base64
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -12,11 +13,11 @@ from typing import Final
 from urllib.parse import quote
 
 from flask import Response, request
-from werkzeug.datastructures import ETags, Range
 from werkzeug.http import http_date
 
-from strongroom.errors import PreconditionFailed, RangeNotSatisfiable
 from strongroom.plugin_api.storage import ByteStream
+from strongroom.web.conditions import Validators, if_range_holds, is_unchanged
+from strongroom.web.ranges import MultipartRanges, Span, parse_ranges
 
 INLINE_TYPES: Final = frozenset(
     {"image/png", "image/jpeg", "image/gif", "image/webp", "image/avif", "text/plain"}
@@ -24,6 +25,11 @@ INLINE_TYPES: Final = frozenset(
 """What a browser may show in our origin; all else is saved."""
 
 _SANDBOX = "default-src 'none'; sandbox"
+
+# Ranges are defined for GET (RFC 9110, section 14.2), and by us for the POST that asks for a bundle.
+_RANGED_METHODS = ("GET", "POST")
+
+_WANTED_DIGEST = re.compile(r"(?:^|,)\s*sha-256\s*=\s*([1-9]|10)\s*(?:,|$)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,17 +40,27 @@ class Content:
         name: what it is saved as.
         content_type: its media type.
         size: in bytes.
-        checksum: its SHA-256 in hexadecimal digits.
-        modified_at: milliseconds since the Unix epoch.
+        checksum: its SHA-256 in hexadecimal digits, where that is known beforehand.
+        modified_at: milliseconds since the Unix epoch, where that tells its version.
         open: opens it from a byte, for a number of bytes.
+        tag: what its entity tag says, if not the checksum.
     """
 
     name: str
     content_type: str
     size: int
-    checksum: str
-    modified_at: int
+    checksum: str | None
+    modified_at: int | None
     open: Callable[[int, int], ByteStream]
+    tag: str = ""
+
+    @property
+    def validators(self) -> Validators:
+        """What conditions are held against."""
+        if self.modified_at is None:
+            return Validators(self.tag or self.checksum or "", None)
+        modified = datetime.fromtimestamp(self.modified_at // 1000, tz=UTC)
+        return Validators(self.tag or self.checksum or "", modified)
 
 
 def send_content(content: Content, *, cache_control: str) -> Response:
@@ -54,13 +70,11 @@ def send_content(content: Content, *, cache_control: str) -> Response:
         PreconditionFailed: If-Match or If-Unmodified-Since does not hold.
         RangeNotSatisfiable: the range lies outside the file.
     """
-    _check_preconditions(content)
-    if _is_unchanged(content):
-        response = Response(status=304)
-    else:
-        response = _respond(content, _requested_range(content))
-    response.headers["ETag"] = _etag(content)
-    response.headers["Last-Modified"] = http_date(_modified(content))
+    current = content.validators
+    response = Response(status=304) if is_unchanged(current) else _respond(content, current)
+    response.headers["ETag"] = current.etag
+    if current.modified is not None:
+        response.headers["Last-Modified"] = http_date(current.modified)
     response.headers["Cache-Control"] = cache_control
     return response
 
@@ -74,25 +88,62 @@ def content_disposition(name: str, *, inline: bool) -> str:
     return f'{kind}; filename="{plain}"{extended}'
 
 
-def _respond(content: Content, span: tuple[int, int] | None) -> Response:
-    start, length = span or (0, content.size)
-    body = () if request.method == "HEAD" else _stream(content.open(start, length))
-    response = Response(body, status=206 if span else 200, direct_passthrough=True)
+def _respond(content: Content, current: Validators) -> Response:
+    ranged = request.method in _RANGED_METHODS and if_range_holds(current)
+    spans = parse_ranges(request.headers.get("Range"), content.size) if ranged else None
+    if spans is None:
+        response = _whole(content)
+    else:
+        response = _part(content, spans[0]) if len(spans) == 1 else _parts(content, spans)
+        response.status_code = 206
     headers = response.headers
-    headers["Content-Type"] = content.content_type
-    headers["Content-Length"] = str(length)
     headers["Accept-Ranges"] = "bytes"
     headers["Content-Disposition"] = content_disposition(
         content.name, inline=content.content_type.partition(";")[0] in INLINE_TYPES
     )
     headers["Content-Security-Policy"] = _SANDBOX
-    headers["Repr-Digest"] = f"sha-256=:{base64.b64encode(bytes.fromhex(content.checksum)).decode()}:"
-    if span:
-        headers["Content-Range"] = f"bytes {start}-{start + length - 1}/{content.size}"
+    if content.checksum:
+        headers["Repr-Digest"] = _digest(content.checksum)
     return response
 
 
-def _stream(stream: ByteStream) -> Iterator[bytes]:
+def _whole(content: Content) -> Response:
+    is_head = request.method == "HEAD"
+    body = () if is_head else _pieces(content.open(0, content.size))
+    response = _streamed(body, content.content_type, content.size)
+    wanted = request.headers.get("Want-Content-Digest", "")
+    if content.checksum and not is_head and _WANTED_DIGEST.search(wanted):
+        response.headers["Content-Digest"] = _digest(content.checksum)
+    return response
+
+
+def _part(content: Content, span: Span) -> Response:
+    body = _pieces(content.open(span.start, span.length))
+    response = _streamed(body, content.content_type, span.length)
+    response.headers["Content-Range"] = span.content_range(content.size)
+    return response
+
+
+def _parts(content: Content, spans: list[Span]) -> Response:
+    multipart = MultipartRanges(spans, content.size, content.content_type)
+
+    def body() -> Iterator[bytes]:
+        for head, span in multipart.parts:
+            yield head
+            yield from _pieces(content.open(span.start, span.length))
+        yield multipart.tail
+
+    return _streamed(body(), multipart.media_type, multipart.length)
+
+
+def _streamed(body: Iterable[bytes], content_type: str, length: int) -> Response:
+    response = Response(body, direct_passthrough=True)
+    response.headers["Content-Type"] = content_type
+    response.headers["Content-Length"] = str(length)
+    return response
+
+
+def _pieces(stream: ByteStream) -> Iterator[bytes]:
     # Opened here and not on the first step: a failure still becomes an answer of its own.
     stack = ExitStack()
     chunks = stack.enter_context(stream)
@@ -104,65 +155,5 @@ def _stream(stream: ByteStream) -> Iterator[bytes]:
     return generate()
 
 
-def _etag(content: Content) -> str:
-    return f'"{content.checksum}"'
-
-
-def _modified(content: Content) -> datetime:
-    return datetime.fromtimestamp(content.modified_at // 1000, tz=UTC)
-
-
-def _matches(tags: ETags, content: Content, *, strong: bool) -> bool:
-    return (
-        tags.star_tag
-        or tags.contains(content.checksum)
-        or (not strong and tags.contains_weak(content.checksum))
-    )
-
-
-def _check_preconditions(content: Content) -> None:
-    if "If-Match" in request.headers:
-        if not _matches(request.if_match, content, strong=True):
-            raise PreconditionFailed
-    elif (since := request.if_unmodified_since) and _modified(content) > since:
-        raise PreconditionFailed
-
-
-def _is_unchanged(content: Content) -> bool:
-    if "If-None-Match" in request.headers:
-        return _matches(request.if_none_match, content, strong=False)
-    since = request.if_modified_since
-    return since is not None and _modified(content) <= since
-
-
-def _requested_range(content: Content) -> tuple[int, int] | None:
-    """Return start and length, or ``None`` for the whole, which also answers several ranges at once."""
-    wanted = request.range
-    if (
-        wanted is None
-        or wanted.units != "bytes"
-        or len(wanted.ranges) != 1
-        or not _if_range_holds(content)
-    ):
-        return None
-    start, stop = _bounds(wanted, content.size)
-    return start, stop - start
-
-
-def _bounds(wanted: Range, size: int) -> tuple[int, int]:
-    first, end = wanted.ranges[0]
-    if first < 0:
-        first, end = max(0, size + first), size
-    stop = size if end is None else min(end, size)
-    if first >= stop:
-        raise RangeNotSatisfiable(size)
-    return first, stop
-
-
-def _if_range_holds(content: Content) -> bool:
-    if "If-Range" not in request.headers:
-        return True
-    condition = request.if_range
-    if condition.etag is not None:
-        return request.headers["If-Range"].strip() == _etag(content)
-    return condition.date is not None and condition.date == _modified(content)
+def _digest(checksum: str) -> str:
+    return f"sha-256=:{base64.b64encode(bytes.fromhex(checksum)).decode()}:"

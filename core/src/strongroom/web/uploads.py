@@ -1,10 +1,5 @@
 """Reads the file that a request brings: as a form, or as the raw body under a name in a header."""
 
-import base64
-import binascii
-import hashlib
-import hmac
-import re
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -13,14 +8,15 @@ from werkzeug.exceptions import ClientDisconnected
 from werkzeug.http import parse_options_header
 
 from strongroom.errors import (
-    DigestMismatch,
     LengthRequired,
     MalformedRequest,
     PayloadTooLarge,
+    UnsupportedMediaType,
     UploadIncomplete,
     ValidationFailed,
 )
 from strongroom.plugin_api.storage import ByteSource
+from strongroom.web.digests import AnnouncedDigest, HashedSource, announced_digests, require_match
 from strongroom.web.multipart import read_file_part
 
 FILE_FIELD: Final = "file"
@@ -42,8 +38,6 @@ UPLOAD_BODY: Final[dict[str, Any]] = {
 
 _UNLIMITED: Final = 1 << 62
 
-_DIGEST = re.compile(r"(?:^|,)\s*sha-256=:([A-Za-z0-9+/=]+):")
-
 
 @dataclass(slots=True)
 class Upload:
@@ -58,10 +52,13 @@ class Upload:
     name: str
     source: ByteSource
     size: int | None
-    _digests: list["_Digest"] = field(default_factory=list)
+    _announced: list[AnnouncedDigest] = field(default_factory=list)
+    _hashed: list[HashedSource] = field(default_factory=list)
 
     def check(self, checksum: str) -> None:
-        """Hold what was received against the digest that the client announced, if it did.
+        """Hold what was received against the digests that the client announced, if it did.
+
+        By RFC 9530 the digest of a form covers the form; that of its file will do.
 
         Args:
             checksum: the SHA-256 of the file, in hexadecimal digits.
@@ -69,49 +66,86 @@ class Upload:
         Raises:
             DigestMismatch: they differ.
         """
-        for digest in self._digests:
-            digest.check(checksum)
+        for announced in self._announced:
+            actual = [source.digest(announced.algorithm) for source in self._hashed]
+            if announced.algorithm == "sha256":
+                actual.append(bytes.fromhex(checksum))
+            require_match(announced, *actual)
 
 
 def receive_upload(max_bytes: int) -> Upload:
     """Begin to read the upload that the current request is.
 
     Raises:
-        ValidationFailed: no file, no name, or a field that does not belong.
+        ValidationFailed: no file, no name, or a field or header that does not belong.
+        UnsupportedMediaType: the content is encoded.
         LengthRequired: nothing would tell that the raw body is complete.
         PayloadTooLarge: the announced size is above ``max_bytes``.
     """
-    # The limit of ordinary bodies does not apply (None would mean it); the receiver counts instead.
-    request.max_content_length = _UNLIMITED
-    stream = _RequestStream()
+    _refuse_parts_and_codings()
+    stream = open_body()
     mimetype, parameters = parse_options_header(request.headers.get("Content-Type"))
     if mimetype == "multipart/form-data":
         return _form_upload(stream, parameters.get("boundary", ""))
     return _raw_upload(stream, max_bytes)
 
 
-def _form_upload(stream: "_RequestStream", boundary: str) -> Upload:
+def open_body() -> ByteSource:
+    """Return the request's body, whatever its size: whoever reads it counts.
+
+    What it gives raises :class:`UploadIncomplete` where the body ends before all of it has come.
+    """
+    # The limit of ordinary bodies does not apply (None would mean it).
+    request.max_content_length = _UNLIMITED
+    return _RequestStream()
+
+
+def announced_size() -> int | None:
+    """Return the body's size; without Content-Length it is empty (RFC 9112, 6.3), unless chunked."""
+    if request.content_length is not None:
+        return request.content_length
+    protocol = request.environ.get("SERVER_PROTOCOL", "")
+    is_chunked = "Transfer-Encoding" in request.headers or not protocol.startswith("HTTP/1")
+    return None if is_chunked else 0
+
+
+def _refuse_parts_and_codings() -> None:
+    """Refuse what would be stored as something that it is not (RFC 9110, sections 14.5 and 8.4)."""
+    if "Content-Range" in request.headers:
+        message = "A part of a file cannot be uploaded so; resume by tus: see .../uploads."
+        raise ValidationFailed.of_field("Content-Range", "unsupported", message)
+    if request.headers.get("Content-Encoding", "identity").strip().lower() != "identity":
+        raise UnsupportedMediaType("The content must be sent as it is, without a Content-Encoding.")
+
+
+def _form_upload(stream: ByteSource, boundary: str) -> Upload:
     if not boundary:
         raise MalformedRequest("The Content-Type must name the boundary of the form.")
-    expected = _announced_digest()
-    body = _HashedSource(stream) if expected else stream
+    announced = announced_digests()
+    if not announced:
+        part = read_file_part(stream, boundary.encode(), FILE_FIELD)
+        return Upload(part.name, part.source, None)
+    algorithms = {item.algorithm for item in announced}
+    body = HashedSource(stream, algorithms)
     part = read_file_part(body, boundary.encode(), FILE_FIELD)
-    digests = [_Digest(expected, body)] if expected else []
-    return Upload(part.name, part.source, None, digests)
+    content = HashedSource(part.source, algorithms - {"sha256"})
+    return Upload(part.name, content, None, announced, [body, content])
 
 
-def _raw_upload(stream: "_RequestStream", max_bytes: int) -> Upload:
-    expected, size = _announced_digest(), _announced_size()
+def _raw_upload(stream: ByteSource, max_bytes: int) -> Upload:
+    announced, size = announced_digests(), announced_size()
     _, parameters = parse_options_header(request.headers.get("Content-Disposition"))
     name = parameters.get("filename")
     if name is None:
         message = "A raw upload is named by Content-Disposition: attachment; filename*=UTF-8''..."
         raise ValidationFailed.of_field("Content-Disposition", "required", message)
-    if size is None and expected is None:
+    if size is None and not announced:
         raise LengthRequired
     if size is not None and size > max_bytes:
         raise PayloadTooLarge
-    return Upload(name, stream, size, [_Digest(expected, None)] if expected else [])
+    # What is stored is hashed by SHA-256 anyway.
+    content = HashedSource(stream, {item.algorithm for item in announced} - {"sha256"})
+    return Upload(name, content, size, announced, [content])
 
 
 class _RequestStream:
@@ -122,52 +156,3 @@ class _RequestStream:
             return request.stream.read(size)
         except (ClientDisconnected, OSError) as error:
             raise UploadIncomplete from error
-
-
-class _HashedSource:
-    """A source whose bytes are hashed as they pass."""
-
-    def __init__(self, source: ByteSource) -> None:
-        self._source = source
-        self.digest = hashlib.sha256()
-
-    def read(self, size: int, /) -> bytes:
-        chunk = self._source.read(size)
-        self.digest.update(chunk)
-        return chunk
-
-
-@dataclass(frozen=True, slots=True)
-class _Digest:
-    """An announced SHA-256. By RFC 9530 that of a form covers the form; that of its file will do."""
-
-    expected: bytes
-    form: ByteSource | None
-
-    def check(self, checksum: str) -> None:
-        candidates = [bytes.fromhex(checksum)]
-        if isinstance(self.form, _HashedSource):
-            candidates.append(self.form.digest.digest())
-        if not any(hmac.compare_digest(self.expected, candidate) for candidate in candidates):
-            raise DigestMismatch
-
-
-def _announced_size() -> int | None:
-    """Return the body's size; without Content-Length it is empty (RFC 9112, 6.3), unless chunked."""
-    if request.content_length is not None:
-        return request.content_length
-    protocol = request.environ.get("SERVER_PROTOCOL", "")
-    is_chunked = "Transfer-Encoding" in request.headers or not protocol.startswith("HTTP/1")
-    return None if is_chunked else 0
-
-
-def _announced_digest() -> bytes | None:
-    """Return the SHA-256 of ``Content-Digest`` (RFC 9530); other algorithms are passed over."""
-    match = _DIGEST.search(request.headers.get("Content-Digest", ""))
-    if match is None:
-        return None
-    try:
-        return base64.b64decode(match[1], validate=True)
-    except binascii.Error as error:
-        message = "Must be like sha-256=:BASE64:"
-        raise ValidationFailed.of_field("Content-Digest", "invalid", message) from error
