@@ -28,6 +28,8 @@ class Answer:
         self.data: bytes = response.get_data()
         self.text: str = self.data.decode("utf-8", "replace")
         self.json: Any = response.get_json(silent=True)
+        # As a server does, so that what was opened for the answer is closed.
+        response.close()
 
 
 @dataclass

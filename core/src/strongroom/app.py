@@ -12,6 +12,7 @@ from strongroom.audit.views import blueprint as audit_blueprint
 from strongroom.authorizations.views import blueprint as authorizations_blueprint
 from strongroom.clock import Clock
 from strongroom.config import Configuration, Settings
+from strongroom.files.bundles.views import blueprint as bundles_blueprint
 from strongroom.files.views import blueprint as files_blueprint
 from strongroom.plugin_manager import PluginError
 from strongroom.plugin_server import PluginServer
@@ -36,6 +37,7 @@ BLUEPRINTS = (
     verification_blueprint,
     tenants_blueprint,
     files_blueprint,
+    bundles_blueprint,
     audit_blueprint,
 )
 

@@ -6,6 +6,8 @@ from typing import Any
 
 from strongroom.assembly.foundation import Foundation
 from strongroom.files.access import AccessControl
+from strongroom.files.bundles.contents import Contents
+from strongroom.files.bundles.service import BundleService
 from strongroom.files.listing import FileListing
 from strongroom.files.service import FileService
 from strongroom.files.tree import Tree
@@ -28,6 +30,7 @@ class KeepingServices:
     migration: Migration
     files: FileService
     listing: FileListing
+    bundles: BundleService
 
 
 def assemble_keeping(base: Foundation) -> KeepingServices:
@@ -54,6 +57,13 @@ def assemble_keeping(base: Foundation) -> KeepingServices:
         max_file_bytes=settings.files.max_file_bytes,
         allowed_types=settings.files.allowed_types,
     )
+    bundles = BundleService(
+        database,
+        base.clock,
+        Contents(access, blobs),
+        blobs,
+        lifetime=settings.files.bundle_lifetime_seconds * 1000,
+    )
     return KeepingServices(
         tenants,
         blobs,
@@ -61,6 +71,7 @@ def assemble_keeping(base: Foundation) -> KeepingServices:
         Migration(database, base.clock, blobs),
         files,
         FileListing(database, access, base.users),
+        bundles,
     )
 
 

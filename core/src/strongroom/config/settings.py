@@ -124,6 +124,12 @@ class FilesSettings:
     default_quota_bytes: int = option(
         0, minimum=0, help="Bytes that a tenant without a quota of its own may use; 0: any number."
     )
+    bundle_lifetime_seconds: int = option(
+        86_400,
+        minimum=60,
+        maximum=2_592_000,
+        help="How long a bundle that broke off can be resumed by its own URL.",
+    )
     user_tenants: bool = option(
         True, help="Whether any user may create a tenant, or administrators only."
     )

@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Final
 
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, FromClause, insert, select, update
 
 from strongroom.clock import Clock
 from strongroom.database import Database
@@ -146,6 +146,10 @@ class BlobService:
     def remove(self, released: Sequence[Released]) -> None:
         """Remove released bytes as far as that succeeds now."""
         self._removal.remove(released)
+
+    def facts(self) -> FromClause:
+        """Return what is known of stored bytes, for a query to be joined by ``key``."""
+        return select(blobs.c.key, blobs.c.crc32).subquery()
 
     def collect(self) -> int:
         """Remove released bytes and abandoned uploads, and return how many there were.

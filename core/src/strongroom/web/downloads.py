@@ -137,7 +137,7 @@ def _parts(content: Content, spans: list[Span]) -> Response:
 
 
 def _streamed(body: Iterable[bytes], content_type: str, length: int) -> Response:
-    response = Response(body, direct_passthrough=True)
+    response = Response(body)
     response.headers["Content-Type"] = content_type
     response.headers["Content-Length"] = str(length)
     return response

@@ -184,6 +184,27 @@ def upgrade() -> None:
     op.create_index("ix_authorizations_expires_at", "authorizations", ["expires_at"])
     op.create_index("ix_authorizations_user_id_created_at", "authorizations", ["user_id", "created_at"])
     op.create_table(
+        "bundles",
+        sa.Column("id", sa.String(length=36), nullable=False),
+        sa.Column("tenant_id", sa.String(length=36), nullable=False),
+        sa.Column("user_id", sa.String(length=36), nullable=False),
+        sa.Column(
+            "name",
+            sa.String(length=255).with_variant(sa.String(length=255, collation="C"), "postgresql"),
+            nullable=False,
+        ),
+        sa.Column("file_ids", sa.JSON(), nullable=False),
+        sa.Column("expires_at", sa.BigInteger(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["tenant_id"], ["tenants.id"], name="fk_bundles_tenant_id", ondelete="CASCADE"
+        ),
+        sa.ForeignKeyConstraint(
+            ["user_id"], ["users.id"], name="fk_bundles_user_id", ondelete="CASCADE"
+        ),
+        sa.PrimaryKeyConstraint("id", name="pk_bundles"),
+    )
+    op.create_index("ix_bundles_expires_at", "bundles", ["expires_at"])
+    op.create_table(
         "business_files",
         sa.Column("name", sa.String(length=80), nullable=False),
         sa.Column("profile", sa.String(length=32), nullable=False),

@@ -1,0 +1,122 @@
+"""Writes down what a bundle holds, within the caller's transaction."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from typing import Any, Final
+
+from sqlalchemy import Connection, FromClause, Row, Select, select
+
+from strongroom.errors import Forbidden, NotFound
+from strongroom.files.access import AccessControl
+from strongroom.files.bundles.layout import Entry
+from strongroom.files.bundles.manifest import Item, Manifest
+from strongroom.files.bundles.names import UniqueNames
+from strongroom.files.models import NodeType, Permission, nodes
+from strongroom.identity import Identity
+from strongroom.storage.service import BlobService
+from strongroom.tenants.models import Role
+
+_ROWS_AT_ONCE: Final = 2000
+_FOLDERS_AT_ONCE: Final = 100
+
+Folder = tuple[str, bytes]
+"""The id of a folder, and its path in the archive."""
+
+
+class Contents:
+    """Finds files and all below folders."""
+
+    def __init__(self, access: AccessControl, blobs: BlobService) -> None:
+        self._access = access
+        facts: FromClause = blobs.facts()
+        self._rows: Select[Any] = select(
+            nodes.c.id,
+            nodes.c.parent_id,
+            nodes.c.name,
+            nodes.c.type,
+            nodes.c.size,
+            nodes.c.updated_at,
+            nodes.c.blob_key,
+            facts.c.crc32,
+        ).outerjoin(facts, facts.c.key == nodes.c.blob_key)
+
+    def write(
+        self,
+        connection: Connection,
+        identity: Identity,
+        tenant_id: str,
+        file_ids: Sequence[str],
+        manifest: Manifest,
+    ) -> list[str]:
+        """Write down files and whole folders, and return what they are called.
+
+        What lies in a folder can be read by whoever can read the folder.
+
+        Raises:
+            Forbidden: the caller is no member of the tenant, or may not read one of them.
+            NotFound: the tenant holds no such node.
+            PayloadTooLarge: they lie too deep for an archive.
+        """
+        rows = self._readable(connection, identity, tenant_id, file_ids)
+        folders = _add(manifest, rows, b"")
+        while folders:
+            taken, folders = folders[:_FOLDERS_AT_ONCE], folders[_FOLDERS_AT_ONCE:]
+            folders += self._write_folders(connection, manifest, dict(taken))
+        return [row.name for row in rows]
+
+    def _readable(
+        self, connection: Connection, identity: Identity, tenant_id: str, file_ids: Sequence[str]
+    ) -> list[Row[Any]]:
+        role = self._access.memberships.require_member(connection, tenant_id, identity)
+        wanted = list(dict.fromkeys(file_ids))
+        query = self._rows.where(
+            nodes.c.id.in_(wanted), nodes.c.tenant_id == tenant_id, nodes.c.parent_id.is_not(None)
+        )
+        found = {row.id: row for row in connection.execute(query)}
+        for file_id in wanted:
+            if file_id not in found:
+                raise NotFound.of_field("fileIds", "not-found", f"There is no {file_id}.")
+            if not self._may_read(connection, identity, role, file_id):
+                raise Forbidden.of_field("fileIds", "forbidden", f"{file_id} may not be read.")
+        return [found[file_id] for file_id in wanted]
+
+    def require_member(self, connection: Connection, tenant_id: str, identity: Identity) -> None:
+        """Pass if the caller belongs to the tenant.
+
+        Raises:
+            Forbidden: the caller does not, whether or not it exists.
+        """
+        self._access.memberships.require_member(connection, tenant_id, identity)
+
+    def _may_read(self, connection: Connection, identity: Identity, role: Role, node_id: str) -> bool:
+        permission = self._access.permission(connection, node_id, identity.user_id, role)
+        return permission >= Permission.READ
+
+    def _write_folders(
+        self, connection: Connection, manifest: Manifest, paths: dict[str, bytes]
+    ) -> list[Folder]:
+        query = self._rows.where(nodes.c.parent_id.in_(list(paths)))
+        rows = connection.execution_options(yield_per=_ROWS_AT_ONCE).execute(
+            query.order_by(nodes.c.parent_id, nodes.c.name)
+        )
+        folders: list[Folder] = []
+        for parent_id, children in groupby(rows, lambda row: row.parent_id):
+            folders += _add(manifest, children, paths[parent_id])
+        return folders
+
+
+def _add(manifest: Manifest, rows: Iterable[Row[Any]], path: bytes) -> list[Folder]:
+    """Write down what lies in one folder, and return the folders among it."""
+    names = UniqueNames()
+    return [folder for row in rows for folder in _add_one(manifest, row, path, names)]
+
+
+def _add_one(manifest: Manifest, row: Row[Any], path: bytes, names: UniqueNames) -> Iterator[Folder]:
+    own_path = path + names.add(row.name).encode()
+    modified = row.updated_at // 1000
+    if row.type == NodeType.FOLDER:
+        manifest.add(Item(Entry(own_path + b"/", 0, 0, modified), ""))
+        yield row.id, own_path + b"/"
+    else:
+        entry = Entry(own_path, row.size, row.crc32, modified)
+        manifest.add(Item(entry, row.blob_key))

@@ -1,0 +1,34 @@
+"""Bundles that were asked for, so that they can be asked for again."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from sqlalchemy import JSON, Column, ForeignKey, Index, Table
+
+from strongroom.database.metadata import Id, Name, Timestamp, metadata
+
+
+@dataclass(frozen=True, slots=True)
+class BundleRequest:
+    """A row of :data:`bundles`."""
+
+    id: str
+    tenant_id: str
+    user_id: str
+    name: str
+    file_ids: list[str]
+    expires_at: int
+
+
+bundles: Final = Table(
+    "bundles",
+    metadata,
+    Column("id", Id, primary_key=True),
+    Column("tenant_id", Id, ForeignKey("tenants.id", ondelete="CASCADE"), nullable=False),
+    Column("user_id", Id, ForeignKey("users.id", ondelete="CASCADE"), nullable=False),
+    Column("name", Name, nullable=False),
+    Column("file_ids", JSON, nullable=False),
+    Column("expires_at", Timestamp, nullable=False),
+    Index(None, "expires_at"),
+)
+"""What a bundle holds is looked up anew each time; only the wish is kept."""

@@ -1,0 +1,90 @@
+"""Bundles of files and folders."""
+
+from typing import Any
+
+from flask import Response, url_for
+
+from strongroom.errors import (
+    Forbidden,
+    NotFound,
+    PayloadTooLarge,
+    PreconditionFailed,
+    RangeNotSatisfiable,
+)
+from strongroom.files.bundles.schemas import BundleSchema
+from strongroom.files.bundles.service import Bundle, BundleService
+from strongroom.web.blueprint import Blueprint
+from strongroom.web.components import use
+from strongroom.web.downloads import Content, send_content
+from strongroom.web.guard import Access, current_identity
+
+blueprint = Blueprint(
+    "bundles",
+    __name__,
+    url_prefix="/api/v1/tenants/<tenant_id>",
+    description="Several files at once.",
+)
+
+_ARCHIVE = {"application/zip": {"schema": {"type": "string", "format": "binary"}}}
+_DOCUMENT: dict[str, Any] = {
+    "responses": {
+        "200": {
+            "description": "The archive; Content-Location tells where to ask for it again",
+            "content": _ARCHIVE,
+        },
+        "206": {"description": "The range that was asked for", "content": _ARCHIVE},
+    }
+}
+_ERRORS = (Forbidden, NotFound, PayloadTooLarge, PreconditionFailed, RangeNotSatisfiable)
+
+
+@blueprint.operation(
+    "POST",
+    "/multi-files-download",
+    access=Access.USER,
+    body=BundleSchema,
+    errors=_ERRORS,
+    document=_DOCUMENT,
+)
+def download_files(tenant_id: str, body: dict[str, Any]) -> Response:
+    """Download several files, and whole folders, as one ZIP archive, or a range of it.
+
+    `Content-Location` names the archive, so that a download that broke off can be resumed by GET, with
+    Range and If-Range, for a while; Range works on this POST too.
+    """
+    bundles = use(BundleService)
+    return _send(bundles.make(current_identity(), tenant_id, body["fileIds"], body["name"]), tenant_id)
+
+
+@blueprint.operation(
+    "GET",
+    "/multi-files-download/<bundle_id>",
+    access=Access.USER,
+    errors=_ERRORS,
+    document=_DOCUMENT,
+)
+def download_files_again(tenant_id: str, bundle_id: str) -> Response:
+    """Download an archive that was asked for before, or a range of it."""
+    return _send(use(BundleService).get(current_identity(), tenant_id, bundle_id), tenant_id)
+
+
+def _send(bundle: Bundle, tenant_id: str) -> Response:
+    content = Content(
+        name=bundle.name,
+        content_type="application/zip",
+        size=bundle.manifest.size,
+        checksum=None,
+        modified_at=None,
+        open=bundle.open,
+        tag=bundle.manifest.tag,
+    )
+    try:
+        response = send_content(content, cache_control="private, no-cache")
+    except BaseException:
+        bundle.manifest.close()
+        raise
+    response.call_on_close(bundle.manifest.close)
+    response.headers["Content-Location"] = url_for(
+        "bundles.download_files_again", tenant_id=tenant_id, bundle_id=bundle.id
+    )
+    return response

@@ -1,0 +1,77 @@
+"""Names of entries: safe on every system, and different from each other on every system."""
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from strongroom.files.bundles.names import UniqueNames, safe_name
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("plain.txt", "plain.txt"),
+        ("文档 (1).pdf", "文档 (1).pdf"),
+        (".bashrc", ".bashrc"),
+        ("a b.c", "a b.c"),
+        ("..\\..\\evil.exe", ".._.._evil.exe"),
+        ("C:\\evil", "C__evil"),
+        ("a:stream", "a_stream"),
+        ('<>:"|?*', "_______"),
+        ("dots...", "dots___"),
+        ("blank ", "blank_"),
+        ("...", "___"),
+        ("CON", "_CON"),
+        ("nul.txt", "_nul.txt"),
+        ("COM1 .log", "_COM1 .log"),
+        ("console", "console"),
+        ("~", "~"),
+        ("-rf", "-rf"),
+    ],
+)
+def test_what_a_system_would_take_for_something_else_is_replaced(name: str, expected: str) -> None:
+    assert safe_name(name) == expected
+
+
+def test_a_name_too_long_for_a_file_system_keeps_its_extension() -> None:
+    cut = safe_name("文" * 250 + ".txt")
+    assert cut == "文" * 83 + ".txt"
+
+
+names = st.text(
+    st.characters(exclude_categories=("Cs", "Cc"), exclude_characters="/"), min_size=1, max_size=255
+)
+
+
+@given(names)
+def test_any_name_becomes_a_safe_one(name: str) -> None:
+    safe = safe_name(name)
+    assert 1 <= len(safe.encode()) <= 255
+    assert not set(safe) & set('/\\:*?"<>|\0')
+    assert safe not in (".", "..")
+    assert safe[-1] not in ". "
+    assert safe_name(safe) == safe
+
+
+def test_names_that_differ_by_case_or_form_alone_are_numbered() -> None:
+    taken = UniqueNames()
+    given = ["a.txt", "A.TXT", "a.TXT", "straße", "STRASSE", "a (1).txt", "x?", "x*"]
+    assert [taken.add(name) for name in given] == [
+        "a.txt",
+        "A (1).TXT",
+        "a (2).TXT",
+        "straße",
+        "STRASSE (1)",
+        "a (1) (1).txt",
+        "x_",
+        "x_ (1)",
+    ]
+
+
+@given(st.lists(names, max_size=8))
+def test_the_names_of_a_folder_are_unique_wherever_they_are_unpacked(given_names: list[str]) -> None:
+    taken = UniqueNames()
+    added = [taken.add(name) for name in given_names * 2]
+    assert len({unicodedata.normalize("NFC", name.casefold()) for name in added}) == len(added)
