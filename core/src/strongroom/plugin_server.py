@@ -26,6 +26,7 @@ from strongroom.errors import (
     LastContact,
     NotFound,
     StateInvalid,
+    TokenRequired,
     TooManyRequests,
     Unavailable,
     UserSuspended,
@@ -108,13 +109,13 @@ class PluginServer(Server):
 
     def issue_state(self, purpose: str, data: Mapping[str, str], *, for_user: bool = False) -> State:
         browser = self._known_browser() or secrets.token_urlsafe(32)
-        user_id = current_identity().user_id if for_user else None
+        user_id = _caller() if for_user else None
         state = use(BrowserStates).issue(purpose, browser, user_id, data, origin())
         after_this_request(lambda response: self._remember(response, browser))
         return state
 
     def spend_state(self, value: str, purpose: str, *, for_user: bool = False) -> Mapping[str, str]:
-        user_id = current_identity().user_id if for_user else None
+        user_id = _caller() if for_user else None
         # No browser that has a state comes without its cookie; the rest is refused as any other.
         return use(BrowserStates).spend(value, purpose, self._known_browser() or "", user_id, origin())
 
@@ -141,6 +142,13 @@ class PluginServer(Server):
             samesite="Lax",
         )
         return response
+
+
+def _caller() -> str:
+    identity = optional_identity()
+    if identity is None:
+        raise TokenRequired
+    return identity.user_id
 
 
 def _attempt(method: str, proof: Mapping[str, str]) -> LoginAttempt:

@@ -138,8 +138,14 @@ class _Chooser:
     def login_methods(
         self, offered: Mapping[str, type[LoginMethod[Any]]]
     ) -> list[Choice[LoginMethod[Any]]]:
-        choices = {name: self._choice(kind, ("login", name)) for name, kind in offered.items()}
         names = self._settings.login.methods
+        # Of what is enabled but not in use, no option is required.
+        configured = {path[1] for path in self._configuration.extension_values if path[0] == "login"}
+        choices = {
+            name: self._choice(kind, ("login", name))
+            for name, kind in offered.items()
+            if name in {*names, *configured}
+        }
         return [
             choices[name]
             for name in names

@@ -38,7 +38,7 @@ def test_an_errcode_in_a_200_body_is_raised(
 
 
 def test_every_fault_of_a_client_has_a_stable_code_of_its_own() -> None:
-    codes = [fault.code for fault in errors.ClientFault.__subclasses__()]
+    codes = [fault.kind.code for fault in errors.ClientFault.__subclasses__()]
     assert sorted(codes) == [
         "error.wechat-code-expired",
         "error.wechat-code-invalid",

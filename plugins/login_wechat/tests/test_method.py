@@ -5,9 +5,14 @@ from dataclasses import replace
 
 import pytest
 
-from strongroom.plugin_api.login import Client, Credential, LoginAttempt, LoginRejected
-from strongroom_login_wechat.errors import ClientFault, Misconfigured, PlatformUnavailable, RateLimited
-from strongroom_login_wechat.method import WeChatLogin
+from strongroom.plugin_api.login import (
+    Client,
+    Credential,
+    LoginAttempt,
+    LoginRejected,
+    LoginUnavailable,
+)
+from strongroom_login_wechat.method import WeChatLogin, of_others
 from strongroom_login_wechat.options import WeChatOptions
 from strongroom_login_wechat.simulator import Platform, PlatformApp
 
@@ -32,7 +37,7 @@ def test_a_scan_proves_openid_and_unionid(
     assert unionid is not None
     assert verified is not None
     assert verified.credential == Credential("wechat", f"{site_app.appid}:{site_app.openid(lin)}")
-    assert verified.also == (Credential("wechat_union", unionid),)
+    assert verified.also == (Credential("wechat_union", f"main:{unionid}"),)
     assert verified.display_name == "林小雨"
     assert verified.may_register
 
@@ -45,7 +50,7 @@ def test_a_mini_program_proves_the_same_without_a_redirect(
     assert unionid is not None
     assert verified is not None
     assert verified.credential == Credential("wechat", f"{mini_app.appid}:{mini_app.openid(lin)}")
-    assert verified.also == (Credential("wechat_union", unionid),)
+    assert verified.also == (Credential("wechat_union", f"main:{unionid}"),)
 
 
 def test_a_phone_code_proves_the_number_too(
@@ -130,24 +135,39 @@ def test_a_wrong_phone_code_is_rejected_with_a_code_of_its_own(
     assert rejected.value.code == "error.wechat-phone-code-invalid"
 
 
-@pytest.mark.parametrize(
-    ("errcode", "expected"),
-    [
-        (40013, Misconfigured),
-        (40125, Misconfigured),
-        (-1, PlatformUnavailable),
-        (45009, RateLimited),
-        (45011, RateLimited),
-    ],
-)
-def test_what_is_not_the_clients_fault_is_not_rejected(
-    errcode: int,
-    expected: type[Exception],
-    login: WeChatLogin,
-    attempt: MakeAttempt,
-    platform: Platform,
+@pytest.mark.parametrize("errcode", [40001, 40013, 40125])
+def test_the_operators_fault_is_said_in_one_line_that_names_the_section(
+    errcode: int, login: WeChatLogin, attempt: MakeAttempt, platform: Platform
+) -> None:
+    platform.failures.plan("/sns/oauth2/access_token", errcode, message="wrong\nsecret website-secret")
+    with pytest.raises(LoginUnavailable) as raised:
+        login.authenticate(attempt(app="site", code="a-code"))
+    assert raised.value.misconfigured
+    assert str(raised.value) == (
+        "WeChat refuses the appid or secret of [login.wechat.apps.site]: "
+        f"/sns/oauth2/access_token answered errcode {errcode}: wrong secret ***"
+    )
+
+
+@pytest.mark.parametrize(("errcode", "seconds"), [(-1, 5), (45009, 3600), (45011, 60), (99999, 5)])
+def test_a_platform_that_cannot_tell_says_when_to_come_back(
+    errcode: int, seconds: int, login: WeChatLogin, attempt: MakeAttempt, platform: Platform
 ) -> None:
     platform.failures.plan("/sns/oauth2/access_token", errcode, times=3)
-    with pytest.raises(expected) as raised:
+    with pytest.raises(LoginUnavailable) as raised:
         login.authenticate(attempt(app="site", code="a-code"))
-    assert not isinstance(raised.value, ClientFault)
+    assert not raised.value.misconfigured
+    assert raised.value.retry_after == seconds
+
+
+def test_two_openids_of_one_app_are_two_people() -> None:
+    lin, wei = Credential("wechat", "wx1:lin"), Credential("wechat", "wx1:wei")
+    elsewhere, mail = Credential("wechat", "wx2:lin"), Credential("email", "lin@example.org")
+    assert set(of_others([lin, wei, elsewhere, mail])) == {lin, wei, elsewhere}
+    assert not of_others([lin, elsewhere, mail])
+
+
+def test_two_unionids_of_one_account_are_two_people() -> None:
+    lin, wei = Credential("wechat_union", "main:lin"), Credential("wechat_union", "main:wei")
+    assert set(of_others([lin, wei])) == {lin, wei}
+    assert not of_others([lin, Credential("wechat_union", "other:lin")])

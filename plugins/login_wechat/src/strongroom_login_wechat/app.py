@@ -24,10 +24,16 @@ class Identity:
 
 
 class App(ABC):
-    """An app registered with WeChat. One instance serves all threads of a process at once."""
+    """An app registered with WeChat. One instance serves all threads of a process at once.
 
-    def __init__(self, appid: str) -> None:
+    Args:
+        appid: its id.
+        account: the name of the open-platform account within which unionids are constant.
+    """
+
+    def __init__(self, appid: str, account: str) -> None:
         self.appid = appid
+        self.account = account
 
     @abstractmethod
     def identify(self, proof: Mapping[str, str]) -> Identity:

@@ -18,10 +18,16 @@ def _make_app(app: WeChatApp, options: WeChatOptions, client: PlatformClient, cl
         return Website(
             client,
             appid=app.appid,
+            account=app.account,
             secret=app.secret,
             redirect_uri=app.redirect_uri,
             open_url=options.open_url,
         )
     return MiniProgram(
-        client, appid=app.appid, secret=app.secret, data_max_age=options.data_max_age, clock=clock
+        client,
+        appid=app.appid,
+        account=app.account,
+        secret=app.secret,
+        data_max_age=options.data_max_age,
+        clock=clock,
     )

@@ -64,7 +64,8 @@ class PlatformClient:
             self._sleep(FIRST_PAUSE * 2**retry)
             answer = self._send(method, path, query, body)
         if answer.errcode:
-            message = f"{path} answered errcode {answer.errcode}: {answer.optional_text('errmsg')}"
+            said = " ".join((answer.optional_text("errmsg") or "").split())
+            message = f"{path} answered errcode {answer.errcode}: {said}"
             raise error_for(answer.errcode, without_secrets(message, {**query, **(body or {})}))
         return answer
 

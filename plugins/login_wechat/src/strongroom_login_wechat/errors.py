@@ -3,7 +3,9 @@
 No message here carries a code, a token, a secret or a session key.
 """
 
-from typing import ClassVar
+from typing import ClassVar, Final
+
+from strongroom.plugin_api.web import ErrorKind
 
 
 class WeChatError(Exception):
@@ -20,45 +22,56 @@ class WeChatError(Exception):
 
 
 class ClientFault(WeChatError):
-    """What the client sent proves nothing; ``code`` is the stable error code for it, with 401."""
+    """What the client sent proves nothing; ``kind`` is what the client is told."""
 
-    code: ClassVar[str]
+    kind: ClassVar[ErrorKind]
 
 
 class CodeInvalid(ClientFault):
     """The platform never gave this code to this app."""
 
-    code = "error.wechat-code-invalid"
+    kind = ErrorKind(401, "error.wechat-code-invalid", "WeChat never gave this code to this app.")
 
 
 class CodeUsed(ClientFault):
     """The code has been exchanged before."""
 
-    code = "error.wechat-code-used"
+    kind = ErrorKind(401, "error.wechat-code-used", "The code has been exchanged before.")
 
 
 class CodeExpired(ClientFault):
     """The code is too old."""
 
-    code = "error.wechat-code-expired"
+    kind = ErrorKind(401, "error.wechat-code-expired", "The code is too old.")
 
 
 class PersonBlocked(ClientFault):
     """The platform holds the person to be a risk and does not let them log in."""
 
-    code = "error.wechat-person-blocked"
+    kind = ErrorKind(401, "error.wechat-person-blocked", "WeChat holds the person to be a risk.")
 
 
 class PhoneCodeInvalid(ClientFault):
     """The code for the phone number is unknown, used, too old, or of no use to this app."""
 
-    code = "error.wechat-phone-code-invalid"
+    kind = ErrorKind(
+        401,
+        "error.wechat-phone-code-invalid",
+        "The phone code is unknown, used, or too old.",
+    )
 
 
 class DataInvalid(ClientFault):
     """Signed or encrypted data is not of this person, this app and this moment."""
 
-    code = "error.wechat-data-invalid"
+    kind = ErrorKind(
+        401,
+        "error.wechat-data-invalid",
+        "The data is not of this person, app and moment.",
+    )
+
+
+APP_UNKNOWN: Final = ErrorKind(400, "error.wechat-app-unknown", "No such app is configured here.")
 
 
 class TokenRefused(WeChatError):
@@ -117,3 +130,8 @@ _BY_ERRCODE: dict[int, type[WeChatError]] = {
 def error_for(errcode: int, message: str) -> WeChatError:
     """Return the exception that an errcode stands for; an unknown one is the platform's failure."""
     return _BY_ERRCODE.get(errcode, PlatformUnavailable)(message, errcode=errcode)
+
+
+def kinds() -> list[ErrorKind]:
+    """Return what clients may be told."""
+    return [APP_UNKNOWN, *(fault.kind for fault in ClientFault.__subclasses__())]

@@ -1,20 +1,29 @@
 """The login method: a code of a WeChat app proves a person's openid there."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
+from typing import Final
 
 from strongroom.plugin_api.login import (
     Credential,
     LoginAttempt,
     LoginMethod,
     LoginRejected,
+    LoginUnavailable,
     Proofs,
     VerifiedCredential,
 )
-from strongroom_login_wechat.app import Identity
+from strongroom_login_wechat.app import App, Identity
 from strongroom_login_wechat.apps import make_apps
 from strongroom_login_wechat.client import PlatformClient
-from strongroom_login_wechat.errors import ClientFault
+from strongroom_login_wechat.errors import (
+    APP_UNKNOWN,
+    ClientFault,
+    Misconfigured,
+    PlatformUnavailable,
+    TokenRefused,
+    WeChatError,
+)
 from strongroom_login_wechat.options import WeChatOptions
 from strongroom_login_wechat.timing import Clock, Sleep
 
@@ -22,7 +31,10 @@ OPENID = "wechat"
 """The kind of a credential ``appid:openid``."""
 
 UNIONID = "wechat_union"
-"""The kind of a credential that is a unionid."""
+"""The kind of a credential ``account:unionid``."""
+
+OPERATOR_PAUSE: Final = 60
+"""Seconds after which a client may ask whether the operator has mended the configuration."""
 
 
 class WeChatLogin(LoginMethod[WeChatOptions]):
@@ -53,20 +65,23 @@ class WeChatLogin(LoginMethod[WeChatOptions]):
 
         Raises:
             LoginRejected: it names this method, and proves nothing.
-            WeChatError: the platform cannot tell; never a ``ClientFault``.
+            LoginUnavailable: the platform cannot tell.
         """
         if attempt.method != self.name:
             return None
-        app = self.apps.get(attempt.proof.get("app", ""))
+        name = attempt.proof.get("app", "")
+        app = self.apps.get(name)
         if app is None:
-            raise LoginRejected("no such app is configured", code="error.wechat-app-unknown")
+            raise LoginRejected(APP_UNKNOWN.message, code=APP_UNKNOWN.code)
         try:
             identity = app.identify(attempt.proof)
         except ClientFault as fault:
-            raise LoginRejected(str(fault), code=fault.code) from fault
+            raise LoginRejected(str(fault), code=fault.kind.code) from fault
+        except WeChatError as error:
+            raise _unavailable(name, error) from error
         return VerifiedCredential(
             Credential(OPENID, f"{app.appid}:{identity.openid}"),
-            also=tuple(_further_credentials(identity)),
+            also=tuple(_further_credentials(app, identity)),
             may_register=self.options.register,
             display_name=identity.nickname,
         )
@@ -75,8 +90,26 @@ class WeChatLogin(LoginMethod[WeChatOptions]):
         self._client.close()
 
 
-def _further_credentials(identity: Identity) -> Iterator[Credential]:
+def of_others(held: Sequence[Credential]) -> Collection[Credential]:
+    """Return every id of WeChat that a user holds if they are of two people, else none.
+
+    A person has one openid in an app, and one unionid in an open-platform account.
+    """
+    ids = [credential for credential in held if credential.kind in (OPENID, UNIONID)]
+    scopes = {(credential.kind, credential.value.partition(":")[0]) for credential in ids}
+    return ids if len(scopes) < len(ids) else []
+
+
+def _further_credentials(app: App, identity: Identity) -> Iterator[Credential]:
     if identity.unionid:
-        yield Credential(UNIONID, identity.unionid)
+        yield Credential(UNIONID, f"{app.account}:{identity.unionid}")
     if identity.mobile:
         yield Credential("mobile", identity.mobile)
+
+
+def _unavailable(name: str, error: WeChatError) -> LoginUnavailable:
+    if isinstance(error, PlatformUnavailable):
+        return LoginUnavailable(f"{error}", retry_after=error.retry_after)
+    hint = "appid or secret" if isinstance(error, Misconfigured | TokenRefused) else "request"
+    message = f"WeChat refuses the {hint} of [login.wechat.apps.{name}]: {error}"
+    return LoginUnavailable(message, retry_after=OPERATOR_PAUSE, misconfigured=True)

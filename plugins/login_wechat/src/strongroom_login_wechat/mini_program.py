@@ -39,15 +39,23 @@ class MiniProgram(App):
     Args:
         client: the way to the platform.
         appid: the app.
+        account: the open-platform account it belongs to.
         secret: the app's secret.
         data_max_age: seconds past which encrypted data is refused.
         clock: gives the time.
     """
 
     def __init__(
-        self, client: PlatformClient, *, appid: str, secret: str, data_max_age: float, clock: Clock
+        self,
+        client: PlatformClient,
+        *,
+        appid: str,
+        account: str,
+        secret: str,
+        data_max_age: float,
+        clock: Clock,
     ) -> None:
-        super().__init__(appid)
+        super().__init__(appid, account)
         self._client = client
         self._secret = secret
         self._data_max_age = data_max_age
@@ -58,12 +66,12 @@ class MiniProgram(App):
         session = self.exchange(proof.get("code", ""))
         # Of the data only the nickname is taken, never an id or a number: CBC authenticates nothing,
         # and a client that knows its own data can change some of it without the key.
-        profile = self._profile(session, proof)
+        nickname = self._profile(session, proof).get("nickName")
         return Identity(
             session.openid,
             unionid=session.unionid,
             mobile=self.phone_number(proof["phoneCode"]) if "phoneCode" in proof else None,
-            nickname=profile.get("nickName") or None,
+            nickname=nickname if isinstance(nickname, str) and nickname else None,
         )
 
     def exchange(self, code: str) -> Session:

@@ -1,5 +1,6 @@
 """What a deployer may set."""
 
+import re
 from dataclasses import dataclass
 
 from strongroom.plugin_api import option
@@ -19,8 +20,14 @@ class WeChatApp:
         None,
         help="The URL that WeChat sends a browser back to, on the app's approved domain; websites only.",
     )
+    account: str = option(
+        "main",
+        help="A name of yours for the open-platform account; apps of one share their people's unionids.",
+    )
 
     def __post_init__(self) -> None:
+        if not re.fullmatch(r"[a-z0-9_-]{1,32}", self.account):
+            raise ValueError("account: must be lowercase letters, digits, hyphens and underscores")
         if (self.kind == WEBSITE) != (self.redirect_uri is not None):
             raise ValueError(
                 "redirect_uri is required of a website, and means nothing to a mini program"
@@ -35,6 +42,10 @@ class WeChatOptions:
         help="The apps people may log in by, each under a name of yours."
     )
     register: bool = option(True, help="Whether a person who is new here becomes a user by logging in.")
+    embedders: tuple[str, ...] = option(
+        (),
+        help="The origins, beside the server's own, whose pages may embed the scan page and get tokens.",
+    )
     open_url: str = option(
         "https://open.weixin.qq.com", help="The base URL of the page that shows the QR code."
     )
@@ -51,3 +62,8 @@ class WeChatOptions:
     data_max_age: int = option(
         300, minimum=1, help="The age in seconds past which data encrypted by a mini program is refused."
     )
+
+    def __post_init__(self) -> None:
+        for origin in self.embedders:
+            if not re.fullmatch(r"https?://[A-Za-z0-9.-]+(:[0-9]{1,5})?", origin):
+                raise ValueError('embedders: must be like "https://app.example.org", without a path')

@@ -1,13 +1,17 @@
 """The entry point."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from click import Command
 
 from strongroom.plugin_api import hookimpl
 from strongroom.plugin_api.login import LoginMethod
+from strongroom.plugin_api.web import Blueprint, ErrorKind, Server
 from strongroom_login_wechat.commands import wechat
+from strongroom_login_wechat.errors import kinds
 from strongroom_login_wechat.method import WeChatLogin
+from strongroom_login_wechat.routes import make_routes
 
 API_VERSION = "1.0"
 
@@ -20,3 +24,14 @@ def register_login_methods() -> list[type[LoginMethod[Any]]]:
 @hookimpl
 def register_commands() -> list[Command]:
     return [wechat]
+
+
+@hookimpl
+def register_errors() -> Iterable[ErrorKind]:
+    return kinds()
+
+
+@hookimpl
+def register_blueprints(server: Server) -> list[Blueprint]:
+    login = server.login_method(WeChatLogin)
+    return [make_routes(server, login)] if login else []

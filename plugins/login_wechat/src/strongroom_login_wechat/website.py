@@ -38,18 +38,26 @@ class Website(App):
     Args:
         client: the way to the platform.
         appid: the app.
+        account: the open-platform account it belongs to.
         secret: the app's secret.
         redirect_uri: where browsers come back to.
         open_url: the base URL of the page that shows the QR code.
     """
 
     def __init__(
-        self, client: PlatformClient, *, appid: str, secret: str, redirect_uri: str, open_url: str
+        self,
+        client: PlatformClient,
+        *,
+        appid: str,
+        account: str,
+        secret: str,
+        redirect_uri: str,
+        open_url: str,
     ) -> None:
-        super().__init__(appid)
+        super().__init__(appid, account)
         self._client = client
         self._secret = secret
-        self._redirect_uri = redirect_uri
+        self.redirect_uri = redirect_uri
         self._open_url = open_url.rstrip("/")
 
     def authorize_url(self, state: str, *, language: str | None = None) -> str:
@@ -61,7 +69,7 @@ class Website(App):
         """
         query = {
             "appid": self.appid,
-            "redirect_uri": self._redirect_uri,
+            "redirect_uri": self.redirect_uri,
             "response_type": "code",
             "scope": SCOPE,
             "state": state,

@@ -1,0 +1,185 @@
+"""The plugin's routes: login by both kinds of app, binding, and the pages around the QR code."""
+
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+
+from flask import Response
+
+from strongroom.plugin_api.web import Access, ApiError, Blueprint, FieldError, Server, State
+from strongroom_login_wechat.app import App
+from strongroom_login_wechat.errors import APP_UNKNOWN, ClientFault, PhoneCodeInvalid
+from strongroom_login_wechat.method import OPENID, UNIONID, WeChatLogin, of_others
+from strongroom_login_wechat.mini_program import MiniProgram
+from strongroom_login_wechat.pages import Pages
+from strongroom_login_wechat.schemas import (
+    BIND,
+    LOGIN,
+    CallbackQuery,
+    MiniProgramLoginSchema,
+    NewQrCodeSchema,
+    NewWeChatIdSchema,
+    QrCodeSchema,
+    ScanPageQuery,
+    WebsiteLoginSchema,
+)
+from strongroom_login_wechat.website import Website
+
+AppT = TypeVar("AppT", bound=App)
+
+Json = dict[str, Any]
+
+_MINI_PROGRAM_REFUSALS = [fault.kind for fault in ClientFault.__subclasses__()]
+_CODE_REFUSALS = [fault.kind for fault in ClientFault.__subclasses__() if fault is not PhoneCodeInvalid]
+
+
+def make_routes(server: Server, login: WeChatLogin) -> Blueprint:
+    """Return the routes of a login method that is in use."""
+    routes = server.blueprint("wechat", description="Log in by WeChat.")
+    _add_qr_codes(routes, server, login)
+    _add_logins(routes, server, login)
+    _add_bindings(routes, server, login)
+    _add_pages(routes, login)
+    return routes
+
+
+def _add_qr_codes(routes: Blueprint, server: Server, login: WeChatLogin) -> None:
+    @routes.operation(
+        "POST",
+        "/api/v1/wechat-qr-codes",
+        access=Access.OPTIONAL,
+        body=NewQrCodeSchema,
+        returns=QrCodeSchema,
+        status=201,
+        errors=(APP_UNKNOWN, *server.state_errors),
+    )
+    def create_wechat_qr_code(body: Json) -> Json:
+        """Get the URL of a page with a QR code, for this browser and one use.
+
+        With the purpose `bind` it takes a token, and only this user can use what comes back.
+        """
+        name, website = _choose(login, Website, body.get("app"))
+        purpose = body["purpose"]
+        state = server.issue_state(purpose, {"app": name}, for_user=purpose == BIND)
+        url = website.authorize_url(state.value, language=body.get("language"))
+        return {"url": url, "state": state.value, "app": name, "expiresAt": _iso_format(state)}
+
+
+def _add_logins(routes: Blueprint, server: Server, login: WeChatLogin) -> None:
+    @routes.operation(
+        "POST",
+        "/api/v1/wechat-authorizations",
+        access=Access.PUBLIC,
+        body=WebsiteLoginSchema,
+        returns=server.tokens_schema,
+        errors=(*server.login_errors, *server.state_errors, *_CODE_REFUSALS),
+    )
+    def create_wechat_authorization(body: Json) -> Any:
+        """Log in by what WeChat has sent the browser back with, and get tokens.
+
+        The state is used up even when the code turns out to be of no use.
+        """
+        data = server.spend_state(body["state"], LOGIN)
+        return server.log_in(login.name, {"app": data["app"], "code": body["code"]})
+
+    @routes.operation(
+        "POST",
+        "/api/v1/miniProgram-authorization",
+        access=Access.PUBLIC,
+        body=MiniProgramLoginSchema,
+        returns=server.tokens_schema,
+        errors=(*server.login_errors, APP_UNKNOWN, *_MINI_PROGRAM_REFUSALS),
+    )
+    def create_mini_program_authorization(body: Json) -> Any:
+        """Log in by what WeChat has given a mini program, and get tokens.
+
+        A `phoneCode` proves the phone number too: then a user who holds that number is who logs in.
+        """
+        name, _ = _choose(login, MiniProgram, body.get("app"))
+        return server.log_in(login.name, {**body, "app": name})
+
+
+def _add_bindings(routes: Blueprint, server: Server, login: WeChatLogin) -> None:
+    @routes.operation(
+        "POST",
+        "/api/v1/users/<user_id>/wechatIds",
+        access=Access.USER,
+        body=NewWeChatIdSchema,
+        returns=server.credentials_schema,
+        status=201,
+        errors=(*server.bind_errors, *server.state_errors, APP_UNKNOWN, *_CODE_REFUSALS),
+    )
+    def bind_wechat_id(user_id: str, body: Json) -> Any:
+        """Bind one's WeChat account; another one that was bound before gives way."""
+        if "state" in body:
+            name = server.spend_state(body["state"], BIND, for_user=True)["app"]
+        else:
+            name, _ = _choose(login, MiniProgram, body.get("app"))
+        proof = {"app": name, "code": body["code"]}
+        return server.bind(user_id, login.name, proof, replaced=of_others)
+
+    @routes.operation(
+        "DELETE",
+        "/api/v1/users/<user_id>/wechatIds",
+        access=Access.USER,
+        returns=server.done_schema,
+        errors=server.unbind_errors,
+        document={"parameters": [_CODE_PARAMETER]},
+    )
+    def unbind_wechat_ids(user_id: str) -> Any:
+        """Unbind one's WeChat account, in all apps at once.
+
+        It takes a code of the purpose `unbind`, and an e-mail address or mobile number that remains.
+        """
+        return server.unbind(user_id, (OPENID, UNIONID))
+
+
+def _add_pages(routes: Blueprint, login: WeChatLogin) -> None:
+    pages = Pages(login.options)
+
+    @routes.operation(
+        "GET",
+        "/api/v1/wechat-authorizations/scan",
+        access=Access.PUBLIC,
+        query=ScanPageQuery,
+        errors=(APP_UNKNOWN,),
+        document=_PAGE,
+    )
+    def show_wechat_scan_page(query: Json) -> Response:
+        """Get a page that shows the QR code, to be embedded or opened."""
+        return pages.scan(*_choose(login, Website, query.get("app")))
+
+    @routes.operation(
+        "GET",
+        "/api/v1/wechat-authorizations/callback",
+        access=Access.PUBLIC,
+        query=CallbackQuery,
+        document=_PAGE,
+    )
+    def show_wechat_callback_page(query: Json) -> Response:  # noqa: ARG001  the page reads it
+        """Get the page that WeChat may send browsers back to: it logs in, and tells how it went."""
+        return pages.callback()
+
+
+def _choose(login: WeChatLogin, kind: type[AppT], name: str | None) -> tuple[str, AppT]:
+    """Return the app of a name, or the only one of its kind, after its name."""
+    apps = {known: app for known, app in login.apps.items() if isinstance(app, kind)}
+    chosen = next(iter(apps)) if name is None and len(apps) == 1 else name
+    if chosen is None or chosen not in apps:
+        message = f"Must be one of: {', '.join(sorted(apps)) or 'there is none'}."
+        raise ApiError(APP_UNKNOWN, details=[FieldError("app", "unknown", message)])
+    return chosen, apps[chosen]
+
+
+def _iso_format(state: State) -> str:
+    moment = datetime.fromtimestamp(state.expires_at / 1000, UTC)
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+_CODE_PARAMETER: Json = {
+    "name": "X-Verification-Code",
+    "in": "header",
+    "required": True,
+    "schema": {"type": "string"},
+    "description": "`{id}.{code}` of a code sent to an address or number that is held",
+}
+_PAGE: Json = {"responses": {"200": {"description": "A page", "content": {"text/html": {}}}}}
