@@ -14,6 +14,7 @@ from strongroom.clock import Clock
 from strongroom.config import Configuration, Settings
 from strongroom.files.bundles.views import blueprint as bundles_blueprint
 from strongroom.files.views import blueprint as files_blueprint
+from strongroom.limits.requests import RequestLimits
 from strongroom.plugin_manager import PluginError
 from strongroom.plugin_server import PluginServer
 from strongroom.tenants.views import blueprint as tenants_blueprint
@@ -56,12 +57,14 @@ def create_app(configuration: Configuration, clock: Clock | None = None) -> Flas
     _provide_components(app, container)
     register_request_hooks(app)
     register_error_handlers(app)
+    limits = _request_limits(app, container)
     try:
         _register_routes(app, container)
     except PluginError as error:
         container.close()
         configuration.blame(("plugins", "enabled"), str(error))
         configuration.refuse_problems()
+    limits.guard_routes(app)
     # As Flask documents it.
     app.wsgi_app = LingeringRefusal(HonestLength(app.wsgi_app))  # type: ignore[method-assign]
     return app
@@ -86,6 +89,17 @@ def _provide_components(app: Flask, container: Container) -> None:
     }
     for kind, component in components.items():
         provide(app, kind, component)
+
+
+def _request_limits(app: Flask, container: Container) -> RequestLimits:
+    base, settings = container.base, container.settings.limits
+    by_name = {
+        "login_per_address": settings.login_per_address,
+        "available_per_address": settings.available_per_address,
+    }
+    limits = RequestLimits(app, base.counting_place, by_name, base.keys, base.clock)
+    provide(app, RequestLimits, limits)
+    return limits
 
 
 def _register_routes(app: Flask, container: Container) -> None:

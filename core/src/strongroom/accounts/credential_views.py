@@ -17,7 +17,6 @@ from strongroom.accounts.schemas import (
     UsernameSchema,
 )
 from strongroom.accounts.views import own_id
-from strongroom.config import Settings
 from strongroom.credentials.models import EMAIL, MOBILE, BoundCredential
 from strongroom.credentials.strength import strength
 from strongroom.errors import (
@@ -30,14 +29,14 @@ from strongroom.errors import (
     NotFound,
     WrongPassword,
 )
-from strongroom.limits.rates import Allowance, RateLimits
+from strongroom.limits.requests import RequestLimits
 from strongroom.plugin_api.login import VerificationCode
 from strongroom.verification.captchas import CaptchaAnswer, CaptchaService
 from strongroom.web.blueprint import Blueprint
 from strongroom.web.components import use
 from strongroom.web.guard import Access, current_identity
 from strongroom.web.headers import header_pair
-from strongroom.web.requests import client, origin
+from strongroom.web.requests import origin
 from strongroom.web.schema import DONE, DoneSchema
 
 blueprint = Blueprint("credentials", __name__, description="What users log in by.")
@@ -75,8 +74,7 @@ _UNBIND_ERRORS = (Forbidden, NotFound, LastContact, CodeInvalid)
 )
 def check_credential_available(credential: str) -> dict[str, bool]:
     """Ask whether a credential can be used for registration; who asks often needs captchas."""
-    allowance = Allowance("available", client().address, use(Settings).limits.available_per_address)
-    if not use(RateLimits).has_room(allowance):
+    if not use(RequestLimits).has_room("available_per_address"):
         answer = header_pair(CAPTCHA_HEADER)
         if answer is None:
             raise CaptchaRequired

@@ -9,9 +9,9 @@ from strongroom.audit.service import AuditService
 from strongroom.clock import Clock
 from strongroom.config import Configuration, Settings
 from strongroom.database import Database
-from strongroom.limits.rates import RateLimits, redis_storage
+from strongroom.limits.place import CountingPlace, in_database, in_redis
+from strongroom.limits.rates import RateLimits
 from strongroom.limits.service import Counters
-from strongroom.limits.storage import DatabaseStorage
 from strongroom.secret_keys import SecretKeys, load_or_create_secret
 from strongroom.selection import Selection
 from strongroom.users.service import UserService
@@ -39,7 +39,8 @@ class Foundation:
         self.audit = AuditService(clock)
         self.users = UserService(clock)
         self.counters = Counters(clock, self.keys)
-        self.rates = self._rates()
+        self.counting_place = self._counting_place()
+        self.rates = RateLimits(self.counting_place.open(), self.keys, clock)
 
     def refuse(self, path: tuple[str, ...], message: str) -> NoReturn:
         """Raise the error that blames a key of the configuration."""
@@ -70,7 +71,6 @@ class Foundation:
         self.resources.callback(database.close)
         return database
 
-    def _rates(self) -> RateLimits:
+    def _counting_place(self) -> CountingPlace:
         url = self.settings.redis.url
-        storage = redis_storage(url) if url else DatabaseStorage(self.database, self.clock)
-        return RateLimits(storage, self.keys, self.clock)
+        return in_redis(url) if url else in_database(self.database, self.clock)

@@ -171,5 +171,5 @@ def _logins(
         free_failures=limits.login_failures_before_captcha,
         lifetime=limits.login_failures_seconds * 1000,
     )
-    services = LoginServices(credentials, linking, captchas, throttle, base.rates, limits, base.audit)
+    services = LoginServices(credentials, linking, captchas, throttle, base.audit)
     return LoginService(base.database, base.clock, mint, methods, services)

@@ -7,13 +7,11 @@ from strongroom.authorizations.methods import LoginMethods
 from strongroom.authorizations.minting import IssuedTokens, TokenMint
 from strongroom.authorizations.throttle import LoginThrottle, Ticket
 from strongroom.clock import Clock
-from strongroom.config.settings import LimitsSettings
 from strongroom.credentials.linking import CredentialLinking
 from strongroom.credentials.service import CredentialService
 from strongroom.database import Database
 from strongroom.errors import CaptchaRequired, InvalidCredentials, StrongroomError
 from strongroom.identity import Origin
-from strongroom.limits.rates import Allowance, RateLimits
 from strongroom.plugin_api.login import LoginAttempt, VerifiedCredential
 from strongroom.plugin_api.web import ApiError
 from strongroom.verification.captchas import CaptchaAnswer, CaptchaService
@@ -27,8 +25,6 @@ class LoginServices:
     linking: CredentialLinking
     captchas: CaptchaService
     throttle: LoginThrottle
-    rates: RateLimits
-    limits: LimitsSettings
     audit: AuditService
 
 
@@ -69,10 +65,8 @@ class LoginService:
             CaptchaRequired: too many have failed, and no captcha came with this one.
             CaptchaInvalid: a captcha was due, and its answer is wrong.
             UserSuspended: it proves who a suspended user is.
-            TooManyRequests: its address has made too many of late.
         """
         origin, began_at = origin or Origin(), self._clock.now()
-        self._count(attempt)
         try:
             ticket = self._admit(attempt, captcha) if attempt.password else None
             method, verified = self._methods.prove(attempt)
@@ -87,16 +81,8 @@ class LoginService:
         Raises:
             InvalidCredentials: it proves nothing.
             ApiError: likewise, for a reason of a login method's own.
-            TooManyRequests: its address has made too many of late.
         """
-        self._count(attempt)
         return self._methods.prove(attempt)[1]
-
-    def _count(self, attempt: LoginAttempt) -> None:
-        # Not recorded when refused: a flood must not fill the record.
-        self._services.rates.spend(
-            Allowance("login", attempt.client.address, self._services.limits.login_per_address)
-        )
 
     def _admit(self, attempt: LoginAttempt, captcha: CaptchaAnswer | None) -> Ticket:
         throttle, address = self._services.throttle, attempt.client.address

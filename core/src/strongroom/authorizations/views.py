@@ -26,7 +26,6 @@ from strongroom.errors import (
     NotFound,
     TokenInvalid,
     TokenRequired,
-    TooManyRequests,
     UserSuspended,
     ValidationFailed,
 )
@@ -54,7 +53,9 @@ Headers = dict[str, str]
     access=Access.PUBLIC,
     body=LoginSchema,
     returns=IssuedTokensSchema,
-    errors=(InvalidCredentials, CaptchaRequired, CaptchaInvalid, UserSuspended, TooManyRequests),
+    errors=(InvalidCredentials, CaptchaRequired, CaptchaInvalid, UserSuspended),
+    # Refused before anything is looked at or recorded: a flood must not fill the record.
+    limit="login_per_address",
 )
 def create_authorization(body: dict[str, Any]) -> tuple[IssuedTokens, int, Headers]:
     """Log in by password or by verification code, and get an access token and a refresh token.

@@ -7,16 +7,16 @@ from typing import Final
 
 from limits import RateLimitItem, RateLimitItemPerSecond
 from limits.errors import StorageError
-from limits.storage import Storage, storage_from_string
-from limits.strategies import MovingWindowRateLimiter
+from limits.storage import Storage
+from limits.strategies import MovingWindowRateLimiter, RateLimiter
 
 from strongroom.clock import Clock
 from strongroom.config.rates import Rate
 from strongroom.errors import TooManyRequests, Unavailable
 from strongroom.secret_keys import SecretKeys
 
-_REDIS_TIMEOUT_SECONDS: Final = 0.3
-_RETRY_SECONDS: Final = 5
+RETRY_SECONDS: Final = 5
+"""When to come back if nobody can tell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,15 +61,7 @@ class RateLimits:
                 if not self._limiter.hit(item, key):
                     raise self._refusal([(item, key)])
         except StorageError as error:
-            raise Unavailable(retry_after=_RETRY_SECONDS) from error
-
-    def has_room(self, allowance: Allowance) -> bool:
-        """Count one event if there is room, and return whether there was."""
-        try:
-            self.spend(allowance)
-        except TooManyRequests:
-            return False
-        return True
+            raise Unavailable(retry_after=RETRY_SECONDS) from error
 
     def _items(self, allowance: Allowance) -> list[tuple[RateLimitItem, str]]:
         key = f"{allowance.purpose}:{self._keys.hash('rates', allowance.subject)}"
@@ -77,23 +69,14 @@ class RateLimits:
 
     def _refusal(self, full: Sequence[tuple[RateLimitItem, str]]) -> TooManyRequests:
         # Before the last of them has room, coming back is in vain.
-        return TooManyRequests(retry_after=max(self._wait(item, key) for item, key in full))
-
-    def _wait(self, item: RateLimitItem, key: str) -> int:
-        resets_at = self._limiter.get_window_stats(item, key).reset_time
-        seconds = math.ceil(resets_at - self._clock.now() / 1000)
-        # A storage may have a clock of its own, which is a little ahead.
-        return max(1, min(seconds, item.get_expiry()))
+        return TooManyRequests(
+            retry_after=max(wait(self._limiter, self._clock, item, key) for item, key in full)
+        )
 
 
-def redis_storage(url: str) -> Storage:
-    """Return a storage in Redis, which gives up soon when Redis hangs."""
-    storage = storage_from_string(
-        url,
-        wrap_exceptions=True,
-        socket_timeout=_REDIS_TIMEOUT_SECONDS,
-        socket_connect_timeout=_REDIS_TIMEOUT_SECONDS,
-    )
-    if not isinstance(storage, Storage):
-        raise TypeError("an asynchronous storage cannot be used here")
-    return storage
+def wait(limiter: RateLimiter, clock: Clock, item: RateLimitItem, *identifiers: str) -> int:
+    """Return after how many seconds a rate that is used up has room again; at least one."""
+    resets_at = limiter.get_window_stats(item, *identifiers).reset_time
+    seconds = math.ceil(resets_at - clock.now() / 1000)
+    # A storage may have a clock of its own, which is a little ahead.
+    return max(1, min(seconds, item.get_expiry()))

@@ -11,6 +11,9 @@ from strongroom.database import Database
 from strongroom.ids import new_id
 from strongroom.limits.models import rate_events
 
+SCHEME: Final = "strongroom-database"
+"""What Flask-Limiter finds the storage by."""
+
 _SECOND: Final = 1000
 
 
@@ -20,10 +23,10 @@ class DatabaseStorage(Storage, MovingWindowSupport):
     Whoever wants to add one waits for whoever is adding another for the same subject.
     """
 
-    STORAGE_SCHEME = None
+    STORAGE_SCHEME: list[str] | None = [SCHEME]  # noqa: RUF012  as in the base class
 
-    def __init__(self, database: Database, clock: Clock) -> None:
-        super().__init__()
+    def __init__(self, uri: str | None = None, *, database: Database, clock: Clock) -> None:
+        super().__init__(uri)
         self._database = database
         self._clock = clock
 

@@ -13,6 +13,8 @@ from strongroom.errors import (
     StrongroomError,
     TokenInvalid,
     TokenRequired,
+    TooManyRequests,
+    Unavailable,
     UnsupportedMediaType,
     ValidationFailed,
 )
@@ -62,6 +64,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
         returns: type[Schema] | None = None,
         status: int = 200,
         errors: ErrorKinds = (),
+        limit: str | None = None,
         document: dict[str, Any] | None = None,
     ) -> Callable[[ViewT], ViewT]:
         """Register a view for a method and a path.
@@ -79,6 +82,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
             returns: the schema of the answer.
             status: the status of success.
             errors: what else may be answered.
+            limit: the list of ``[limits]`` that says how often one address may call it.
             document: additions to the OpenAPI operation.
         """
 
@@ -90,16 +94,25 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
                     handler = self.arguments(schema, location=location, arg_name=name, as_kwargs=False)(
                         handler
                     )
-            for code, description in _described(access, errors, takes_input=bool(body or query)):
+            limited = (TooManyRequests, Unavailable) if limit else ()
+            described = _described(access, (*errors, *limited), takes_input=bool(body or query))
+            for code, description in described:
                 handler = self.alt_response(code, schema=ErrorSchema, description=description)(handler)
             operation: dict[str, Any] = {"operationId": _camel_case(view.__name__), **(document or {})}
             operation["security"] = _SECURITY[access]
             handler = guarded(self.doc(**operation)(handler), access)
             handler.__strongroom_access__ = access  # type: ignore[attr-defined]
+            handler.__strongroom_limit__ = limit  # type: ignore[attr-defined]
             self.route(path, methods=[method])(handler)
             return view
 
         return decorate
+
+
+def limit_of(view: Callable[..., Any]) -> str | None:
+    """Return the list of ``[limits]`` that a view was registered with."""
+    limit: str | None = getattr(view, "__strongroom_limit__", None)
+    return limit
 
 
 def _described(access: Access, errors: ErrorKinds, *, takes_input: bool) -> list[tuple[int, str]]:

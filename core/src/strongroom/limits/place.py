@@ -1,0 +1,39 @@
+"""Where rates are counted: in the database, or in Redis."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from limits.storage import Storage, storage_from_string
+
+from strongroom.clock import Clock
+from strongroom.database import Database
+from strongroom.limits.storage import SCHEME
+
+_REDIS_TIMEOUT_SECONDS: Final = 0.3
+
+
+@dataclass(frozen=True, slots=True)
+class CountingPlace:
+    """What both ``limits`` and Flask-Limiter make a storage from."""
+
+    uri: str
+    options: Mapping[str, Any]
+
+    def open(self) -> Storage:
+        """Return a storage."""
+        storage = storage_from_string(self.uri, **self.options)
+        if not isinstance(storage, Storage):
+            raise TypeError("an asynchronous storage cannot be used here")
+        return storage
+
+
+def in_redis(url: str) -> CountingPlace:
+    """Return a place in Redis, which is given up soon when Redis hangs."""
+    timeouts = dict.fromkeys(("socket_timeout", "socket_connect_timeout"), _REDIS_TIMEOUT_SECONDS)
+    return CountingPlace(url, {"wrap_exceptions": True, **timeouts})
+
+
+def in_database(database: Database, clock: Clock) -> CountingPlace:
+    """Return a place in the database."""
+    return CountingPlace(f"{SCHEME}://", {"database": database, "clock": clock})

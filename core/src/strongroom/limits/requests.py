@@ -1,0 +1,101 @@
+"""How often one address may ask, by the lists of ``[limits]``: Flask-Limiter counts, and refuses."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, cast
+
+from flask import Flask, Response
+from flask_limiter import Limiter, RateLimitExceeded
+from limits import RateLimitItem, parse_many
+from limits.errors import StorageError
+
+from strongroom.clock import Clock
+from strongroom.config.rates import Rate
+from strongroom.errors import TooManyRequests, Unavailable
+from strongroom.limits.place import CountingPlace
+from strongroom.limits.rates import RETRY_SECONDS, wait
+from strongroom.secret_keys import SecretKeys
+from strongroom.web.blueprint import limit_of
+from strongroom.web.errors import answer
+from strongroom.web.requests import client
+
+
+class RequestLimits:
+    """Limits requests by address, over windows that move. A storage that is away refuses.
+
+    Args:
+        app: whose requests they are; its routes are limited by :meth:`guard_routes`.
+        place: where they are counted, whatever process serves them.
+        limits: the lists of rates, by their names.
+        keys: what hashes addresses.
+        clock: the time.
+    """
+
+    def __init__(
+        self,
+        app: Flask,
+        place: CountingPlace,
+        limits: Mapping[str, Sequence[Rate]],
+        keys: SecretKeys,
+        clock: Clock,
+    ) -> None:
+        self._limits = {name: "; ".join(map(str, rates)) for name, rates in limits.items()}
+        self._keys = keys
+        self._clock = clock
+        self._limiter = Limiter(
+            self._subject,
+            app=app,
+            strategy="moving-window",
+            storage_uri=place.uri,
+            # A storage takes what it takes; the annotation knows only those that ship.
+            storage_options=cast("dict[str, str | int]", dict(place.options)),
+            swallow_errors=False,
+            headers_enabled=False,
+            enabled=True,
+        )
+        app.register_error_handler(RateLimitExceeded, self._refuse)
+        app.register_error_handler(StorageError, _refuse_uncounted)
+
+    def guard_routes(self, app: Flask) -> None:
+        """Limit every route that names a list; call it after all are registered."""
+        views: dict[str, Callable[..., Any]] = app.view_functions
+        for endpoint, view in views.items():
+            name = limit_of(view)
+            if name is not None:
+                views[endpoint] = self._limiter.shared_limit(self._limits[name], scope=name)(view)
+
+    def spend(self, name: str) -> None:
+        """Count the request by a list; for routes that are not known to name one.
+
+        Raises:
+            TooManyRequests: there is no room.
+        """
+        if not self.has_room(name):
+            raise self._refusal(name)
+
+    def has_room(self, name: str) -> bool:
+        """Count the request by a list, if there is room, and return whether there was.
+
+        For what a view does otherwise past a limit; a limit that only refuses is the route's.
+        """
+        hit = self._limiter.limiter.hit
+        return all(hit(item, self._subject(), name) for item in sorted(self._items(name)))
+
+    def _subject(self) -> str:
+        return self._keys.hash("rates", client().address)
+
+    def _items(self, name: str) -> list[RateLimitItem]:
+        return parse_many(self._limits[name]) if self._limits[name] else []
+
+    def _refuse(self, error: RateLimitExceeded) -> Response:
+        return answer(self._refusal(str(error.limit.scope)))
+
+    def _refusal(self, name: str) -> TooManyRequests:
+        limiter, identifiers = self._limiter.limiter, (self._subject(), name)
+        full = [item for item in self._items(name) if not limiter.test(item, *identifiers)]
+        # Before the last of them has room, coming back is in vain.
+        waits = [wait(limiter, self._clock, item, *identifiers) for item in full]
+        return TooManyRequests(retry_after=max(waits, default=1))
+
+
+def _refuse_uncounted(_: StorageError) -> Response:
+    return answer(Unavailable(retry_after=RETRY_SECONDS))

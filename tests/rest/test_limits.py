@@ -1,0 +1,169 @@
+"""What one address may ask, and that nobody may when nobody can count."""
+
+import time
+from collections import Counter
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import select
+from tests.support.api import Answer, Api, error_code
+from tests.support.http import at_once
+from tests.support.redis import RedisServer
+
+from strongroom.limits.models import rate_events
+from strongroom.testing.clock import HOUR, MINUTE, ManualClock
+
+LIMITS = """[limits]
+login_failures_before_captcha = 1000
+login_per_address = ["3/minute", "5/hour"]
+available_per_address = ["2/minute", "3/hour"]
+[passwords]"""
+WAYS = 32
+
+
+@pytest.fixture
+def config_changes() -> dict[str, str]:
+    return {"[passwords]": LIMITS}
+
+
+def log_in(api: Api, address: str = "192.0.2.1", **headers: str) -> Answer:
+    return api.post(
+        "/authorizations",
+        {"username": "nobody@example.com", "password": "Wrong1Password"},
+        environ_overrides={"REMOTE_ADDR": address},
+        headers={name.replace("_", "-"): value for name, value in headers.items()},
+    )
+
+
+def ask(api: Api) -> Answer:
+    return api.get("/credentials/a@example.com/available")
+
+
+def ask_for_code(api: Api) -> Answer:
+    return api.ask_for_code("a@example.com", "login")
+
+
+def test_every_rate_of_a_list_holds_and_the_longest_wait_is_told(api: Api, clock: ManualClock) -> None:
+    assert [log_in(api).status_code for _ in range(3)] == [401] * 3
+    assert log_in(api).headers["Retry-After"] == "60"
+    clock.advance(MINUTE)
+    assert [log_in(api).status_code for _ in range(2)] == [401] * 2
+    refused = log_in(api)
+    assert (refused.status_code, error_code(refused)) == (429, "error.too-many-requests")
+    assert refused.headers["Retry-After"] == str(3600 - 60)
+    clock.advance(HOUR)
+    assert log_in(api).status_code == 401
+
+
+def test_each_address_has_a_limit_of_its_own(api: Api) -> None:
+    statuses = [log_in(api).status_code for _ in range(4)]
+    assert statuses == [401, 401, 401, 429]
+    assert log_in(api, "192.0.2.2").status_code == 401
+
+
+def test_a_made_up_x_forwarded_for_gains_nothing(api: Api) -> None:
+    statuses = [log_in(api, X_Forwarded_For=f"198.51.100.{n}").status_code for n in range(4)]
+    assert statuses == [401, 401, 401, 429]
+
+
+def test_a_refusal_is_not_recorded(api: Api) -> None:
+    for _ in range(9):
+        log_in(api)
+    with api.container.database.read() as connection:
+        counted = connection.exec_driver_sql("SELECT count(*) FROM audit_events WHERE action = 'login'")
+        assert counted.scalar_one() == 3
+
+
+def test_of_many_at_once_as_many_pass_as_the_limit_says(api: Api) -> None:
+    counted = Counter(answer.status_code for answer in at_once([partial(log_in, api)] * WAYS))
+    assert counted == {401: 3, 429: WAYS - 3}
+
+
+def test_past_the_limit_each_question_costs_a_captcha(api: Api, clock: ManualClock) -> None:
+    for _ in range(2):
+        assert ask(api).status_code == 200
+    assert error_code(ask(api)) == "error.captcha-required"
+    captcha = api.captcha()
+    headers = {"X-Captcha": f"{captcha['id']}.{captcha['answer']}"}
+    assert api.get("/credentials/a@example.com/available", headers=headers).status_code == 200
+    used = api.get("/credentials/a@example.com/available", headers=headers)
+    assert error_code(used) == "error.captcha-invalid"
+    clock.advance(MINUTE)
+    assert ask(api).status_code == 200
+    assert error_code(ask(api)) == "error.captcha-required"
+
+
+def test_no_address_stands_in_the_table(api: Api) -> None:
+    log_in(api)
+    ask(api)
+    with api.container.database.read() as connection:
+        rows = str(connection.execute(select(rate_events)).all())
+    assert "login_per_address" in rows
+    assert "available_per_address" in rows
+    assert "192.0.2.1" not in rows
+    assert "127.0.0.1" not in rows
+
+
+def operations(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Return every operation of an OpenAPI document, by its method and path."""
+    for path, methods in document["paths"].items():
+        for method, operation in methods.items():
+            if method in {"get", "post", "put", "patch", "delete"}:
+                yield f"{method.upper()} {path}", operation
+
+
+def test_every_way_to_log_in_is_limited(api: Api) -> None:
+    document = api.get("/openapi.json").json
+    gives_tokens = {
+        name: operation
+        for name, operation in operations(document)
+        if "IssuedTokens" in str([operation["responses"].get(code) for code in ("200", "201")])
+    }
+    assert "POST /authorizations" in gives_tokens
+    # Nobody guesses a refresh token of 256 bits.
+    del gives_tokens["POST /authorizations/refresh"]
+    assert [
+        name for name, operation in gives_tokens.items() if "429" not in operation["responses"]
+    ] == []
+
+
+class TestRedis:
+    """Counting in Redis, which may be away."""
+
+    @pytest.fixture
+    def redis(self, tmp_path: Path) -> Iterator[RedisServer]:
+        with RedisServer.serving(tmp_path) as server:
+            yield server
+
+    @pytest.fixture
+    def config_changes(self, redis: RedisServer) -> dict[str, str]:
+        return {"[passwords]": f'[redis]\nurl = "{redis.url}"\n{LIMITS}'}
+
+    @pytest.fixture(params=["sqlite"])
+    def database_url(self, request: pytest.FixtureRequest) -> Iterator[str]:
+        with request.getfixturevalue("sqlite_databases").create() as url:
+            yield url
+
+    def test_it_counts_as_the_database_does(self, api: Api) -> None:
+        counted = Counter(answer.status_code for answer in at_once([partial(log_in, api)] * WAYS))
+        assert counted == {401: 3, 429: WAYS - 3}
+        assert [ask(api).status_code for _ in range(3)] == [200, 200, 400]
+
+    @pytest.mark.parametrize("trouble", ["kill", "hang"])
+    @pytest.mark.parametrize("was_used", [True, False])
+    def test_when_it_is_away_logins_questions_and_codes_are_refused_soon(
+        self, api: Api, redis: RedisServer, trouble: str, was_used: bool
+    ) -> None:
+        if was_used:
+            assert log_in(api).status_code == 401
+        getattr(redis, trouble)()
+        for send in (log_in, ask, ask_for_code):
+            began = time.monotonic()
+            response = send(api)
+            assert time.monotonic() - began < 1
+            assert (response.status_code, error_code(response)) == (503, "error.unavailable")
+            assert response.headers["Retry-After"] == "5"
+        assert api.outbox() == []
