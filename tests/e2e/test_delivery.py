@@ -16,6 +16,12 @@ from tests.support.server import free_port, serving, write_config
 
 EMAIL, MOBILE, PASSWORD = "alice@example.com", "13800138000", "Correct1Horse"
 
+TEXTS = {
+    "en/register.txt": "Subject: Welcome to Acme\n\nYour code: $code. $$5 off, for $minutes minutes.\n",
+    "zh/register.txt": "Subject: 欢迎\n\nAcme 验证码:$code\n\n请勿告诉他人。\n",
+    ".hidden": "what an editor leaves behind",
+}
+
 SENDERS = """
 [captcha]
 provider = "fixed"
@@ -53,11 +59,11 @@ class Site:
     phones: SmsSimulator
     database_url: str
 
-    def request_code(self, recipient: str, purpose: str) -> str:
+    def request_code(self, recipient: str, purpose: str, **headers: str) -> str:
         """Ask for a code and return its id."""
         captcha = {"id": self.caller.send("POST", "/captchas", {}).json["id"], "answer": "42"}
         body = {"recipient": recipient, "purpose": purpose, "captcha": captcha}
-        reply = self.caller.send("POST", "/verification-codes", body)
+        reply = self.caller.send("POST", "/verification-codes", body, **headers)
         assert reply.status == 201, reply
         return str(reply.json["id"])
 
@@ -95,11 +101,25 @@ def sms_senders() -> str:
 
 
 @pytest.fixture
-def site(tmp_path: Path, sqlite_databases: SqliteDatabases, sms_senders: str) -> Iterator[Site]:
+def texts() -> dict[str, str]:
+    """Files of texts, by their names."""
+    return {}
+
+
+@pytest.fixture
+def site(
+    tmp_path: Path, sqlite_databases: SqliteDatabases, sms_senders: str, texts: dict[str, str]
+) -> Iterator[Site]:
+    folder = tmp_path / "texts"
+    for name, content in texts.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(content, encoding="utf-8")
     with sqlite_databases.create() as url, MailServer().serving() as mails, SmsSimulator() as phones:
         extra = SENDERS.format(sms=sms_senders, smtp_port=mails.port, endpoint=phones.endpoint)
         if "http_sms" in sms_senders:
             extra += DEAD_GATEWAY.format(port=free_port())
+        if texts:
+            extra = extra.replace("[messages]", f'[messages]\ntemplates = "{folder}"')
         config = write_config(tmp_path, url, extra)
         written = config.read_text()
         written = written.replace('["storage_local"]', '["storage_local", "login_sms"]')
@@ -133,6 +153,32 @@ def test_a_code_that_comes_by_sms_registers_a_user(site: Site) -> None:
     user = {"name": "Alice", "mobile": MOBILE, "password": PASSWORD, "verificationCodes": codes}
     assert site.caller.send("POST", "/users", user).status == 201
     assert site.log_in(username=MOBILE, password=PASSWORD) == 200
+
+
+class TestOwnTexts:
+    """The deployer has put texts in the place of some of those that ship."""
+
+    @pytest.fixture
+    def texts(self) -> dict[str, str]:
+        return TEXTS
+
+    @pytest.mark.parametrize(
+        ("language", "purpose", "subject", "text"),
+        [
+            ("en", "register", "Welcome to Acme", "Your code: {code}. $5 off, for 5 minutes."),
+            ("zh-CN", "register", "欢迎", "Acme 验证码:{code}\n\n请勿告诉他人。"),
+            ("zh", "bind", "您的验证码", "验证码:{code},5 分钟内有效。请勿告诉他人。"),
+        ],
+    )
+    def test_they_are_mailed_and_the_others_are_those_that_ship(
+        self, site: Site, language: str, purpose: str, subject: str, text: str
+    ) -> None:
+        site.request_code(EMAIL, purpose, Accept_Language=language)
+        code = code_in(lambda: site.mails.texts(EMAIL))
+        (mail,) = site.mails.arrived
+        assert mail.subject == subject
+        # Mail ends its lines in its own way.
+        assert mail.text.splitlines() == text.format(code=code).splitlines()
 
 
 class TestFailOver:

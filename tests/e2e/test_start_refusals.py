@@ -271,6 +271,59 @@ def test_a_value_that_cannot_be_worked_with(deployment: Deployment, line: str, k
     assert deployment.refusal().startswith(f"{deployment.config}:3: server.{key}: ")
 
 
+CODE_TEXT = "Subject: Code\n\n$code is good for $minutes minutes.\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "fault"),
+    [
+        ("en/logn.txt", CODE_TEXT, "no message goes by that name; known here: en|zh/login|register|"),
+        ("fr/login.txt", CODE_TEXT, "no message goes by that name; known here: en|zh/login|register|"),
+        ("en/login.html", CODE_TEXT, "no message goes by that name; known here: en|zh/login|register|"),
+        ("en/login.txt", "Subject: Code\n\nGood for $minutes minutes.", "the text must hold $code"),
+        ("en/login.txt", "Subject: $code\n\nSee above.", "the text must hold $code"),
+        (
+            "zh/bind.txt",
+            "Subject: Code\n\n$code for $nmae",
+            "nothing is known to put for $nmae; known here: $code, $minutes",
+        ),
+        (
+            "zh/password-changed.txt",
+            "Subject: Changed\n\n$code",
+            "nothing is known to put for $code; known here: none",
+        ),
+        (
+            "en/login.txt",
+            "Subject: Code\n\n$code costs $5",
+            'a "$" that is only a sign must be written "$$"',
+        ),
+        ("en/login.txt", "$code", 'must be "Subject: ...", an empty line, and the text'),
+        ("en/login.txt", "Subject:\n\n$code", 'must be "Subject: ...", an empty line, and the text'),
+        ("en/login.txt", "Subject: Code\n$code", 'must be "Subject: ...", an empty line, and the text'),
+        ("en/login.txt", b"Subject: \xff\n\n$code", "must be UTF-8"),
+    ],
+)
+def test_a_text_that_cannot_be_sent(
+    deployment: Deployment, tmp_path: Path, name: str, content: str | bytes, fault: str
+) -> None:
+    path = tmp_path / "texts" / name
+    path.parent.mkdir(parents=True)
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    deployment.replace("[login]", f'[messages]\ntemplates = "{tmp_path}/texts"\n[login]')
+    line = deployment.refusal()
+    if path.parent.name == "fr":
+        path = path.parent
+    assert line.startswith(f"{deployment.config}:10: messages.templates: {path}: {fault}")
+    checked = run_command("--config", str(deployment.config), "config", "check")
+    assert (checked.returncode, checked.stderr) == (2, f"strongroom: {line}\n")
+
+
+def test_a_folder_of_texts_that_is_not_there(deployment: Deployment) -> None:
+    deployment.replace("[login]", '[messages]\ntemplates = "/nowhere"\n[login]')
+    fault = "messages.templates: /nowhere: cannot be read: No such file or directory"
+    assert deployment.refusal() == f"{deployment.config}:10: {fault}"
+
+
 def test_a_port_that_is_taken(deployment: Deployment) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]

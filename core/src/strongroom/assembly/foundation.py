@@ -28,7 +28,7 @@ class Foundation:
         self, configuration: Configuration, selection: Selection, clock: Clock, resources: ExitStack
     ) -> None:
         """What must be closed with the process is put on ``resources``."""
-        self._configuration = configuration
+        self.configuration = configuration
         self.settings: Settings = configuration.settings
         self.selection = selection
         self.clock = clock
@@ -44,8 +44,8 @@ class Foundation:
 
     def refuse(self, path: tuple[str, ...], message: str) -> NoReturn:
         """Raise the error that blames a key of the configuration."""
-        self._configuration.blame(path, message)
-        self._configuration.refuse_problems()
+        self.configuration.blame(path, message)
+        self.configuration.refuse_problems()
         raise AssertionError("a problem was blamed")
 
     def _make_data_dir(self) -> None:

@@ -9,6 +9,7 @@ from strongroom.accounts.proven_bindings import ProvenBindings
 from strongroom.accounts.registration import RegistrationService
 from strongroom.accounts.service import AccountService
 from strongroom.assembly.foundation import Foundation
+from strongroom.assembly.texts import message_texts
 from strongroom.audit.listing import AuditListing
 from strongroom.audit.retention import AuditRetention
 from strongroom.audit.verifier import AuditVerifier
@@ -113,7 +114,8 @@ def _messages(base: Foundation) -> MessageService:
     for channel_senders in senders.values():
         for sender in channel_senders:
             base.resources.callback(sender.close)
-    service = MessageService(base.database, base.clock, senders)
+    texts = message_texts(base.configuration)
+    service = MessageService(base.database, base.clock, senders, texts)
     base.resources.callback(service.close)
     return service
 

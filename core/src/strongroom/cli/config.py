@@ -17,7 +17,10 @@ def config_group() -> None:
 @click.pass_obj
 def check_command(context: CommandContext) -> None:
     """Check the configuration, without starting anything; exit with 2 if it cannot be served."""
+    from strongroom.assembly.texts import message_texts
+
     select(context.configuration)
+    message_texts(context.configuration)
     click.echo("the configuration is fine")
 
 

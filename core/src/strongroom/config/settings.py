@@ -163,6 +163,10 @@ class MessagesSettings:
 
     email: tuple[str, ...] = option(("console",), help="The senders of e-mail, tried in this order.")
     sms: tuple[str, ...] = option(("console",), help="The senders of SMS, tried in this order.")
+    templates: Path | None = option(
+        None,
+        help="A folder of LANGUAGE/OCCASION.txt, texts in the place of those that ship. Absent: none.",
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from strongroom.clock import Clock
 from strongroom.database import Database
 from strongroom.ids import new_id
 from strongroom.messages.models import sent_messages
-from strongroom.messages.templates import DEFAULT_LOCALE, text_of
+from strongroom.messages.templates import DEFAULT_LOCALE, TEMPLATES, Texts, text_of
 from strongroom.plugin_api.login import Credential
 from strongroom.plugin_api.messages import DeliveryUncertain, Message, MessageNotSent, MessageSender
 
@@ -38,6 +38,7 @@ class MessageService:
         database: where the record is kept.
         clock: the time.
         senders: by channel, in the order they are tried.
+        texts: what messages say.
         sleep: waits for seconds between attempts.
     """
 
@@ -46,11 +47,13 @@ class MessageService:
         database: Database,
         clock: Clock,
         senders: Senders,
+        texts: Texts = TEMPLATES,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self._database = database
         self._clock = clock
         self._senders = senders
+        self._texts = texts
         self._sleep = sleep
         self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="messages")
 
@@ -68,7 +71,7 @@ class MessageService:
         A suppressed one is recorded and not sent, so that the time taken does not tell the difference.
         """
         channel = CHANNELS[recipient.kind]
-        subject, text = text_of(template, locale).fill(parameters)
+        subject, text = text_of(self._texts, template, locale).fill(parameters)
         message = Message(
             id=new_id(),
             channel=channel,

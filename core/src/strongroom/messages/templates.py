@@ -27,7 +27,9 @@ _CODE_ZH = Text("您的验证码", "验证码:$code,$minutes 分钟内有效。�
 LOCALES: Final = ("en", "zh")
 DEFAULT_LOCALE: Final = LOCALES[0]
 
-TEMPLATES: Final[Mapping[str, Mapping[str, Text]]] = {
+Texts = Mapping[str, Mapping[str, Text]]
+
+TEMPLATES: Final[Texts] = {
     "login": {"en": _CODE_EN, "zh": _CODE_ZH},
     "register": {"en": _CODE_EN, "zh": _CODE_ZH},
     "bind": {"en": _CODE_EN, "zh": _CODE_ZH},
@@ -55,7 +57,16 @@ TEMPLATES: Final[Mapping[str, Mapping[str, Text]]] = {
 """By the name of the occasion, then by language."""
 
 
-def text_of(template: str, locale: str) -> Text:
+CODE_PARAMETERS: Final = frozenset({"code", "minutes"})
+"""What a message that brings a code is given; notices are given nothing."""
+
+
+def parameters_of(template: str) -> frozenset[str]:
+    """Return the names that the texts of an occasion may hold."""
+    return CODE_PARAMETERS if "$code" in TEMPLATES[template][DEFAULT_LOCALE].body else frozenset()
+
+
+def text_of(texts: Texts, template: str, locale: str) -> Text:
     """Return the text of an occasion in a language, or in English where there is none."""
-    texts = TEMPLATES[template]
-    return texts.get(locale.partition("-")[0], texts[DEFAULT_LOCALE])
+    by_locale = texts[template]
+    return by_locale.get(locale.partition("-")[0], by_locale[DEFAULT_LOCALE])

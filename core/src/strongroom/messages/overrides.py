@@ -1,0 +1,90 @@
+"""Texts that a deployer puts in the place of those that ship: a file for each language and occasion."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from string import Template
+from typing import Final
+
+from strongroom.messages.templates import LOCALES, TEMPLATES, Text, Texts, parameters_of
+
+_SUFFIX: Final = ".txt"
+_SUBJECT: Final = "Subject:"
+_NEEDED: Final = "code"
+"""A message that brings a code brings it in its text, for an SMS has no subject."""
+
+
+class TextsRefused(Exception):
+    """Some files cannot be used. ``faults`` names each, with what would be right."""
+
+    def __init__(self, faults: Sequence[str]) -> None:
+        super().__init__("\n".join(faults))
+        self.faults = tuple(faults)
+
+
+def read_texts(folder: Path) -> Texts:
+    """Return the texts that ship, but for those that stand in ``folder`` as ``LANGUAGE/OCCASION.txt``.
+
+    A file is ``Subject:`` with the subject, an empty line, and the text, in UTF-8.
+
+    Raises:
+        TextsRefused: the folder cannot be read, or a file is unknown or malformed.
+    """
+    texts = {occasion: dict(by_locale) for occasion, by_locale in TEMPLATES.items()}
+    faults = []
+    try:
+        for path in _files(folder):
+            try:
+                locale, occasion = _named(path.relative_to(folder))
+                texts[occasion][locale] = _read(path, parameters_of(occasion))
+            except ValueError as error:
+                faults.append(f"{path}: {error}")
+    except OSError as error:
+        faults.append(f"{error.filename or folder}: cannot be read: {error.strerror}")
+    if faults:
+        raise TextsRefused(faults)
+    return texts
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    """Yield all that lies in the folder and in those within it, but for what is hidden."""
+    for path in sorted(folder.iterdir()):
+        if path.name.startswith("."):
+            continue
+        if path.is_dir() and path.name in LOCALES:
+            yield from (inner for inner in sorted(path.iterdir()) if not inner.name.startswith("."))
+        else:
+            yield path
+
+
+def _named(path: Path) -> tuple[str, str]:
+    known = f"{'|'.join(LOCALES)}/{'|'.join(TEMPLATES)}{_SUFFIX}"
+    locale, occasion = path.parent.name, path.name.removesuffix(_SUFFIX)
+    if len(path.parts) != 2 or occasion not in TEMPLATES or not path.name.endswith(_SUFFIX):  # noqa: PLR2004  folder and file
+        raise ValueError(f"no message goes by that name; known here: {known}")
+    return locale, occasion
+
+
+def _read(path: Path, parameters: frozenset[str]) -> Text:
+    try:
+        content = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ValueError("must be UTF-8") from error
+    first, _, rest = content.partition("\n")
+    empty, _, body = rest.partition("\n")
+    subject, body = first.removeprefix(_SUBJECT).strip(), body.strip()
+    if not first.startswith(_SUBJECT) or not subject or empty.strip() or not body:
+        raise ValueError(f'must be "{_SUBJECT} ...", an empty line, and the text')
+    for part in (subject, body):
+        _check(Template(part), parameters)
+    if _NEEDED in parameters - set(Template(body).get_identifiers()):
+        raise ValueError(f"the text must hold ${_NEEDED}")
+    return Text(subject, body)
+
+
+def _check(template: Template, parameters: frozenset[str]) -> None:
+    if not template.is_valid():
+        raise ValueError('a "$" that is only a sign must be written "$$"')
+    unknown = sorted(set(template.get_identifiers()) - parameters)
+    if unknown:
+        known = ", ".join(f"${name}" for name in sorted(parameters)) or "none"
+        raise ValueError(f"nothing is known to put for ${unknown[0]}; known here: {known}")

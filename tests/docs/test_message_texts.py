@@ -1,0 +1,29 @@
+"""The guide to texts of one's own is true."""
+
+import re
+from pathlib import Path
+
+from strongroom.messages.overrides import read_texts
+from strongroom.messages.templates import LOCALES, TEMPLATES, parameters_of
+
+GUIDE = (Path(__file__).parents[2] / "docs/guides/message-texts.md").read_text()
+
+
+def test_its_table_names_every_occasion_with_what_its_text_may_hold() -> None:
+    rows = [line.split("|") for line in GUIDE.splitlines() if line.startswith("| `")]
+    told = {
+        occasion: set(re.findall(r"`\$(\w+)`", row[3]))
+        for row in rows
+        for occasion in re.findall(r"`([a-z-]+)`", row[1])
+    }
+    assert told == {occasion: set(parameters_of(occasion)) for occasion in TEMPLATES}
+    assert all(f"`{locale}`" in GUIDE for locale in LOCALES)
+
+
+def test_its_file_is_accepted(tmp_path: Path) -> None:
+    (content,) = re.findall(r"```\n(Subject:.*?)```", GUIDE, re.DOTALL)
+    (tmp_path / "en").mkdir()
+    (tmp_path / "en" / "login.txt").write_text(content)
+    subject, text = read_texts(tmp_path)["login"]["en"].fill({"code": "123456", "minutes": "5"})
+    assert subject == "Your code for Acme"
+    assert text == "123456 is your code for Acme. It is good for 5 minutes."
