@@ -8,11 +8,14 @@ from functools import partial
 from threading import get_ident
 from typing import Any
 
+import bcrypt
 import pytest
-from sqlalchemy import event
-from tests.support.api import Answer, Api
+from sqlalchemy import event, update
+from tests.support.api import PASSWORD, Answer, Api
 from tests.support.timing import busy_wait, differences, differs
 
+from strongroom.credentials.models import passwords
+from strongroom.credentials.passwords import PasswordHasher
 from strongroom.credentials.service import CredentialService
 from strongroom.testing.clock import HOUR
 
@@ -112,6 +115,53 @@ def available_by_captcha(api: Api, name: str) -> Answer:
 def without_length(headers: list[tuple[str, str]]) -> list[tuple[str, str]]:
     # The body says "true" or "false".
     return [(name, value) for name, value in headers if name not in {"Content-Length", "ETag"}]
+
+
+class TestRaisedCost:
+    """The cost of password hashes was raised since the known user has logged in."""
+
+    @pytest.fixture
+    def config_changes(self) -> dict[str, str]:
+        return {"bcrypt_cost = 4\n": "bcrypt_cost = 7\n"}
+
+    @pytest.fixture
+    def rounds(self, api: Api, known: None, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+        """The rounds of every hash that is computed; the known user's has less."""
+        cheap = PasswordHasher(api.container.base.keys.derive("passwords"), cost=4).hash(PASSWORD)
+        with api.container.database.write() as connection:
+            connection.execute(update(passwords).values(hash=cheap))
+        counted: list[int] = []
+        for name in ("checkpw", "hashpw"):
+            monkeypatch.setattr(bcrypt, name, counting(counted, getattr(bcrypt, name)))
+        return counted
+
+    def test_a_failed_login_costs_as_many_rounds_for_the_known_as_for_the_unknown(
+        self, api: Api, rounds: list[int]
+    ) -> None:
+        # What is made once in a process is made before.
+        log_in(api, UNKNOWN)
+        counted = {}
+        for name in (KNOWN, UNKNOWN):
+            rounds.clear()
+            assert log_in(api, name).status_code == 401
+            counted[name] = sum(rounds)
+        assert counted == {KNOWN: 2**7, UNKNOWN: 2**7}
+
+    def test_the_next_login_raises_it_for_the_known(self, api: Api, rounds: list[int]) -> None:
+        assert api.log_in(KNOWN).status_code == 200
+        rounds.clear()
+        assert api.log_in(KNOWN).status_code == 200
+        assert rounds == [2**7]
+
+
+def counting(counted: list[int], work: Callable[[bytes, bytes], Any]) -> Callable[[bytes, bytes], Any]:
+    """Return a function of bcrypt's that writes down how many rounds it takes."""
+
+    def wrapped(password: bytes, salt: bytes) -> Any:
+        counted.append(2 ** int(salt.split(b"$")[2]))
+        return work(password, salt)
+
+    return wrapped
 
 
 class QuietSender:

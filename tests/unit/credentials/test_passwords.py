@@ -2,6 +2,7 @@
 
 import threading
 
+import bcrypt
 import pytest
 
 from strongroom.credentials import policy
@@ -46,6 +47,37 @@ def test_a_hash_of_another_cost_is_outdated(hasher: PasswordHasher) -> None:
     stored = hasher.hash("password")
     assert not hasher.is_outdated(stored)
     assert PasswordHasher(b"k" * 32, cost=COST + 1).is_outdated(stored)
+
+
+@pytest.fixture
+def rounds(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The rounds of every hash that is computed."""
+    counted: list[int] = []
+    checkpw, hashpw = bcrypt.checkpw, bcrypt.hashpw
+
+    def check(password: bytes, stored: bytes) -> bool:
+        counted.append(2 ** int(stored.split(b"$")[2]))
+        return checkpw(password, stored)
+
+    def make(password: bytes, salt: bytes) -> bytes:
+        counted.append(2 ** int(salt.split(b"$")[2]))
+        return hashpw(password, salt)
+
+    monkeypatch.setattr("strongroom.credentials.passwords.bcrypt.checkpw", check)
+    monkeypatch.setattr("strongroom.credentials.passwords.bcrypt.hashpw", make)
+    return counted
+
+
+@pytest.mark.parametrize("cost", [None, 4, 5, 6, 7])
+def test_a_wrong_password_costs_as_many_rounds_whatever_it_is_held_against(
+    rounds: list[int], cost: int | None
+) -> None:
+    stored = None if cost is None else PasswordHasher(b"k" * 32, cost=cost).hash("password")
+    hasher = PasswordHasher(b"k" * 32, cost=7)
+    hasher.verify("first", None)
+    rounds.clear()
+    assert not hasher.verify("wrong", stored)
+    assert sum(rounds) == 2**7
 
 
 def test_hashes_in_flight_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -43,16 +43,26 @@ class PasswordHasher:
         )
 
     def verify(self, password: str, stored: str | None) -> bool:
-        """Return whether a password fits a hash; without a hash it takes as long to say no."""
+        """Return whether a password fits a hash; without a hash it takes as long to say no.
+
+        So it does with a hash of a lower cost, which is left from before the cost was raised.
+        """
         # Made by whoever comes first, known or not, so that it tells nothing.
         nobody = self._nobody
-        target = (stored or nobody).encode()
-        fits = self._run(lambda: bcrypt.checkpw(self._prehash(password), target))
+        fits = self._run(lambda: self._check(self._prehash(password), stored or nobody))
         return fits and stored is not None
 
     def is_outdated(self, stored: str) -> bool:
         """Return whether a hash was made at another cost than hashes are made now."""
-        return int(stored.split("$")[2]) != self._cost
+        return _cost_of(stored) != self._cost
+
+    def _check(self, prehash: bytes, target: str) -> bool:
+        fits = bcrypt.checkpw(prehash, target.encode())
+        if not fits:
+            # A cost has twice the rounds of the one below it: 2^c and all from there make up 2^cost.
+            for cost in range(_cost_of(target), self._cost):
+                bcrypt.hashpw(prehash, bcrypt.gensalt(cost))
+        return fits
 
     @cached_property
     def _nobody(self) -> str:
@@ -69,3 +79,7 @@ class PasswordHasher:
             return work()
         finally:
             self._slots.release()
+
+
+def _cost_of(stored: str) -> int:
+    return int(stored.split("$")[2])
