@@ -1,6 +1,8 @@
 """Who they are: users, credentials, codes, tokens, and the record of what happens to them."""
 
 from dataclasses import dataclass
+from functools import partial
+from typing import Final
 
 from strongroom.accounts.bindings import BindingService
 from strongroom.accounts.notices import Notices
@@ -9,6 +11,7 @@ from strongroom.accounts.proven_bindings import ProvenBindings
 from strongroom.accounts.registration import RegistrationService
 from strongroom.accounts.service import AccountService
 from strongroom.assembly.foundation import Foundation
+from strongroom.assembly.housekeeping import Housekeeping
 from strongroom.assembly.texts import message_texts
 from strongroom.audit.listing import AuditListing
 from strongroom.audit.retention import AuditRetention
@@ -28,10 +31,14 @@ from strongroom.authorizations.tokens import TokenSigner
 from strongroom.credentials.linking import CredentialLinking
 from strongroom.credentials.passwords import PasswordHasher
 from strongroom.credentials.service import CredentialService
+from strongroom.identity import Origin
+from strongroom.limits.storage import prune_events
 from strongroom.messages.service import MessageService
 from strongroom.verification.captchas import CaptchaService
 from strongroom.verification.codes import CodeService
 from strongroom.verification.sending import CodeSending
+
+HOUSEKEEPER: Final = Origin(user_agent="command line")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +60,7 @@ class IdentityServices:
     audit_listing: AuditListing
     audit_retention: AuditRetention
     audit_verifier: AuditVerifier
+    housekeeping: Housekeeping
 
 
 def assemble_identity(base: Foundation) -> IdentityServices:
@@ -66,6 +74,10 @@ def assemble_identity(base: Foundation) -> IdentityServices:
     notices = Notices(credentials, messages)
     mint, authorizations = _authorizations(base)
     methods = _login_methods(base, CoreProofs(credentials, codes))
+    states = BrowserStates(
+        database, base.clock, base.keys, base.rates, settings.limits.login_per_address, audit
+    )
+    audit_retention = AuditRetention(database, base.clock, audit, settings.audit.retention_days)
     return IdentityServices(
         registration=RegistrationService(database, users, credentials, codes, audit),
         accounts=AccountService(database, users, authorizations, notices, audit),
@@ -79,13 +91,23 @@ def assemble_identity(base: Foundation) -> IdentityServices:
         ),
         login_methods=methods,
         logins=_logins(base, credentials, linking, captchas, methods, mint),
-        states=BrowserStates(
-            database, base.clock, base.keys, base.rates, settings.limits.login_per_address, audit
-        ),
+        states=states,
         authorizations=authorizations,
         audit_listing=AuditListing(database, users),
-        audit_retention=AuditRetention(database, base.clock, audit, settings.audit.retention_days),
+        audit_retention=audit_retention,
         audit_verifier=AuditVerifier(database),
+        housekeeping=Housekeeping(
+            {
+                "captchas": captchas.prune,
+                "verification codes": codes.prune,
+                "states of browsers": states.prune,
+                "counters": partial(base.counters.prune, database),
+                "events of rates": partial(prune_events, database, base.clock),
+                "logins and refresh tokens": authorizations.prune,
+                "records of messages": partial(messages.prune, settings.messages.retention_days),
+                "audit events": partial(audit_retention.prune, HOUSEKEEPER),
+            }
+        ),
     )
 
 

@@ -58,6 +58,7 @@ refresh_tokens: Final = Table(
     Column("expires_at", Timestamp, nullable=False),
     Column("used_at", Timestamp),
     Index(None, "authorization_id"),
+    Index(None, "expires_at"),
 )
 """A token that was used stays until it would have expired, so that using it again is noticed."""
 

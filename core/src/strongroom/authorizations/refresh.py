@@ -9,6 +9,8 @@ from sqlalchemy import Connection, delete, insert, select, update
 
 from strongroom.authorizations.models import refresh_tokens
 from strongroom.clock import Clock
+from strongroom.database import Database
+from strongroom.database.pruning import prune
 from strongroom.secret_keys import SecretKeys
 
 MIN_BITS: Final = 256
@@ -87,6 +89,10 @@ class RefreshTokens:
         if spent:
             query = query.where(refresh_tokens.c.used_at.is_not(None))
         return connection.execute(query).scalar_one_or_none()
+
+    def prune(self, database: Database) -> int:
+        """Delete the tokens that have expired, spent or not, and return how many."""
+        return prune(database, refresh_tokens.c.hash, refresh_tokens.c.expires_at <= self._clock.now())
 
     def _hash(self, token: str) -> str:
         return self._keys.hash(_PURPOSE, token)

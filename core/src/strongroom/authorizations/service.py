@@ -50,6 +50,11 @@ class AuthorizationService:
         self._users = users
         self._audit = audit
 
+    def prune(self) -> int:
+        """Delete the authorizations and refresh tokens that have expired, and return how many."""
+        pruned = self._refresh_tokens.prune(self._database)
+        return pruned + self._sessions.prune(self._database)
+
     def verify(self, token: str) -> Identity:
         """Return whom an access token stands for.
 

@@ -9,6 +9,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from strongroom.authorizations.models import Authorization, authorizations
 from strongroom.clock import Clock
 from strongroom.database import Database
+from strongroom.database.pruning import prune
 from strongroom.errors import StrongroomError, TokenInvalid
 from strongroom.ids import new_id
 from strongroom.paging import Page, Paging, select_page
@@ -138,6 +139,10 @@ class Sessions:
                 connection.execute(statement)
         except (StrongroomError, SQLAlchemyError):
             logger.warning("It could not be written down when a login was last seen", exc_info=True)
+
+    def prune(self, database: Database) -> int:
+        """Delete the authorizations that have expired, with their tokens, and return how many."""
+        return prune(database, authorizations.c.id, authorizations.c.expires_at <= self._clock.now())
 
     def _live(self) -> ColumnElement[bool]:
         return authorizations.c.revoked_at.is_(None) & (authorizations.c.expires_at > self._clock.now())

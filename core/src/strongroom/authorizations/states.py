@@ -4,13 +4,14 @@ import secrets
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from sqlalchemy import Connection, delete, insert
+from sqlalchemy import ColumnElement, Connection, delete, insert
 
 from strongroom.audit.service import FAILURE, AuditEvent, AuditService
 from strongroom.authorizations.models import browser_states
 from strongroom.clock import Clock
 from strongroom.config.rates import Rate
 from strongroom.database import Database
+from strongroom.database.pruning import prune, prune_some
 from strongroom.errors import StateInvalid
 from strongroom.identity import Origin
 from strongroom.limits.rates import Allowance, RateLimits
@@ -19,6 +20,8 @@ from strongroom.secret_keys import SecretKeys
 
 LIFETIME: Final = 600_000
 """Milliseconds for which a browser may be elsewhere."""
+
+_FORGOTTEN_AT_ONCE: Final = 2
 
 
 class BrowserStates:
@@ -76,9 +79,14 @@ class BrowserStates:
             "expires_at": state.expires_at,
         }
         with self._database.write() as connection:
-            connection.execute(delete(browser_states).where(browser_states.c.expires_at <= now))
+            # More than come anew, so that they do not heap up.
+            prune_some(connection, browser_states.c.hash, self._expired(), _FORGOTTEN_AT_ONCE)
             connection.execute(insert(browser_states).values(row))
         return state
+
+    def prune(self) -> int:
+        """Delete the states that have expired, and return how many."""
+        return prune(self._database, browser_states.c.hash, self._expired())
 
     def spend(
         self, value: str, purpose: str, browser: str, user_id: str | None, origin: Origin
@@ -117,6 +125,9 @@ class BrowserStates:
 
     def _count(self, origin: Origin) -> None:
         self._rates.spend(Allowance("state", origin.address or "", self._per_address))
+
+    def _expired(self) -> ColumnElement[bool]:
+        return browser_states.c.expires_at <= self._clock.now()
 
     def _hash(self, text: str) -> str:
         return self._keys.hash("browser-state", text)

@@ -11,6 +11,7 @@ from strongroom.cli.audit import audit_group
 from strongroom.cli.config import config_group
 from strongroom.cli.context import CommandContext
 from strongroom.cli.db import db_group
+from strongroom.cli.housekeeping import housekeeping
 from strongroom.cli.keys import keys_group
 from strongroom.cli.openapi import openapi
 from strongroom.cli.plugins import plugins_group
@@ -60,6 +61,7 @@ for command in (
     config_group,
     storage_group,
     audit_group,
+    housekeeping,
     openapi,
 ):
     root.add_command(command)

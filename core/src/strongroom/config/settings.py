@@ -163,6 +163,12 @@ class MessagesSettings:
 
     email: tuple[str, ...] = option(("console",), help="The senders of e-mail, tried in this order.")
     sms: tuple[str, ...] = option(("console",), help="The senders of SMS, tried in this order.")
+    retention_days: int = option(
+        90,
+        minimum=0,
+        maximum=36_500,
+        help="How long `housekeeping` leaves the record of a message alone; 0: for ever.",
+    )
     templates: Path | None = option(
         None,
         help="A folder of LANGUAGE/OCCASION.txt, texts in the place of those that ship. Absent: none.",
@@ -173,7 +179,13 @@ class MessagesSettings:
 class PasswordsSettings:
     """How passwords are kept."""
 
-    bcrypt_cost: int = option(12, minimum=4, maximum=18, help="The logarithm of bcrypt's rounds.")
+    bcrypt_cost: int = option(
+        12,
+        minimum=4,
+        maximum=18,
+        help="The logarithm of bcrypt's rounds. Raise it at will; once lowered, the time of a failed "
+        "login tells of accounts that have not been used since.",
+    )
     hashes_in_flight: int = option(
         0, minimum=0, maximum=64, help="Hashes a process computes at once; 0: one for each two cores."
     )
@@ -238,7 +250,7 @@ class AuditSettings:
         0,
         minimum=0,
         maximum=36_500,
-        help="How long `audit prune` leaves a record alone; 0: for ever.",
+        help="How long `audit prune` and `housekeeping` leave a record alone; 0: for ever.",
     )
 
 

@@ -3,6 +3,8 @@
 from sqlalchemy import Connection, case, delete, select, update
 
 from strongroom.clock import Clock
+from strongroom.database import Database
+from strongroom.database.pruning import prune
 from strongroom.database.upsert import insert
 from strongroom.limits.models import counters
 from strongroom.secret_keys import SecretKeys
@@ -55,11 +57,9 @@ class Counters:
         """Forget the events of a subject."""
         connection.execute(delete(counters).where(counters.c.subject == self._key(purpose, subject)))
 
-    def prune(self, connection: Connection) -> int:
+    def prune(self, database: Database) -> int:
         """Delete what is forgotten anyway, and return how many rows that were."""
-        return connection.execute(
-            delete(counters).where(counters.c.expires_at <= self._clock.now())
-        ).rowcount
+        return prune(database, counters.c.subject, counters.c.expires_at <= self._clock.now())
 
     def _key(self, purpose: str, subject: str) -> str:
         return f"{purpose}:{self._keys.hash('counters', subject)}"

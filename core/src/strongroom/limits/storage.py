@@ -7,7 +7,9 @@ from sqlalchemy import Connection, delete, func, insert, select, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from strongroom.clock import Clock
+from strongroom.config.rates import SECONDS
 from strongroom.database import Database
+from strongroom.database.pruning import prune
 from strongroom.ids import new_id
 from strongroom.limits.models import rate_events
 
@@ -15,6 +17,7 @@ SCHEME: Final = "strongroom-database"
 """What Flask-Limiter finds the storage by."""
 
 _SECOND: Final = 1000
+_LONGEST: Final = max(SECONDS.values())
 
 
 class DatabaseStorage(Storage, MovingWindowSupport):
@@ -84,6 +87,11 @@ class DatabaseStorage(Storage, MovingWindowSupport):
         )
         start, count = connection.execute(query).one()
         return start or now, count
+
+
+def prune_events(database: Database, clock: Clock) -> int:
+    """Delete the events that no rate looks back to, and return how many."""
+    return prune(database, rate_events.c.id, rate_events.c.at <= clock.now() - _LONGEST * _SECOND)
 
 
 def _take_turns(connection: Connection, key: str) -> None:

@@ -11,6 +11,7 @@ from sqlalchemy import insert, update
 
 from strongroom.clock import Clock
 from strongroom.database import Database
+from strongroom.database.pruning import prune
 from strongroom.ids import new_id
 from strongroom.messages.models import sent_messages
 from strongroom.messages.templates import DEFAULT_LOCALE, TEMPLATES, Texts, text_of
@@ -25,6 +26,7 @@ CHANNELS: Final[Mapping[str, str]] = {"email": "email", "mobile": "sms"}
 _THREADS: Final = 4
 _ATTEMPTS: Final = 3
 _FIRST_PAUSE_SECONDS: Final = 0.5
+_DAY: Final = 24 * 60 * 60 * 1000
 
 Senders = Mapping[str, Sequence[MessageSender[Any]]]
 
@@ -89,6 +91,13 @@ class MessageService:
             work(message, senders)
         else:
             self._pool.submit(work, message, senders)
+
+    def prune(self, days: int) -> int:
+        """Delete the records of messages older than so many days, and return how many; 0: none."""
+        if days == 0:
+            return 0
+        before = self._clock.now() - days * _DAY
+        return prune(self._database, sent_messages.c.id, sent_messages.c.created_at <= before)
 
     def close(self) -> None:
         """Wait for messages that are on their way."""

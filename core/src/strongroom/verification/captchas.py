@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from sqlalchemy import delete, insert
+from sqlalchemy import ColumnElement, delete, insert
 
 from strongroom.clock import Clock
 from strongroom.database import Database
+from strongroom.database.pruning import prune, prune_some
 from strongroom.errors import CaptchaInvalid
 from strongroom.ids import new_id
 from strongroom.plugin_api.captcha import CaptchaProvider
@@ -14,6 +15,7 @@ from strongroom.secret_keys import SecretKeys
 from strongroom.verification.models import captchas
 
 _SEAL = "captcha"
+_FORGOTTEN_AT_ONCE = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,13 @@ class CaptchaService:
         }
         with self._database.write() as connection:
             connection.execute(insert(captchas).values(row))
+            # More than come anew, so that what nobody answers does not heap up.
+            prune_some(connection, captchas.c.id, self._expired(), _FORGOTTEN_AT_ONCE)
         return issued
+
+    def prune(self) -> int:
+        """Delete the puzzles that nobody has answered in time, and return how many."""
+        return prune(self._database, captchas.c.id, self._expired())
 
     def spend(self, answer: CaptchaAnswer) -> None:
         """Use up a puzzle.
@@ -90,3 +98,6 @@ class CaptchaService:
         given = answer.answer.strip()
         if not given or not self._provider.verify(self._keys.unseal(_SEAL, row.sealed_state), given):
             raise CaptchaInvalid
+
+    def _expired(self) -> ColumnElement[bool]:
+        return captchas.c.expires_at <= self._clock.now()

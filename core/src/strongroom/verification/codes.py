@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import ColumnElement, Connection, insert, select, update
 
 from strongroom.clock import Clock
 from strongroom.database import Database
+from strongroom.database.pruning import prune, prune_some
 from strongroom.errors import CodeInvalid
 from strongroom.ids import new_id
 from strongroom.limits.service import Counters
@@ -25,6 +26,7 @@ ATTEMPTS: Final = 5
 
 _DIGITS: Final = 6
 _ATTEMPTS_PURPOSE: Final = "code-attempts"
+_FORGOTTEN_AT_ONCE: Final = 2
 
 
 class Purpose(StrEnum):
@@ -77,7 +79,13 @@ class CodeService:
             "expires_at": new.expires_at,
         }
         connection.execute(insert(verification_codes).values(row))
+        # More than come anew, so that they do not heap up.
+        prune_some(connection, verification_codes.c.id, self._expired(), _FORGOTTEN_AT_ONCE)
         return new
+
+    def prune(self) -> int:
+        """Delete the codes that have expired, and return how many."""
+        return prune(self._database, verification_codes.c.id, self._expired())
 
     def recipients(self, codes: Sequence[VerificationCode]) -> dict[str, Credential]:
         """Return to whom codes were sent, by the ids they were sent under."""
@@ -156,6 +164,9 @@ class CodeService:
             columns.id == code.id, columns.code_hash == self._hash(code.id, code.code)
         )
         return connection.execute(query).first() is not None
+
+    def _expired(self) -> ColumnElement[bool]:
+        return verification_codes.c.expires_at <= self._clock.now()
 
     def _hash(self, code_id: str, code: str) -> str:
         return self._keys.hash("verification-code", f"{code_id}:{code.strip()}")

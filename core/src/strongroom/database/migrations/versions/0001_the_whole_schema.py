@@ -361,3 +361,4 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("hash", name="pk_refresh_tokens"),
     )
     op.create_index("ix_refresh_tokens_authorization_id", "refresh_tokens", ["authorization_id"])
+    op.create_index("ix_refresh_tokens_expires_at", "refresh_tokens", ["expires_at"])

@@ -1,0 +1,202 @@
+"""What has had its time goes, and nothing else; on both databases, beside whoever works meanwhile."""
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from sqlalchemy import Connection, func, select
+from tests.support.api import Api
+from tests.support.server import run_command, write_config
+
+from strongroom.audit.models import audit_events
+from strongroom.authorizations.models import authorizations, browser_states, refresh_tokens
+from strongroom.database import Database
+from strongroom.database.metadata import metadata
+from strongroom.database.pruning import prune, prune_some
+from strongroom.identity import Origin
+from strongroom.limits.models import counters, rate_events
+from strongroom.limits.service import Counters
+from strongroom.messages.models import sent_messages
+from strongroom.secret_keys import SecretKeys
+from strongroom.testing.clock import HOUR, MINUTE, ManualClock
+from strongroom.verification.models import captchas, verification_codes
+
+DAY = 24 * HOUR
+EXPIRING = (
+    captchas,
+    verification_codes,
+    browser_states,
+    counters,
+    rate_events,
+    authorizations,
+    refresh_tokens,
+)
+
+
+@pytest.fixture
+def config_changes() -> dict[str, str]:
+    return {"[passwords]": "[messages]\nretention_days = 90\n[audit]\nretention_days = 365\n[passwords]"}
+
+
+def live(api: Api) -> None:
+    """Leave a row in each of the tables."""
+    person = api.person()
+    api.log_in(person.email, "Wrong1Password")
+    api.code(person.email, "reset-password")
+    api.post("/captchas", {})
+    api.container.identity.states.issue("test", "browser", None, {}, Origin(address="192.0.2.1"))
+
+
+def counts(api: Api) -> dict[str, int]:
+    tables = (*EXPIRING, sent_messages, audit_events)
+    with api.container.database.read() as connection:
+        return {
+            table.name: connection.execute(select(func.count()).select_from(table)).scalar_one()
+            for table in tables
+        }
+
+
+def clean(api: Api) -> dict[str, int]:
+    return dict(api.container.identity.housekeeping.run())
+
+
+def test_what_still_counts_is_left_alone(api: Api) -> None:
+    live(api)
+    before = counts(api)
+    assert all(before.values()), before
+    assert set(clean(api).values()) == {0}
+    assert counts(api) == before
+
+
+def test_each_thing_goes_when_its_time_is_over_and_not_before(api: Api, clock: ManualClock) -> None:
+    live(api)
+    clock.advance(5 * MINUTE)
+    assert clean(api) == {
+        "captchas": 1,
+        "verification codes": 1,
+        "states of browsers": 0,
+        "counters": 0,
+        "events of rates": 0,
+        "logins and refresh tokens": 0,
+        "records of messages": 0,
+        "audit events": 0,
+    }
+    clock.advance(HOUR)
+    cleaned = clean(api)
+    assert cleaned["counters"] >= 2
+    assert cleaned["states of browsers"] == 1
+    clock.advance(DAY)
+    assert clean(api)["events of rates"] >= 3
+    clock.advance(30 * DAY)
+    assert clean(api)["logins and refresh tokens"] == 2
+    assert all(counts(api)[table.name] == 0 for table in EXPIRING)
+    clock.advance(60 * DAY)
+    assert clean(api)["records of messages"] == 1
+    assert counts(api)["audit_events"] > 0
+    clock.advance(365 * DAY)
+    assert clean(api)["audit events"] > 0
+
+
+def test_a_limit_still_holds_after_it(api: Api) -> None:
+    for _ in range(3):
+        assert api.log_in("nobody@example.com").status_code == 401
+    clean(api)
+    assert api.log_in("nobody@example.com").status_code == 400
+
+
+def test_a_login_in_use_outlives_its_spent_tokens(api: Api, clock: ManualClock) -> None:
+    person = api.person()
+    token = api.log_in(person.email).headers["X-Refresh-Token"]
+    clock.advance(20 * DAY)
+    token = api.post("/authorizations/refresh", {"refreshToken": token}).headers["X-Refresh-Token"]
+    clock.advance(11 * DAY)
+    # The other login has expired with its token, and the first token of this one.
+    assert clean(api)["logins and refresh tokens"] == 3
+    assert api.post("/authorizations/refresh", {"refreshToken": token}).status_code == 200
+
+
+def test_captchas_and_codes_do_not_heap_up_even_without_it(api: Api, clock: ManualClock) -> None:
+    for _ in range(6):
+        api.code("a@example.com", "login")
+        api.post("/captchas", {})
+        clock.advance(HOUR)
+    assert counts(api)["captchas"] == 1
+    assert counts(api)["verification_codes"] == 1
+
+
+def filled(database: Database, clock: ManualClock, count: int) -> Counters:
+    keep = Counters(clock, SecretKeys("s" * 32))
+    with database.write() as connection:
+        for number in range(count):
+            keep.add(connection, "test", str(number), lifetime=HOUR)
+    return keep
+
+
+def test_it_goes_in_batches(database_url: str, clock: ManualClock) -> None:
+    database = Database(database_url)
+    filled(database, clock, 25)
+    old = counters.c.expires_at <= clock.now() + HOUR
+    with database.write() as connection:
+        assert prune_some(connection, counters.c.subject, old, 10) == 10
+    assert prune(database, counters.c.subject, old, batch=5) == 15
+    assert prune(database, counters.c.subject, old, batch=5) == 0
+    database.close()
+
+
+def test_many_at_once_remove_each_row_once_and_none_that_was_renewed(
+    database_url: str, clock: ManualClock
+) -> None:
+    database = Database(database_url)
+    keep = filled(database, clock, 200)
+    clock.advance(HOUR)
+
+    def renew(number: int) -> int:
+        with database.write() as connection:
+            return keep.add(connection, "test", str(number), lifetime=HOUR)
+
+    with ThreadPoolExecutor(8) as pool:
+        removals = [pool.submit(keep.prune, database) for _ in range(4)]
+        renewals = list(pool.map(renew, range(0, 200, 10)))
+        removed = sum(removal.result() for removal in removals)
+    # Each began anew, whether or not the old row had gone before.
+    assert renewals == [1] * 20
+    assert removed in range(180, 201)
+    with database.read() as connection:
+        assert connection.execute(select(func.count()).select_from(counters)).scalar_one() == 20
+    database.close()
+
+
+@pytest.mark.parametrize("postgresql", ["postgresql_databases"])
+def test_on_postgresql_it_waits_for_nobody(
+    request: pytest.FixtureRequest, postgresql: str, clock: ManualClock
+) -> None:
+    with request.getfixturevalue(postgresql).create() as url:
+        database = Database(url)
+        keep = filled(database, clock, 3)
+        clock.advance(HOUR)
+        with database.write() as connection:
+            hold(connection, keep)
+            assert keep.prune(database) == 2
+        database.close()
+
+
+def hold(connection: Connection, keep: Counters) -> None:
+    """Work with one of the rows, and do not end the transaction."""
+    assert keep.add(connection, "test", "1", lifetime=HOUR) == 1
+
+
+def test_the_command_says_what_went(tmp_path: Path, database_url: str) -> None:
+    database = Database(database_url)
+    # Of long ago, since the command goes by the machine's clock.
+    filled(database, ManualClock(1_000_000_000_000), 3)
+    result = run_command("--config", str(write_config(tmp_path, database_url)), "housekeeping")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "counters: 3 removed\n" in result.stdout
+    assert len(result.stdout.splitlines()) == 8
+    database.close()
+
+
+def test_every_table_whose_rows_expire_is_looked_after() -> None:
+    expiring = {table.name for table in metadata.tables.values() if "expires_at" in table.c}
+    # A permission that has expired is the files' to forget.
+    assert expiring - {table.name for table in EXPIRING} == {"grants"}
