@@ -1,0 +1,116 @@
+"""A plugin for tests: takes guards away while a server runs, one at a time, so that races are lost.
+
+Instead of its guard, each action does what looks as good: it looks first, and acts afterwards. Between
+the two it waits for another who has looked as well.
+"""
+
+import time
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from sqlalchemy import Connection, delete, select, update
+
+from strongroom.accounts.bindings import BindingService
+from strongroom.authorizations.models import refresh_tokens
+from strongroom.authorizations.refresh import RefreshTokens
+from strongroom.credentials.service import CredentialService
+from strongroom.errors import CaptchaInvalid
+from strongroom.plugin_api import hookimpl
+from strongroom.plugin_api.captcha import CaptchaProvider
+from strongroom.plugin_api.login import Credential, VerificationCode
+from strongroom.verification.captchas import CaptchaAnswer, CaptchaService
+from strongroom.verification.codes import CodeService, Purpose
+from strongroom.verification.models import captchas, verification_codes
+
+API_VERSION = "1.0"
+
+FOLDER = Path(__file__).parent / "without"
+"""Holds a file for each guard that is taken away."""
+
+WAIT_SECONDS = 5
+
+_spend_code = CodeService.spend
+_spend_captcha = CaptchaService.spend
+_spend_token = RefreshTokens.spend
+_take_turns = CredentialService.take_turns
+_release = BindingService._release
+
+
+@hookimpl
+def register_captcha_providers() -> list[type[CaptchaProvider[Any]]]:
+    CodeService.spend = spend_code  # type: ignore[method-assign]  # that is the point
+    CaptchaService.spend = spend_captcha  # type: ignore[method-assign]
+    RefreshTokens.spend = spend_token  # type: ignore[method-assign]
+    CredentialService.take_turns = take_turns  # type: ignore[method-assign]
+    BindingService._release = release  # type: ignore[method-assign]
+    return []
+
+
+def is_kept(guard: str) -> bool:
+    return not (FOLDER / guard).exists()
+
+
+def meet() -> None:
+    """Wait until another has come as far; nobody waits for ever."""
+    (FOLDER / f"arrived-{uuid4().hex}").touch()
+    deadline = time.monotonic() + WAIT_SECONDS
+    while len(list(FOLDER.glob("arrived-*"))) < 2 and time.monotonic() < deadline:
+        time.sleep(0.005)
+
+
+def spend_code(
+    self: CodeService, code: VerificationCode, recipient: Credential, purpose: Purpose
+) -> bool:
+    if is_kept("code"):
+        return _spend_code(self, code, recipient, purpose)
+    columns = verification_codes.c
+    is_open = (columns.id == code.id) & columns.consumed_at.is_(None)
+    with self._database.read() as connection:
+        found = connection.execute(select(columns.code_hash).where(is_open)).scalar()
+    if found != self._hash(code.id, code.code):
+        return False
+    meet()
+    with self._database.write() as connection:
+        used = update(verification_codes).where(columns.id == code.id)
+        connection.execute(used.values(consumed_at=self._clock.now()))
+    return True
+
+
+def spend_captcha(self: CaptchaService, answer: CaptchaAnswer) -> None:
+    if is_kept("captcha"):
+        _spend_captcha(self, answer)
+        return
+    with self._database.read() as connection:
+        row = connection.execute(select(captchas).where(captchas.c.id == answer.id)).first()
+    if row is None or not self._provider.verify(
+        self._keys.unseal("captcha", row.sealed_state), answer.answer
+    ):
+        raise CaptchaInvalid
+    meet()
+    with self._database.write() as connection:
+        connection.execute(delete(captchas).where(captchas.c.id == answer.id))
+
+
+def spend_token(self: RefreshTokens, connection: Connection, token: str) -> str | None:
+    if is_kept("refresh"):
+        return _spend_token(self, connection, token)
+    columns = refresh_tokens.c
+    mine = columns.hash == self._hash(token)
+    query = select(columns.authorization_id).where(mine, columns.used_at.is_(None))
+    found = connection.execute(query).scalar()
+    if found is not None:
+        meet()
+        connection.execute(update(refresh_tokens).where(mine).values(used_at=self._clock.now()))
+    return found
+
+
+def take_turns(self: CredentialService, connection: Connection, user_id: str) -> None:
+    if is_kept("turns"):
+        _take_turns(self, connection, user_id)
+
+
+def release(self: BindingService, connection: Connection, user_id: str, kind: str) -> None:
+    if not is_kept("turns"):
+        meet()
+    _release(self, connection, user_id, kind)
