@@ -10,6 +10,7 @@ from strongroom.errors import catalogue
 from strongroom.web.guard import Access
 
 
+@pytest.mark.rule("7 404")
 def test_an_error_has_code_message_details_and_the_request_id(api: Api) -> None:
     response = api.get("/nowhere", headers={"X-Request-Id": "abc-123"})
     assert response.status_code == 404
@@ -42,6 +43,7 @@ def test_a_body_that_is_no_json_is_415(api: Api) -> None:
     assert (response.status_code, error_code(response)) == (415, "error.unsupported-media-type")
 
 
+@pytest.mark.rule("4.2 login request")
 def test_a_charset_on_json_is_fine(api: Api) -> None:
     person = api.person()
     response = api.request(
@@ -62,6 +64,7 @@ def test_what_is_authenticated_is_not_stored_by_caches(api: Api) -> None:
     assert api.get("/api/v1/tenants", by=api.person()).headers["Cache-Control"] == "no-store"
 
 
+@pytest.mark.rule("7 500")
 def test_an_unexpected_error_tells_nothing(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     def explode() -> None:
         raise RuntimeError("secret of the server")
@@ -104,6 +107,7 @@ def test_every_error_code_is_stable_unique_and_well_formed() -> None:
         "/api/v1/users/01a1fd35-41a4-7159-832d-f9df39268981/wechatIds",
     ],
 )
+@pytest.mark.rule("5 login 1", "7 501")
 def test_an_interface_whose_plugin_is_not_enabled_is_501(api: Api, path: str) -> None:
     response = api.post(path, {})
     assert (response.status_code, error_code(response)) == (501, "error.not-implemented")

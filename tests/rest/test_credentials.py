@@ -1,5 +1,7 @@
 """Binding, unbinding, usernames and passwords: section 4.2 and 5 of the specification."""
 
+import re
+
 import pytest
 from tests.support.api import PASSWORD, Answer, Api, Json, Person, error_code
 
@@ -33,6 +35,7 @@ class TestAvailability:
             ("no such thing!", False),
         ],
     )
+    @pytest.mark.rule("4.2 GET /credentials/{credential}/available")
     def test_it_tells_whether_a_credential_can_be_registered(
         self, api: Api, credential: str, available: bool
     ) -> None:
@@ -65,6 +68,7 @@ class TestBinding:
         }
         return api.post(f"/users/{person.id}/mobiles", body, by=person)
 
+    @pytest.mark.rule("4.2 POST /users/{userId}/mobiles", "5 binding 1")
     def test_a_number_is_bound_with_a_code_from_it_and_one_from_what_is_held(self, api: Api) -> None:
         person = api.person()
         response = self.bind_mobile(api, person, "138 0013 8000")
@@ -73,6 +77,7 @@ class TestBinding:
         assert api.log_in("13800138000").json["user"]["id"] == person.id
         assert "what you log in by was changed" in api.outbox()[-1]["text"].lower()
 
+    @pytest.mark.rule("4.2 POST /users/{userId}/emails", "5 binding 1")
     def test_a_bound_address_takes_the_place_of_the_old_one_whose_codes_die(self, api: Api) -> None:
         person = api.person()
         old_reset = api.code(person.email, "reset-password")
@@ -91,6 +96,7 @@ class TestBinding:
             error_code(api.post(f"/users/{person.email}/reset-password", reset)) == "error.code-invalid"
         )
 
+    @pytest.mark.rule("5 binding 1")
     def test_without_a_code_from_what_is_held_nothing_is_bound(self, api: Api) -> None:
         person = api.person()
         for held_code in (None, api.code("mallory@example.com", "bind")):
@@ -101,11 +107,13 @@ class TestBinding:
             assert (response.status_code, error_code(response)) == (400, "error.code-invalid")
         assert held(api, person) == {"email": person.email}
 
+    @pytest.mark.rule("7 409")
     def test_what_another_user_holds_is_not_bound(self, api: Api) -> None:
         api.person(mobile="13800138000")
         response = self.bind_mobile(api, api.person(), "13800138000")
         assert (response.status_code, error_code(response)) == (409, "error.credential-taken")
 
+    @pytest.mark.rule("5.6", "7 403")
     def test_nobody_binds_for_somebody_else(self, api: Api) -> None:
         person, admin = api.person(), api.person(admin=True)
         body = {"mobile": "13800138000", "verificationCode": {"id": "x", "code": "y"}}
@@ -115,6 +123,7 @@ class TestBinding:
 class TestUnbinding:
     """DELETE /users/{userId}/emails and /mobiles."""
 
+    @pytest.mark.rule("4.2 DELETE /users/{userId}/emails", "5 binding 1")
     def test_one_of_the_two_may_go_by_a_code_to_either(self, api: Api) -> None:
         person = api.person(mobile="13800138000")
         code = api.code("13800138000", "unbind")
@@ -123,12 +132,31 @@ class TestUnbinding:
         assert held(api, person) == {"mobile": "+8613800138000"}
         assert api.log_in(person.email).status_code == 401
 
+    @pytest.mark.rule("4.2 DELETE /users/{userId}/mobiles", "5 binding 1")
+    def test_the_number_may_go_as_well_and_be_bound_again(self, api: Api) -> None:
+        person = api.person(mobile="13800138000")
+        code = api.code(person.email, "unbind")
+        response = api.delete(f"/users/{person.id}/mobiles", by=person, headers=header(code))
+        assert (response.status_code, response.json) == (200, {"success": True})
+        assert held(api, person) == {"email": person.email}
+        body = {
+            "mobile": "13800138000",
+            "verificationCode": api.code("13800138000", "bind"),
+        }
+        # A minute must pass between two codes to one recipient.
+        api.clock.advance(60_000)
+        body["heldCode"] = api.code(person.email, "bind")
+        assert api.post(f"/users/{person.id}/mobiles", body, by=person).status_code == 201
+        assert held(api, person) == {"email": person.email, "mobile": "+8613800138000"}
+
+    @pytest.mark.rule("5 binding 3", "8 bound login identifiers")
     def test_the_last_of_the_two_stays(self, api: Api) -> None:
         person = api.person(username="alice")
         code = api.code(person.email, "unbind")
         response = api.delete("/users/me/emails", by=person, headers=header(code))
         assert (response.status_code, error_code(response)) == (409, "error.last-contact")
 
+    @pytest.mark.rule("5 binding 2")
     def test_without_a_code_nothing_goes(self, api: Api) -> None:
         person = api.person(mobile="13800138000")
         assert error_code(api.delete("/users/me/emails", by=person)) == "error.code-invalid"
@@ -140,6 +168,7 @@ class TestUnbinding:
         assert api.delete("/users/me/emails", by=person, headers=malformed).status_code == 400
         assert len(held(api, person)) == 2
 
+    @pytest.mark.rule("7 404")
     def test_what_is_not_there_cannot_go(self, api: Api) -> None:
         assert api.delete("/users/me/mobiles", by=api.person()).status_code == 404
 
@@ -147,6 +176,7 @@ class TestUnbinding:
 class TestUsername:
     """PUT /users/{userId}/username."""
 
+    @pytest.mark.rule("4.2 PUT /users/{userId}/username")
     def test_it_is_set_and_set_again(self, api: Api) -> None:
         person = api.person()
         for name in ("alice", "Alice.W"):
@@ -170,6 +200,7 @@ class TestPasswords:
         body = {"oldPassword": old, "newPassword": new}
         return api.put(f"/users/{person.id}/password", body, by=person)
 
+    @pytest.mark.rule("4.2 PUT /users/{userId}/password", "5 change 3")
     def test_a_changed_password_holds_and_every_other_token_dies(self, api: Api) -> None:
         person = api.person()
         other = api.log_in(person.email).headers["X-Access-Token"]
@@ -181,10 +212,61 @@ class TestPasswords:
         assert api.log_in(person.email, NEW).status_code == 200
         assert "password" in api.outbox()[-1]["text"]
 
+    @pytest.mark.rule("4.2 PUT /users/{userId}/password")
     def test_the_old_password_must_be_right(self, api: Api) -> None:
         response = self.change(api, api.person(), old="Wrong1Password")
         assert (response.status_code, error_code(response)) == (400, "error.wrong-password")
 
+    @pytest.mark.rule("5.5")
+    def test_only_whoever_is_logged_in_changes_a_password(self, api: Api) -> None:
+        person = api.person()
+        body = {"oldPassword": PASSWORD, "newPassword": NEW}
+        anonymous = api.put(f"/users/{person.id}/password", body)
+        assert (anonymous.status_code, error_code(anonymous)) == (401, "error.token-required")
+        assert api.delete("/authorizations/current", by=person).status_code == 200
+        ended = api.put("/users/me/password", body, by=person)
+        assert (ended.status_code, error_code(ended)) == (401, "error.token-invalid")
+        assert api.log_in(person.email).status_code == 200
+
+    @pytest.mark.parametrize(
+        ("password", "fault"),
+        [
+            ("Short1A", "too-short"),
+            ("nouppercase1", "no-uppercase"),
+            ("NOLOWERCASE1", "no-lowercase"),
+            ("NoDigitsHere", "no-digit"),
+        ],
+    )
+    @pytest.mark.rule("5 change 2", "8 password minimum length")
+    def test_every_way_to_set_a_password_wants_the_same_of_it(
+        self, api: Api, password: str, fault: str
+    ) -> None:
+        person = api.person()
+        code = api.code(person.email, "reset-password")
+        registration = {
+            "name": "Bob",
+            "email": "bob@example.com",
+            "password": password,
+            "verificationCodes": [api.code("bob@example.com", "register")],
+        }
+        for response in (
+            self.change(api, person, new=password),
+            self.reset(api, person.email, code, password),
+            api.post("/users", registration),
+        ):
+            assert (response.status_code, error_code(response)) == (400, "error.validation-failed")
+            assert fault in [item["code"] for item in response.json["error"]["details"]]
+        # The code was not used up.
+        assert self.reset(api, person.email, code).status_code == 200
+
+    @pytest.mark.rule("5 reset 6")
+    def test_it_is_kept_as_a_slow_hash(self, api: Api) -> None:
+        api.person()
+        with api.container.database.read() as connection:
+            (kept,) = connection.exec_driver_sql("SELECT hash FROM passwords").scalars()
+        assert re.fullmatch(r"\$2b\$04\$[./A-Za-z0-9]{53}", kept)
+
+    @pytest.mark.rule("5 change 1")
     def test_the_new_password_must_differ_and_meet_the_policy(self, api: Api) -> None:
         person = api.person()
         for new, code in ((PASSWORD, "unchanged"), ("short", "too-short")):
@@ -193,15 +275,17 @@ class TestPasswords:
             assert (response.json["error"]["details"][0]["field"]) == "newPassword"
             assert code in [item["code"] for item in response.json["error"]["details"]]
 
+    @pytest.mark.rule("5.6")
     def test_nobody_changes_the_password_of_another(self, api: Api) -> None:
         person, admin = api.person(), api.person(admin=True)
         body = {"oldPassword": PASSWORD, "newPassword": NEW}
         assert api.put(f"/users/{person.id}/password", body, by=admin).status_code == 403
 
-    def reset(self, api: Api, credential: str, code: Json) -> Answer:
-        body = {"verificationCode": code, "newPassword": NEW}
+    def reset(self, api: Api, credential: str, code: Json, new: str = NEW) -> Answer:
+        body = {"verificationCode": code, "newPassword": new}
         return api.post(f"/users/{credential}/reset-password", body)
 
+    @pytest.mark.rule("4.2 POST /users/{credential}/reset-password", "5 reset 4")
     def test_a_code_resets_the_password_once_and_every_token_dies(self, api: Api) -> None:
         person = api.person()
         code = api.code(person.email, "reset-password")
@@ -210,6 +294,28 @@ class TestPasswords:
         assert api.get("/users/me", by=person).status_code == 401
         assert api.log_in(person.email, NEW).status_code == 200
         assert error_code(self.reset(api, person.email, code)) == "error.code-invalid"
+
+    @pytest.mark.rule("5 reset 2", "5 reset 3")
+    def test_a_code_to_reset_is_sent_after_a_captcha_and_asks_nothing_else(self, api: Api) -> None:
+        person = api.person()
+        body: Json = {"recipient": person.email, "purpose": "reset-password"}
+        assert error_code(api.post("/verification-codes", body)) == "error.captcha-required"
+        body["captcha"] = api.captcha()
+        assert api.post("/verification-codes", body).status_code == 201
+        assert api.outbox()[-1]["recipient"] == person.email
+
+    @pytest.mark.parametrize("kind", ["email", "mobile"])
+    @pytest.mark.rule("5 reset 1", "5 reset 5")
+    def test_either_an_address_or_a_number_resets_it_and_that_is_recorded_and_told(
+        self, api: Api, kind: str
+    ) -> None:
+        person, admin = api.person(mobile="13800138000"), api.person(admin=True)
+        credential = person.email if kind == "email" else "13800138000"
+        assert self.reset(api, credential, api.code(credential, "reset-password")).status_code == 200
+        events = api.get("/audit-events?action=password.reset", by=admin).json["data"]
+        assert [event["target"]["id"] for event in events] == [person.id]
+        told = {message["recipient"] for message in api.outbox() if "was changed" in message["text"]}
+        assert told == {person.email, "+8613800138000"}
 
     def test_known_and_unknown_are_answered_alike(self, api: Api) -> None:
         person = api.person()
@@ -243,5 +349,6 @@ class TestPasswords:
         ("password", "strength"),
         [("", "low"), ("Password1", "low"), ("correct horse", "medium"), ("xK9#mQ2$vL7@pR4!", "high")],
     )
+    @pytest.mark.rule("5 change 3")
     def test_strength_is_judged(self, api: Api, password: str, strength: str) -> None:
         assert api.post("/password-strength", {"password": password}).json == {"strength": strength}

@@ -7,6 +7,7 @@ from strongroom.credentials.passwords import PasswordHasher
 from strongroom.testing.clock import HOUR, ManualClock
 
 
+@pytest.mark.rule("4.2 POST /authorizations", "4.2 login success", "5.2", "7 200")
 def test_a_login_gives_the_token_in_header_and_body(api: Api) -> None:
     person = api.person(name="Alice")
     response = api.log_in(person.email)
@@ -31,12 +32,14 @@ def test_a_login_gives_the_token_in_header_and_body(api: Api) -> None:
         "ALICE.W",
     ],
 )
+@pytest.mark.rule("5 login 1")
 def test_every_spelling_of_every_credential_logs_in(api: Api, username: str) -> None:
     api.person(email="alice@example.com", mobile="13800138000", username="alice.w")
     assert api.log_in(username).status_code == 200
 
 
 @pytest.mark.parametrize("password", [None, ""])
+@pytest.mark.rule("4.2 login without a password")
 def test_a_bare_username_never_logs_in(api: Api, password: str | None) -> None:
     person = api.person()
     response = api.log_in(person.email, password)
@@ -44,6 +47,7 @@ def test_a_bare_username_never_logs_in(api: Api, password: str | None) -> None:
     assert "X-Access-Token" not in response.headers
 
 
+@pytest.mark.rule("4.2 login failure", "7 401")
 def test_unknown_and_wrong_are_answered_alike(api: Api) -> None:
     person = api.person()
     unknown, wrong = api.log_in("nobody@example.com"), api.log_in(person.email, PASSWORD + "x")
@@ -53,6 +57,7 @@ def test_unknown_and_wrong_are_answered_alike(api: Api) -> None:
     assert unknown.json["error"]["message"] == wrong.json["error"]["message"]
 
 
+@pytest.mark.rule("5 login 2", "8 failed logins")
 def test_a_captcha_is_due_after_three_failures_by_one_name(api: Api) -> None:
     person = api.person()
     for _ in range(3):
@@ -80,6 +85,7 @@ def test_failures_are_counted_by_address_too(api: Api) -> None:
     assert error_code(api.log_in("somebody@example.com")) == "error.captcha-required"
 
 
+@pytest.mark.rule("4.2 login captcha")
 def test_a_solved_captcha_lets_one_attempt_pass(api: Api) -> None:
     person = api.person()
     for _ in range(3):
@@ -93,6 +99,7 @@ def test_a_solved_captcha_lets_one_attempt_pass(api: Api) -> None:
 
 
 @pytest.mark.parametrize("answer", ["41", " ", "0"])
+@pytest.mark.rule("4.2 login captcha")
 def test_a_wrong_captcha_is_refused_and_used_up(api: Api, answer: str) -> None:
     person = api.person()
     for _ in range(3):
@@ -145,6 +152,7 @@ def test_failures_are_forgotten_after_an_hour(api: Api, clock: ManualClock) -> N
         ({"username": "a", "captcha": {"id": "x", "answer": ""}}, "captcha.answer", "invalid"),
     ],
 )
+@pytest.mark.rule("4.2 login request", "7 400")
 def test_a_body_that_does_not_validate_is_400_and_names_the_field(
     api: Api, body: dict[str, object], field: str, code: str
 ) -> None:
@@ -160,6 +168,7 @@ def test_what_is_no_json_is_malformed(api: Api) -> None:
     assert (response.status_code, error_code(response)) == (400, "error.malformed-request")
 
 
+@pytest.mark.rule("4.2 login audit")
 def test_every_attempt_is_audited_and_says_nothing_secret(api: Api) -> None:
     person = api.person()
     api.log_in(person.email, "Wrong1Password")

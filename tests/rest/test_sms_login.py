@@ -12,6 +12,7 @@ def config_changes() -> dict[str, str]:
             'methods = ["password"]': 'methods = ["password", "sms"]'}  # fmt: skip
 
 
+@pytest.mark.rule("5 login 1", "4.2 login registers")
 def test_a_code_logs_in_and_registers_whoever_is_new(api: Api) -> None:
     response = api.log_in(NUMBER, None, verificationCode=api.code(NUMBER, "login"))
     assert response.status_code == 200
@@ -42,6 +43,7 @@ def test_the_code_of_another_number_does_not_log_in(api: Api) -> None:
     assert error_code(response) == "error.invalid-credentials"
 
 
+@pytest.mark.rule("4.2 login captcha skipped")
 def test_a_login_by_code_needs_no_captcha_of_its_own(api: Api) -> None:
     person = api.person(mobile=NUMBER)
     for _ in range(3):

@@ -34,6 +34,7 @@ def parts(token: str) -> tuple[dict[str, Any], dict[str, Any]]:
     return decoded[0], decoded[1]
 
 
+@pytest.mark.rule("5.1")
 def test_a_token_says_what_rfc_9068_asks_for(api: Api, algorithm: str) -> None:
     person = api.person()
     header, claims = parts(person.token or "")
@@ -47,6 +48,7 @@ def test_a_token_says_what_rfc_9068_asks_for(api: Api, algorithm: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["Authorization", "X-Access-Token"])
+@pytest.mark.rule("5.3")
 def test_a_token_is_presented_by_either_header(api: Api, name: str) -> None:
     token = api.person().token
     value = f"Bearer {token}" if name == "Authorization" else str(token)
@@ -65,12 +67,14 @@ def test_two_different_tokens_in_one_request_are_400(api: Api) -> None:
     assert api.get(SOMEWHERE, by=first, headers={"X-Access-Token": str(first.token)}).status_code == 200
 
 
+@pytest.mark.rule("7 401", "5.5")
 def test_without_a_token_the_answer_is_401_with_a_challenge(api: Api) -> None:
     response = api.get(SOMEWHERE)
     assert (response.status_code, error_code(response)) == (401, "error.token-required")
     assert response.headers["WWW-Authenticate"].startswith("Bearer")
 
 
+@pytest.mark.rule("5.4")
 def test_a_token_expires(api: Api, clock: ManualClock) -> None:
     person = api.person()
     clock.advance(30 * MINUTE - 1000)
@@ -137,6 +141,7 @@ def jti(token: str | None) -> str:
 
 
 @pytest.mark.parametrize("reference", ["current", "jti", "token"])
+@pytest.mark.rule("4.2 DELETE /authorizations/{accessToken}", "5.2")
 def test_logging_out_destroys_the_token_at_once(api: Api, reference: str) -> None:
     person = api.person()
     name = {"current": "current", "jti": jti(person.token), "token": person.token}[reference]
@@ -166,6 +171,7 @@ def test_nobody_ends_the_login_of_another(api: Api) -> None:
     assert api.get(SOMEWHERE, by=person).status_code == 200
 
 
+@pytest.mark.rule("5.2")
 def test_an_administrator_ends_anybodys_login(api: Api) -> None:
     person, admin = api.person(), api.person(admin=True)
     assert api.delete(f"/authorizations/{jti(person.token)}", by=admin).status_code == 200

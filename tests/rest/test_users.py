@@ -14,6 +14,7 @@ def registration(api: Api, **changes: object) -> Json:
     return {key: value for key, value in {**body, **changes}.items() if value is not None}
 
 
+@pytest.mark.rule("7 201")
 def test_registering_makes_a_user_who_can_log_in(api: Api) -> None:
     response = api.post("/users", registration(api, username="alice"))
     assert response.status_code == 201
@@ -76,6 +77,7 @@ def test_a_credential_belongs_to_one_user(api: Api) -> None:
         ("Password1", "too-common"),
     ],
 )
+@pytest.mark.rule("5 change 2", "8 password minimum length")
 def test_the_password_policy_holds(api: Api, password: str, code: str) -> None:
     response = api.post("/users", registration(api, password=password))
     assert (response.status_code, error_code(response)) == (400, "error.validation-failed")
@@ -101,6 +103,7 @@ def test_a_malformed_registration_names_the_field(api: Api, changes: Json, field
     assert response.json["error"]["details"][0]["field"] == field
 
 
+@pytest.mark.rule("5.6")
 def test_one_sees_oneself_and_administrators_see_all(api: Api) -> None:
     person, other, admin = api.person(), api.person(), api.person(admin=True)
     assert api.get("/users/me", by=person).json["id"] == person.id
@@ -115,6 +118,7 @@ def test_one_sees_oneself_and_administrators_see_all(api: Api) -> None:
     assert listed["meta"]["totalCount"] == 3
 
 
+@pytest.mark.rule("7 409")
 def test_a_name_is_changed_on_the_revision_it_was_read_at(api: Api) -> None:
     person = api.person()
     user = api.get("/users/me", by=person)
@@ -135,6 +139,7 @@ def test_if_match_holds_the_etag(api: Api) -> None:
     assert (stale.status_code, error_code(stale)) == (412, "error.precondition-failed")
 
 
+@pytest.mark.rule("5.6")
 def test_only_administrators_change_types_and_the_tokens_of_before_die(api: Api) -> None:
     person, admin = api.person(), api.person(admin=True)
     assert api.patch("/users/me", {"type": "ADMIN"}, by=person).status_code == 403
@@ -146,6 +151,7 @@ def test_only_administrators_change_types_and_the_tokens_of_before_die(api: Api)
 class TestSuspension:
     """Suspending and reinstating."""
 
+    @pytest.mark.rule("5.2")
     def test_a_suspended_user_is_out_at_once_and_told(self, api: Api) -> None:
         person, admin = api.person(), api.person(admin=True)
         response = api.post(f"/users/{person.id}/suspension", by=admin)

@@ -35,6 +35,7 @@ def test_messages_speak_the_language_of_the_request(api: Api) -> None:
     assert "验证码" in api.outbox()[-1]["text"]
 
 
+@pytest.mark.rule("5 login 3", "5 binding 2")
 def test_sending_requires_a_captcha(api: Api) -> None:
     response = api.post("/verification-codes", {"recipient": "a@example.com", "purpose": "login"})
     assert (response.status_code, error_code(response)) == (400, "error.captcha-required")
@@ -57,6 +58,7 @@ def test_only_addresses_and_numbers_receive_codes(api: Api, recipient: str) -> N
     assert (response.status_code, error_code(response)) == (400, "error.validation-failed")
 
 
+@pytest.mark.rule("5 login 3", "8 SMS code sending rate")
 def test_one_code_a_minute_to_a_device(api: Api, clock: ManualClock) -> None:
     assert ask(api, "a@example.com", device="phone").status_code == 201
     response = ask(api, "b@example.com", device="phone", address="192.0.2.2")
@@ -66,6 +68,7 @@ def test_one_code_a_minute_to_a_device(api: Api, clock: ManualClock) -> None:
     assert ask(api, "b@example.com", device="phone").status_code == 201
 
 
+@pytest.mark.rule("8 SMS code sending rate")
 def test_without_a_device_id_address_and_user_agent_are_the_device(api: Api) -> None:
     assert ask(api, "a@example.com").status_code == 201
     assert ask(api, "b@example.com").status_code == 429
