@@ -2,6 +2,7 @@
 
 import base64
 import json
+import os
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,6 +12,7 @@ from urllib.parse import quote
 import pytest
 from sqlalchemy import MetaData, create_engine, select, text
 
+from tests.e2e.distributions import install
 from tests.support.http import Caller, Reply
 from tests.support.mail import MailServer, code_in
 from tests.support.server import serving, write_config
@@ -32,9 +34,7 @@ EXTRA = f"""
 code_per_device = ["1000/second"]
 code_per_recipient = ["1000/second"]
 code_per_address = ["1000/second"]
-[captcha]
-provider = "fixed"
-answer = "{CAPTCHA}"
+{{captcha}}
 [messages]
 email = ["smtp"]
 [messages.smtp]
@@ -46,6 +46,32 @@ username = "strongroom"
 password = "{SMTP_PASSWORD}"
 """
 
+FIXED = f"""[captcha]
+provider = "fixed"
+answer = "{CAPTCHA}"
+"""
+# What the image shows is known to nobody but the provider, and so to who stands between.
+IMAGE = """[captcha]
+provider = "watched"
+length = 8
+"""
+WATCHED = """
+from pathlib import Path
+from strongroom.builtin.image_captcha import DigitsCaptcha
+from strongroom.plugin_api import hookimpl
+API_VERSION = "1.0"
+class Watched(DigitsCaptcha):
+    name = "watched"
+    def issue(self):
+        challenge = super().issue()
+        with Path(__file__).with_name("answers").open("a") as file:
+            file.write(challenge.state + "\\n")
+        return challenge
+@hookimpl
+def register_captcha_providers():
+    return [Watched]
+"""
+
 
 @dataclass
 class Life:
@@ -53,6 +79,7 @@ class Life:
 
     caller: Caller
     mails: MailServer
+    answers: Path
     secrets: list[str] = field(
         default_factory=lambda: [
             *(OLD, CHANGED, RESET, WRONG, WEAK),
@@ -80,10 +107,16 @@ class Life:
             self.refusals.append(reply)
         return reply.json
 
+    def captcha(self) -> dict[str, str]:
+        """Get a captcha with its answer."""
+        issued = self.send(201, "POST", "/captchas", {})["id"]
+        answer = self.answers.read_text().split()[-1] if self.answers.exists() else CAPTCHA
+        self.secrets.append(answer)
+        return {"id": issued, "answer": answer}
+
     def code(self, purpose: str) -> dict[str, str]:
         """Get a code by mail."""
-        captcha = {"id": self.send(201, "POST", "/captchas", {})["id"], "answer": CAPTCHA}
-        body = {"recipient": EMAIL, "purpose": purpose, "captcha": captcha}
+        body = {"recipient": EMAIL, "purpose": purpose, "captcha": self.captcha()}
         arrived = len(self.mailed_codes())
         sent = self.send(201, "POST", "/verification-codes", body)
         code = code_in(self.mailed_codes, arrived + 1)
@@ -164,7 +197,8 @@ def send_nonsense(life: Life) -> None:
     life.send(413, "POST", "/authorizations", {**login, "more": "x" * TOO_LARGE})
     life.send(400, "POST", "/authorizations", {**login, "secondPassword": RESET})
     life.send(400, "POST", "/authorizations", {"username": [RESET], "password": {"a": RESET}})
-    captcha = {"id": life.send(201, "POST", "/captchas", {})["id"], "answer": f"{CAPTCHA}!"}
+    captcha = life.captcha()
+    captcha["answer"] += "!"
     body = {"recipient": EMAIL, "purpose": CAPTCHA, "captcha": captcha}
     life.send(400, "POST", "/verification-codes", body)
     life.send(400, "POST", "/verification-codes", {**body, "purpose": "login"})
@@ -198,17 +232,28 @@ class Remains:
 
 
 @pytest.fixture
-def remains(tmp_path: Path, database_url: str) -> Remains:
-    output = tmp_path / "output"
+def captcha() -> str:
+    return FIXED
+
+
+@pytest.fixture
+def remains(tmp_path: Path, database_url: str, captcha: str, monkeypatch: pytest.MonkeyPatch) -> Remains:
+    output, site = tmp_path / "output", tmp_path / "site"
+    site.mkdir()
+    install(site, "watched", WATCHED)
+    monkeypatch.setenv("PYTHONPATH", str(site), prepend=os.pathsep)
     with MailServer(SMTP_PASSWORD).serving() as mails:
-        config = write_config(tmp_path, database_url, EXTRA.format(port=mails.port))
+        config = write_config(tmp_path, database_url, EXTRA.format(port=mails.port, captcha=captcha))
         key = f'[server]\nsecret_key = "{SECRET_KEY}"'
-        config.write_text(config.read_text().replace("[server]", key))
+        written = config.read_text().replace('["storage_local"]', '["storage_local", "watched"]')
+        config.write_text(written.replace("[server]", key))
         with serving(config, output) as server:
-            life = Life(Caller(server.url), mails)
+            life = Life(Caller(server.url), mails, site / "answers")
             for act in (register, use_tokens, change_password, reset_password, send_nonsense):
                 act(life)
             tokens = life.log_in(RESET)
+            # One that is still open stands in its table.
+            life.captcha()
             places = raw_files(database_url, "running") | dump(database_url)
             break_down(life, database_url, tokens)
     places |= raw_files(database_url, "stopped")
@@ -251,14 +296,17 @@ def raw_files(database_url: str, when: str) -> dict[str, str]:
 
 def stands_in(secret: str, place: str) -> bool:
     """Tell whether a secret stands in a text, as it is or as it is commonly written."""
-    if secret.isdigit():
-        # Six digits stand by chance within some longer number or hash.
-        return re.search(rf"(?<![0-9A-Za-z]){secret}(?![0-9A-Za-z])", place) is not None
     encoded = secret.encode()
-    forms = (secret, quote(secret), encoded.hex(), base64.b64encode(encoded).decode().rstrip("="))
+    in_base64 = base64.b64encode(encoded).decode()[: len(encoded) * 8 // 6]
+    if secret.isdigit():
+        # Digits stand by chance within some longer number or hash.
+        alone = rf"(?<![0-9A-Za-z]){secret}(?![0-9A-Za-z])"
+        return re.search(alone, place) is not None or in_base64 in place
+    forms = (secret, quote(secret), encoded.hex(), in_base64)
     return any(form in place for form in forms)
 
 
+@pytest.mark.parametrize("captcha", [FIXED, IMAGE], ids=["fixed", "image"])
 def test_no_secret_stands_in_output_tables_or_refusals(remains: Remains) -> None:
     found = [
         (secret, name)
@@ -275,3 +323,13 @@ def test_what_is_looked_through_holds_what_is_no_secret(remains: Remains) -> Non
     assert "strongroom: serving" in remains.places["output"]
     assert "error.malformed-request" in "".join(remains.places.values())
     assert len(remains.secrets) > 20
+
+
+@pytest.mark.parametrize("captcha", [IMAGE], ids=["image"])
+def test_the_answer_of_an_open_captcha_is_sealed(remains: Remains) -> None:
+    answers = [secret for secret in remains.secrets if re.fullmatch("[0-9]{8}", secret)]
+    (sealed,) = [line for line in remains.places["captchas"].splitlines() if line.startswith("eyJ")]
+    header = json.loads(base64.urlsafe_b64decode(sealed.split(".")[0] + "=="))
+    assert header == {"alg": "dir", "enc": "A256GCM"}
+    assert answers
+    assert not any(stands_in(answer, sealed) for answer in answers)
