@@ -17,6 +17,7 @@ UNLIMITED = """
 code_per_device = ["100000/second"]
 code_per_recipient = ["100000/second"]
 code_per_address = ["100000/second"]
+login_per_address = ["100000/second"]
 [captcha]
 provider = "fixed"
 answer = "42"
