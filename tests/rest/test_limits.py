@@ -13,7 +13,9 @@ from tests.support.api import Answer, Api, error_code
 from tests.support.http import at_once
 from tests.support.redis import RedisServer
 
+from strongroom.errors import InvalidCredentials, TooManyRequests
 from strongroom.limits.models import rate_events
+from strongroom.plugin_server import PluginServer
 from strongroom.testing.clock import HOUR, MINUTE, ManualClock
 
 LIMITS = """[limits]
@@ -128,6 +130,20 @@ def test_every_way_to_log_in_is_limited(api: Api) -> None:
     assert [
         name for name, operation in gives_tokens.items() if "429" not in operation["responses"]
     ] == []
+
+
+def test_a_login_by_a_route_of_a_plugin_counts_by_the_same_limit(api: Api) -> None:
+    server = PluginServer(api.container.settings, api.container.identity.login_methods)
+    with api.app.test_request_context(environ_base={"REMOTE_ADDR": "192.0.2.1"}):
+        api.app.preprocess_request()
+        for _ in range(3):
+            with pytest.raises(InvalidCredentials):
+                server.log_in("riddle", {})
+        with pytest.raises(TooManyRequests) as refusal:
+            server.log_in("riddle", {})
+    assert refusal.value.retry_after == 60
+    assert log_in(api).status_code == 429
+    assert log_in(api, "192.0.2.2").status_code == 401
 
 
 class TestRedis:

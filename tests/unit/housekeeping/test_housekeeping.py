@@ -4,8 +4,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from sqlalchemy import Connection, func, select
+from sqlalchemy import func, select
 from tests.support.api import Api
+from tests.support.databases import PostgresqlDatabases
 from tests.support.server import run_command, write_config
 
 from strongroom.audit.models import audit_events
@@ -166,23 +167,18 @@ def test_many_at_once_remove_each_row_once_and_none_that_was_renewed(
     database.close()
 
 
-@pytest.mark.parametrize("postgresql", ["postgresql_databases"])
 def test_on_postgresql_it_waits_for_nobody(
-    request: pytest.FixtureRequest, postgresql: str, clock: ManualClock
+    postgresql_databases: PostgresqlDatabases, clock: ManualClock
 ) -> None:
-    with request.getfixturevalue(postgresql).create() as url:
-        database = Database(url)
-        keep = filled(database, clock, 3)
+    with postgresql_databases.create() as url:
+        one, other = Database(url), Database(url)
+        keep = filled(one, clock, 3)
         clock.advance(HOUR)
-        with database.write() as connection:
-            hold(connection, keep)
-            assert keep.prune(database) == 2
-        database.close()
-
-
-def hold(connection: Connection, keep: Counters) -> None:
-    """Work with one of the rows, and do not end the transaction."""
-    assert keep.add(connection, "test", "1", lifetime=HOUR) == 1
+        with one.write() as connection:
+            assert keep.add(connection, "test", "1", lifetime=HOUR) == 1
+            assert keep.prune(other) == 2
+        one.close()
+        other.close()
 
 
 def test_the_command_says_what_went(tmp_path: Path, database_url: str) -> None:
