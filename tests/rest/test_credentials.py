@@ -1,9 +1,11 @@
 """Binding, unbinding, usernames and passwords: section 4.2 and 5 of the specification."""
 
 import re
+from functools import partial
 
 import pytest
 from tests.support.api import PASSWORD, Answer, Api, Json, Person, error_code
+from tests.support.http import at_once
 
 NEW = "Another2Battery"
 
@@ -211,6 +213,15 @@ class TestPasswords:
         assert api.log_in(person.email).status_code == 401
         assert api.log_in(person.email, NEW).status_code == 200
         assert "password" in api.outbox()[-1]["text"]
+
+    def test_of_changes_at_one_moment_one_holds_and_the_others_are_refused(self, api: Api) -> None:
+        person = api.person()
+        new = [f"{NEW}{number}" for number in range(4)]
+        answers = at_once([partial(self.change, api, person, new=password) for password in new])
+        statuses = [answer.status_code for answer in answers]
+        # Who comes after another's change gives a password that is the old one no more.
+        assert sorted(statuses) == [200, 400, 400, 400]
+        assert api.log_in(person.email, new[statuses.index(200)]).status_code == 200
 
     @pytest.mark.rule("4.2 PUT /users/{userId}/password")
     def test_the_old_password_must_be_right(self, api: Api) -> None:

@@ -1,5 +1,9 @@
 """Changes and resets passwords; every other token of the user dies with the old one."""
 
+from collections.abc import Callable
+
+from sqlalchemy import Connection
+
 from strongroom.accounts.notices import Notices
 from strongroom.audit.service import AuditEvent, AuditService
 from strongroom.authorizations.service import AuthorizationService
@@ -54,9 +58,16 @@ class PasswordService:
             message = "The new password must differ from the old one."
             raise ValidationFailed.of_field("newPassword", "unchanged", message)
         password_hash = self._credentials.hash_password(new, "newPassword")
-        if not self._credentials.is_password_of(user_id, old):
+        old_hash = self._credentials.hash_of(user_id, old)
+        if old_hash is None:
             raise WrongPassword
-        self._set(user_id, password_hash, "password.change", identity.authorization_id, origin)
+
+        def replace(connection: Connection) -> None:
+            # It may have been changed since it was looked at, so as to keep the caller out.
+            if not self._credentials.replace_password(connection, user_id, old_hash, password_hash):
+                raise WrongPassword
+
+        self._set(user_id, replace, "password.change", identity.authorization_id, origin)
         return strength(new)
 
     def reset(self, credential_text: str, code: VerificationCode, new: str, origin: Origin) -> None:
@@ -77,13 +88,23 @@ class PasswordService:
             holders = self._credentials.find_users(connection, [credential])
         if credential not in holders:
             raise CodeInvalid
-        self._set(holders[credential], password_hash, "password.reset", None, origin)
+        user_id = holders[credential]
+
+        def replace(connection: Connection) -> None:
+            self._credentials.set_password(connection, user_id, password_hash)
+
+        self._set(user_id, replace, "password.reset", None, origin)
 
     def _set(
-        self, user_id: str, password_hash: str, action: str, spared: str | None, origin: Origin
+        self,
+        user_id: str,
+        replace: Callable[[Connection], None],
+        action: str,
+        spared: str | None,
+        origin: Origin,
     ) -> None:
         with self._database.write() as connection:
-            self._credentials.set_password(connection, user_id, password_hash)
+            replace(connection)
             self._authorizations.revoke_all(connection, user_id, but=spared)
             contacts = self._notices.contacts(connection, user_id)
             event = AuditEvent(

@@ -13,6 +13,7 @@ from strongroom.credentials.identifiers import identify
 from strongroom.credentials.models import BoundCredential, credentials, passwords
 from strongroom.credentials.passwords import MAX_LENGTH, PasswordHasher
 from strongroom.database import Database
+from strongroom.database.upsert import insert as upsert
 from strongroom.errors import CredentialTaken, ValidationFailed
 from strongroom.ids import new_id
 from strongroom.plugin_api.login import Credential
@@ -117,9 +118,21 @@ class CredentialService:
 
     def set_password(self, connection: Connection, user_id: str, password_hash: str) -> None:
         """Make a hash from :meth:`hash_password` the user's password."""
-        connection.execute(delete(passwords).where(passwords.c.user_id == user_id))
-        row = {"user_id": user_id, "hash": password_hash, "changed_at": self._clock.now()}
-        connection.execute(insert(passwords).values(row))
+        values = {"hash": password_hash, "changed_at": self._clock.now()}
+        row = upsert(connection, passwords).values(user_id=user_id, **values)
+        # Of two who set it at one moment, the later waits for the other and has the last word.
+        connection.execute(row.on_conflict_do_update(index_elements=[passwords.c.user_id], set_=values))
+
+    def replace_password(
+        self, connection: Connection, user_id: str, old_hash: str, new_hash: str
+    ) -> bool:
+        """Set the user's password if the hash is still the old one; return whether it was."""
+        changed = connection.execute(
+            update(passwords)
+            .where(passwords.c.user_id == user_id, passwords.c.hash == old_hash)
+            .values(hash=new_hash, changed_at=self._clock.now())
+        )
+        return changed.rowcount == 1
 
     def password_changed_after(self, connection: Connection, user_id: str, moment: int) -> bool:
         """Return whether a user's password was set after a moment, in milliseconds since the epoch."""
@@ -148,12 +161,13 @@ class CredentialService:
             self._rehash(user_id, stored, password)
         return credential
 
-    def is_password_of(self, user_id: str, password: str) -> bool:
-        """Return whether a password is the user's."""
+    def hash_of(self, user_id: str, password: str) -> str | None:
+        """Return the hash that is kept of the user's password, if that is the one given."""
         query = select(passwords.c.hash).where(passwords.c.user_id == user_id)
         with self._database.read() as connection:
-            stored = connection.execute(query).scalar()
-        return len(password) <= MAX_LENGTH and self._hasher.verify(password, stored)
+            stored: str | None = connection.execute(query).scalar()
+        fits = len(password) <= MAX_LENGTH and self._hasher.verify(password, stored)
+        return stored if fits else None
 
     def _password_of(self, credential: Credential) -> tuple[str, str] | None:
         query = (
