@@ -61,14 +61,5 @@ RULES: Final = {
     "8 bound login identifiers": "at least one of e-mail and mobile number",
 }
 """By the name that a test is marked with: ``@pytest.mark.rule("5 login 2")``. What section 5 calls not
-implemented, a reminder of logins from another place, is no rule."""
-
-PENDING: Final = frozenset(
-    {
-        "4.2 POST /api/v1/users/{userId}/wechatIds",
-        "4.2 POST /api/v1/wechat-authorizations",
-        "4.2 POST /api/v1/miniProgram-authorization",
-        "5 binding 4",
-    }
-)
-"""Rules of what is still to be built. Sections 4.3 and 4.4 join the table with their endpoints."""
+implemented, a reminder of logins from another place, is no rule. Sections 4.3 and 4.4 join the table
+with the endpoints of files."""

@@ -26,6 +26,7 @@ def logins(api: Api, platform: WeChat) -> Logins:
 
 class TestBinding:
     @pytest.mark.parametrize("app", ["site", "mini"])
+    @pytest.mark.rule("4.2 POST /api/v1/users/{userId}/wechatIds", "5 binding 4")
     def test_after_binding_the_user_logs_in_by_it(self, app: str, api: Api, logins: Logins) -> None:
         person = api.person()
         response = logins.bind(person, "lin", app)
@@ -34,6 +35,7 @@ class TestBinding:
         assert logins.log_in("lin", app).json["user"]["id"] == person.id
         assert ("email", person.email) in logins.held(person)
 
+    @pytest.mark.rule("5 binding 4")
     def test_an_id_of_another_account_is_409_and_stays_there(self, api: Api, logins: Logins) -> None:
         holder, other = api.person(), api.person()
         logins.bind(holder, "lin", "mini")
@@ -137,6 +139,7 @@ class TestBindingState:
         response = api.post(PATH, body, by=api.person())
         assert (response.status_code, error_code(response)) == (400, "error.wechat-app-unknown")
 
+    @pytest.mark.rule("5 binding 4")
     def test_a_code_that_proves_nothing_binds_nothing(self, api: Api, logins: Logins) -> None:
         person = api.person()
         response = api.post(PATH, {"code": "made-up"}, by=person)

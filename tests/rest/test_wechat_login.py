@@ -9,7 +9,7 @@ from tests.support.api import Api, error_code
 from tests.support.http import at_once
 from tests.support.wechat import Browser, Logins, WeChat
 
-from strongroom.limits.rates import Allowance
+from strongroom.limits.requests import RequestLimits
 
 AUTHORIZATIONS = "/api/v1/wechat-authorizations"
 MINI_PROGRAM = "/api/v1/miniProgram-authorization"
@@ -36,6 +36,7 @@ def logins(api: Api, platform: WeChat) -> Logins:
 
 
 class TestWebsite:
+    @pytest.mark.rule("4.2 POST /api/v1/wechat-authorizations")
     def test_a_scan_logs_in_and_registers_whoever_is_new(self, logins: Logins) -> None:
         response = logins.scan("lin")
         assert response.status_code == 200
@@ -146,6 +147,7 @@ class TestWebsite:
 
 
 class TestMiniProgram:
+    @pytest.mark.rule("4.2 POST /api/v1/miniProgram-authorization")
     def test_a_code_logs_in_without_any_redirect(self, logins: Logins) -> None:
         response = logins.open_mini_program("lin")
         assert response.status_code == 200
@@ -299,9 +301,11 @@ class TestSameAsOtherLogins:
         assert user in {event["actor"]["$ref"] for event in events if event["actor"]}
 
     def test_an_address_has_only_so_many_attempts(self, api: Api) -> None:
-        rates = api.container.settings.limits.login_per_address
-        for _ in range(rates[0].count):
-            api.container.base.rates.spend(Allowance("login", "127.0.0.1", rates))
+        limits, count = api.app.extensions["strongroom"][RequestLimits], 0
+        with api.app.test_request_context(environ_base={"REMOTE_ADDR": "127.0.0.1"}):
+            while limits.has_room("login_per_address"):
+                count += 1
+        assert count == api.container.settings.limits.login_per_address[0].count
         response = api.post(MINI_PROGRAM, {"code": "made-up"})
         assert (response.status_code, error_code(response)) == (429, "error.too-many-requests")
 
