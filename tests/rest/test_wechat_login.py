@@ -350,3 +350,16 @@ class TestWithoutRegistration:
         person = api.person()
         assert logins.bind(person, "lin", "site").status_code == 201
         assert logins.scan("lin").json["user"]["id"] == person.id
+
+
+class TestWithoutTheMethod:
+    """The plugin is enabled, and nothing of it is in use: then it needs no options either."""
+
+    @pytest.fixture
+    def config_changes(self) -> dict[str, str]:
+        return {'["storage_local"]': '["storage_local", "login_wechat"]'}
+
+    @pytest.mark.parametrize("path", [AUTHORIZATIONS, MINI_PROGRAM, "/api/v1/users/me/wechatIds"])
+    def test_the_interfaces_are_501(self, api: Api, path: str) -> None:
+        response = api.post(path, {}, by=api.person())
+        assert (response.status_code, error_code(response)) == (501, "error.not-implemented")

@@ -1,0 +1,216 @@
+"""A real browser logs in by WeChat: confirms, denies, comes too late, and tries what is not its own."""
+
+import re
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, FrameLocator, Page, expect, sync_playwright
+
+from tests.support.http import Caller
+from tests.support.server import Server, serving, write_config
+from tests.support.wechat import CALLBACK, WeChat, wechat
+
+CHROMIUM = Path("/usr/bin/chromium")
+SCAN = "/api/v1/wechat-authorizations/scan?app=site"
+
+pytestmark = pytest.mark.skipif(not CHROMIUM.exists(), reason=f"there is no browser at {CHROMIUM}")
+
+EMBEDDING = """<!doctype html><title>An app</title>
+<script>var told = []; addEventListener("message", event => told.push(event.data))</script>
+<iframe src="{url}"></iframe>"""
+
+
+@pytest.fixture(scope="module")
+def platform() -> Iterator[WeChat]:
+    with wechat() as platform:
+        yield platform
+
+
+@pytest.fixture(scope="module")
+def server(platform: WeChat, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    folder = tmp_path_factory.mktemp("wechat")
+    with serving(wechat_config(folder, platform)) as server:
+        yield server
+
+
+def wechat_config(folder: Path, platform: WeChat, database_url: str | None = None) -> Path:
+    """Write a configuration of which WeChat is a part."""
+    url = database_url or f"sqlite:///{folder}/strongroom.sqlite3"
+    path = write_config(folder, url)
+    text = path.read_text()
+    port = next(line.split("=")[1].strip() for line in text.splitlines() if line.startswith("port"))
+    text = text.replace('["storage_local"]', '["storage_local", "login_wechat"]')
+    text = text.replace('methods = ["password"]', 'methods = ["password", "wechat"]')
+    path.write_text(text + platform.config(f"http://127.0.0.1:{port}"))
+    return path
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    context = browser.new_context()
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def page(context: BrowserContext, server: Server) -> Page:
+    """The scan page, with whatever the browser complains of as a failure."""
+    page = context.new_page()
+    page.goto(server.url + SCAN)
+    return page
+
+
+def framed(page: Page) -> FrameLocator:
+    return page.frame_locator("iframe")
+
+
+def decide(page: Page, person: str, decision: str) -> None:
+    """Play the person with the phone, in the platform's page within the scan page."""
+    framed(page).get_by_label(person).check()
+    framed(page).get_by_role("button", name=decision).click()
+
+
+def name_of(server: Server, token: str) -> Any:
+    return Caller(server.url).bearing(token).send("GET", "/users/me").json["name"]
+
+
+def test_confirming_logs_in_and_hands_the_tokens_to_the_page_around(
+    context: BrowserContext, server: Server
+) -> None:
+    page = context.new_page()
+    url = f"{server.url}/an-app"
+    page.route(url, lambda route: route.fulfill(
+        content_type="text/html", body=EMBEDDING.format(url=server.url + SCAN)))  # fmt: skip
+    page.goto(url)
+    scan_page = page.frame_locator("iframe")
+    qr_page = scan_page.frame_locator("iframe")
+    qr_page.get_by_label("林小雨").check()
+    qr_page.get_by_role("button", name="Confirm").click()
+    expect(qr_page.get_by_text("You are logged in.")).to_be_visible()
+    expect(qr_page.get_by_text("林小雨")).to_be_visible()
+    expect(scan_page.get_by_text("You are logged in.")).to_be_visible()
+    (told,) = page.evaluate("told")
+    assert (told["type"], told["outcome"]) == ("strongroom-wechat", "logged-in")
+    assert name_of(server, told["authorization"]["accessToken"]) == "林小雨"
+
+
+def test_neither_code_nor_state_stays_in_the_address(page: Page, server: Server) -> None:
+    decide(page, "Ada", "Confirm")
+    expect(framed(page).get_by_text("You are logged in.")).to_be_visible()
+    assert [frame.url for frame in page.frames][-1] == server.url + CALLBACK
+
+
+def test_denying_is_told(page: Page) -> None:
+    decide(page, "Ada", "Deny")
+    expect(framed(page).get_by_text("You have denied the login.")).to_be_visible()
+    expect(page.get_by_text("You have denied the login.", exact=True)).to_be_visible()
+
+
+def test_denying_on_a_phone_that_sends_nobody_back_leaves_another_try(
+    page: Page, platform: WeChat
+) -> None:
+    platform.platform.denial_redirects = False
+    decide(page, "Ada", "Deny")
+    expect(framed(page).get_by_text("denied on the phone")).to_be_visible()
+    platform.platform.denial_redirects = True
+    page.get_by_role("button", name="Get another QR code").click()
+    decide(page, "Ada", "Confirm")
+    expect(page.get_by_text("You are logged in.", exact=True)).to_be_visible()
+
+
+def answers(page: Page) -> tuple[str, str]:
+    """Let a scan be confirmed, and return the code and state that came back, unused."""
+    with page.expect_request(lambda request: CALLBACK in request.url) as came_back:
+        page.route("**/wechat-authorizations", lambda route: route.abort())
+        decide(page, "Ada", "Confirm")
+    expect(framed(page).get_by_text("The login did not work.")).to_be_visible()
+    page.unroute("**/wechat-authorizations")
+    query = parse_qs(urlsplit(came_back.value.url).query)
+    return query["code"][0], query["state"][0]
+
+
+def come_back(page: Page, server: Server, code: str, state: str) -> None:
+    page.goto(f"{server.url}{CALLBACK}?code={code}&state={state}")
+
+
+def test_a_state_logs_in_once(page: Page, server: Server, platform: WeChat) -> None:
+    code, state = answers(page)
+    come_back(page, server, code, state)
+    expect(page.get_by_text("You are logged in.")).to_be_visible()
+    come_back(page, server, platform.code("site", "ada"), state)
+    expect(page.get_by_text("error.state-invalid")).to_be_visible()
+
+
+def test_a_code_logs_in_once(page: Page, server: Server) -> None:
+    code, state = answers(page)
+    come_back(page, server, code, state)
+    expect(page.get_by_text("You are logged in.")).to_be_visible()
+    page.goto(server.url + SCAN)
+    _, fresh = answers(page)
+    come_back(page, server, code, fresh)
+    expect(page.get_by_text("error.wechat-code-used")).to_be_visible()
+
+
+def test_another_browsers_state_does_not_log_in(browser: Browser, page: Page, server: Server) -> None:
+    code, state = answers(page)
+    other = browser.new_context()
+    victim = other.new_page()
+    # With a cookie of its own, and without one.
+    for path in (CALLBACK, SCAN):
+        come_back(victim, server, code, state)
+        expect(victim.get_by_text("error.state-invalid")).to_be_visible()
+        victim.goto(server.url + path)
+        victim.wait_for_load_state("networkidle")
+    other.close()
+    come_back(page, server, code, state)
+    expect(page.get_by_text("You are logged in.")).to_be_visible()
+
+
+def test_the_pages_speak_chinese_to_those_who_do(browser: Browser, server: Server) -> None:
+    context = browser.new_context(locale="zh-CN")
+    page = context.new_page()
+    page.goto(server.url + SCAN)
+    expect(page.get_by_role("heading", name="微信登录")).to_be_visible()
+    context.close()
+
+
+def test_nothing_on_the_pages_is_refused_by_their_own_policy(
+    context: BrowserContext, server: Server
+) -> None:
+    complaints: list[str] = []
+    page = context.new_page()
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.goto(server.url + SCAN)
+    decide(page, "Ada", "Confirm")
+    expect(page.get_by_text("You are logged in.", exact=True)).to_be_visible()
+    assert complaints == []
+
+
+@pytest.mark.parametrize("path", [SCAN, CALLBACK])
+def test_the_policy_allows_only_what_carries_the_nonce_of_this_answer(path: str, server: Server) -> None:
+    policies = []
+    for _ in range(2):
+        with urllib.request.urlopen(server.url + path, timeout=30) as response:
+            policies.append(response.headers["Content-Security-Policy"])
+            html = response.read().decode()
+            assert response.headers["Cache-Control"] == "no-store"
+            assert response.headers["Referrer-Policy"] == "no-referrer"
+        nonce = policies[-1].partition("script-src 'nonce-")[2].partition("'")[0]
+        assert html.count("<script") == html.count(f'<script nonce="{nonce}"') == 1
+        assert "unsafe" not in policies[-1]
+        assert not re.search(r"\s(on\w+|style)=", html)
+    assert policies[0] != policies[1]
+    assert "frame-ancestors 'self';" in policies[0]
