@@ -13,6 +13,8 @@ from strongroom.authorizations.views import blueprint as authorizations_blueprin
 from strongroom.clock import Clock
 from strongroom.config import Configuration, Settings
 from strongroom.files.bundles.views import blueprint as bundles_blueprint
+from strongroom.files.change_views import blueprint as file_changes_blueprint
+from strongroom.files.grant_views import blueprint as permissions_blueprint
 from strongroom.files.views import blueprint as files_blueprint
 from strongroom.limits.requests import RequestLimits
 from strongroom.plugin_manager import PluginError
@@ -39,6 +41,8 @@ BLUEPRINTS = (
     tenants_blueprint,
     files_blueprint,
     bundles_blueprint,
+    file_changes_blueprint,
+    permissions_blueprint,
     audit_blueprint,
 )
 

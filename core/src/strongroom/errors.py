@@ -156,6 +156,16 @@ class RevisionConflict(StrongroomError):
     message = "The resource has changed since the revision given."
 
 
+class MoveIntoItself(StrongroomError):
+    status, code = 409, "error.move-into-itself"
+    message = "A folder cannot be moved into itself, or into what lies below it."
+
+
+class NotAMember(StrongroomError):
+    status, code = 409, "error.not-a-member"
+    message = "Only members of the tenant can be granted something in it."
+
+
 class NotAFolder(StrongroomError):
     status, code = 409, "error.not-a-folder"
     message = "The node is a file, and nothing can be put into it."

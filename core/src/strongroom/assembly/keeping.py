@@ -8,9 +8,14 @@ from strongroom.assembly.foundation import Foundation
 from strongroom.files.access import AccessControl
 from strongroom.files.bundles.contents import Contents
 from strongroom.files.bundles.service import BundleService
+from strongroom.files.explaining import AccessExplainer
+from strongroom.files.grants import GrantService
 from strongroom.files.listing import FileListing
+from strongroom.files.moving import MovingService
+from strongroom.files.replacing import ReplacingService
 from strongroom.files.service import FileService
 from strongroom.files.tree import Tree
+from strongroom.files.visibility import Visibility
 from strongroom.plugin_api.storage import StorageBackend, StorageError
 from strongroom.storage.inventory import Inventory
 from strongroom.storage.migration import Migration
@@ -29,6 +34,10 @@ class KeepingServices:
     inventory: Inventory
     migration: Migration
     files: FileService
+    moving: MovingService
+    replacing: ReplacingService
+    grants: GrantService
+    explainer: AccessExplainer
     listing: FileListing
     bundles: BundleService
 
@@ -47,11 +56,13 @@ def assemble_keeping(base: Foundation) -> KeepingServices:
         base.audit,
         any_user_creates=settings.files.user_tenants,
     )
+    visibility = Visibility()
+    tree = Tree(base.clock, visibility)
     blobs = BlobService(database, base.clock, _open_storages(base), settings.files.storage)
     files = FileService(
         database,
         access,
-        Tree(base.clock),
+        tree,
         blobs,
         tenants,
         max_file_bytes=settings.files.max_file_bytes,
@@ -65,13 +76,17 @@ def assemble_keeping(base: Foundation) -> KeepingServices:
         lifetime=settings.files.bundle_lifetime_seconds * 1000,
     )
     return KeepingServices(
-        tenants,
-        blobs,
-        Inventory(database, blobs.storages),
-        Migration(database, base.clock, blobs),
-        files,
-        FileListing(database, access, base.users),
-        bundles,
+        tenants=tenants,
+        blobs=blobs,
+        inventory=Inventory(database, blobs.storages),
+        migration=Migration(database, base.clock, blobs),
+        files=files,
+        moving=MovingService(database, access, tree),
+        replacing=ReplacingService(database, access, files, blobs, tenants),
+        grants=GrantService(database, base.clock, access, visibility, base.users, base.audit),
+        explainer=AccessExplainer(database, access),
+        listing=FileListing(database, access, base.users),
+        bundles=bundles,
     )
 
 

@@ -10,7 +10,7 @@ from strongroom.errors import Forbidden, NotAFolder
 from strongroom.files.access import AccessControl, NodeView
 from strongroom.files.models import Node, NodeType, Permission, grants, nodes
 from strongroom.identity import Identity
-from strongroom.paging import Page, Paging, select_page
+from strongroom.paging import Page, Paging, seek_page
 from strongroom.tenants.models import Role
 from strongroom.users.service import UserService
 
@@ -91,28 +91,23 @@ class FileListing:
                 & self._access.is_in_force(),
             )
             .where(nodes.c.parent_id == parent_id)
-            .order_by(nodes.c.name)
         )
-        count = select(func.count()).select_from(nodes).where(nodes.c.parent_id == parent_id)
-        return select_page(connection, query, count, paging, lambda row: _view(row, inherited))
+        positions = select(nodes.c.name).where(nodes.c.parent_id == parent_id)
+        return seek_page(connection, query, positions, paging, lambda row: _view(row, inherited))
 
     def _granted(
         self, connection: Connection, tenant_id: str, user_id: str, paging: Paging
     ) -> Page[NodeView]:
         mine = (
-            (grants.c.user_id == user_id)
-            & (grants.c.tenant_id == tenant_id)
-            & grants.c.parent_visible.is_(False)
-            & self._access.is_in_force()
+            (grants.c.user_id == user_id) & (grants.c.tenant_id == tenant_id) & self._access.is_at_top()
         )
         query = (
             select(*nodes.c, grants.c.permission)
             .join(grants, grants.c.node_id == nodes.c.id)
             .where(mine)
-            .order_by(grants.c.node_name, grants.c.node_id)
         )
-        count = select(func.count()).select_from(grants).where(mine)
-        return select_page(connection, query, count, paging, lambda row: _view(row, Permission.NONE))
+        positions = select(grants.c.node_name, grants.c.node_id).where(mine)
+        return seek_page(connection, query, positions, paging, lambda row: _view(row, Permission.NONE))
 
     def _summaries(self, connection: Connection, page: Page[NodeView]) -> Summaries:
         return self._users.summaries(connection, {view.node.owner_id for view in page.items})

@@ -6,14 +6,15 @@ from typing import Final
 
 from sqlalchemy import (
     BigInteger,
-    Boolean,
     Column,
     ForeignKey,
+    ForeignKeyConstraint,
     Index,
     SmallInteger,
     String,
     Table,
     UniqueConstraint,
+    text,
 )
 
 from strongroom.database.metadata import Id, Name, Timestamp, metadata
@@ -35,6 +36,10 @@ class Permission(IntEnum):
     MANAGE = 3
 
 
+FOREVER: Final = 2**63 - 1
+"""Later than any time. Columns say it as null."""
+
+
 @dataclass(frozen=True, slots=True)
 class Node:
     """A row of :data:`nodes`. ``checksum`` is SHA-256 in hexadecimal digits; ``size`` is in bytes."""
@@ -52,6 +57,18 @@ class Node:
     created_at: int
     updated_at: int
     revision: int
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """What a user was granted on a node. ``expires_at`` is ``None`` for ever."""
+
+    node_id: str
+    user_id: str
+    permission: Permission
+    expires_at: int | None
+    granted_by: str | None
+    created_at: int
 
 
 nodes: Final = Table(
@@ -82,15 +99,34 @@ grants: Final = Table(
     "grants",
     metadata,
     Column("node_id", Id, ForeignKey("nodes.id", ondelete="CASCADE"), primary_key=True),
-    Column("user_id", Id, ForeignKey("users.id", ondelete="CASCADE"), primary_key=True),
-    Column("tenant_id", Id, ForeignKey("tenants.id", ondelete="CASCADE"), nullable=False),
+    Column("user_id", Id, primary_key=True),
+    Column("tenant_id", Id, nullable=False),
     Column("permission", SmallInteger, nullable=False),
     Column("expires_at", Timestamp),
     Column("granted_by", Id),
     Column("created_at", Timestamp, nullable=False),
     Column("node_name", Name, nullable=False),
-    Column("parent_visible", Boolean, nullable=False),
-    Index("ix_grants_top_level", "user_id", "tenant_id", "parent_visible", "node_name", "node_id"),
+    Column("parent_visible_until", Timestamp),
+    ForeignKeyConstraint(
+        ["tenant_id", "user_id"],
+        ["tenant_members.tenant_id", "tenant_members.user_id"],
+        ondelete="CASCADE",
+    ),
+    Index(None, "user_id", "tenant_id", "parent_visible_until"),
+    Index(
+        "ix_grants_top_level",
+        "user_id",
+        "tenant_id",
+        "node_name",
+        "node_id",
+        "parent_visible_until",
+        "expires_at",
+        sqlite_where=text("parent_visible_until IS NOT NULL"),
+        postgresql_where=text("parent_visible_until IS NOT NULL"),
+    ),
 )
-"""``node_name`` is the node's name again, and ``parent_visible`` tells that the user sees the folder
-around the node too, so that a page of a user's top level is one range of one index."""
+"""Only members hold grants: who leaves a tenant loses them, in the same statement.
+
+So that a page of what a user sees at the top is one range of one index, a grant repeats the node's name
+and tells until when the user's grants on the folders around it last: 0 if there are none, null if one of
+them lasts for ever. Those rows, most of them their creators', the index leaves out."""

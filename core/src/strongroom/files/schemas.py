@@ -4,16 +4,93 @@ from marshmallow import Schema, fields, validate
 
 from strongroom.files.models import NodeType, Permission
 from strongroom.files.service import OnConflict
+from strongroom.tenants.models import Role
 from strongroom.web.envelope import ReferenceSchema
 from strongroom.web.schema import Moment
 
-_PERMISSIONS = [item.name.lower() for item in Permission if item is not Permission.NONE]
+_LEVELS = [item.name.lower() for item in Permission]
+_PERMISSIONS = _LEVELS[1:]
 
 
 class NewFolderSchema(Schema):
     """A folder to be made."""
 
     name = fields.String(required=True)
+
+
+class RenameSchema(Schema):
+    """Another name; with a revision, here or in If-Match, nothing that came since is lost."""
+
+    name = fields.String(required=True)
+    revision = fields.Integer(strict=True, load_default=None)
+
+
+class DirectorySchema(Schema):
+    """Another place, and another name if one is given."""
+
+    parentId = fields.String(
+        required=True, allow_none=True, metadata={"description": "The folder; null is the top"}
+    )
+    name = fields.String(load_default=None)
+    revision = fields.Integer(strict=True, load_default=None)
+
+
+class NewGrantSchema(Schema):
+    """What is to be granted to a member of the tenant."""
+
+    ownerId = fields.String(required=True)
+    permission = fields.String(required=True, validate=validate.OneOf(_PERMISSIONS))
+    expiresAt = Moment(
+        load_default=None,
+        allow_none=True,
+        metadata={"description": "As `2026-06-21T00:00:00Z`; null is for ever"},
+    )
+
+
+class GrantSchema(Schema):
+    """A permission that a user holds on a file or folder."""
+
+    fileId = fields.String(required=True)
+    ownerId = fields.String(required=True)
+    owner = fields.Nested(ReferenceSchema, required=True)
+    permission = fields.String(required=True, validate=validate.OneOf(_PERMISSIONS))
+    expiresAt = Moment(required=True, allow_none=True)
+    grantedBy = fields.Nested(ReferenceSchema, required=True, allow_none=True)
+    createdAt = Moment(required=True)
+
+
+class AccessQuery(Schema):
+    """About whom one asks."""
+
+    userId = fields.String(load_default=None, metadata={"description": "Oneself, if it is left out"})
+
+
+class AccessReasonSchema(Schema):
+    """A grant on the file or folder, or on a folder around it."""
+
+    fileId = fields.String(required=True)
+    fileName = fields.String(
+        required=True, allow_none=True, metadata={"description": "Null where the caller may not look"}
+    )
+    permission = fields.String(required=True, validate=validate.OneOf(_PERMISSIONS))
+    expiresAt = Moment(required=True, allow_none=True)
+    inForce = fields.Boolean(required=True)
+
+
+class AccessSchema(Schema):
+    """What a user may do with a file or folder, and why: administrators manage all, others by grants."""
+
+    userId = fields.String(required=True)
+    role = fields.String(
+        required=True,
+        allow_none=True,
+        validate=validate.OneOf([role.value for role in Role]),
+        metadata={"description": "In the tenant; null for who is no member"},
+    )
+    permission = fields.String(required=True, validate=validate.OneOf(_LEVELS))
+    grants = fields.List(
+        fields.Nested(AccessReasonSchema), required=True, metadata={"description": "The nearest first"}
+    )
 
 
 class FolderConflictQuery(Schema):
@@ -48,7 +125,7 @@ class NodeSchema(Schema):
         required=True, allow_none=True, metadata={"description": "`sha256:` and hexadecimal digits"}
     )
     owner = fields.Nested(ReferenceSchema, required=True)
-    permission = fields.String(required=True, validate=validate.OneOf(_PERMISSIONS))
+    permission = fields.String(required=True, validate=validate.OneOf(_LEVELS))
     revision = fields.Integer(required=True)
     createdAt = Moment(required=True)
     updatedAt = Moment(required=True)

@@ -20,7 +20,7 @@ from strongroom.files.access import AccessControl, NodeView
 from strongroom.files.media_types import sniff
 from strongroom.files.models import Node, NodeType, Permission
 from strongroom.files.names import normalize_name
-from strongroom.files.tree import FileContent, Place, Tree
+from strongroom.files.tree import FileContent, Place, Tree, require_revision
 from strongroom.identity import Identity
 from strongroom.plugin_api.storage import ByteSource, ByteStream
 from strongroom.storage.service import BlobService, ReceivedBlob
@@ -113,6 +113,7 @@ class FileService:
         """
         name = normalize_name(name)
         with self._database.write() as connection:
+            self._access.memberships.take_turns(connection, tenant_id)
             place = self._place(connection, identity, tenant_id, parent_id)
             add = self._tree.add_numbered if on_conflict is OnConflict.RENAME else self._tree.add
             return NodeView(add(connection, place, name, identity.user_id, None), Permission.MANAGE)
@@ -218,6 +219,7 @@ class FileService:
             UnsupportedMediaType: files of its type are not accepted.
             StorageFull: the tenant's quota would be exceeded.
         """
+        self._access.memberships.take_turns(connection, target.tenant_id)
         place = self._place(connection, identity, target.tenant_id, target.parent_id)
         blob = received.blob
         media_type = self.judge(received.head, target.name)
@@ -226,7 +228,7 @@ class FileService:
         if target.on_conflict is OnConflict.REPLACE:
             existing = self._tree.find_child(connection, place.parent_id, target.name)
             if existing is not None:
-                return self._replace(connection, identity, existing, content, reserved)
+                return self.replace(connection, identity, existing, content, reserved=reserved)
         renames = target.on_conflict is OnConflict.RENAME
         add = self._tree.add_numbered if renames else self._tree.add
         node = add(connection, place, target.name, identity.user_id, content)
@@ -243,16 +245,20 @@ class FileService:
         with self._database.read() as connection:
             return self._access.require(connection, identity, tenant_id, node_id, Permission.READ)
 
-    def delete(self, identity: Identity, tenant_id: str, node_id: str) -> None:
+    def delete(
+        self, identity: Identity, tenant_id: str, node_id: str, revision: int | None = None
+    ) -> None:
         """Remove a node and all below it.
 
         Raises:
             Forbidden: the caller is no member, or does not manage it.
             NotFound: the tenant holds no such node.
-            RevisionConflict: something was put into the subtree at this moment.
+            RevisionConflict: it has changed since the revision given.
         """
         with self._database.write() as connection:
+            self._access.memberships.take_turns(connection, tenant_id)
             view = self._access.require(connection, identity, tenant_id, node_id, Permission.MANAGE)
+            require_revision(view.node, revision)
             removed = self._tree.remove(connection, view.node)
             released = self._blobs.release(connection, removed.blob_keys)
             self._tenants.space.use(connection, tenant_id, -removed.size)
@@ -275,9 +281,7 @@ class FileService:
         self.require_folder(connection, identity, tenant_id, parent_id)
         if parent_id is None:
             self._tree.ensure_root(connection, tenant_id, identity.user_id)
-            return Place(tenant_id, tenant_id, visible_by_grant=False)
-        granted = self._access.granted(connection, parent_id, identity.user_id)
-        return Place(tenant_id, parent_id, visible_by_grant=granted >= Permission.READ)
+        return Place(tenant_id, parent_id or tenant_id)
 
     def require_folder(
         self, connection: Connection, identity: Identity, tenant_id: str, parent_id: str | None
@@ -296,14 +300,22 @@ class FileService:
         if view.node.type != NodeType.FOLDER:
             raise NotAFolder
 
-    def _replace(
+    def replace(
         self,
         connection: Connection,
         identity: Identity,
         existing: Node,
         content: FileContent,
-        reserved: int,
+        *,
+        reserved: int = 0,
     ) -> NodeView:
+        """Give a file content that is kept already.
+
+        Raises:
+            Forbidden: the caller may not write to it.
+            NameConflict: it is a folder.
+            StorageFull: the tenant's quota would be exceeded.
+        """
         if existing.blob_key is None:
             raise NameConflict.of_field("name", "taken", NameConflict.message)
         view = self._access.require(

@@ -1,18 +1,29 @@
 """Changes the tree, within the caller's transaction and after the caller's permission is known."""
 
 from dataclasses import asdict, dataclass, replace
+from typing import Any
 
-from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy import Connection, Select, bindparam, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from strongroom.clock import Clock, next_revision
 from strongroom.database.upsert import insert as upsert
 from strongroom.errors import NameConflict, NotFound, RevisionConflict
-from strongroom.files.models import Node, NodeType, Permission, grants, nodes
+from strongroom.files.models import FOREVER, Node, NodeType, Permission, grants, nodes
 from strongroom.files.names import numbered
+from strongroom.files.paths import folders_around
+from strongroom.files.visibility import Visibility
 from strongroom.ids import new_id
 
 _MAX_NUMBER = 1000
+
+
+def _is_within() -> Select[Any]:
+    path = folders_around()
+    return select(path.c.id).where(path.c.id == bindparam("folder_id"))
+
+
+_IS_WITHIN = _is_within()
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,12 +33,10 @@ class Place:
     Args:
         tenant_id: the tenant.
         parent_id: the folder, which is the tenant's root for a node without one.
-        visible_by_grant: whether the node's creator sees that folder by a grant.
     """
 
     tenant_id: str
     parent_id: str
-    visible_by_grant: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +60,9 @@ class RemovedSubtree:
 class Tree:
     """The nodes of all tenants."""
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Clock, visibility: Visibility) -> None:
         self._clock = clock
+        self._visibility = visibility
 
     def ensure_root(self, connection: Connection, tenant_id: str, user_id: str) -> None:
         """Make the tenant's root, unless it is there."""
@@ -95,21 +105,50 @@ class Tree:
             revision=now,
         )
         self._insert(connection, node)
-        self._grant_to_creator(connection, node, place)
+        self._grant_to_creator(connection, node)
         return node
 
     def add_numbered(
         self, connection: Connection, place: Place, name: str, owner_id: str, content: FileContent | None
     ) -> Node:
         """Do as :meth:`add`, under the first of "name", "name (1)", "name (2)"... that is free."""
+        free = self.free_name(connection, place.parent_id, name)
+        return self.add(connection, place, free, owner_id, content)
+
+    def free_name(self, connection: Connection, parent_id: str, name: str) -> str:
+        """Return the first of "name", "name (1)", "name (2)"... that is free in a folder.
+
+        Raises:
+            NameConflict: a thousand of them are taken.
+        """
         for number in range(_MAX_NUMBER):
             candidate = numbered(name, number) if number else name
-            if self.find_child(connection, place.parent_id, candidate) is None:
-                try:
-                    return self.add(connection, place, candidate, owner_id, content)
-                except NameConflict:
-                    continue
+            if self.find_child(connection, parent_id, candidate) is None:
+                return candidate
         raise NameConflict
+
+    def is_within(self, connection: Connection, node_id: str, folder_id: str) -> bool:
+        """Return whether a node is a folder, or lies somewhere below it."""
+        parameters = {"node_id": node_id, "folder_id": folder_id}
+        return connection.execute(_IS_WITHIN, parameters).first() is not None
+
+    def move(self, connection: Connection, node: Node, parent_id: str, name: str) -> Node:
+        """Give a node another folder or another name, or both. What lies below it is not touched.
+
+        Raises:
+            NameConflict: the folder holds something of that name.
+            RevisionConflict: the node has changed since it was read.
+        """
+        if self.find_child(connection, parent_id, name) is not None:
+            raise NameConflict.of_field("name", "taken", NameConflict.message)
+        seen_before = self._visibility.until_by_user(connection, node.id)
+        changed = self._change(connection, node, parent_id=parent_id, name=name)
+        if name != node.name:
+            repeated = update(grants).where(grants.c.node_id == node.id)
+            connection.execute(repeated.values(node_name=name))
+        if parent_id != node.parent_id:
+            self._visibility.moved(connection, changed.tenant_id, node.id, seen_before)
+        return changed
 
     def replace_content(self, connection: Connection, node: Node, content: FileContent) -> Node:
         """Give a file other content.
@@ -117,16 +156,23 @@ class Tree:
         Raises:
             RevisionConflict: the file has changed since it was read.
         """
+        return self._change(connection, node, **asdict(content))
+
+    def remove(self, connection: Connection, node: Node) -> RemovedSubtree:
+        """Remove a node and all below it; grants on them go too."""
+        below = select(nodes.c.id).where(nodes.c.id == node.id).cte(recursive=True)
+        child = nodes.alias()
+        below = below.union_all(select(child.c.id).join(below, child.c.parent_id == below.c.id))
+        within = nodes.c.id.in_(select(below.c.id))
+        keys = connection.execute(select(nodes.c.blob_key).where(within, nodes.c.blob_key.is_not(None)))
+        blob_keys = tuple(keys.scalars())
+        size = connection.execute(select(func.sum(nodes.c.size)).where(within)).scalar_one()
+        connection.execute(delete(nodes).where(within))
+        return RemovedSubtree(blob_keys, int(size))
+
+    def _change(self, connection: Connection, node: Node, **values: Any) -> Node:
         now = self._clock.now()
-        changed = replace(
-            node,
-            blob_key=content.blob_key,
-            size=content.size,
-            content_type=content.content_type,
-            checksum=content.checksum,
-            updated_at=now,
-            revision=next_revision(node.revision, now),
-        )
+        changed = replace(node, **values, updated_at=now, revision=next_revision(node.revision, now))
         statement = (
             update(nodes)
             .where(nodes.c.id == node.id, nodes.c.revision == node.revision)
@@ -135,26 +181,6 @@ class Tree:
         if connection.execute(statement).rowcount != 1:
             raise RevisionConflict
         return changed
-
-    def remove(self, connection: Connection, node: Node) -> RemovedSubtree:
-        """Remove a node and all below it; grants on them go too.
-
-        Raises:
-            RevisionConflict: something was put into the subtree meanwhile.
-        """
-        below = select(nodes.c.id).where(nodes.c.id == node.id).cte(recursive=True)
-        child = nodes.alias()
-        below = below.union_all(select(child.c.id).join(below, child.c.parent_id == below.c.id))
-        within = nodes.c.id.in_(select(below.c.id))
-        keys = connection.execute(select(nodes.c.blob_key).where(within, nodes.c.blob_key.is_not(None)))
-        blob_keys = tuple(keys.scalars())
-        size = connection.execute(select(func.sum(nodes.c.size)).where(within)).scalar_one()
-        try:
-            with connection.begin_nested():
-                connection.execute(delete(nodes).where(within))
-        except IntegrityError as error:
-            raise RevisionConflict from error
-        return RemovedSubtree(blob_keys, int(size))
 
     def _insert(self, connection: Connection, node: Node) -> None:
         try:
@@ -165,7 +191,8 @@ class Tree:
                 raise NameConflict.of_field("name", "taken", NameConflict.message) from error
             raise NotFound from error
 
-    def _grant_to_creator(self, connection: Connection, node: Node, place: Place) -> None:
+    def _grant_to_creator(self, connection: Connection, node: Node) -> None:
+        visible_until = self._visibility.until(connection, node.parent_id or "", node.owner_id)
         row = {
             "node_id": node.id,
             "user_id": node.owner_id,
@@ -174,6 +201,16 @@ class Tree:
             "granted_by": node.owner_id,
             "created_at": node.created_at,
             "node_name": node.name,
-            "parent_visible": place.visible_by_grant,
+            "parent_visible_until": None if visible_until == FOREVER else visible_until,
         }
         connection.execute(insert(grants).values(row))
+
+
+def require_revision(node: Node, revision: int | None) -> None:
+    """Pass if a node is as it was at a revision, or if none is given.
+
+    Raises:
+        RevisionConflict: it has changed since.
+    """
+    if revision is not None and revision != node.revision:
+        raise RevisionConflict

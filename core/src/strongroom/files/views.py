@@ -1,7 +1,5 @@
 """Files and folders of tenants."""
 
-from typing import Any
-
 from flask import Response
 
 from strongroom.errors import (
@@ -15,20 +13,26 @@ from strongroom.errors import (
     PayloadTooLarge,
     PreconditionFailed,
     RangeNotSatisfiable,
-    RevisionConflict,
     StorageFull,
     UnsupportedMediaType,
     UploadIncomplete,
     ValidationFailed,
 )
-from strongroom.files.access import NodeView
 from strongroom.files.listing import FileListing
+from strongroom.files.presenting import (
+    CONDITIONAL_ERRORS,
+    Json,
+    Tagged,
+    present,
+    tagged,
+    wanted_revision,
+)
 from strongroom.files.schemas import FileConflictQuery, FolderConflictQuery, NewFolderSchema, NodeSchema
 from strongroom.files.service import FileService, OnConflict
 from strongroom.web.blueprint import Blueprint
 from strongroom.web.components import use
 from strongroom.web.downloads import Content, send_content
-from strongroom.web.envelope import PagingQuery, collection_of, envelope, paging, reference
+from strongroom.web.envelope import PagingQuery, collection_of, envelope, paging
 from strongroom.web.guard import Access, current_identity
 from strongroom.web.schema import DONE, DoneSchema
 from strongroom.web.uploads import UPLOAD_BODY, receive_upload
@@ -36,8 +40,6 @@ from strongroom.web.uploads import UPLOAD_BODY, receive_upload
 blueprint = Blueprint(
     "files", __name__, url_prefix="/api/v1/tenants/<tenant_id>", description="What tenants keep."
 )
-
-Json = dict[str, Any]
 
 _CREATE_ERRORS = (Forbidden, NotFound, NotAFolder, NameConflict)
 _UPLOAD_ERRORS = (
@@ -128,9 +130,9 @@ def upload_file_into_folder(tenant_id: str, parent_id: str, query: Json) -> Json
 @blueprint.operation(
     "GET", "/files/<file_id>", access=Access.USER, returns=NodeSchema, errors=(Forbidden, NotFound)
 )
-def get_file(tenant_id: str, file_id: str) -> Json:
+def get_file(tenant_id: str, file_id: str) -> Tagged:
     """Get the details of a file or folder."""
-    return _present(use(FileService).get(current_identity(), tenant_id, file_id))
+    return tagged(use(FileService).get(current_identity(), tenant_id, file_id))
 
 
 @blueprint.operation(
@@ -162,11 +164,12 @@ def download_file(tenant_id: str, file_id: str) -> Response:
     "/files/<file_id>",
     access=Access.USER,
     returns=DoneSchema,
-    errors=(Forbidden, NotFound, RevisionConflict),
+    errors=CONDITIONAL_ERRORS,
 )
 def delete_file(tenant_id: str, file_id: str) -> dict[str, bool]:
     """Delete a file, or a folder with all below it."""
-    use(FileService).delete(current_identity(), tenant_id, file_id)
+    revision = wanted_revision(tenant_id, file_id)
+    use(FileService).delete(current_identity(), tenant_id, file_id, revision)
     return DONE
 
 
@@ -185,7 +188,7 @@ def list_files(tenant_id: str, owner_id: str, query: dict[str, int]) -> Json:
     """
     identity = current_identity()
     page, included = use(FileListing).top_level(identity, tenant_id, _user_id(owner_id), paging(query))
-    return envelope(page, _present, included)
+    return envelope(page, present, included)
 
 
 @blueprint.operation(
@@ -202,14 +205,14 @@ def list_files_in_folder(tenant_id: str, owner_id: str, parent_id: str, query: d
     page, included = use(FileListing).inside(
         identity, tenant_id, _user_id(owner_id), parent_id, paging(query)
     )
-    return envelope(page, _present, included)
+    return envelope(page, present, included)
 
 
 def _create_folder(tenant_id: str, parent_id: str | None, body: Json, query: Json) -> Json:
     view = use(FileService).create_folder(
         current_identity(), tenant_id, parent_id, body["name"], OnConflict(query["onConflict"])
     )
-    return _present(view)
+    return present(view)
 
 
 def _upload(tenant_id: str, parent_id: str | None, query: Json) -> Json:
@@ -218,27 +221,8 @@ def _upload(tenant_id: str, parent_id: str | None, query: Json) -> Json:
     view = files.upload(
         current_identity(), tenant_id, parent_id, incoming, OnConflict(query["onConflict"])
     )
-    return _present(view)
+    return present(view)
 
 
 def _user_id(owner_id: str) -> str:
     return current_identity().user_id if owner_id == "me" else owner_id
-
-
-def _present(view: NodeView) -> Json:
-    node = view.node
-    return {
-        "id": node.id,
-        "type": node.type,
-        "name": node.name,
-        "parentId": None if node.parent_id == node.tenant_id else node.parent_id,
-        "tenantId": node.tenant_id,
-        "size": node.size,
-        "contentType": node.content_type,
-        "checksum": f"sha256:{node.checksum}" if node.checksum else None,
-        "owner": reference(node.owner_id),
-        "permission": view.permission.name.lower(),
-        "revision": node.revision,
-        "createdAt": node.created_at,
-        "updatedAt": node.updated_at,
-    }

@@ -17,6 +17,11 @@ _ROLE: Final = select(tenant_members.c.role).where(
     tenant_members.c.user_id == bindparam("user_id"),
 )
 
+# Such a lock lets others insert rows that refer to the tenant.
+_TURN: Final = (
+    select(tenants.c.id).where(tenants.c.id == bindparam("tenant_id")).with_for_update(key_share=True)
+)
+
 
 class Memberships:
     """The members of tenants."""
@@ -66,7 +71,7 @@ class Memberships:
         Raises:
             LastAdministrator: nobody would be left to administer the tenant.
         """
-        self._take_turns(connection, tenant_id)
+        self.take_turns(connection, tenant_id)
         row = insert(connection, tenant_members).values(
             tenant_id=tenant_id, user_id=user_id, role=role.value, created_at=self._clock.now()
         )
@@ -84,7 +89,7 @@ class Memberships:
         Raises:
             LastAdministrator: nobody would be left to administer the tenant.
         """
-        self._take_turns(connection, tenant_id)
+        self.take_turns(connection, tenant_id)
         removed = connection.execute(
             delete(tenant_members).where(
                 tenant_members.c.tenant_id == tenant_id, tenant_members.c.user_id == user_id
@@ -93,9 +98,13 @@ class Memberships:
         self._require_administrator(connection, tenant_id)
         return removed.rowcount == 1
 
-    def _take_turns(self, connection: Connection, tenant_id: str) -> None:
-        # Two changes at once might each remove the other one of two administrators.
-        connection.execute(select(tenants.c.id).where(tenants.c.id == tenant_id).with_for_update())
+    def take_turns(self, connection: Connection, tenant_id: str) -> None:
+        """Let nobody else change the tenant's members or files before this transaction ends.
+
+        Two changes at once might each remove the other one of two administrators, or each move a folder
+        into the other. To be called before anything is read that a change rests on.
+        """
+        connection.execute(_TURN, {"tenant_id": tenant_id})
 
     def _require_administrator(self, connection: Connection, tenant_id: str) -> None:
         query = select(tenant_members.c.user_id).where(

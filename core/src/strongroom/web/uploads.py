@@ -73,8 +73,12 @@ class Upload:
             require_match(announced, *actual)
 
 
-def receive_upload(max_bytes: int) -> Upload:
+def receive_upload(max_bytes: int, *, default_name: str | None = None) -> Upload:
     """Begin to read the upload that the current request is.
+
+    Args:
+        max_bytes: how large it may be.
+        default_name: what a raw body without a name is called.
 
     Raises:
         ValidationFailed: no file, no name, or a field or header that does not belong.
@@ -87,7 +91,7 @@ def receive_upload(max_bytes: int) -> Upload:
     mimetype, parameters = parse_options_header(request.headers.get("Content-Type"))
     if mimetype == "multipart/form-data":
         return _form_upload(stream, parameters.get("boundary", ""))
-    return _raw_upload(stream, max_bytes)
+    return _raw_upload(stream, max_bytes, default_name)
 
 
 def open_body() -> ByteSource:
@@ -132,10 +136,10 @@ def _form_upload(stream: ByteSource, boundary: str) -> Upload:
     return Upload(part.name, content, None, announced, [body, content])
 
 
-def _raw_upload(stream: ByteSource, max_bytes: int) -> Upload:
+def _raw_upload(stream: ByteSource, max_bytes: int, default_name: str | None) -> Upload:
     announced, size = announced_digests(), announced_size()
     _, parameters = parse_options_header(request.headers.get("Content-Disposition"))
-    name = parameters.get("filename")
+    name = parameters.get("filename", default_name)
     if name is None:
         message = "A raw upload is named by Content-Disposition: attachment; filename*=UTF-8''..."
         raise ValidationFailed.of_field("Content-Disposition", "required", message)

@@ -319,18 +319,27 @@ def upgrade() -> None:
             sa.String(length=255).with_variant(sa.String(length=255, collation="C"), "postgresql"),
             nullable=False,
         ),
-        sa.Column("parent_visible", sa.Boolean(), nullable=False),
+        sa.Column("parent_visible_until", sa.BigInteger(), nullable=True),
         sa.ForeignKeyConstraint(["node_id"], ["nodes.id"], name="fk_grants_node_id", ondelete="CASCADE"),
         sa.ForeignKeyConstraint(
-            ["tenant_id"], ["tenants.id"], name="fk_grants_tenant_id", ondelete="CASCADE"
+            ["tenant_id", "user_id"],
+            ["tenant_members.tenant_id", "tenant_members.user_id"],
+            name="fk_grants_tenant_id_user_id",
+            ondelete="CASCADE",
         ),
-        sa.ForeignKeyConstraint(["user_id"], ["users.id"], name="fk_grants_user_id", ondelete="CASCADE"),
         sa.PrimaryKeyConstraint("node_id", "user_id", name="pk_grants"),
+    )
+    op.create_index(
+        "ix_grants_user_id_tenant_id_parent_visible_until",
+        "grants",
+        ["user_id", "tenant_id", "parent_visible_until"],
     )
     op.create_index(
         "ix_grants_top_level",
         "grants",
-        ["user_id", "tenant_id", "parent_visible", "node_name", "node_id"],
+        ["user_id", "tenant_id", "node_name", "node_id", "parent_visible_until", "expires_at"],
+        sqlite_where=sa.text("parent_visible_until IS NOT NULL"),
+        postgresql_where=sa.text("parent_visible_until IS NOT NULL"),
     )
     op.create_table(
         "picture_variants",

@@ -1,0 +1,103 @@
+"""Changes of files and folders: name, place, content."""
+
+from strongroom.errors import (
+    DigestMismatch,
+    LengthRequired,
+    MoveIntoItself,
+    NameConflict,
+    NotAFile,
+    NotAFolder,
+    PayloadTooLarge,
+    StorageFull,
+    UnsupportedMediaType,
+    UploadIncomplete,
+    ValidationFailed,
+)
+from strongroom.files.moving import Move, MovingService
+from strongroom.files.presenting import CONDITIONAL_ERRORS, Json, Tagged, tagged, wanted_revision
+from strongroom.files.replacing import ReplacingService
+from strongroom.files.schemas import DirectorySchema, FolderConflictQuery, NodeSchema, RenameSchema
+from strongroom.files.service import FileService, OnConflict
+from strongroom.web.blueprint import Blueprint
+from strongroom.web.components import use
+from strongroom.web.guard import Access, current_identity
+from strongroom.web.uploads import UPLOAD_BODY, receive_upload
+
+blueprint = Blueprint(
+    "file changes",
+    __name__,
+    url_prefix="/api/v1/tenants/<tenant_id>/files/<file_id>",
+    description="Other names, places and contents for files and folders.",
+)
+
+
+@blueprint.operation(
+    "PATCH",
+    "",
+    access=Access.USER,
+    body=RenameSchema,
+    query=FolderConflictQuery,
+    returns=NodeSchema,
+    errors=(*CONDITIONAL_ERRORS, NameConflict),
+)
+def rename_file(tenant_id: str, file_id: str, body: Json, query: Json) -> Tagged:
+    """Give a file or folder another name."""
+    revision = wanted_revision(tenant_id, file_id, body["revision"])
+    view = use(MovingService).rename(
+        current_identity(), tenant_id, file_id, body["name"], revision, numbered=_is_numbered(query)
+    )
+    return tagged(view)
+
+
+@blueprint.operation(
+    "PUT",
+    "/directory",
+    access=Access.USER,
+    body=DirectorySchema,
+    query=FolderConflictQuery,
+    returns=NodeSchema,
+    errors=(*CONDITIONAL_ERRORS, NameConflict, NotAFolder, MoveIntoItself),
+)
+def move_file(tenant_id: str, file_id: str, body: Json, query: Json) -> Tagged:
+    """Move a file, or a folder with all below it, into another folder or to the top.
+
+    What was granted on the folders around it counts no longer; what was granted on it, or on what lies
+    below it, still does. The answer's `permission` is what the caller may do with it from now on: `none`
+    for those who moved it out of their own sight.
+    """
+    revision = wanted_revision(tenant_id, file_id, body["revision"])
+    move = Move(body["parentId"], body["name"], numbered=_is_numbered(query))
+    return tagged(use(MovingService).move(current_identity(), tenant_id, file_id, move, revision))
+
+
+@blueprint.operation(
+    "PUT",
+    "/content",
+    access=Access.USER,
+    returns=NodeSchema,
+    errors=(
+        *CONDITIONAL_ERRORS,
+        NotAFile,
+        ValidationFailed,
+        LengthRequired,
+        UnsupportedMediaType,
+    UploadIncomplete,
+        DigestMismatch,
+        PayloadTooLarge,
+        StorageFull,
+    ),
+    document={"requestBody": UPLOAD_BODY},
+)
+def replace_content(tenant_id: str, file_id: str) -> Tagged:
+    """Give a file other content, sent as for an upload. It keeps its name, whatever the upload says."""
+    files = use(FileService)
+    revision = wanted_revision(tenant_id, file_id)
+    incoming = receive_upload(files.max_file_bytes, default_name="content")
+    replacing = use(ReplacingService)
+    return tagged(
+        replacing.replace_content(current_identity(), tenant_id, file_id, incoming, revision)
+    )
+
+
+def _is_numbered(query: Json) -> bool:
+    return OnConflict(query["onConflict"]) is OnConflict.RENAME

@@ -1,0 +1,117 @@
+"""Who may do what with a file or folder: set, listed, taken back, explained."""
+
+from strongroom.errors import Forbidden, NotAMember, NotFound
+from strongroom.files.explaining import AccessExplainer, Explanation, Reason
+from strongroom.files.grants import GrantService, Wish
+from strongroom.files.models import Grant, Permission
+from strongroom.files.presenting import Json
+from strongroom.files.schemas import AccessQuery, AccessSchema, GrantSchema, NewGrantSchema
+from strongroom.web.blueprint import Blueprint
+from strongroom.web.components import use
+from strongroom.web.envelope import PagingQuery, collection_of, envelope, paging, reference
+from strongroom.web.guard import Access, current_identity
+from strongroom.web.requests import origin
+from strongroom.web.schema import DONE, DoneSchema
+
+blueprint = Blueprint(
+    "permissions",
+    __name__,
+    url_prefix="/api/v1/tenants/<tenant_id>/files/<file_id>",
+    description="What was granted on files and folders, and to whom.",
+)
+
+_REPLACED: Json = {"description": "As 201, in place of another grant", "schema": GrantSchema}
+
+
+@blueprint.operation(
+    "POST",
+    "/owners",
+    access=Access.USER,
+    body=NewGrantSchema,
+    returns=GrantSchema,
+    status=201,
+    errors=(Forbidden, NotFound, NotAMember),
+    document={"responses": {"200": _REPLACED}},
+)
+def put_grant(tenant_id: str, file_id: str, body: Json) -> tuple[Json, int]:
+    """Grant a member of the tenant a permission, in place of what the member was granted here before.
+
+    It holds for all below a folder too. Nobody grants for longer than their own permission lasts.
+    """
+    wish = Wish(body["ownerId"], Permission[body["permission"].upper()], body["expiresAt"])
+    grant, is_new = use(GrantService).put(current_identity(), tenant_id, file_id, wish, origin())
+    return _present(grant), 201 if is_new else 200
+
+
+@blueprint.operation(
+    "GET",
+    "/owners",
+    access=Access.USER,
+    query=PagingQuery,
+    returns=collection_of(GrantSchema),
+    errors=(Forbidden, NotFound),
+)
+def list_grants(tenant_id: str, file_id: str, query: dict[str, int]) -> Json:
+    """List what is granted on a file or folder itself, and in force."""
+    page, included = use(GrantService).page(current_identity(), tenant_id, file_id, paging(query))
+    return envelope(page, _present, included)
+
+
+@blueprint.operation(
+    "DELETE",
+    "/owners/<owner_id>",
+    access=Access.USER,
+    returns=DoneSchema,
+    errors=(Forbidden, NotFound),
+)
+def delete_grant(tenant_id: str, file_id: str, owner_id: str) -> dict[str, bool]:
+    """Take back what a user was granted on a file or folder; doing it twice is no error."""
+    use(GrantService).remove(current_identity(), tenant_id, file_id, owner_id, origin())
+    return DONE
+
+
+@blueprint.operation(
+    "GET",
+    "/access",
+    access=Access.USER,
+    query=AccessQuery,
+    returns=AccessSchema,
+    errors=(Forbidden, NotFound),
+)
+def explain_access(tenant_id: str, file_id: str, query: Json) -> Json:
+    """Explain why somebody can, or cannot, do something with a file or folder."""
+    explanation = use(AccessExplainer).explain(
+        current_identity(), tenant_id, file_id, query["userId"] or current_identity().user_id
+    )
+    return _present_explanation(explanation)
+
+
+def _present(grant: Grant) -> Json:
+    return {
+        "fileId": grant.node_id,
+        "ownerId": grant.user_id,
+        "owner": reference(grant.user_id),
+        "permission": grant.permission.name.lower(),
+        "expiresAt": grant.expires_at,
+        "grantedBy": reference(grant.granted_by) if grant.granted_by else None,
+        "createdAt": grant.created_at,
+    }
+
+
+def _present_explanation(explanation: Explanation) -> Json:
+    return {
+        "userId": explanation.user_id,
+        "role": explanation.role.value if explanation.role else None,
+        "permission": explanation.permission.name.lower(),
+        "grants": [_present_reason(reason) for reason in explanation.reasons],
+    }
+
+
+def _present_reason(reason: Reason) -> Json:
+    return {
+        "fileId": reason.node_id,
+        "fileName": reason.node_name,
+        "permission": reason.permission.name.lower(),
+        "expiresAt": reason.expires_at,
+        "inForce": reason.in_force,
+    }

@@ -1,0 +1,222 @@
+"""Grants permissions on files and folders, and takes them back."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, Row, Select, delete, select
+
+from strongroom.audit.service import AuditEvent, AuditService
+from strongroom.clock import Clock, iso_format
+from strongroom.database import Database
+from strongroom.database.upsert import insert
+from strongroom.errors import Forbidden, NotAMember, ValidationFailed
+from strongroom.files.access import AccessControl
+from strongroom.files.models import FOREVER, Grant, Node, Permission, grants
+from strongroom.files.visibility import Visibility
+from strongroom.identity import Identity, Origin
+from strongroom.paging import Page, Paging, seek_page
+from strongroom.tenants.models import Role
+from strongroom.users.service import UserService
+
+Summaries = list[dict[str, str]]
+
+_COLUMNS = (
+    grants.c.node_id,
+    grants.c.user_id,
+    grants.c.permission,
+    grants.c.expires_at,
+    grants.c.granted_by,
+    grants.c.created_at,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What is to be granted. ``expires_at`` is in milliseconds since the Unix epoch."""
+
+    user_id: str
+    permission: Permission
+    expires_at: int | None
+
+
+class GrantService:
+    """What users were granted on files and folders.
+
+    Args:
+        database: where grants are kept.
+        clock: the time.
+        access: who may do what.
+        visibility: what grants keep of the folders around their nodes.
+        users: who there is.
+        audit: the record of changes.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        access: AccessControl,
+        visibility: Visibility,
+        users: UserService,
+        audit: AuditService,
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._access = access
+        self._visibility = visibility
+        self._users = users
+        self._audit = audit
+
+    def put(
+        self, identity: Identity, tenant_id: str, node_id: str, wish: Wish, origin: Origin
+    ) -> tuple[Grant, bool]:
+        """Grant a member a permission, instead of what the member was granted on that node before.
+
+        Return the grant, and whether there was none in force.
+
+        Raises:
+            ValidationFailed: it would have expired already.
+            Forbidden: the caller is no member, does not manage the node, or would grant for longer than
+                the caller's own permission lasts.
+            NotFound: the tenant holds no such node.
+            NotAMember: the user is no member of the tenant, whether or not there is such a user.
+        """
+        self._refuse_past(wish.expires_at)
+        with self._database.write() as connection:
+            node = self._managed(connection, identity, tenant_id, node_id)
+            self._require_lasting(connection, identity, node, wish)
+            if self._access.memberships.role(connection, tenant_id, wish.user_id) is None:
+                raise NotAMember.of_field("ownerId", "not-a-member", NotAMember.message)
+            before = self._find(connection, node_id, wish.user_id)
+            grant = self._write(connection, identity, node, wish)
+            details = {"user": wish.user_id, "permission": wish.permission.name.lower()}
+            if wish.expires_at is not None:
+                details["expiresAt"] = iso_format(wish.expires_at)
+            self._record(connection, "grant.put", identity, node_id, origin, details)
+        return grant, before is None or not self._access.holds(before.expires_at)
+
+    def remove(
+        self, identity: Identity, tenant_id: str, node_id: str, user_id: str, origin: Origin
+    ) -> None:
+        """Take back what a user was granted on a node; if there is nothing, that is no error.
+
+        Raises:
+            Forbidden: the caller is no member, or does not manage the node.
+            NotFound: the tenant holds no such node.
+        """
+        with self._database.write() as connection:
+            node = self._managed(connection, identity, tenant_id, node_id)
+            before = self._visibility.until(connection, node_id, user_id)
+            removed = connection.execute(
+                delete(grants).where(grants.c.node_id == node_id, grants.c.user_id == user_id)
+            )
+            if removed.rowcount:
+                self._show(connection, node, user_id, before)
+                self._record(connection, "grant.remove", identity, node_id, origin, {"user": user_id})
+
+    def page(
+        self, identity: Identity, tenant_id: str, node_id: str, paging: Paging
+    ) -> tuple[Page[Grant], Summaries]:
+        """Return a page of the grants on a node that are in force, and who is named in them.
+
+        Raises:
+            Forbidden: the caller is no member, or does not manage the node.
+            NotFound: the tenant holds no such node.
+        """
+        with self._database.read() as connection:
+            self._access.require(connection, identity, tenant_id, node_id, Permission.MANAGE)
+            ours = (grants.c.node_id == node_id) & self._access.is_in_force()
+            query, positions = select(*_COLUMNS).where(ours), select(grants.c.user_id).where(ours)
+            page = seek_page(connection, query, positions, paging, _grant)
+            return page, self._users.summaries(connection, _named(page.items))
+
+    def _managed(self, connection: Connection, identity: Identity, tenant_id: str, node_id: str) -> Node:
+        self._access.memberships.take_turns(connection, tenant_id)
+        return self._access.require(connection, identity, tenant_id, node_id, Permission.MANAGE).node
+
+    def _refuse_past(self, expires_at: int | None) -> None:
+        if expires_at is not None and expires_at <= self._clock.now():
+            raise ValidationFailed.of_field("expiresAt", "not-in-the-future", "Must be in the future.")
+
+    def _require_lasting(
+        self, connection: Connection, identity: Identity, node: Node, wish: Wish
+    ) -> None:
+        # Or who manages for a day could manage for ever.
+        role = self._access.memberships.role(connection, node.tenant_id, identity.user_id)
+        mine = self._access.grants_on_path(connection, node.id, identity.user_id)
+        ends = [_end(grant.expires_at) for grant in mine if grant.permission is Permission.MANAGE]
+        if role is not Role.ADMIN and _end(wish.expires_at) > max(ends):
+            raise Forbidden("Nobody grants for longer than their own permission lasts.")
+
+    def _find(self, connection: Connection, node_id: str, user_id: str) -> Grant | None:
+        query: Select[Any] = select(*_COLUMNS).where(
+            grants.c.node_id == node_id, grants.c.user_id == user_id
+        )
+        row = connection.execute(query).first()
+        return _grant(row) if row else None
+
+    def _write(self, connection: Connection, identity: Identity, node: Node, wish: Wish) -> Grant:
+        before = self._visibility.until(connection, node.id, wish.user_id)
+        around = self._visibility.until(connection, node.parent_id or "", wish.user_id)
+        now = self._clock.now()
+        grant = Grant(node.id, wish.user_id, wish.permission, wish.expires_at, identity.user_id, now)
+        row = insert(connection, grants).values(
+            node_id=grant.node_id,
+            user_id=grant.user_id,
+            tenant_id=node.tenant_id,
+            permission=int(grant.permission),
+            expires_at=grant.expires_at,
+            granted_by=grant.granted_by,
+            created_at=grant.created_at,
+            node_name=node.name,
+            parent_visible_until=None if around == FOREVER else around,
+        )
+        connection.execute(
+            row.on_conflict_do_update(
+                index_elements=[grants.c.node_id, grants.c.user_id],
+                set_={
+                    name: row.excluded[name]
+                    for name in ("permission", "expires_at", "granted_by", "created_at")
+                },
+            )
+        )
+        self._show(connection, node, wish.user_id, before)
+        return grant
+
+    def _show(self, connection: Connection, node: Node, user_id: str, before: int) -> None:
+        now = self._visibility.until(connection, node.id, user_id)
+        self._visibility.refresh(connection, node.tenant_id, node.id, {user_id: (before, now)})
+
+    def _record(
+        self,
+        connection: Connection,
+        action: str,
+        identity: Identity,
+        node_id: str,
+        origin: Origin,
+        details: dict[str, str],
+    ) -> None:
+        event = AuditEvent(
+            action,
+            actor_id=identity.user_id,
+            target_type="file",
+            target_id=node_id,
+            origin=origin,
+            details=details,
+        )
+        self._audit.record(connection, event)
+
+
+def _grant(row: Row[Any]) -> Grant:
+    values = row._asdict()
+    return Grant(**{**values, "permission": Permission(values["permission"])})
+
+
+def _end(expires_at: int | None) -> int:
+    return FOREVER if expires_at is None else expires_at
+
+
+def _named(found: Iterable[Grant]) -> set[str]:
+    ids = {user_id for grant in found for user_id in (grant.user_id, grant.granted_by)}
+    return {user_id for user_id in ids if user_id is not None}

@@ -1,0 +1,121 @@
+"""Moves and renames files and folders."""
+
+from dataclasses import dataclass
+
+from sqlalchemy import Connection
+
+from strongroom.database import Database
+from strongroom.errors import MoveIntoItself, NotAFolder
+from strongroom.files.access import AccessControl, NodeView
+from strongroom.files.models import Node, NodeType, Permission
+from strongroom.files.names import normalize_name
+from strongroom.files.tree import Tree, require_revision
+from strongroom.identity import Identity
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """What a node is to become.
+
+    Args:
+        parent_id: the folder it is to lie in; ``None`` is the top.
+        name: its new name; ``None`` keeps the old one.
+        numbered: whether it takes a number where its name is taken.
+    """
+
+    parent_id: str | None
+    name: str | None
+    numbered: bool
+
+
+class MovingService:
+    """Changes where files and folders lie and what they are called.
+
+    Args:
+        database: where nodes are kept.
+        access: who may do what.
+        tree: changes nodes.
+    """
+
+    def __init__(self, database: Database, access: AccessControl, tree: Tree) -> None:
+        self._database = database
+        self._access = access
+        self._tree = tree
+
+    def rename(
+        self,
+        identity: Identity,
+        tenant_id: str,
+        node_id: str,
+        name: str,
+        revision: int | None,
+        *,
+        numbered: bool = False,
+    ) -> NodeView:
+        """Give a node another name, with a number where that is taken and ``numbered`` is true.
+
+        Raises:
+            ValidationFailed: no node may be called so.
+            Forbidden: the caller is no member, or may not write to it.
+            NotFound: the tenant holds no such node.
+            NameConflict: the name is taken.
+            RevisionConflict: the node has changed since the revision given.
+        """
+        name = normalize_name(name)
+        with self._database.write() as connection:
+            self._access.memberships.take_turns(connection, tenant_id)
+            view = self._access.require(connection, identity, tenant_id, node_id, Permission.WRITE)
+            require_revision(view.node, revision)
+            parent_id = view.node.parent_id or tenant_id
+            renamed = self._move(connection, view.node, parent_id, name, numbered=numbered)
+            return NodeView(renamed, view.permission)
+
+    def move(
+        self, identity: Identity, tenant_id: str, node_id: str, wanted: Move, revision: int | None
+    ) -> NodeView:
+        """Put a node, with all below it, into another folder or at the top.
+
+        Grants on the node and below it stay; what was granted on the folders it leaves ends for it, even
+        the caller's own permission.
+
+        Raises:
+            ValidationFailed: no node may be called so.
+            Forbidden: the caller is no member, does not manage it, or may not write to the folder.
+            NotFound: the tenant holds no such node, or no such folder.
+            NotAFolder: a file cannot hold it.
+            MoveIntoItself: the folder lies in what is moved.
+            NameConflict: the name is taken.
+            RevisionConflict: the node has changed since the revision given.
+        """
+        name = None if wanted.name is None else normalize_name(wanted.name)
+        with self._database.write() as connection:
+            self._access.memberships.take_turns(connection, tenant_id)
+            node = self._access.require(connection, identity, tenant_id, node_id, Permission.MANAGE).node
+            require_revision(node, revision)
+            parent_id = self._folder(connection, identity, node, wanted.parent_id)
+            moved = self._move(connection, node, parent_id, name or node.name, numbered=wanted.numbered)
+            role = self._access.memberships.role(connection, tenant_id, identity.user_id)
+            permission = self._access.permission(connection, node_id, identity.user_id, role)
+            return NodeView(moved, permission)
+
+    def _folder(
+        self, connection: Connection, identity: Identity, node: Node, parent_id: str | None
+    ) -> str:
+        if parent_id is None:
+            return node.tenant_id
+        folder = self._access.require(
+            connection, identity, node.tenant_id, parent_id, Permission.WRITE
+        ).node
+        if folder.type != NodeType.FOLDER:
+            raise NotAFolder
+        if self._tree.is_within(connection, parent_id, node.id):
+            raise MoveIntoItself
+        return parent_id
+
+    def _move(
+        self, connection: Connection, node: Node, parent_id: str, name: str, *, numbered: bool
+    ) -> Node:
+        if (parent_id, name) == (node.parent_id, node.name):
+            return node
+        free = self._tree.free_name(connection, parent_id, name) if numbered else name
+        return self._tree.move(connection, node, parent_id, free)

@@ -1,0 +1,17 @@
+"""The way from a node up to the top, as a query."""
+
+from sqlalchemy import CTE, bindparam, literal, select
+
+from strongroom.files.models import nodes
+
+
+def folders_around() -> CTE:
+    """Return the ids of a node, the parameter ``node_id``, and of all folders around it.
+
+    The node is at height 0, its folder at height 1, and so on.
+    """
+    start = select(nodes.c.id, nodes.c.parent_id, literal(0).label("height"))
+    path = start.where(nodes.c.id == bindparam("node_id")).cte("path", recursive=True)
+    above = nodes.alias()
+    step = select(above.c.id, above.c.parent_id, path.c.height + 1)
+    return path.union_all(step.join(path, above.c.id == path.c.parent_id))

@@ -1,0 +1,59 @@
+"""Files and folders as clients see them, with the tags by which changes are conditional."""
+
+from typing import Any, Final
+
+from flask import request
+
+from strongroom.errors import Forbidden, NotFound, PreconditionFailed, RevisionConflict
+from strongroom.files.access import NodeView
+from strongroom.files.service import FileService
+from strongroom.web.components import use
+from strongroom.web.envelope import reference
+from strongroom.web.guard import current_identity
+
+Json = dict[str, Any]
+Tagged = tuple[Json, int, dict[str, str]]
+
+CONDITIONAL_ERRORS: Final = (Forbidden, NotFound, RevisionConflict, PreconditionFailed)
+
+
+def present(view: NodeView) -> Json:
+    """Return a node as clients see it."""
+    node = view.node
+    return {
+        "id": node.id,
+        "type": node.type,
+        "name": node.name,
+        "parentId": None if node.parent_id == node.tenant_id else node.parent_id,
+        "tenantId": node.tenant_id,
+        "size": node.size,
+        "contentType": node.content_type,
+        "checksum": f"sha256:{node.checksum}" if node.checksum else None,
+        "owner": reference(node.owner_id),
+        "permission": view.permission.name.lower(),
+        "revision": node.revision,
+        "createdAt": node.created_at,
+        "updatedAt": node.updated_at,
+    }
+
+
+def tagged(view: NodeView, status: int = 200) -> Tagged:
+    """Return the answer that is a node, with its revision as the tag."""
+    return present(view), status, {"ETag": f'"{view.node.revision}"'}
+
+
+def wanted_revision(tenant_id: str, file_id: str, revision: int | None = None) -> int | None:
+    """Return the revision that a change is meant for: by the body, or by If-Match.
+
+    A download's tag is good as well.
+
+    Raises:
+        PreconditionFailed: If-Match does not hold.
+    """
+    if "If-Match" not in request.headers:
+        return revision
+    node = use(FileService).get(current_identity(), tenant_id, file_id).node
+    tags = {str(node.revision), node.checksum or ""}
+    if not request.if_match.star_tag and not any(map(request.if_match.contains, tags)):
+        raise PreconditionFailed
+    return node.revision if revision is None else revision

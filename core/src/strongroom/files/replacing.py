@@ -1,0 +1,101 @@
+"""Gives files other content."""
+
+from sqlalchemy import Connection
+
+from strongroom.database import Database
+from strongroom.errors import NotAFile
+from strongroom.files.access import AccessControl, NodeView
+from strongroom.files.models import Node, NodeType, Permission
+from strongroom.files.service import FileService, IncomingFile
+from strongroom.files.tree import FileContent, require_revision
+from strongroom.identity import Identity
+from strongroom.storage.service import BlobService, ReceivedBlob
+from strongroom.tenants.service import TenantService
+
+
+class ReplacingService:
+    """Replaces the content of files, which stay what they are.
+
+    Args:
+        database: where nodes are kept.
+        access: who may do what.
+        files: knows what files may be.
+        blobs: keeps bytes.
+        tenants: knows the space they have.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        access: AccessControl,
+        files: FileService,
+        blobs: BlobService,
+        tenants: TenantService,
+    ) -> None:
+        self._database = database
+        self._access = access
+        self._files = files
+        self._blobs = blobs
+        self._tenants = tenants
+
+    def replace_content(
+        self,
+        identity: Identity,
+        tenant_id: str,
+        node_id: str,
+        incoming: IncomingFile,
+        revision: int | None,
+    ) -> NodeView:
+        """Give a file other content; its id, its name and what was granted on it stay.
+
+        Raises:
+            Forbidden: the caller is no member, or may not write to it.
+            NotFound: the tenant holds no such node.
+            NotAFile: it is a folder.
+            RevisionConflict: the file has changed since the revision given.
+            PayloadTooLarge: the content is larger than allowed.
+            UnsupportedMediaType: files of its type are not accepted.
+            DigestMismatch: what arrived is not what was announced.
+            StorageFull: there is no room for it.
+        """
+        with self._database.read() as connection:
+            node = self._require_file(connection, identity, tenant_id, node_id, revision)
+            self._tenants.space.require(connection, tenant_id, (incoming.size or 0) - node.size)
+        received = self._blobs.receive(
+            incoming.source,
+            size=incoming.size,
+            max_bytes=self._files.max_file_bytes,
+            inspect=lambda head: self._files.judge(head, node.name),
+        )
+        try:
+            incoming.check(received.blob.checksum)
+            with self._database.write() as connection:
+                self._access.memberships.take_turns(connection, tenant_id)
+                node = self._require_file(connection, identity, tenant_id, node_id, revision)
+                return self._replace(connection, identity, node, received)
+        except BaseException:
+            self._blobs.discard(received.blob.key)
+            raise
+
+    def _require_file(
+        self,
+        connection: Connection,
+        identity: Identity,
+        tenant_id: str,
+        node_id: str,
+        revision: int | None,
+    ) -> Node:
+        node = self._access.require(connection, identity, tenant_id, node_id, Permission.WRITE).node
+        if node.type != NodeType.FILE:
+            raise NotAFile
+        require_revision(node, revision)
+        return node
+
+    def _replace(
+        self, connection: Connection, identity: Identity, node: Node, received: ReceivedBlob
+    ) -> NodeView:
+        blob = received.blob
+        media_type = self._files.judge(received.head, node.name)
+        self._blobs.keep(connection, blob)
+        content = FileContent(blob.key, blob.size, media_type, blob.checksum)
+        return self._files.replace(connection, identity, node, content)

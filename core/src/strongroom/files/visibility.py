@@ -1,0 +1,154 @@
+"""Until when users see folders by grants: what a grant keeps of the folders around its node.
+
+Whether a node stands at the top of a user's list depends on all folders around it. Lists are read much
+more often than grants and folders change, so each grant keeps the answer, and changes pay.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Select,
+    Update,
+    bindparam,
+    case,
+    func,
+    select,
+    update,
+)
+
+from strongroom.files.models import FOREVER, grants, nodes
+from strongroom.files.paths import folders_around
+
+_BATCH: Final = 500
+
+
+def _until() -> ColumnElement[int]:
+    return func.max(func.coalesce(grants.c.expires_at, FOREVER)).label("until")
+
+
+def _until_of_user() -> Select[Any]:
+    path = folders_around()
+    return (
+        select(_until())
+        .join(path, grants.c.node_id == path.c.id)
+        .where(grants.c.user_id == bindparam("user_id"))
+    )
+
+
+def _until_of_all() -> Select[Any]:
+    path = folders_around()
+    query = select(grants.c.user_id, _until()).join(path, grants.c.node_id == path.c.id)
+    return query.group_by(grants.c.user_id)
+
+
+_UNTIL_OF_USER = _until_of_user()
+_UNTIL_OF_ALL = _until_of_all()
+
+Change = tuple[int, int]
+"""Until when a node was visible, and until when it is now."""
+
+
+class Visibility:
+    """Keeps ``parent_visible_until`` of :data:`grants`, within the caller's transaction.
+
+    Args:
+        descend_at_most: how many nodes below one that changed are looked at, before all grants of those
+            whom it concerns are looked at instead.
+    """
+
+    def __init__(self, descend_at_most: int = 1000) -> None:
+        self._descend_at_most = descend_at_most
+
+    def until(self, connection: Connection, node_id: str, user_id: str) -> int:
+        """Return until when a user sees a node by grants on it and the folders around it; 0 is never."""
+        parameters = {"node_id": node_id, "user_id": user_id}
+        return connection.execute(_UNTIL_OF_USER, parameters).scalar() or 0
+
+    def until_by_user(self, connection: Connection, node_id: str) -> dict[str, int]:
+        """Return the same for each user who holds such a grant."""
+        rows = connection.execute(_UNTIL_OF_ALL, {"node_id": node_id})
+        return {row.user_id: row.until for row in rows}
+
+    def refresh(
+        self, connection: Connection, tenant_id: str, node_id: str, changes: Mapping[str, Change]
+    ) -> None:
+        """Bring up to date the grants below a node that users may see until another time than before."""
+        changes = {user: change for user, change in changes.items() if change[0] != change[1]}
+        below = self._below(connection, node_id) if changes else []
+        if below is None:
+            for user_id, change in changes.items():
+                theirs = (grants.c.user_id == user_id) & (grants.c.tenant_id == tenant_id)
+                connection.execute(_refreshed(theirs & _may_differ(*change)))
+        elif below:
+            users = list(changes)
+            for start in range(0, len(users), _BATCH):
+                of_users = grants.c.user_id.in_(users[start : start + _BATCH])
+                connection.execute(_refreshed(of_users & grants.c.node_id.in_(below)))
+
+    def moved(
+        self, connection: Connection, tenant_id: str, node_id: str, before: Mapping[str, int]
+    ) -> None:
+        """Bring up to date the grants on a node that has moved, and below it.
+
+        Args:
+            connection: the transaction that has moved it.
+            tenant_id: its tenant.
+            node_id: the node.
+            before: what :meth:`until_by_user` said of it before.
+        """
+        connection.execute(_refreshed(grants.c.node_id == node_id))
+        now = self.until_by_user(connection, node_id)
+        changes = {user: (before.get(user, 0), now.get(user, 0)) for user in before.keys() | now.keys()}
+        self.refresh(connection, tenant_id, node_id, changes)
+
+    def _below(self, connection: Connection, node_id: str) -> Sequence[str] | None:
+        """Return all below a node, or ``None`` if it is too much."""
+        below = select(nodes.c.id).where(nodes.c.parent_id == node_id).cte(recursive=True)
+        child = nodes.alias()
+        below = below.union_all(select(child.c.id).join(below, child.c.parent_id == below.c.id))
+        query = select(below.c.id).limit(self._descend_at_most + 1)
+        ids = connection.execute(query).scalars().all()
+        return ids if len(ids) <= self._descend_at_most else None
+
+
+def _may_differ(before: int, now: int) -> ColumnElement[bool]:
+    """Return the condition that such a change may concern a grant: what lasts longer hides it."""
+    column = grants.c.parent_visible_until
+    if now < before:
+        return column.is_(None) if before == FOREVER else column == before
+    return column < now
+
+
+def _refreshed(wanted: ColumnElement[bool]) -> Update:
+    """Return the statement that works out anew what some grants keep."""
+    path = (
+        select(grants.c.node_id, grants.c.user_id, nodes.c.parent_id)
+        .join(nodes, nodes.c.id == grants.c.node_id)
+        .where(wanted)
+        .cte("path", recursive=True)
+    )
+    around, held = nodes.alias(), grants.alias()
+    path = path.union_all(
+        select(path.c.node_id, path.c.user_id, around.c.parent_id)
+        .join(path, around.c.id == path.c.parent_id)
+        .where(around.c.parent_id.is_not(None))
+    )
+    lasts = case((held.c.node_id.is_(None), 0), else_=func.coalesce(held.c.expires_at, FOREVER))
+    seen = (
+        select(path.c.node_id, path.c.user_id, func.max(lasts).label("until"))
+        .outerjoin(held, (held.c.node_id == path.c.parent_id) & (held.c.user_id == path.c.user_id))
+        .group_by(path.c.node_id, path.c.user_id)
+        .subquery()
+    )
+    return (
+        update(grants)
+        .values(parent_visible_until=func.nullif(seen.c.until, FOREVER))
+        .where(
+            grants.c.node_id == seen.c.node_id,
+            grants.c.user_id == seen.c.user_id,
+            func.coalesce(grants.c.parent_visible_until, FOREVER) != seen.c.until,
+        )
+    )
