@@ -34,11 +34,11 @@ class Scene:
 
     def folder(self, name: str, parent: Json | None = None, by: Person | None = None) -> Json:
         """Make a folder."""
-        return self.api.folder(self.path, by or self.admin, name, parent and parent["id"])
+        return self.api.folder(self.path, by or self.admin, name, parent["id"] if parent else None)
 
     def file(self, name: str, parent: Json | None = None, by: Person | None = None) -> Json:
         """Upload a file."""
-        return self.api.upload(self.path, by or self.admin, name, b"x", parent and parent["id"])
+        return self.api.upload(self.path, by or self.admin, name, b"x", parent["id"] if parent else None)
 
     def top(self, user: Person) -> list[str]:
         """Return the names that a user sees at the top."""

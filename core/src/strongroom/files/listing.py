@@ -57,13 +57,13 @@ class FileListing:
         with self._database.read() as connection:
             role = self._owner_role(connection, identity, tenant_id, owner_id)
             parent = self._access.node(connection, tenant_id, parent_id)
+            permission = self._access.permission(connection, parent_id, owner_id, role)
+            if permission < Permission.READ and owner_id == identity.user_id:
+                raise Forbidden
             if parent.type != NodeType.FOLDER:
                 raise NotAFolder
-            permission = self._access.permission(connection, parent_id, owner_id, role)
             if permission >= Permission.READ:
                 page = self._children(connection, parent_id, owner_id, permission, paging)
-            elif owner_id == identity.user_id:
-                raise Forbidden
             else:
                 page = Page([], 0, paging)
             return page, self._summaries(connection, page)

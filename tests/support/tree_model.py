@@ -1,0 +1,172 @@
+"""A tenant's tree and grants in plain Python: what the real ones are held against."""
+
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from strongroom.errors import (
+    Forbidden,
+    MoveIntoItself,
+    NameConflict,
+    NotAFile,
+    NotAFolder,
+    NotAMember,
+    NotFound,
+    RevisionConflict,
+    StrongroomError,
+)
+from strongroom.files.models import FOREVER, Permission
+
+Errors = set[type[StrongroomError]]
+
+
+@dataclass
+class ModelNode:
+    """A file, or without content a folder. Grants are a permission and an end by user."""
+
+    id: str
+    parent: str | None
+    name: str
+    content: bytes | None
+    revision: int
+    grants: dict[str, tuple[Permission, int]] = field(default_factory=dict)
+
+
+@dataclass
+class TreeModel:
+    """What is there, and who may do what; ``members`` tells who administers the tenant."""
+
+    members: dict[str, bool]
+    now: int = 0
+    nodes: dict[str, ModelNode] = field(default_factory=dict)
+
+    def path(self, node_id: str | None) -> Iterator[ModelNode]:
+        """Yield a node and all folders around it."""
+        while node_id is not None:
+            node = self.nodes[node_id]
+            yield node
+            node_id = node.parent
+
+    def permission(self, user: str, node_id: str) -> Permission:
+        """Return what a user may do with a node."""
+        if self.members.get(user):
+            return Permission.MANAGE
+        held = (node.grants.get(user, (Permission.NONE, 0)) for node in self.path(node_id))
+        return max((level for level, end in held if end > self.now), default=Permission.NONE)
+
+    def manages_until(self, user: str, node_id: str) -> int:
+        """Return until when a user manages a node."""
+        if self.members.get(user):
+            return FOREVER
+        held = (node.grants.get(user, (Permission.NONE, 0)) for node in self.path(node_id))
+        return max((end for level, end in held if level is Permission.MANAGE), default=0)
+
+    def children(self, parent: str | None) -> list[ModelNode]:
+        """Return what lies in a folder, or at the top, by name."""
+        inside = (node for node in self.nodes.values() if node.parent == parent)
+        return sorted(inside, key=lambda node: node.name)
+
+    def top(self, user: str) -> list[ModelNode]:
+        """Return what a user sees whose folder the user does not see, or that has none."""
+
+        def stands_at_top(node: ModelNode) -> bool:
+            return self.permission(user, node.id) > 0 and (
+                node.parent is None or self.permission(user, node.parent) == 0
+            )
+
+        found = (node for node in self.nodes.values() if user in self.members and stands_at_top(node))
+        return sorted(found, key=lambda node: (node.name, node.id))
+
+    def taken(self, parent: str | None, name: str) -> ModelNode | None:
+        """Return the node of a name in a folder."""
+        return next((node for node in self.children(parent) if node.name == name), None)
+
+    def free_name(self, parent: str | None, name: str) -> str:
+        """Return the name, or the first with a number that is free."""
+        candidates = (f"{name} ({number})" if number else name for number in range(1000))
+        return next(candidate for candidate in candidates if not self.taken(parent, candidate))
+
+    def refusals(self, user: str, node_id: str | None, needed: Permission) -> Errors:
+        """Return why a user may not do something with a node, or at the top."""
+        if user not in self.members:
+            return {Forbidden}
+        if node_id is None:
+            return set()
+        if node_id not in self.nodes:
+            return {NotFound}
+        return {Forbidden} if self.permission(user, node_id) < needed else set()
+
+    def refusals_of_place(self, user: str, parent: str | None) -> Errors:
+        """Return why a user may not put something somewhere."""
+        errors = self.refusals(user, parent, Permission.WRITE)
+        is_file = parent in self.nodes and self.nodes[parent].content is not None
+        return errors | ({NotAFolder} if is_file else set())
+
+    def refusals_of_change(
+        self, user: str, node_id: str, needed: Permission, revision: int | None
+    ) -> Errors:
+        """Return why a user may not change a node that was read at a revision."""
+        errors = self.refusals(user, node_id, needed)
+        node = self.nodes.get(node_id)
+        is_stale = node is not None and revision not in (None, node.revision)
+        return errors | ({RevisionConflict} if is_stale else set())
+
+    def refusals_of_content(self, user: str, node_id: str) -> Errors:
+        """Return why a user may not give a node other content."""
+        is_folder = node_id in self.nodes and self.nodes[node_id].content is None
+        return self.refusals(user, node_id, Permission.WRITE) | ({NotAFile} if is_folder else set())
+
+    def refusals_of_move(
+        self, user: str, node_id: str, parent: str | None, name: str | None, revision: int | None
+    ) -> Errors:
+        """Return why a user may not move a node."""
+        errors = self.refusals_of_change(user, node_id, Permission.MANAGE, revision)
+        errors |= self.refusals_of_place(user, parent)
+        if node_id in self.nodes and (parent is None or parent in self.nodes):
+            if any(around.id == node_id for around in self.path(parent)):
+                errors.add(MoveIntoItself)
+            other = self.taken(parent, name or self.nodes[node_id].name)
+            if other is not None and other.id != node_id:
+                errors.add(NameConflict)
+        return errors
+
+    def refusals_of_grant(self, user: str, node_id: str, grantee: str, end: int) -> Errors:
+        """Return why a user may not grant something."""
+        errors = self.refusals(user, node_id, Permission.MANAGE)
+        if not errors and end > self.manages_until(user, node_id):
+            errors.add(Forbidden)
+        return errors | (set() if grantee in self.members else {NotAMember})
+
+    def add(self, node: ModelNode, creator: str) -> None:
+        """Put a new node in its place."""
+        node.grants[creator] = (Permission.MANAGE, FOREVER)
+        self.nodes[node.id] = node
+
+    def remove(self, node_id: str) -> None:
+        """Remove a node and all below it."""
+        for each in self.subtree(node_id):
+            del self.nodes[each]
+
+    def subtree(self, node_id: str) -> list[str]:
+        """Return a node and all below it."""
+        return [each for each in self.nodes if any(node.id == node_id for node in self.path(each))]
+
+    def size(self, node_id: str) -> int:
+        """Return how many nodes a subtree has."""
+        return len(self.subtree(node_id))
+
+    def leave(self, user: str) -> None:
+        """End a membership, and all that was granted with it."""
+        del self.members[user]
+        for node in self.nodes.values():
+            node.grants.pop(user, None)
+
+    def visible_until(self, user: str, node_id: str | None) -> int:
+        """Return until when a user sees a node by grants."""
+        ends = (node.grants.get(user, (Permission.NONE, 0))[1] for node in self.path(node_id))
+        return max(ends, default=0)
+
+
+def normalized(name: str) -> str:
+    """Return a name in its one form."""
+    return unicodedata.normalize("NFC", name)

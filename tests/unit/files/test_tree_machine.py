@@ -1,0 +1,398 @@
+"""Thousands of random steps on the tree and its grants, each held against a model in plain Python."""
+
+import io
+import os
+from collections.abc import Callable
+from random import Random
+from typing import Any, TypeVar
+
+import pytest
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
+from sqlalchemy import event, select
+from tests.support.api import Api
+from tests.support.tree_model import Errors, ModelNode, TreeModel, normalized
+
+from strongroom.errors import Forbidden, NameConflict, NotAFolder, NotFound, StrongroomError
+from strongroom.files.access import NodeView
+from strongroom.files.grants import Wish
+from strongroom.files.models import FOREVER, Permission, grants
+from strongroom.files.moving import Move
+from strongroom.files.service import OnConflict
+from strongroom.identity import Identity, Origin
+from strongroom.paging import Paging
+from strongroom.plugin_api.storage import ByteSource
+from strongroom.tenants.models import Role
+from strongroom.testing.clock import HOUR
+
+T = TypeVar("T")
+
+STEPS = int(os.environ.get("STRONGROOM_TEST_TREE_STEPS", "20000"))
+STEPS_A_RUN = 100
+ALL = Paging(1, 200)
+
+USERS = st.sampled_from([0, 0, 0, 1, 1, 2, 2, 3, 4])
+NODES = st.integers(0, 1000)
+STALE = st.sampled_from([None, 0, 1])
+CHOICES = st.sampled_from(OnConflict)
+NAMES = st.sampled_from(["a", "b", "c", "A", "é", "e\u0301"])
+PLACES = st.none() | NODES
+LEVELS = st.sampled_from([Permission.READ, Permission.WRITE, Permission.MANAGE])
+HOURS = st.none() | st.integers(1, 5)
+
+
+class Bytes:
+    """A file on its way in."""
+
+    def __init__(self, name: str, content: bytes) -> None:
+        self.name = name
+        self.source: ByteSource = io.BytesIO(content)
+        self.size: int | None = len(content)
+
+    def check(self, checksum: str) -> None:
+        """Nothing was announced."""
+
+
+class TreeMachine(RuleBasedStateMachine):
+    """A tenant with an administrator, three members and a stranger.
+
+    Nodes are picked by a number, among those there are and the last one that was deleted.
+    """
+
+    api: Api
+    people: list[str]
+    steps = 0
+
+    @initialize(few=st.booleans(), seed=st.integers(0, 2**32))
+    def begin(self, few: bool, seed: int) -> None:
+        self.services = self.api.container.keeping
+        # With few, most subtrees are too large to be looked through.
+        self.services.grants._visibility._descend_at_most = 2 if few else 1000
+        admin = self.identity(0)
+        self.tenant = self.services.tenants.create(admin, "Acme", Origin()).id
+        self.model = TreeModel({self.people[0]: True}, self.api.clock.now())
+        self.deleted: list[str] = []
+        for user in self.people[1:4]:
+            self.join(user)
+        self.grow(Random(seed))
+
+    def grow(self, random: Random) -> None:
+        """Make a tree with some grants, for rules to find something to work on."""
+        for _ in range(10):
+            place = random.choice([None, *range(len(self.model.nodes))])
+            self.make_folder(0, place, random.choice("abc"), numbered=True)
+        for _ in range(6):
+            place = random.randrange(len(self.model.nodes))
+            self.upload(random.choice([0, 1, 2]), place, "f", OnConflict.RENAME, 3)
+        for _ in range(10):
+            number, level = random.randrange(len(self.model.nodes)), Permission(random.randint(1, 3))
+            self.grant(0, number, random.randint(1, 3), level, random.choice([None, None, 1, 2, 4]))
+
+    def identity(self, user: int) -> Identity:
+        return Identity(self.people[user], "USER", "login")
+
+    def join(self, user: str) -> None:
+        self.services.tenants.put_member(self.identity(0), self.tenant, user, Role.MEMBER, Origin())
+        self.model.members[user] = False
+
+    def pick(self, number: int | None) -> str | None:
+        known = [*self.model.nodes, *self.deleted[-1:]] or ["unknown"]
+        return None if number is None else known[number % len(known)]
+
+    def expect(self, errors: Errors, act: Callable[[], T]) -> T | None:
+        """Act, and pass if that is refused for one of the reasons, or not at all if there are none."""
+        type(self).steps += 1
+        if not errors:
+            return act()
+        with pytest.raises(tuple(errors)):
+            act()
+        return None
+
+    def check(self, view: NodeView | None, user: int) -> ModelNode | None:
+        """Hold a node against the model, and take its new revision."""
+        if view is None:
+            return None
+        node = self.model.nodes[view.node.id]
+        parent = None if view.node.parent_id == self.tenant else view.node.parent_id
+        assert (view.node.name, parent) == (node.name, node.parent)
+        assert view.node.size == len(node.content or b"")
+        assert view.permission == self.model.permission(self.people[user], node.id)
+        node.revision = view.node.revision
+        return node
+
+    def added(self, view: NodeView | None, user: int, name: str, content: bytes | None) -> None:
+        if view is not None:
+            parent = None if view.node.parent_id == self.tenant else view.node.parent_id
+            self.model.add(ModelNode(view.node.id, parent, name, content, 0), self.people[user])
+            self.check(view, user)
+
+    @rule(user=USERS, place=PLACES, name=NAMES, numbered=st.booleans())
+    def make_folder(self, user: int, place: int | None, name: str, numbered: bool) -> None:
+        parent, final = self.pick(place), normalized(name)
+        errors = self.model.refusals_of_place(self.people[user], parent)
+        if numbered:
+            final = self.model.free_name(parent, final)
+        elif self.model.taken(parent, final):
+            errors.add(NameConflict)
+        choice = OnConflict.RENAME if numbered else OnConflict.FAIL
+        files = self.services.files
+        view = self.expect(
+            errors,
+            lambda: files.create_folder(self.identity(user), self.tenant, parent, name, choice),
+        )
+        self.added(view, user, final, None)
+
+    @rule(user=USERS, place=PLACES, name=NAMES, choice=CHOICES, size=st.integers(0, 9))
+    def upload(self, user: int, place: int | None, name: str, choice: OnConflict, size: int) -> None:
+        parent, final, content = self.pick(place), normalized(name), b"x" * size
+        errors = self.model.refusals_of_place(self.people[user], parent)
+        other = self.model.taken(parent, final)
+        if choice is OnConflict.RENAME:
+            final, other = self.model.free_name(parent, final), None
+        elif other and (choice is OnConflict.FAIL or other.content is None):
+            errors.add(NameConflict)
+        elif other:
+            errors |= self.model.refusals(self.people[user], other.id, Permission.WRITE)
+        incoming = Bytes(name, content)
+        view = self.expect(
+            errors,
+            lambda: self.services.files.upload(
+                self.identity(user), self.tenant, parent, incoming, choice
+            ),
+        )
+        if view is not None and other is not None:
+            other.content = content
+            self.check(view, user)
+        else:
+            self.added(view, user, final, content)
+
+    @rule(user=USERS, number=NODES, size=st.integers(0, 9))
+    def replace_content(self, user: int, number: int, size: int) -> None:
+        node_id = self.pick(number) or ""
+        incoming = Bytes("ignored", b"y" * size)
+        view = self.expect(
+            self.model.refusals_of_content(self.people[user], node_id),
+            lambda: self.services.files.replace_content(
+                self.identity(user), self.tenant, node_id, incoming, None
+            ),
+        )
+        if view is not None:
+            self.model.nodes[node_id].content = b"y" * size
+            self.check(view, user)
+
+    @rule(user=USERS, number=NODES, name=NAMES, stale=STALE)
+    def rename(self, user: int, number: int, name: str, stale: int | None) -> None:
+        node_id, final = self.pick(number) or "", normalized(name)
+        node = self.model.nodes.get(node_id)
+        revision = None if stale is None or node is None else node.revision - stale
+        errors = self.model.refusals_of_change(self.people[user], node_id, Permission.WRITE, revision)
+        other = node and self.model.taken(node.parent, final)
+        if other and other is not node:
+            errors.add(NameConflict)
+        view = self.expect(
+            errors,
+            lambda: self.services.moving.rename(
+                self.identity(user), self.tenant, node_id, name, revision
+            ),
+        )
+        if view is not None and node is not None:
+            node.name = final
+            self.check(view, user)
+
+    @rule(
+        user=USERS,
+        number=NODES,
+        place=PLACES,
+        name=st.none() | NAMES,
+        stale=STALE,
+    )
+    def move(
+        self, user: int, number: int, place: int | None, name: str | None, stale: int | None
+    ) -> None:
+        node_id, parent = self.pick(number) or "", self.pick(place)
+        node, final = self.model.nodes.get(node_id), name and normalized(name)
+        revision = None if stale is None or node is None else node.revision - stale
+        view = self.expect(
+            self.model.refusals_of_move(self.people[user], node_id, parent, final, revision),
+            lambda: self.services.moving.move(
+                self.identity(user), self.tenant, node_id, Move(parent, name, numbered=False), revision
+            ),
+        )
+        if view is not None and node is not None:
+            node.parent, node.name = parent, final or node.name
+            self.check(view, user)
+
+    @rule(user=USERS, number=NODES)
+    def delete(self, user: int, number: int) -> None:
+        node_id = self.pick(number) or ""
+        if self.model.size(node_id) > 3:
+            # Trees would stay small.
+            return self.details(user, number)
+        errors = self.model.refusals(self.people[user], node_id, Permission.MANAGE)
+        self.expect(
+            errors, lambda: self.services.files.delete(self.identity(user), self.tenant, node_id)
+        )
+        if not errors:
+            self.model.remove(node_id)
+            self.deleted.append(node_id)
+        return None
+
+    @rule(user=USERS, number=NODES, grantee=USERS, level=LEVELS, hours=HOURS)
+    def grant(self, user: int, number: int, grantee: int, level: Permission, hours: int | None) -> None:
+        node_id, other = self.pick(number) or "", self.people[grantee]
+        end = FOREVER if hours is None else self.model.now + hours * HOUR
+        wish = Wish(other, level, None if hours is None else end)
+        granted = self.expect(
+            self.model.refusals_of_grant(self.people[user], node_id, other, end),
+            lambda: self.services.grants.put(self.identity(user), self.tenant, node_id, wish, Origin()),
+        )
+        if granted is not None:
+            before = self.model.nodes[node_id].grants.get(other)
+            assert granted[1] is (before is None or before[1] <= self.model.now)
+            self.model.nodes[node_id].grants[other] = (level, end)
+
+    @rule(user=USERS, number=NODES, grantee=USERS)
+    def revoke(self, user: int, number: int, grantee: int) -> None:
+        node_id, other = self.pick(number) or "", self.people[grantee]
+        errors = self.model.refusals(self.people[user], node_id, Permission.MANAGE)
+        self.expect(
+            errors,
+            lambda: self.services.grants.remove(
+                self.identity(user), self.tenant, node_id, other, Origin()
+            ),
+        )
+        if not errors:
+            self.model.nodes[node_id].grants.pop(other, None)
+
+    @rule(hours=st.integers(1, 3))
+    def let_time_pass(self, hours: int) -> None:
+        type(self).steps += 1
+        self.api.clock.advance(hours * HOUR)
+        self.model.now = self.api.clock.now()
+
+    @rule(user=st.integers(1, 3))
+    def leave_and_join_again(self, user: int) -> None:
+        type(self).steps += 1
+        member = self.people[user]
+        self.services.tenants.remove_member(self.identity(0), self.tenant, member, Origin())
+        self.model.leave(member)
+        self.check_top(user, user)
+        self.join(member)
+
+    @rule(user=USERS, number=NODES)
+    def details(self, user: int, number: int) -> None:
+        node_id = self.pick(number) or ""
+        view = self.expect(
+            self.model.refusals(self.people[user], node_id, Permission.READ),
+            lambda: self.services.files.get(self.identity(user), self.tenant, node_id),
+        )
+        self.check(view, user)
+
+    @rule(user=USERS, owner=USERS)
+    def list_top(self, user: int, owner: int) -> None:
+        type(self).steps += 1
+        self.check_top(user, owner)
+
+    def check_top(self, user: int, owner: int) -> None:
+        members, caller, whose = self.model.members, self.people[user], self.people[owner]
+        is_allowed = caller in members and (user == owner or members[caller])
+        try:
+            page, _ = self.services.listing.top_level(self.identity(user), self.tenant, whose, ALL)
+        except Forbidden:
+            assert not is_allowed
+            return
+        assert is_allowed
+        self.check_page(page, self.model.top(whose), whose)
+
+    @rule(user=USERS, owner=USERS, number=NODES)
+    def list_inside(self, user: int, owner: int, number: int) -> None:
+        members, caller, whose = self.model.members, self.people[user], self.people[owner]
+        node_id, errors = self.pick(number) or "", set[type[StrongroomError]]()
+        seen = whose in members and self.model.refusals(whose, node_id, Permission.READ) == set()
+        if caller not in members or (user != owner and not members[caller]):
+            errors = {Forbidden}
+        elif node_id not in self.model.nodes:
+            errors = {NotFound}
+        elif user == owner and not seen:
+            errors = {Forbidden}
+        elif self.model.nodes[node_id].content is not None:
+            errors = {NotAFolder}
+        found = self.expect(
+            errors,
+            lambda: self.services.listing.inside(self.identity(user), self.tenant, whose, node_id, ALL),
+        )
+        if found is not None:
+            self.check_page(found[0], self.model.children(node_id) if seen else [], whose)
+
+    def check_page(self, page: Any, expected: list[ModelNode], whose: str) -> None:
+        assert page.total == len(expected)
+        assert [(view.node.id, view.permission) for view in page.items] == [
+            (node.id, self.model.permission(whose, node.id)) for node in expected
+        ]
+
+    @rule(user=USERS, number=NODES, other=USERS)
+    def explain(self, user: int, number: int, other: int) -> None:
+        node_id, whom = self.pick(number) or "", self.people[other]
+        explanation = self.expect(
+            self.model.refusals(self.people[user], node_id, Permission.MANAGE),
+            lambda: self.services.explainer.explain(self.identity(user), self.tenant, node_id, whom),
+        )
+        if explanation is not None:
+            assert explanation.permission == self.model.permission(whom, node_id)
+            assert [(reason.node_id, reason.permission) for reason in explanation.reasons] == [
+                (node.id, node.grants[whom][0])
+                for node in self.model.path(node_id)
+                if whom in node.grants
+            ]
+
+    def teardown(self) -> None:
+        """Hold every grant against the model, with what it keeps of the folders around its node."""
+        if not hasattr(self, "model"):
+            return
+        with self.api.container.database.read() as connection:
+            rows = connection.execute(select(grants).where(grants.c.tenant_id == self.tenant)).all()
+        kept = {(row.node_id, row.user_id): (row.node_name, row.parent_visible_until) for row in rows}
+        assert kept == {
+            (node.id, user): (
+                node.name,
+                None if (until := self.model.visible_until(user, node.parent)) == FOREVER else until,
+            )
+            for node in self.model.nodes.values()
+            for user in node.grants
+        }
+
+
+@pytest.fixture
+def hurried(api: Api) -> Api:
+    """The API on a database that need not survive the machine."""
+    engine = api.container.database.engine
+    if engine.dialect.name == "sqlite":
+        event.listen(
+            engine, "connect", lambda connection, _: connection.execute("PRAGMA synchronous = OFF")
+        )
+        engine.dispose()
+    return api
+
+
+def test_tree_and_grants_do_what_the_model_does(hurried: Api) -> None:
+    steps = STEPS if hurried.container.database.engine.dialect.name == "sqlite" else STEPS // 20
+    people = [hurried.person().id for _ in range(5)]
+
+    class Machine(TreeMachine):
+        pass
+
+    Machine.api, Machine.people = hurried, people
+    run_state_machine_as_test(
+        Machine,
+        settings=settings(
+            max_examples=max(1, steps // STEPS_A_RUN),
+            stateful_step_count=STEPS_A_RUN,
+            phases=[Phase.generate, Phase.shrink],
+            deadline=None,
+            database=None,
+            print_blob=True,
+            suppress_health_check=list(HealthCheck),
+        ),
+    )
+    assert Machine.steps >= steps
