@@ -67,8 +67,8 @@ class TreeMachine(RuleBasedStateMachine):
     @initialize(few=st.booleans(), seed=st.integers(0, 2**32))
     def begin(self, few: bool, seed: int) -> None:
         self.services = self.api.container.keeping
-        # With few, most subtrees are too large to be looked through.
-        self.services.grants._visibility._descend_at_most = 2 if few else 1000
+        # With few, no subtree is small enough to be looked through.
+        self.services.grants._visibility._descend_at_most = 0 if few else 1000
         admin = self.identity(0)
         self.tenant = self.services.tenants.create(admin, "Acme", Origin()).id
         self.model = TreeModel({self.people[0]: True}, self.api.clock.now())
@@ -85,7 +85,7 @@ class TreeMachine(RuleBasedStateMachine):
         for _ in range(6):
             place = random.randrange(len(self.model.nodes))
             self.upload(random.choice([0, 1, 2]), place, "f", OnConflict.RENAME, 3)
-        for _ in range(10):
+        for _ in range(20):
             number, level = random.randrange(len(self.model.nodes)), Permission(random.randint(1, 3))
             self.grant(0, number, random.randint(1, 3), level, random.choice([None, None, 1, 2, 4]))
 
@@ -173,7 +173,7 @@ class TreeMachine(RuleBasedStateMachine):
         incoming = Bytes("ignored", b"y" * size)
         view = self.expect(
             self.model.refusals_of_content(self.people[user], node_id),
-            lambda: self.services.files.replace_content(
+            lambda: self.services.replacing.replace_content(
                 self.identity(user), self.tenant, node_id, incoming, None
             ),
         )

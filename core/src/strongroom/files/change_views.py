@@ -81,7 +81,7 @@ def move_file(tenant_id: str, file_id: str, body: Json, query: Json) -> Tagged:
         ValidationFailed,
         LengthRequired,
         UnsupportedMediaType,
-    UploadIncomplete,
+        UploadIncomplete,
         DigestMismatch,
         PayloadTooLarge,
         StorageFull,
@@ -94,9 +94,7 @@ def replace_content(tenant_id: str, file_id: str) -> Tagged:
     revision = wanted_revision(tenant_id, file_id)
     incoming = receive_upload(files.max_file_bytes, default_name="content")
     replacing = use(ReplacingService)
-    return tagged(
-        replacing.replace_content(current_identity(), tenant_id, file_id, incoming, revision)
-    )
+    return tagged(replacing.replace_content(current_identity(), tenant_id, file_id, incoming, revision))
 
 
 def _is_numbered(query: Json) -> bool:
