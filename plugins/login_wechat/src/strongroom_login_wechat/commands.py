@@ -14,7 +14,7 @@ api_url = "{url}"
 kind = "website"
 appid = "{website.appid}"
 secret = "{website.secret}"
-redirect_uri = "..."   # any URL on {website.domain}
+redirect_uri = "http://{website.domain}:8000/api/v1/wechat-authorizations/callback"
 [login.wechat.apps.mini]
 kind = "mini_program"
 appid = "{mini_program.appid}"
