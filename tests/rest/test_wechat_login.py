@@ -5,11 +5,13 @@ from functools import partial
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from openapi_spec_validator import OpenAPIV31SpecValidator
 from tests.support.api import Api, error_code
 from tests.support.http import at_once
 from tests.support.wechat import Browser, Logins, WeChat
 
 from strongroom.limits.requests import RequestLimits
+from strongroom.web.guard import Access
 
 AUTHORIZATIONS = "/api/v1/wechat-authorizations"
 MINI_PROGRAM = "/api/v1/miniProgram-authorization"
@@ -333,6 +335,28 @@ class TestSameAsOtherLogins:
         platform.platform.failures.plan_answer("/sns/jscode2session", b"<html>", status=502)
         response = api.post(MINI_PROGRAM, {"code": "a-code"})
         assert (response.status_code, error_code(response)) == (503, "error.unavailable")
+
+
+class TestRoutes:
+    def test_each_states_who_may_call_it(self, api: Api) -> None:
+        views = {
+            rule.rule: api.app.view_functions[rule.endpoint]
+            for rule in api.app.url_map.iter_rules()
+            if "wechat" in rule.rule or "miniProgram" in rule.rule
+        }
+        assert len(views) == 6
+        stated = [getattr(view, "__strongroom_access__", None) for view in views.values()]
+        assert all(isinstance(access, Access) for access in stated)
+
+    def test_are_in_a_document_that_is_valid(self, api: Api) -> None:
+        document = api.get("/openapi.json").json
+        names = [path for path in document["paths"] if "wechat" in path or "miniProgram" in path]
+        document["paths"] = {path: document["paths"][path] for path in names}
+        assert len(names) == 6
+        OpenAPIV31SpecValidator(document).validate()
+        operation = document["paths"]["/api/v1/wechat-authorizations"]["post"]
+        assert "error.wechat-code-used" in operation["responses"]["401"]["description"]
+        assert "error.state-invalid" in operation["responses"]["400"]["description"]
 
 
 class TestWithoutRegistration:

@@ -8,6 +8,7 @@ import pytest
 from strongroom.builtin import password
 from strongroom.plugin_api import NoOptions, hookimpl
 from strongroom.plugin_api.captcha import CaptchaChallenge, CaptchaProvider
+from strongroom.plugin_api.web import ErrorKind
 from strongroom.plugin_manager import PluginError, PluginManager
 
 
@@ -135,4 +136,31 @@ def test_a_plugin_that_is_not_installed_is_refused_with_the_command_to_install_i
 def test_a_plugin_enabled_twice_is_refused() -> None:
     assert (
         refusal(enabled=("storage_local", "storage_local")) == 'plugin "storage_local" is enabled twice'
+    )
+
+
+def test_the_errors_of_plugins_are_found_by_code() -> None:
+    kind = ErrorKind(400, "error.riddle-unknown", "There is no such riddle.")
+    assert PluginManager([plugin(register_errors=[kind])], []).errors == {kind.code: kind}
+
+
+@pytest.mark.parametrize(
+    ("item", "complaint"),
+    [
+        ("error.riddle-unknown", "an ErrorKind is wanted"),
+        (ErrorKind(200, "error.riddle-unknown", "No."), "a status of 400 to 599"),
+        (ErrorKind(400, "riddle unknown", "No."), 'a code like "error.riddle-unknown"'),
+        (ErrorKind(404, "error.not-found", "No."), "which is taken"),
+    ],
+)
+def test_an_error_that_does_not_fit_is_refused(item: object, complaint: str) -> None:
+    assert complaint in refusal(plugin(register_errors=[item]))
+
+
+def test_two_plugins_claiming_one_error_code_are_refused() -> None:
+    kind = ErrorKind(400, "error.riddle-unknown", "There is no such riddle.")
+    first, second = plugin(register_errors=[kind]), plugin(register_errors=[kind])
+    second.__name__ = "some.other"
+    assert refusal(first, second) == (
+        'plugin "other" claims the error code "error.riddle-unknown", which is taken'
     )
