@@ -254,7 +254,9 @@ class TreeMachine(RuleBasedStateMachine):
 
     @rule(user=USERS, number=NODES, grantee=USERS)
     def revoke(self, user: int, number: int, grantee: int) -> None:
-        node_id, other = self.pick(number) or "", self.people[grantee]
+        node_id = self.pick(number) or ""
+        holders = [*self.model.nodes[node_id].grants] if node_id in self.model.nodes else []
+        other = (holders or self.people)[grantee % len(holders or self.people)]
         errors = self.model.refusals(self.people[user], node_id, Permission.MANAGE)
         self.expect(
             errors,

@@ -1,0 +1,172 @@
+"""What several callers change in one tree at the same moment."""
+
+import io
+from collections.abc import Callable
+from functools import partial
+
+import pytest
+from sqlalchemy import select
+from tests.support.api import Api, Person
+from tests.support.http import at_once
+
+from strongroom.errors import Forbidden, MoveIntoItself, NameConflict, NotFound, StrongroomError
+from strongroom.files.grants import Wish
+from strongroom.files.models import Permission, grants, nodes
+from strongroom.files.moving import Move
+from strongroom.files.service import OnConflict
+from strongroom.identity import Identity, Origin
+from strongroom.plugin_api.storage import ByteSource
+from strongroom.tenants.models import Role
+
+ROUNDS = 8
+
+
+class Bytes:
+    """A file on its way in."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.source: ByteSource = io.BytesIO(b"x")
+        self.size: int | None = 1
+
+    def check(self, checksum: str) -> None:
+        """Nothing was announced."""
+
+
+class Site:
+    """A tenant whose services are asked directly, from many threads."""
+
+    def __init__(self, api: Api) -> None:
+        self.services, self.database = api.container.keeping, api.container.database
+        self.admin, self.member = (self.identity(api.person()) for _ in range(2))
+        self.tenant = self.services.tenants.create(self.admin, "Acme", Origin()).id
+        self.join()
+
+    @staticmethod
+    def identity(person: Person) -> Identity:
+        return Identity(person.id, "USER", "login")
+
+    def join(self) -> None:
+        self.services.tenants.put_member(
+            self.admin, self.tenant, self.member.user_id, Role.MEMBER, Origin()
+        )
+
+    def leave(self) -> None:
+        self.services.tenants.remove_member(self.admin, self.tenant, self.member.user_id, Origin())
+
+    def folder(self, name: str, parent: str | None = None) -> str:
+        view = self.services.files.create_folder(
+            self.admin, self.tenant, parent, name, OnConflict.RENAME
+        )
+        return view.node.id
+
+    def upload(self, name: str, parent: str | None = None, by: Identity | None = None) -> None:
+        caller = by or self.admin
+        self.services.files.upload(caller, self.tenant, parent, Bytes(name), OnConflict.FAIL)
+
+    def move(self, node: str, parent: str | None, name: str | None = None) -> None:
+        move = Move(parent, name, numbered=False)
+        self.services.moving.move(self.admin, self.tenant, node, move, None)
+
+    def delete(self, node: str) -> None:
+        self.services.files.delete(self.admin, self.tenant, node)
+
+    def grant(self, node: str) -> None:
+        wish = Wish(self.member.user_id, Permission.WRITE, None)
+        self.services.grants.put(self.admin, self.tenant, node, wish, Origin())
+
+    def parents(self) -> dict[str, str | None]:
+        with self.database.read() as connection:
+            rows = connection.execute(select(nodes.c.id, nodes.c.parent_id))
+            return {row.id: row.parent_id for row in rows}
+
+
+@pytest.fixture
+def site(api: Api) -> Site:
+    return Site(api)
+
+
+def outcomes(*actions: Callable[[], None]) -> list[type[StrongroomError] | None]:
+    """Run all actions at once, and return how each was refused, in a fixed order."""
+
+    def attempt(action: Callable[[], None]) -> type[StrongroomError] | None:
+        try:
+            action()
+        except StrongroomError as error:
+            return type(error)
+        return None
+
+    found = at_once([partial(attempt, action) for action in actions])
+    return sorted(found, key=lambda kind: kind.__name__ if kind else "")
+
+
+def test_two_folders_moved_into_each_other_make_no_circle(site: Site) -> None:
+    for _ in range(ROUNDS):
+        first, second = site.folder("first"), site.folder("second")
+        inner = site.folder("inner", second)
+        found = outcomes(partial(site.move, first, inner), partial(site.move, second, first))
+        assert found == [None, MoveIntoItself]
+
+
+def test_three_folders_moved_in_a_ring_make_no_circle(site: Site) -> None:
+    for _ in range(ROUNDS):
+        ring = [site.folder(name) for name in "abc"]
+        pairs = zip(ring, [*ring[1:], ring[0]], strict=True)
+        found = outcomes(*(partial(site.move, node, parent) for node, parent in pairs))
+        assert found == [None, None, MoveIntoItself]
+
+
+def test_a_name_is_taken_once(site: Site) -> None:
+    for _ in range(ROUNDS):
+        folder = site.folder("folder")
+        moved = [site.folder("moved") for _ in range(3)]
+        found = outcomes(
+            *(partial(site.move, node, folder, "name") for node in moved),
+            partial(site.upload, "name", folder),
+        )
+        assert found == [None, NameConflict, NameConflict, NameConflict]
+
+
+def test_what_is_put_into_a_folder_while_it_is_deleted_is_gone_or_refused(site: Site) -> None:
+    for _ in range(ROUNDS):
+        folder = site.folder("folder")
+        moved, inner = site.folder("moved"), site.folder("inner", folder)
+        found = outcomes(
+            partial(site.delete, folder),
+            partial(site.upload, "file", inner),
+            partial(site.move, moved, inner),
+        )
+        assert set(found) <= {None, NotFound}
+        parents = site.parents()
+        assert folder not in parents
+        assert parents.keys() >= {parent for parent in parents.values() if parent}
+
+
+def test_a_grant_and_an_upload_at_once_agree_on_what_is_at_the_top(site: Site) -> None:
+    for _ in range(ROUNDS):
+        outer = site.folder("outer")
+        inner = site.folder("inner", outer)
+        site.grant(inner)
+        found = outcomes(partial(site.grant, outer), partial(site.upload, "file", inner, site.member))
+        assert found == [None, None]
+        with site.database.read() as connection:
+            theirs = grants.c.user_id == site.member.user_id
+            below = nodes.c.parent_id.in_([outer, inner])
+            query = select(grants.c.parent_visible_until).join(nodes).where(theirs, below)
+            assert connection.execute(query).scalars().all() == [None, None]
+
+
+def test_who_leaves_at_the_moment_of_a_grant_and_of_an_upload_keeps_nothing(site: Site) -> None:
+    for number in range(ROUNDS):
+        folder = site.folder("folder")
+        site.grant(folder)
+        found = outcomes(
+            site.leave,
+            partial(site.upload, f"mine {number}", folder, site.member),
+            partial(site.upload, f"top {number}", None, site.member),
+        )
+        assert set(found) <= {None, Forbidden}
+        with site.database.read() as connection:
+            theirs = grants.c.user_id == site.member.user_id
+            assert connection.execute(select(grants).where(theirs)).all() == []
+        site.join()
