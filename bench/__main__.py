@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from bench import details, downloads, login, startup, transfer, uploads
+from bench import details, downloads, lists, login, startup, transfer, uploads
 from bench.harness import Plan, Row
 from bench.report import as_json, markdown
 
@@ -20,6 +20,7 @@ BENCHES: Final[dict[str, Bench]] = {
     "uploads": uploads.measure,
     "transfer": transfer.measure,
     "startup": startup.measure,
+    "lists": lists.measure,
 }
 RESULTS: Final = Path(__file__).with_name("results")
 
@@ -29,7 +30,7 @@ def main() -> None:
     options = _parser().parse_args()
     # Told to stop, a bench still stops its servers first.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
-    plan = Plan(options.rounds, options.seconds)
+    plan = Plan(options.rounds, options.seconds, files=options.files)
     rows = [row for measure in options.benches or BENCHES.values() for row in measure(plan)]
     text, figures = markdown(rows, plan), as_json(rows, plan)
     print(text, end="")
@@ -43,6 +44,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("benches", nargs="*", type=_bench, metavar="NAME", help=", ".join(BENCHES))
     parser.add_argument("--rounds", type=int, default=Plan().rounds, help="turns that each side takes")
     parser.add_argument("--seconds", type=float, default=Plan().seconds, help="how long a turn lasts")
+    parser.add_argument("--files", type=int, default=Plan().files, help="of a large tenant")
     parser.add_argument(
         "--json", type=Path, action="append", default=[], help="one more file of figures"
     )

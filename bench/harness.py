@@ -23,11 +23,13 @@ class Plan:
         rounds: how often each contender has its turn.
         seconds: how long a turn under load lasts.
         transfer_bytes: the size of the file that a transfer moves.
+        files: how many files a large tenant has.
     """
 
     rounds: int = 5
     seconds: float = 2.0
     transfer_bytes: int = 200 * MEBIBYTE
+    files: int = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from bench import details, downloads, login, nginx, startup, transfer, uploads
+from bench import details, downloads, lists, login, nginx, startup, transfer, uploads
 from bench.__main__ import BENCHES, Bench
 from bench.client import Client
 from bench.forms import raw_headers
@@ -18,7 +18,7 @@ from bench.servers import bare_flask, strongroom
 from bench.usage import forget_peak, peak_bytes, processes, processor_seconds, resident_bytes
 
 LIMIT = f"bare bcrypt, {os.cpu_count()} threads"
-TINY = Plan(rounds=1, seconds=0.1, transfer_bytes=2 * 1024 * 1024)
+TINY = Plan(rounds=1, seconds=0.1, transfer_bytes=2 * 1024 * 1024, files=2000)
 
 
 def test_contenders_take_turns_after_one_turn_to_warm_up() -> None:
@@ -138,6 +138,15 @@ def test_a_start_is_timed_and_weighed() -> None:
     assert all(row.ratio is not None and row.ratio.low > 0 for row in rows)
 
 
+def test_pages_of_a_large_tenant_are_compared_with_those_of_a_small_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(lists, "FEW", 1500)
+    rows = lists.measure(TINY)
+    assert [row.unit for row in rows] == ["ms"] * 6
+    assert all(row.ratio is not None and row.ratio.low > 0 for row in rows)
+
+
 def test_transfers_are_compared_with_a_copy_and_weighed() -> None:
     rows = transfer.measure(TINY)
     assert [row.unit for row in rows] == ["MiB/s"] * 3 + ["MiB"] * 3
@@ -146,7 +155,7 @@ def test_transfers_are_compared_with_a_copy_and_weighed() -> None:
 
 
 def test_every_bench_has_its_name() -> None:
-    assert list(BENCHES) == ["login", "details", "downloads", "uploads", "transfer", "startup"]
+    assert list(BENCHES) == ["login", "details", "downloads", "uploads", "transfer", "startup", "lists"]
 
 
 def test_load_counts_every_answer(tmp_path: Path) -> None:

@@ -132,11 +132,16 @@ def list_own(scene: Scene, caller: Person) -> Answer:
     return scene.api.get(f"{scene.path}/owners/me/files/{scene.node}/files", by=caller)
 
 
+def download_bundle(scene: Scene, caller: Person) -> Answer:
+    return scene.api.post(f"{scene.path}/multi-files-download", {"fileIds": [scene.node]}, by=caller)
+
+
 ENDPOINTS = [
     Endpoint("GET file", READ, send("GET", ""), changes=False),
     Endpoint("GET download", READ, send("GET", "/download"), kind="file", changes=False),
     Endpoint("HEAD download", READ, send("HEAD", "/download"), kind="file", changes=False),
     Endpoint("GET files in folder", READ, list_own, kind="folder", changes=False),
+    Endpoint("POST multi-files-download", READ, download_bundle, changes=False),
     Endpoint("PATCH file", WRITE, send("PATCH", "?onConflict=rename", {"name": "renamed"})),
     Endpoint("PUT content", WRITE, replace_content, kind="file"),
     Endpoint("POST files in folder", WRITE, upload_into, kind="folder"),

@@ -24,6 +24,7 @@ def test_a_tree_is_built_and_listed_level_by_level(api: Api) -> None:
     assert inside["meta"]["totalCount"] == 2
 
 
+@pytest.mark.rule("4.4 GET /api/v1/tenants/{tenantId}/owners/{ownerId}/files/{parentId}/files")
 def test_lists_are_sorted_by_code_point_and_paged(api: Api) -> None:
     person = api.person()
     tenant = api.tenant(person)
@@ -53,6 +54,7 @@ class TestWhoMayDoWhat:
         assert api.delete(f"{tenant}/files/{theirs['id']}", by=member).status_code == 403
         assert api.get(f"{tenant}/files/{theirs['id']}", by=admin).status_code == 200
 
+    @pytest.mark.rule("4.4 GET /api/v1/tenants/{tenantId}/files/{fileId}")
     def test_an_administrator_of_the_tenant_manages_all(self, api: Api) -> None:
         admin, member = api.person(), api.person()
         tenant = api.tenant(admin)
@@ -139,6 +141,7 @@ class TestWhoMayDoWhat:
 class TestDeletion:
     """Deleting files and folders."""
 
+    @pytest.mark.rule("4.4 DELETE /api/v1/tenants/{tenantId}/files/{fileId}")
     def test_a_deleted_file_is_gone_with_its_bytes(self, api: Api) -> None:
         person = api.person()
         tenant = api.tenant(person)
@@ -149,6 +152,7 @@ class TestDeletion:
         assert api.delete(f"{tenant}/files/{file}", by=person).status_code == 404
         assert list(api.container.keeping.blobs.storages["main"].scan()) == []
 
+    @pytest.mark.rule("4.4 DELETE /api/v1/tenants/{tenantId}/files/{fileId}")
     def test_a_folder_goes_with_all_below_it(self, api: Api) -> None:
         person = api.person()
         tenant = api.tenant(person)

@@ -64,6 +64,7 @@ def scene(api: Api) -> Scene:
 class TestSetting:
     """POST owners."""
 
+    @pytest.mark.rule("4.4 POST /api/v1/tenants/{tenantId}/files/{fileId}/owners")
     def test_a_grant_is_answered_and_holds_for_all_below(self, scene: Scene) -> None:
         folder = scene.folder("folder")
         leaf = scene.file("leaf", scene.folder("inner", folder))
@@ -196,6 +197,7 @@ class TestListing:
 class TestRemoving:
     """DELETE owners."""
 
+    @pytest.mark.rule("4.4 DELETE /api/v1/tenants/{tenantId}/files/{fileId}/owners/{ownerId}")
     def test_what_was_granted_is_taken_back_and_twice_is_no_error(self, scene: Scene) -> None:
         file = scene.file("file")
         scene.grant(file, scene.alice, "read")
@@ -282,6 +284,7 @@ class TestExplaining:
 class TestTopOfTheList:
     """What a user can see whose folder the user cannot see, or that has none."""
 
+    @pytest.mark.rule("4.4 GET /api/v1/tenants/{tenantId}/owners/{ownerId}/files")
     def test_what_lies_in_a_folder_that_is_seen_is_not_at_the_top(self, scene: Scene) -> None:
         folder = scene.folder("folder")
         inner = scene.folder("inner", folder)

@@ -42,6 +42,7 @@ def file(api: Api, person: Person, tenant: str) -> Json:
 class TestMoving:
     """PUT directory."""
 
+    @pytest.mark.rule("4.4 PUT /api/v1/tenants/{tenantId}/files/{fileId}/directory")
     def test_a_file_moves_into_a_folder_and_back_to_the_top(
         self, api: Api, person: Person, tenant: str, folder: Json, file: Json
     ) -> None:

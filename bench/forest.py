@@ -1,0 +1,90 @@
+"""A tenant with as many files and folders as are wanted, written straight into a database."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from sqlalchemy import text
+
+from strongroom.assembly.container import Container
+from strongroom.identity import Identity, Origin
+from strongroom.tenants.models import Role
+from strongroom.users.models import UserType
+
+SHOWN: Final = 1000
+"""How many files the member sees at the top, whatever the number of all nodes."""
+
+_NUMBERS: Final = (
+    "WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < :count) "
+)
+_ID: Final = "'00000000-0000-7000-8000-' || substr('00000000000' || n, length('' || n))"
+_FOLDERS: Final = """
+INSERT INTO nodes (id, tenant_id, parent_id, type, name, size, owner_id, created_at, updated_at, revision)
+VALUES (:folder, :tenant, :parent, 'folder', :name, 0, :owner, 1, 1, 1)
+"""
+_FILES: Final = f"""
+INSERT INTO nodes (id, tenant_id, parent_id, type, name, size, content_type, checksum, owner_id,
+                   created_at, updated_at, revision)
+{_NUMBERS}
+SELECT {_ID}, :tenant, CASE WHEN n <= :shown THEN :foreign ELSE :own END, 'file', 'file ' || n, 0,
+       'text/plain', '', :owner, 1, 1, 1 FROM numbers
+"""
+_GRANTS: Final = """
+INSERT INTO grants (node_id, user_id, tenant_id, permission, expires_at, created_at, node_name,
+                    parent_visible_until)
+SELECT id, :user, tenant_id, 3, NULL, 1, name, CASE WHEN parent_id = :own THEN NULL ELSE 0 END
+FROM nodes WHERE tenant_id = :tenant AND id <> :tenant AND id <> :foreign
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Forest:
+    """What was written.
+
+    Args:
+        tenant: the tenant.
+        member: who made and may do all but one folder: the files in it stand at the top.
+        folder: the member's folder, in which all other files lie.
+    """
+
+    tenant: str
+    member: Identity
+    folder: str
+
+
+def plant(container: Container, count: int) -> Forest:
+    """Write a tenant with so many files."""
+    admin, member = (_identity(container, name) for name in ("Admin", "Member"))
+    tenants = container.keeping.tenants
+    tenant = tenants.create(admin, "Forest", Origin()).id
+    tenants.put_member(admin, tenant, member.user_id, Role.MEMBER, Origin())
+    own, foreign = f"{tenant[:-1]}x", f"{tenant[:-1]}y"
+    with container.database.write() as connection:
+        for folder, parent, name, owner in (
+            (tenant, None, "", admin),
+            (own, tenant, "own", member),
+            (foreign, tenant, "foreign", admin),
+        ):
+            values = {"folder": folder, "tenant": tenant, "parent": parent, "name": name}
+            connection.execute(text(_FOLDERS), {**values, "owner": owner.user_id})
+        names = {"tenant": tenant, "own": own, "foreign": foreign}
+        connection.execute(
+            text(_FILES), {**names, "count": count, "shown": SHOWN, "owner": member.user_id}
+        )
+        connection.execute(text(_GRANTS), {**names, "user": member.user_id})
+    _analyze(container)
+    return Forest(tenant, member, own)
+
+
+def _identity(container: Container, name: str) -> Identity:
+    with container.database.write() as connection:
+        user = container.base.users.create(connection, name, UserType.USER)
+    return Identity(user.id, user.type, "bench")
+
+
+def _analyze(container: Container) -> None:
+    # As the database does by itself, some time after so much was written.
+    engine = container.database.engine
+    statement = "VACUUM ANALYZE" if engine.dialect.name == "postgresql" else "ANALYZE"
+    raw = engine.execution_options(isolation_level="AUTOCOMMIT")
+    with raw.connect() as connection:
+        connection.exec_driver_sql(statement)

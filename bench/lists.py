@@ -1,0 +1,123 @@
+"""Pages of what a member sees, in a large tenant against one of ten thousand files."""
+
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+from tests.support.databases import PostgresqlDatabases, SqliteDatabases
+
+from bench.forest import SHOWN, Forest, plant
+from bench.harness import Limit, Plan, Row, interleave
+from strongroom.assembly.container import Container, build
+from strongroom.config import load
+from strongroom.paging import Paging
+
+FEW: Final = 10_000
+PAGE: Final = 50
+PAGES_A_TURN: Final = 20
+
+CONFIG: Final = """
+[server]
+data_dir = "{folder}/data"
+[database]
+url = "{url}"
+[plugins]
+enabled = ["storage_local"]
+[storages.main]
+backend = "local"
+root = "{folder}/files"
+[login]
+methods = ["password"]
+"""
+
+
+def measure(plan: Plan) -> list[Row]:
+    """Measure the milliseconds that a page costs."""
+    # Not below a folder of ours: run as root, PostgreSQL is another user's.
+    with TemporaryDirectory(prefix="strongroom-bench-") as name:
+        postgresql, sqlite = PostgresqlDatabases(Path(name)), SqliteDatabases(Path(name))
+        try:
+            return [
+                *_measure("SQLite", sqlite, Path(name), plan),
+                *_measure("PostgreSQL", postgresql, Path(name), plan),
+            ]
+        finally:
+            postgresql.stop()
+
+
+def _measure(
+    kind: str, databases: SqliteDatabases | PostgresqlDatabases, folder: Path, plan: Plan
+) -> list[Row]:
+    with ExitStack() as stack:
+        few, many = (
+            stack.enter_context(_lists(databases, folder, count)) for count in (FEW, plan.files)
+        )
+        middle = plan.files // PAGE // 2
+        top_few, top_many, first_few, first, deep = interleave(
+            plan.rounds,
+            few.top,
+            many.top,
+            lambda: few.inside(1),
+            lambda: many.inside(1),
+            lambda: many.inside(middle),
+        )
+    among, beside = f"{plan.files:,} files, {kind}", f"{FEW:,} files"
+    return [
+        Row(f"top of {SHOWN:,} among {among}", "ms", top_many, Limit(beside, top_few), is_cost=True),
+        Row(f"folder of {among}", "ms", first, Limit(beside, first_few), is_cost=True),
+        Row(f"its page {middle:,}, {kind}", "ms", deep, Limit("page 1", first), is_cost=True),
+    ]
+
+
+class _Lists:
+    """The lists of one member."""
+
+    def __init__(self, container: Container, forest: Forest) -> None:
+        self._listing = container.keeping.listing
+        self._forest = forest
+
+    def top(self) -> float:
+        """Return what the last page but one of the top costs, in milliseconds."""
+        forest, paging = self._forest, Paging(SHOWN // PAGE - 1, PAGE)
+        started = time.perf_counter()
+        for _ in range(PAGES_A_TURN):
+            page, _ = self._listing.top_level(
+                forest.member, forest.tenant, forest.member.user_id, paging
+            )
+        taken = time.perf_counter() - started
+        _require(page.total == SHOWN + 1 and len(page.items) == PAGE)
+        return taken * 1000 / PAGES_A_TURN
+
+    def inside(self, number: int) -> float:
+        """Return what a page of the folder costs, in milliseconds."""
+        forest, paging = self._forest, Paging(number, PAGE)
+        started = time.perf_counter()
+        for _ in range(PAGES_A_TURN):
+            page, _ = self._listing.inside(
+                forest.member, forest.tenant, forest.member.user_id, forest.folder, paging
+            )
+        taken = time.perf_counter() - started
+        _require(len(page.items) == PAGE)
+        return taken * 1000 / PAGES_A_TURN
+
+
+@contextmanager
+def _lists(
+    databases: SqliteDatabases | PostgresqlDatabases, folder: Path, count: int
+) -> Iterator[_Lists]:
+    with databases.create() as url:
+        config = folder / "strongroom.toml"
+        config.write_text(CONFIG.format(folder=folder, url=url))
+        container = build(load(config, {}))
+        try:
+            yield _Lists(container, plant(container, count))
+        finally:
+            container.close()
+
+
+def _require(is_right: bool) -> None:
+    if not is_right:
+        raise RuntimeError("a page is not what it must be")
