@@ -13,19 +13,17 @@ from strongroom.users.models import UserType
 SHOWN: Final = 1000
 """How many files the member sees at the top, whatever the number of all nodes."""
 
-_NUMBERS: Final = (
-    "WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < :count) "
-)
-_ID: Final = "'00000000-0000-7000-8000-' || substr('00000000000' || n, length('' || n))"
 _FOLDERS: Final = """
-INSERT INTO nodes (id, tenant_id, parent_id, type, name, size, owner_id, created_at, updated_at, revision)
+INSERT INTO nodes (id, tenant_id, parent_id, type, name, size, owner_id,
+                   created_at, updated_at, revision)
 VALUES (:folder, :tenant, :parent, 'folder', :name, 0, :owner, 1, 1, 1)
 """
-_FILES: Final = f"""
+_FILES: Final = """
 INSERT INTO nodes (id, tenant_id, parent_id, type, name, size, content_type, checksum, owner_id,
                    created_at, updated_at, revision)
-{_NUMBERS}
-SELECT {_ID}, :tenant, CASE WHEN n <= :shown THEN :foreign ELSE :own END, 'file', 'file ' || n, 0,
+WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < :count)
+SELECT '00000000-0000-7000-8000-' || substr('00000000000' || n, length('' || n)), :tenant,
+       CASE WHEN n <= :shown THEN :foreign ELSE :own END, 'file', 'file ' || n, 0,
        'text/plain', '', :owner, 1, 1, 1 FROM numbers
 """
 _GRANTS: Final = """
