@@ -17,6 +17,7 @@ from strongroom.files.service import FileService
 from strongroom.files.tree import Tree
 from strongroom.files.visibility import Visibility
 from strongroom.plugin_api.storage import StorageBackend, StorageError
+from strongroom.storage.fsck import StorageCheck
 from strongroom.storage.inventory import Inventory
 from strongroom.storage.migration import Migration
 from strongroom.storage.service import BlobService
@@ -33,6 +34,7 @@ class KeepingServices:
     blobs: BlobService
     inventory: Inventory
     migration: Migration
+    storage_check: StorageCheck
     files: FileService
     moving: MovingService
     replacing: ReplacingService
@@ -80,6 +82,7 @@ def assemble_keeping(base: Foundation) -> KeepingServices:
         blobs=blobs,
         inventory=Inventory(database, blobs.storages),
         migration=Migration(database, base.clock, blobs),
+        storage_check=StorageCheck(database, base.clock, blobs),
         files=files,
         moving=MovingService(database, access, tree),
         replacing=ReplacingService(database, access, files, blobs, tenants),

@@ -8,6 +8,8 @@ from typing import Any
 import click
 
 from strongroom.cli.context import CommandContext
+from strongroom.cli.fsck import fsck_command
+from strongroom.cli.progress import progress_bar
 from strongroom.plugin_api.storage import StorageUnavailable
 
 
@@ -21,7 +23,13 @@ def storage_group() -> None:
 def gc_command(context: CommandContext) -> None:
     """Remove bytes that nothing refers to any more; safe beside running servers."""
     with context.container() as container:
-        click.echo(f"{container.keeping.blobs.collect()} blobs removed")
+        blobs = container.keeping.blobs
+        with progress_bar("Collecting", blobs.collectable()) as progress:
+            removed = blobs.collect(progress)
+    click.echo(f"{removed} blobs removed")
+
+
+storage_group.add_command(fsck_command)
 
 
 @storage_group.command("list")

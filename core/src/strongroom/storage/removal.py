@@ -1,16 +1,17 @@
 """Removes the bytes of rows that nothing refers to, and then the rows."""
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
-from sqlalchemy import delete, or_, select, update
+from sqlalchemy import ColumnElement, delete, func, or_, select, update
 
 from strongroom.clock import Clock
 from strongroom.database import Database
 from strongroom.errors import Unavailable
 from strongroom.plugin_api.storage import StorageError
 from strongroom.storage.models import BlobState, Place, Released, blobs
+from strongroom.storage.references import nobody_refers
 from strongroom.storage.stores import Stores
 
 logger = logging.getLogger(__name__)
@@ -35,18 +36,29 @@ class BlobRemoval:
         self._clock = clock
         self._storages = storages
 
-    def collect(self) -> int:
+    def collectable(self) -> int:
+        """Return how many blobs a collection would remove now."""
+        self._give_up_abandoned()
+        query = select(func.count()).select_from(blobs).where(*self._is_removable())
+        with self._database.read() as connection:
+            return int(connection.execute(query).scalar_one())
+
+    def collect(self, progress: Callable[[int], object] = lambda _: None) -> int:
         """Remove discarded bytes and abandoned uploads, and return how many there were.
 
         What a storage that is away, or is no longer configured, does not remove waits for the next
         collection.
         """
         self._give_up_abandoned()
-        return self.sweep()
+        return self.sweep(progress)
 
-    def sweep(self) -> int:
+    def sweep(self, progress: Callable[[int], object] = lambda _: None) -> int:
         """Remove the discarded bytes that need not stay any longer, and return how many there were."""
-        return sum(self.remove(batch) for batch in self._removable())
+        removed = 0
+        for batch in self._removable():
+            removed += self.remove(batch)
+            progress(len(batch))
+        return removed
 
     def remove(self, released: Sequence[Released]) -> int:
         """Remove bytes and rows as far as that succeeds now, and return how many those were."""
@@ -57,11 +69,11 @@ class BlobRemoval:
         try:
             self._storages[place.storage].delete(place.object_key)
             with self._database.write() as connection:
-                connection.execute(delete(blobs).where(blobs.c.key == released.key))
+                gone = connection.execute(delete(blobs).where(blobs.c.key == released.key))
         except (StorageError, Unavailable) as error:
             logger.warning("Blob %s is left to be collected: %s", released.key, error)
             return False
-        return True
+        return gone.rowcount == 1
 
     def _give_up_abandoned(self) -> None:
         deadline = self._clock.now() - ABANDONED_AFTER
@@ -78,11 +90,18 @@ class BlobRemoval:
             yield batch
             batch = self._removable_after(batch[-1].key)
 
+    def _is_removable(self) -> tuple[ColumnElement[bool], ...]:
+        return (
+            blobs.c.state == BlobState.DISCARDED.value,
+            or_(blobs.c.removable_at.is_(None), blobs.c.removable_at <= self._clock.now()),
+            # What something refers to is never removed, whoever released it by mistake.
+            nobody_refers(),
+        )
+
     def _removable_after(self, key: str) -> list[Released]:
-        due = or_(blobs.c.removable_at.is_(None), blobs.c.removable_at <= self._clock.now())
         query = (
             select(blobs.c.key, blobs.c.storage, blobs.c.object_key)
-            .where(blobs.c.state == BlobState.DISCARDED.value, blobs.c.key > key, due)
+            .where(*self._is_removable(), blobs.c.key > key)
             .order_by(blobs.c.key)
             .limit(_BATCH)
         )

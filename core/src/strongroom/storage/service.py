@@ -5,16 +5,18 @@ A row is ``pending`` while its bytes are on their way, ``stored`` once something
 that is not ``stored``, so it can be collected without searching the store.
 """
 
+import re
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Final
 
-from sqlalchemy import Connection, FromClause, insert, select, update
+from sqlalchemy import Connection, FromClause, and_, insert, or_, select, update
 
 from strongroom.clock import Clock
 from strongroom.database import Database
+from strongroom.errors import NotFound
 from strongroom.plugin_api.storage import (
     ByteSource,
     ByteStream,
@@ -28,6 +30,7 @@ from strongroom.storage.source import Inspect, MeteredSource
 from strongroom.storage.stores import Backends, Stores
 
 _BATCH: Final = 500
+_KEY: Final = re.compile(r"([0-9a-f]{2})/([0-9a-f]{2})/\1\2[0-9a-f]{28}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,27 +154,55 @@ class BlobService:
         """Return what is known of stored bytes, for a query to be joined by ``key``."""
         return select(blobs.c.key, blobs.c.crc32).subquery()
 
-    def collect(self) -> int:
+    def collectable(self) -> int:
+        """Return how many blobs :meth:`collect` would remove now."""
+        return self._removal.collectable()
+
+    def collect(self, progress: Callable[[int], object] = lambda _: None) -> int:
         """Remove released bytes and abandoned uploads, and return how many there were.
 
-        Safe beside running servers, and beside another collection.
+        Safe beside running servers, and beside another collection: what is removed by both counts for
+        one of them. ``progress`` is told how many are done, time and again.
         """
-        return self._removal.collect()
+        return self._removal.collect(progress)
 
     def sweep(self) -> int:
         """Remove released bytes alone, and return how many there were."""
         return self._removal.sweep()
 
     def open(self, key: str, start: int, length: int) -> ByteStream:
-        """Open a range of bytes that are stored, wherever they are being moved meanwhile."""
+        """Open a range of bytes that are stored, wherever they are being moved meanwhile.
+
+        Raises:
+            NotFound: on entering; what referred to them was deleted at this moment.
+        """
         return self._reader(key, start, length)
 
     def place(self, key: str) -> Place:
-        """Return where bytes lie at this moment."""
-        query = select(blobs.c.storage, blobs.c.object_key).where(blobs.c.key == key)
+        """Return where bytes lie at this moment.
+
+        Raises:
+            NotFound: they are gone, or about to be.
+        """
+        is_there = (blobs.c.key == key, blobs.c.state != BlobState.DISCARDED.value)
+        query = select(blobs.c.storage, blobs.c.object_key).where(*is_there)
         with self._database.read() as connection:
-            row = connection.execute(query).one()
+            row = connection.execute(query).first()
+        if row is None:
+            raise NotFound
         return Place(row.storage, row.object_key)
+
+    def get(self, connection: Connection, key: str) -> Blob:
+        """Return what is known of bytes that are stored.
+
+        Raises:
+            NotFound: they are gone.
+        """
+        columns = (blobs.c.key, blobs.c.storage, blobs.c.size, blobs.c.checksum, blobs.c.crc32)
+        row = connection.execute(select(*columns).where(blobs.c.key == key)).first()
+        if row is None:
+            raise NotFound
+        return Blob(*row)
 
     @contextmanager
     def _reader(self, key: str, start: int, length: int) -> Iterator[Iterator[bytes]]:
@@ -180,7 +211,7 @@ class BlobService:
             try:
                 chunks = stack.enter_context(self._at(place, start, length))
             except ObjectNotFound:
-                # The bytes may have been moved between the look at the row and now.
+                # The bytes may have been moved or deleted between the look at the row and now.
                 moved_to = self.place(key)
                 if moved_to == place:
                     raise
@@ -196,7 +227,16 @@ class BlobService:
         places = statement.returning(blobs.c.storage, blobs.c.object_key)
         with self._database.write() as connection:
             row = connection.execute(places).one_or_none()
-        return [Released(key, Place(row.storage, row.object_key))] if row else []
+            is_known = row is not None or self._is_known(connection, key)
+        if row is not None:
+            return [Released(key, Place(row.storage, row.object_key))]
+        # It was given up and collected while bytes still came: they are there, and nothing names them.
+        return [] if is_known else [Released(key, Place(self.target, key))]
+
+    def _is_known(self, connection: Connection, key: str) -> bool:
+        at_target = and_(blobs.c.storage == self.target, blobs.c.object_key == key)
+        query = select(blobs.c.key).where(or_(blobs.c.key == key, at_target))
+        return connection.execute(query).first() is not None
 
 
 def _exactly(size: int, chunks: Iterator[bytes]) -> Iterator[bytes]:
@@ -212,3 +252,8 @@ def new_key() -> str:
     """Return a key that nobody can guess: spread over folders, and safe on every store."""
     name = secrets.token_hex(16)
     return f"{name[:2]}/{name[2:4]}/{name}"
+
+
+def is_key(text: str) -> bool:
+    """Return whether an object's key has the form of ours."""
+    return _KEY.fullmatch(text) is not None

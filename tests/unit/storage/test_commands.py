@@ -1,0 +1,77 @@
+"""``strongroom storage fsck`` and ``gc``, as an operator runs them."""
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+from tests.support.server import run_command, write_config
+
+from strongroom.assembly.container import build
+from strongroom.config import load
+from strongroom.storage.service import new_key
+from strongroom.testing.clock import ManualClock
+
+LONG_AGO = 1_000_000_000_000
+
+
+@pytest.fixture
+def config(tmp_path: Path, database_url: str) -> Path:
+    return write_config(tmp_path, database_url)
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    return tmp_path / "files"
+
+
+def keep_a_blob(config: Path) -> str:
+    """Store a blob that nothing refers to, long ago."""
+    container = build(load(config, {}), ManualClock(LONG_AGO))
+    received = container.keeping.blobs.receive(io.BytesIO(b"hello"), size=None, max_bytes=10)
+    with container.database.write() as connection:
+        container.keeping.blobs.keep(connection, received.blob)
+    container.close()
+    return received.blob.key
+
+
+def test_where_all_is_right_it_says_so_and_exits_with_0(config: Path) -> None:
+    result = run_command("--config", str(config), "storage", "fsck", "--checksums")
+    assert (result.returncode, result.stdout, result.stderr) == (0, "0 faults, 0 repaired\n", "")
+
+
+def test_faults_are_told_and_exit_with_1_until_they_are_repaired(config: Path, files: Path) -> None:
+    leaked = keep_a_blob(config)
+    said = run_command("--config", str(config), "storage", "fsck")
+    assert said.returncode == 1
+    assert said.stdout.startswith(f"unreferenced main:{leaked}: it counts")
+    repaired = run_command("--config", str(config), "storage", "fsck", "--repair")
+    assert repaired.returncode == 0
+    assert repaired.stdout.endswith("; repaired\n0 faults, 1 repaired\n")
+    assert not (files / leaked).exists()
+
+
+def test_missing_bytes_are_reported_as_json_and_stay_a_fault(config: Path, files: Path) -> None:
+    (files / keep_a_blob(config)).unlink()
+    result = run_command("--config", str(config), "storage", "fsck", "--json")
+    assert result.returncode == 1
+    body = json.loads(result.stdout)
+    assert body["faults"] == 2
+    assert [finding["kind"] for finding in body["findings"]] == ["missing", "unreferenced"]
+    assert body["findings"][0]["storage"] == "main"
+
+
+def test_a_young_stray_stays(config: Path, files: Path) -> None:
+    keep_a_blob(config)
+    stray = files / new_key()
+    stray.parent.mkdir(parents=True)
+    stray.write_bytes(b"x")
+    result = run_command("--config", str(config), "storage", "fsck", "--repair", "--json")
+    assert (result.returncode, json.loads(result.stdout)["faults"]) == (1, 1)
+    assert stray.exists()
+
+
+def test_gc_says_how_many_it_removed(config: Path) -> None:
+    keep_a_blob(config)
+    result = run_command("--config", str(config), "storage", "gc")
+    assert (result.returncode, result.stdout, result.stderr) == (0, "0 blobs removed\n", "")

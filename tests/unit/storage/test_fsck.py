@@ -1,0 +1,261 @@
+"""The check of storages: what is wrong is told, what is merely happening is not, and repair is safe."""
+
+import hashlib
+import io
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from sqlalchemy import delete, insert, select, update
+
+from strongroom.business_files.models import business_files
+from strongroom.database import Database
+from strongroom.storage.findings import Finding, FindingKind
+from strongroom.storage.fsck import StorageCheck
+from strongroom.storage.models import BlobState, blobs
+from strongroom.storage.removal import ABANDONED_AFTER
+from strongroom.storage.service import BlobService, is_key, new_key
+from strongroom.testing.clock import ManualClock
+from strongroom.users.service import UserService
+from strongroom_storage_local.backend import LocalBackend
+from strongroom_storage_local.options import LocalOptions
+
+DAY_LATER = 4_000_000_000_000
+"""A time at which all that this test wrote to the disk is old."""
+
+
+class Bench:
+    """Blobs, something that refers to them, and the check."""
+
+    def __init__(self, database_url: str, folder: Path) -> None:
+        self.clock = ManualClock(DAY_LATER)
+        self.database = Database(database_url)
+        self.storage = LocalBackend(LocalOptions(root=folder))
+        self.blobs = BlobService(self.database, self.clock, {"main": self.storage}, "main")
+        self.check = StorageCheck(self.database, self.clock, self.blobs)
+        with self.database.write() as connection:
+            self.owner = UserService(self.clock).create(connection, "Somebody").id
+
+    def keep(self, content: bytes, *, referred: bool = True) -> str:
+        received = self.blobs.receive(io.BytesIO(content), size=None, max_bytes=1000)
+        with self.database.write() as connection:
+            self.blobs.keep(connection, received.blob)
+            if referred:
+                self._refer(connection, received.blob.key)
+        return received.blob.key
+
+    def _refer(self, connection: "object", key: str) -> None:
+        row = {
+            "name": f"{key[-8:]}.bin",
+            "profile": "files",
+            "blob_key": key,
+            "owner_id": self.owner,
+            "content_type": "application/octet-stream",
+            "size": 1,
+            "created_at": 0,
+        }
+        connection.execute(insert(business_files).values(row))  # type: ignore[attr-defined]
+
+    def put_stray(self, content: bytes) -> str:
+        key = new_key()
+        self.storage.put(key, io.BytesIO(content))
+        return key
+
+    def run(self, *, checksums: bool = False, repair: bool = False) -> list[Finding]:
+        return list(self.check.run(checksums=checksums, repair=repair))
+
+    def found(self, *, checksums: bool = False) -> list[tuple[FindingKind, str]]:
+        return [(finding.kind, finding.key) for finding in self.run(checksums=checksums)]
+
+    def objects(self) -> set[str]:
+        return {item.key for item in self.storage.scan()}
+
+    def change(self, key: str, **values: object) -> None:
+        with self.database.write() as connection:
+            connection.execute(update(blobs).where(blobs.c.key == key).values(values))
+
+
+@pytest.fixture
+def bench(database_url: str, tmp_path: Path) -> Iterator[Bench]:
+    bench = Bench(database_url, tmp_path / "files")
+    yield bench
+    bench.database.close()
+
+
+def test_where_all_is_right_nothing_is_found(bench: Bench) -> None:
+    for number in range(5):
+        bench.keep(b"x" * number)
+    bench.blobs.receive(io.BytesIO(b"on its way"), size=None, max_bytes=100)
+    assert bench.run(checksums=True, repair=True) == []
+    assert len(bench.objects()) == 6
+
+
+def test_bytes_that_are_missing_are_told_with_what_refers_to_them(bench: Bench) -> None:
+    key = bench.keep(b"hello")
+    bench.storage.delete(key)
+    for repair in (False, True):
+        (finding,) = bench.run(repair=repair)
+        assert (finding.kind, finding.key, finding.is_fault) == (FindingKind.MISSING, key, True)
+        assert finding.referrers == (f"business_files {key[-8:]}.bin",)
+
+
+def test_bytes_of_another_size_are_told(bench: Bench) -> None:
+    key = bench.keep(b"hello")
+    bench.storage.local_path(key).write_bytes(b"hell")
+    assert bench.found() == [(FindingKind.WRONG_SIZE, key)]
+    bench.run(repair=True)
+    assert bench.objects() == {key}
+
+
+def test_bytes_that_have_changed_are_told_only_if_all_are_read(bench: Bench) -> None:
+    key = bench.keep(b"hello")
+    bench.storage.local_path(key).write_bytes(b"hullo")
+    assert bench.found() == []
+    (finding,) = bench.run(checksums=True)
+    assert finding.kind is FindingKind.WRONG_CONTENT
+    assert hashlib.sha256(b"hullo").hexdigest() in finding.detail
+
+
+def test_bytes_without_a_row_are_removed_once_they_are_old(bench: Bench) -> None:
+    kept = {bench.keep(b"a"), bench.keep(b"b")}
+    stray = bench.put_stray(b"stray")
+    modified_at = bench.storage.stat(stray).modified_at or 0
+    bench.clock.advance(modified_at + ABANDONED_AFTER - bench.clock.now())
+    (young,) = bench.run(repair=True)
+    assert (young.kind, young.key, young.repaired) == (FindingKind.STRAY, stray, False)
+    bench.clock.advance(1)
+    assert bench.found() == [(FindingKind.STRAY, stray)]
+    (old,) = bench.run(repair=True)
+    assert old.repaired
+    assert not old.is_fault
+    assert bench.objects() == kept
+    assert bench.run() == []
+
+
+def test_a_database_that_knows_less_than_half_of_the_bytes_is_not_believed(bench: Bench) -> None:
+    bench.keep(b"a")
+    strays = {bench.put_stray(b"stray"), bench.put_stray(b"stray")}
+    assert not any(finding.repaired for finding in bench.run(repair=True))
+    assert strays < bench.objects()
+
+
+def test_what_was_never_ours_is_told_and_left_alone(bench: Bench) -> None:
+    bench.storage.local_path("lost+found").mkdir()
+    bench.storage.local_path("lost+found/readme").write_bytes(b"x")
+    (finding,) = bench.run(repair=True)
+    assert (finding.kind, finding.key) == (FindingKind.FOREIGN, "lost+found/readme")
+    assert not finding.is_fault
+    assert bench.objects() == {"lost+found/readme"}
+
+
+def test_a_row_that_nothing_refers_to_is_released_by_repair(bench: Bench) -> None:
+    kept = bench.keep(b"a")
+    leaked = bench.keep(b"b", referred=False)
+    assert bench.run() == []
+    bench.clock.advance(ABANDONED_AFTER + 1)
+    assert bench.found() == [(FindingKind.UNREFERENCED, leaked)]
+    (finding,) = bench.run(repair=True)
+    assert finding.repaired
+    assert bench.objects() == {kept}
+    assert bench.run() == []
+
+
+def test_released_bytes_that_something_refers_to_are_told_and_never_collected(bench: Bench) -> None:
+    key = bench.keep(b"a")
+    bench.change(key, state=BlobState.DISCARDED.value)
+    assert bench.blobs.collectable() == 0
+    assert bench.blobs.collect() == 0
+    (finding,) = bench.run(repair=True)
+    assert (finding.kind, finding.referrers) == (
+        FindingKind.RELEASED,
+        (f"business_files {key[-8:]}.bin",),
+    )
+    assert bench.objects() == {key}
+
+
+def test_rows_of_a_storage_that_is_not_configured_are_told(bench: Bench) -> None:
+    key = bench.keep(b"a")
+    bench.change(key, storage="gone", state=BlobState.STORED.value)
+    assert [finding.kind for finding in bench.run(repair=True)] == [
+        FindingKind.NO_STORAGE,
+        FindingKind.STRAY,
+    ]
+    assert bench.objects() == {key}
+
+
+def test_what_happens_during_the_check_is_no_finding(bench: Bench) -> None:
+    bench.keep(b"a")
+    doomed = bench.keep(b"b")
+    late: list[str] = []
+
+    def meanwhile(_: int) -> None:
+        if late:
+            return
+        late.append(bench.keep(b"c"))
+        with bench.database.write() as connection:
+            connection.execute(delete(business_files).where(business_files.c.blob_key == doomed))
+            released = bench.blobs.release(connection, [doomed])
+        bench.blobs.remove(released)
+
+    assert list(bench.check.run(checksums=True, repair=True, progress=meanwhile)) == []
+    assert late[0] in bench.objects()
+
+
+def test_progress_adds_up_to_what_was_announced(bench: Bench) -> None:
+    for number in range(4):
+        bench.keep(b"x" * number)
+    for checksums in (False, True):
+        steps: list[int] = []
+        list(bench.check.run(checksums=checksums, progress=steps.append))
+        assert sum(steps) == bench.check.units(checksums=checksums)
+
+
+def test_more_than_a_batch_is_compared_whole(bench: Bench) -> None:
+    rows = [
+        {
+            "key": key,
+            "storage": "main",
+            "object_key": key,
+            "state": "stored",
+            "size": 1,
+            "created_at": DAY_LATER,
+        }
+        for key in (new_key() for _ in range(1201))
+    ]
+    with bench.database.write() as connection:
+        connection.execute(insert(blobs), rows)
+    expected = {(FindingKind.MISSING, row["key"]) for row in rows}
+    assert set(bench.found()) == expected
+
+
+def test_keys_of_ours_are_told_from_others() -> None:
+    assert is_key(new_key())
+    key = new_key()
+    assert not any(map(is_key, ["", key[1:], f"{key}0", key.upper() + "X", f"00/{key}", "a/b"]))
+
+
+class Remote(LocalBackend):
+    """A storage that, as those elsewhere, knows nothing of an upload until it has ended."""
+
+    def delete(self, key: str) -> None:
+        self.local_path(key).unlink(missing_ok=True)
+
+
+def test_an_upload_that_ends_after_it_was_given_up_and_collected_leaves_nothing(bench: Bench) -> None:
+    storage = Remote(bench.storage.options)
+    service = BlobService(bench.database, bench.clock, {"main": storage}, "main")
+
+    class Slow(io.BytesIO):
+        """A source that ends long after its upload was given up and collected."""
+
+        def read(self, size: int | None = -1, /) -> bytes:
+            bench.clock.advance(ABANDONED_AFTER + 1)
+            service.collect()
+            return super().read(size)
+
+    received = service.receive(Slow(b"late"), size=None, max_bytes=100)
+    assert bench.objects() == {received.blob.key}
+    service.discard(received.blob.key)
+    assert bench.objects() == set()
+    with bench.database.read() as connection:
+        assert connection.execute(select(blobs)).all() == []
