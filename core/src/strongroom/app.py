@@ -10,6 +10,7 @@ from strongroom.accounts.views import blueprint as users_blueprint
 from strongroom.assembly.container import Container, build
 from strongroom.audit.views import blueprint as audit_blueprint
 from strongroom.authorizations.views import blueprint as authorizations_blueprint
+from strongroom.business_files.views import blueprint as business_files_blueprint
 from strongroom.clock import Clock
 from strongroom.config import Configuration, Settings
 from strongroom.files.bundles.views import blueprint as bundles_blueprint
@@ -43,6 +44,7 @@ BLUEPRINTS = (
     bundles_blueprint,
     file_changes_blueprint,
     permissions_blueprint,
+    business_files_blueprint,
     audit_blueprint,
 )
 

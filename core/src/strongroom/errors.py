@@ -66,6 +66,11 @@ class DigestMismatch(StrongroomError):
     message = "What arrived does not have the digest that was announced."
 
 
+class PictureUnreadable(StrongroomError):
+    status, code = 400, "error.picture-unreadable"
+    message = "The picture is damaged or incomplete, or not of the type that it begins as."
+
+
 class CaptchaRequired(StrongroomError):
     status, code = 400, "error.captcha-required"
     message = "A captcha must be solved first: see POST /captchas."
@@ -194,6 +199,11 @@ class PreconditionFailed(StrongroomError):
 class PayloadTooLarge(StrongroomError):
     status, code = 413, "error.payload-too-large"
     message = "The request's body is larger than allowed."
+
+
+class PictureTooLarge(StrongroomError):
+    status, code = 413, "error.picture-too-large"
+    message = "The picture has more pixels than allowed."
 
 
 class UnsupportedMediaType(StrongroomError):

@@ -10,8 +10,6 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
-import strongroom.app
-import strongroom.business_files.models  # noqa: F401  and of the one that has none
 from strongroom.database import Database, metadata
 from strongroom.database.upgrade import SCHEMA_REVISION, alembic_config, current_revision, upgrade
 from strongroom.errors import Unavailable

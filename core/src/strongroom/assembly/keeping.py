@@ -5,6 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from strongroom.assembly.foundation import Foundation
+from strongroom.business_files.pictures import PictureWorks
+from strongroom.business_files.profiles import profiles_of
+from strongroom.business_files.service import BusinessFileService
+from strongroom.business_files.variants import VariantService
 from strongroom.files.access import AccessControl
 from strongroom.files.bundles.contents import Contents
 from strongroom.files.bundles.service import BundleService
@@ -42,6 +46,7 @@ class KeepingServices:
     explainer: AccessExplainer
     listing: FileListing
     bundles: BundleService
+    business_files: BusinessFileService
 
 
 def assemble_keeping(base: Foundation) -> KeepingServices:
@@ -90,6 +95,21 @@ def assemble_keeping(base: Foundation) -> KeepingServices:
         explainer=AccessExplainer(database, access),
         listing=FileListing(database, access, base.users),
         bundles=bundles,
+        business_files=_business_files(base, blobs),
+    )
+
+
+def _business_files(base: Foundation, blobs: BlobService) -> BusinessFileService:
+    settings = base.settings.business_files
+    works = PictureWorks(settings.pictures_in_flight)
+    return BusinessFileService(
+        base.database,
+        base.clock,
+        blobs,
+        works,
+        VariantService(base.database, base.clock, blobs, works),
+        base.audit,
+        profiles_of(settings),
     )
 
 

@@ -1,10 +1,27 @@
 """Business files and the smaller variants of pictures."""
 
+from dataclasses import dataclass
 from typing import Final
 
 from sqlalchemy import BigInteger, Column, ForeignKey, Index, Integer, String, Table
 
 from strongroom.database.metadata import Id, Timestamp, metadata
+
+
+@dataclass(frozen=True, slots=True)
+class BusinessFile:
+    """A row of :data:`business_files`. ``size`` is in bytes; only pictures have a width and a height."""
+
+    name: str
+    profile: str
+    blob_key: str
+    owner_id: str
+    content_type: str
+    size: int
+    width: int | None
+    height: int | None
+    created_at: int
+
 
 business_files: Final = Table(
     "business_files",

@@ -29,18 +29,32 @@ class Section:
 
 def core_sections(settings: Settings | None = None) -> list[Section]:
     """Return the tables of the core, with the values of ``settings`` if there are any."""
-    hints = typing.get_type_hints(Settings)
-    return [
-        Section((item.name,), hints[item.name], getattr(settings, item.name, None))
-        for item in fields(Settings)
-        if is_dataclass(hints[item.name])
-    ]
+    return list(_tables_within(Settings, (), settings))
+
+
+def _tables_within(options_type: type[Any], path: KeyPath, values: Any) -> Iterator[Section]:
+    hints = typing.get_type_hints(options_type)
+    for item in fields(options_type):
+        if _is_table(hints[item.name]):
+            inner, inner_path = getattr(values, item.name, None), (*path, item.name)
+            yield Section(inner_path, hints[item.name], inner)
+            yield from _tables_within(hints[item.name], inner_path, inner)
+
+
+def _is_table(annotation: Any) -> bool:
+    return is_dataclass(annotation) and annotation is not Rate
+
+
+def _plain_fields(options_type: type[Any]) -> "list[Field[Any]]":
+    """Return the keys of a table that are no tables of their own."""
+    hints = typing.get_type_hints(options_type)
+    return [item for item in fields(options_type) if not _is_table(hints[item.name])]
 
 
 def show(sections: Sequence[Section], raw: RawConfiguration, *, with_origin: bool) -> Iterator[str]:
     """Yield a line for each key: its value, and where it was set; secrets are not shown."""
     for section in sections:
-        for item in fields(section.options_type):
+        for item in _plain_fields(section.options_type):
             path = (*section.path, item.name)
             value = getattr(section.options, item.name)
             shown = _HIDDEN if item.metadata["secret"] and value else spell(value)
@@ -55,7 +69,7 @@ def template(sections: Sequence[Section]) -> Iterator[str]:
         if section.chosen_by:
             key, value = section.chosen_by
             yield f"#{key} = {spell(value)}"
-        for item in fields(section.options_type):
+        for item in _plain_fields(section.options_type):
             yield f"# {item.metadata['help']}{_constraint(item)}"
             yield f"#{item.name} = {_default(item)}"
         yield ""

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from ipaddress import ip_network
 from pathlib import Path
 
+from strongroom.config.business_files import BusinessFilesSettings
 from strongroom.config.rates import Rate, rates
 from strongroom.plugin_api import option
 
@@ -264,6 +265,9 @@ class Settings:
     plugins: PluginsSettings = option(default_factory=PluginsSettings, help="The plugins in use.")
     storages: dict[str, StorageSettings] = option(default_factory=dict, help="The named storages.")
     files: FilesSettings = option(default_factory=FilesSettings, help="Files.")
+    business_files: BusinessFilesSettings = option(
+        default_factory=BusinessFilesSettings, help="Business files."
+    )
     login: LoginSettings = option(default_factory=LoginSettings, help="Login.")
     captcha: CaptchaSettings = option(default_factory=CaptchaSettings, help="Captchas.")
     messages: MessagesSettings = option(default_factory=MessagesSettings, help="Messages.")

@@ -17,11 +17,11 @@ from strongroom.errors import (
     UnsupportedMediaType,
 )
 from strongroom.files.access import AccessControl, NodeView
-from strongroom.files.media_types import sniff
 from strongroom.files.models import Node, NodeType, Permission
 from strongroom.files.names import normalize_name
 from strongroom.files.tree import FileContent, Place, Tree, require_revision
 from strongroom.identity import Identity
+from strongroom.media_types import sniff
 from strongroom.plugin_api.storage import ByteSource, ByteStream
 from strongroom.storage.service import BlobService, ReceivedBlob
 from strongroom.tenants.service import TenantService

@@ -19,11 +19,18 @@ _TEXT_APPLICATIONS: Final = frozenset(
         "application/yaml",
     }
 )
+_EXTENSIONS: Final = mimetypes.MimeTypes()
+"""What Python itself knows, whatever the machine's own tables say."""
 _ALLOWED_CONTROLS: Final = frozenset("\t\n\r\f")
 
 
-def sniff(head: bytes, name: str) -> str:
-    """Return the media type of content that begins with ``head``."""
+def sniff(head: bytes, name: str = "") -> str:
+    """Return the media type of content that begins with ``head``.
+
+    Args:
+        head: the beginning.
+        name: what it is called; without one, all text is plain.
+    """
     kind = filetype.guess(head) if head else None
     if kind is not None:
         return str(kind.mime)
@@ -37,6 +44,15 @@ def sniff(head: bytes, name: str) -> str:
     )
     media_type = guessed if guessed and is_textual and encoding is None else TEXT
     return f"{media_type}; charset=utf-8"
+
+
+def extension_of(media_type: str) -> str:
+    """Return the extension, with its dot, that files of a media type have."""
+    essence = media_type.partition(";")[0]
+    kind = filetype.get_type(mime=essence)
+    if kind is not None:
+        return f".{kind.extension}"
+    return _EXTENSIONS.guess_extension(essence) or ".bin"
 
 
 def _is_text(head: bytes) -> bool:

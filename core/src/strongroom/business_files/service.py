@@ -1,0 +1,206 @@
+"""Takes business files in, gives them out, and removes them."""
+
+import secrets
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Protocol
+
+from sqlalchemy import Connection, delete, insert, select
+
+from strongroom.audit.service import AuditEvent, AuditService
+from strongroom.business_files.models import BusinessFile, business_files, picture_variants
+from strongroom.business_files.pictures import PictureWorks
+from strongroom.business_files.profiles import Profile
+from strongroom.business_files.receiving import as_source, received_file
+from strongroom.business_files.variants import VariantService
+from strongroom.clock import Clock
+from strongroom.database import Database
+from strongroom.errors import NotFound, TokenRequired
+from strongroom.identity import Identity, Origin
+from strongroom.media_types import extension_of, sniff
+from strongroom.plugin_api.storage import ByteSource, ByteStream
+from strongroom.storage.models import Blob
+from strongroom.storage.service import BlobService, ReceivedBlob
+
+
+class IncomingFile(Protocol):
+    """A file on its way in. What the client calls it is of no use here."""
+
+    source: ByteSource
+    size: int | None
+
+    def check(self, checksum: str) -> None:
+        """Raise if the content is not what was announced."""
+
+
+@dataclass(frozen=True, slots=True)
+class Representation:
+    """What is shown of a business file: its bytes, or those of a variant."""
+
+    file: BusinessFile
+    blob: Blob
+    is_public: bool
+
+
+class BusinessFileService:
+    """Files that are shown by their name alone.
+
+    Args:
+        database: where they are recorded.
+        clock: the time.
+        blobs: keeps bytes.
+        works: cleans pictures.
+        variants: their smaller variants.
+        audit: the record of what administrators do.
+        profiles: the kinds of files, by name.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        blobs: BlobService,
+        works: PictureWorks,
+        variants: VariantService,
+        audit: AuditService,
+        profiles: Mapping[str, Profile],
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._blobs = blobs
+        self._works = works
+        self._variants = variants
+        self._audit = audit
+        self.profiles = profiles
+
+    def upload(self, identity: Identity, profile_name: str, incoming: IncomingFile) -> BusinessFile:
+        """Store a file under a name that nobody can guess. It is durable when this returns.
+
+        Raises:
+            UnsupportedMediaType: the profile does not take what it is.
+            PayloadTooLarge: it has more bytes than the profile takes.
+            PictureTooLarge: it has more pixels.
+            PictureUnreadable: it cannot be decoded.
+            DigestMismatch: what arrived is not what was announced.
+            StorageFull: there is no room for it.
+            Unavailable: too many pictures are being read.
+        """
+        profile = self.profiles[profile_name]
+        if profile.max_pixels:
+            return self._upload_picture(identity, profile, incoming)
+        received = self._blobs.receive(incoming.source, size=incoming.size, max_bytes=profile.max_bytes)
+        media_type = sniff(received.head)
+        try:
+            incoming.check(received.blob.checksum)
+            profile.require_type(media_type)
+            return self._store(identity, profile, received, media_type, None, None)
+        except BaseException:
+            self._blobs.discard(received.blob.key)
+            raise
+
+    def get(self, identity: Identity | None, name: str, width: int | None = None) -> Representation:
+        """Return a file, or a picture in a smaller width; none is made larger than it is.
+
+        Raises:
+            NotFound: there is none of that name.
+            TokenRequired: it is shown to users only.
+            ValidationFailed: pictures of its profile are not given in this width.
+            Unavailable: too many variants are being made.
+        """
+        with self._database.read() as connection:
+            file = self._find(connection, name)
+            blob = self._blobs.get(connection, file.blob_key)
+        profile = self.profiles[file.profile]
+        if identity is None and not profile.is_public:
+            raise TokenRequired
+        if width is not None:
+            profile.require_width(width)
+            if file.width is not None and width < file.width:
+                blob = self._variants.get(file, width)
+        return Representation(file, blob, profile.is_public)
+
+    def open(self, blob: Blob, start: int, length: int) -> ByteStream:
+        """Open a range of what is shown."""
+        return self._blobs.open(blob.key, start, length)
+
+    def delete(self, identity: Identity, name: str, origin: Origin) -> None:
+        """Remove a file and its variants.
+
+        Raises:
+            NotFound: there is none of that name.
+            Forbidden: it is somebody else's, and the caller is no administrator.
+        """
+        with self._database.write() as connection:
+            # The lock keeps variants from being added from here on.
+            file = self._find(connection, name, lock=True)
+            identity.require_self_or_admin(file.owner_id)
+            variants = select(picture_variants.c.blob_key).where(picture_variants.c.name == name)
+            keys = [file.blob_key, *connection.execute(variants).scalars()]
+            connection.execute(delete(picture_variants).where(picture_variants.c.name == name))
+            connection.execute(delete(business_files).where(business_files.c.name == name))
+            released = self._blobs.release(connection, keys)
+            if identity.user_id != file.owner_id:
+                self._record_deletion(connection, identity, file, origin)
+        self._blobs.remove(released)
+
+    def _upload_picture(
+        self, identity: Identity, profile: Profile, incoming: IncomingFile
+    ) -> BusinessFile:
+        """Store what a picture shows, and nothing else that came with it."""
+        with received_file(incoming.source, profile.max_bytes) as (file, metered):
+            incoming.check(metered.checksum)
+            media_type = sniff(metered.head)
+            profile.require_type(media_type)
+            picture = self._works.clean(file, media_type, profile.max_pixels)
+        size = len(picture.content)
+        received = self._blobs.receive(as_source(picture.content), size=size, max_bytes=size)
+        try:
+            return self._store(identity, profile, received, media_type, picture.width, picture.height)
+        except BaseException:
+            self._blobs.discard(received.blob.key)
+            raise
+
+    def _store(
+        self,
+        identity: Identity,
+        profile: Profile,
+        received: ReceivedBlob,
+        media_type: str,
+        width: int | None,
+        height: int | None,
+    ) -> BusinessFile:
+        file = BusinessFile(
+            name=secrets.token_hex(20) + extension_of(media_type),
+            profile=profile.name,
+            blob_key=received.blob.key,
+            owner_id=identity.user_id,
+            content_type=media_type,
+            size=received.blob.size,
+            width=width,
+            height=height,
+            created_at=self._clock.now(),
+        )
+        with self._database.write() as connection:
+            self._blobs.keep(connection, received.blob)
+            connection.execute(insert(business_files).values(asdict(file)))
+        return file
+
+    def _find(self, connection: Connection, name: str, *, lock: bool = False) -> BusinessFile:
+        query = select(business_files).where(business_files.c.name == name)
+        row = connection.execute(query.with_for_update() if lock else query).first()
+        if row is None:
+            raise NotFound
+        return BusinessFile(*row)
+
+    def _record_deletion(
+        self, connection: Connection, identity: Identity, file: BusinessFile, origin: Origin
+    ) -> None:
+        event = AuditEvent(
+            "business-file.delete",
+            actor_id=identity.user_id,
+            target_type="user",
+            target_id=file.owner_id,
+            origin=origin,
+            details={"profile": file.profile, "file": file.name},
+        )
+        self._audit.record(connection, event)

@@ -1,0 +1,206 @@
+"""Business files: photos, illustrations, covers, logos and others, shown by their name alone."""
+
+from typing import Any
+
+from flask import Response, request
+
+from strongroom.business_files.models import BusinessFile
+from strongroom.business_files.profiles import FILES
+from strongroom.business_files.schemas import BusinessFileSchema, WidthQuery
+from strongroom.business_files.service import BusinessFileService
+from strongroom.errors import (
+    DigestMismatch,
+    Forbidden,
+    LengthRequired,
+    NotFound,
+    PayloadTooLarge,
+    PictureTooLarge,
+    PictureUnreadable,
+    PreconditionFailed,
+    RangeNotSatisfiable,
+    StorageFull,
+    TokenInvalid,
+    TokenRequired,
+    Unavailable,
+    UnsupportedMediaType,
+    UploadIncomplete,
+    ValidationFailed,
+)
+from strongroom.web.blueprint import Blueprint
+from strongroom.web.components import use
+from strongroom.web.downloads import Content, send_content
+from strongroom.web.envelope import PublicUrl
+from strongroom.web.guard import TOKEN_HEADER, Access, current_identity, optional_identity
+from strongroom.web.requests import origin
+from strongroom.web.schema import DONE, DoneSchema
+from strongroom.web.uploads import UPLOAD_BODY, receive_upload
+
+blueprint = Blueprint(
+    "business_files",
+    __name__,
+    url_prefix="/api/v1/files",
+    description="Photos, illustrations, covers, logos and other files, shown by their name alone.",
+)
+
+Json = dict[str, Any]
+
+_YEAR = 31_536_000
+_UPLOAD_ERRORS = (
+    ValidationFailed,
+    LengthRequired,
+    UploadIncomplete,
+    DigestMismatch,
+    PayloadTooLarge,
+    UnsupportedMediaType,
+    StorageFull,
+)
+_PICTURE_ERRORS = (*_UPLOAD_ERRORS, PictureUnreadable, PictureTooLarge, Unavailable)
+_BINARY: Json = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
+_DOWNLOAD_DOCUMENT: Json = {
+    "responses": {
+        "200": {"description": "The content", "content": _BINARY},
+        "206": {"description": "The range that was asked for", "content": _BINARY},
+        "304": {"description": "What the client has is still the content"},
+    }
+}
+
+
+@blueprint.operation(
+    "POST",
+    "",
+    access=Access.USER,
+    returns=BusinessFileSchema,
+    status=201,
+    errors=_UPLOAD_ERRORS,
+    document={"requestBody": UPLOAD_BODY},
+)
+def upload_business_file() -> Json:
+    """Upload a file of any kind that the configuration allows."""
+    return _upload(FILES)
+
+
+@blueprint.operation(
+    "POST",
+    "/photos",
+    access=Access.USER,
+    returns=BusinessFileSchema,
+    status=201,
+    errors=_PICTURE_ERRORS,
+    document={"requestBody": UPLOAD_BODY},
+)
+def upload_photo() -> Json:
+    """Upload a photo; only what it shows is kept."""
+    return _upload("photos")
+
+
+@blueprint.operation(
+    "POST",
+    "/figures",
+    access=Access.USER,
+    returns=BusinessFileSchema,
+    status=201,
+    errors=_PICTURE_ERRORS,
+    document={"requestBody": UPLOAD_BODY},
+)
+def upload_figure() -> Json:
+    """Upload an illustration; only what it shows is kept."""
+    return _upload("figures")
+
+
+@blueprint.operation(
+    "POST",
+    "/covers",
+    access=Access.USER,
+    returns=BusinessFileSchema,
+    status=201,
+    errors=_PICTURE_ERRORS,
+    document={"requestBody": UPLOAD_BODY},
+)
+def upload_cover() -> Json:
+    """Upload a cover; only what it shows is kept."""
+    return _upload("covers")
+
+
+@blueprint.operation(
+    "POST",
+    "/avatars",
+    access=Access.USER,
+    returns=BusinessFileSchema,
+    status=201,
+    errors=_PICTURE_ERRORS,
+    document={"requestBody": UPLOAD_BODY},
+)
+def upload_avatar() -> Json:
+    """Upload a logo; only what it shows is kept."""
+    return _upload("avatars")
+
+
+@blueprint.operation(
+    "GET",
+    "/<file_name>",
+    access=Access.OPTIONAL,
+    query=WidthQuery,
+    errors=(
+        TokenRequired,
+        TokenInvalid,
+        NotFound,
+        PreconditionFailed,
+        RangeNotSatisfiable,
+        Unavailable,
+    ),
+    document=_DOWNLOAD_DOCUMENT,
+)
+def download_business_file(file_name: str, query: Json) -> Response:
+    """Download a file, one range of it, or a picture in a smaller width.
+
+    Who needs a token is for the configuration of the file's profile to say.
+    """
+    files = use(BusinessFileService)
+    shown = files.get(optional_identity(), file_name, query["width"])
+    content = Content(
+        name=shown.file.name,
+        content_type=shown.file.content_type,
+        size=shown.blob.size,
+        checksum=shown.blob.checksum,
+        modified_at=shown.file.created_at,
+        open=lambda start, length: files.open(shown.blob, start, length),
+    )
+    scope = "public" if shown.is_public else "private"
+    response = send_content(content, cache_control=f"{scope}, max-age={_YEAR}, immutable")
+    if not shown.is_public:
+        # What a browser keeps for one user is not for whoever uses it next without a token.
+        response.vary.update(("Authorization", TOKEN_HEADER))
+    return response
+
+
+@blueprint.operation(
+    "DELETE",
+    "/<file_name>",
+    access=Access.USER,
+    returns=DoneSchema,
+    errors=(Forbidden, NotFound),
+)
+def delete_business_file(file_name: str) -> dict[str, bool]:
+    """Delete a file and its variants: one's own, or as an administrator anybody's."""
+    use(BusinessFileService).delete(current_identity(), file_name, origin())
+    return DONE
+
+
+def _upload(profile_name: str) -> Json:
+    files = use(BusinessFileService)
+    incoming = receive_upload(files.profiles[profile_name].max_bytes)
+    return _present(files.upload(current_identity(), profile_name, incoming))
+
+
+def _present(file: BusinessFile) -> Json:
+    # The request's own path up to the endpoint, so that a base path is part of it.
+    path = request.path.partition("/api/v1/files")[0]
+    body: Json = {
+        "fileName": file.name,
+        "url": f"{use(PublicUrl).root}{path}/api/v1/files/{file.name}",
+        "size": file.size,
+        "contentType": file.content_type,
+    }
+    if file.width is not None:
+        body |= {"width": file.width, "height": file.height}
+    return body
