@@ -1,0 +1,148 @@
+"""Variants of pictures: whoever asks first, in whichever process, one is kept and given to all."""
+
+import io
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from http.client import HTTPException
+from pathlib import Path
+
+import pytest
+from PIL import Image
+from sqlalchemy import func, select
+
+from strongroom.assembly.container import build
+from strongroom.business_files.models import business_files, picture_variants
+from strongroom.config import load
+from strongroom.storage.models import BlobState, blobs
+from strongroom.storage.removal import ABANDONED_AFTER
+from strongroom.testing.clock import MINUTE, ManualClock
+from tests.e2e.client import Client, Response
+from tests.support.http import at_once
+from tests.support.server import serving, write_config
+
+WAYS = 32
+PATIENCE = 60
+WIDTHS = (320, 640)
+
+
+def picture() -> bytes:
+    target = io.BytesIO()
+    Image.effect_noise((1600, 1200), 60).convert("RGB").save(target, "JPEG")
+    return target.getvalue()
+
+
+def upload(client: Client) -> str:
+    """Upload a photo and return its path."""
+    headers = {"Content-Disposition": 'attachment; filename="a.jpg"'}
+    response = client.request("POST", "/api/v1/files/photos", picture(), headers)
+    assert response.status == 201, response.content
+    return f"/api/v1/files/{response.json()['fileName']}"
+
+
+def collect_a_day_later(config: Path) -> None:
+    clock = ManualClock(int(time.time() * 1000) + ABANDONED_AFTER + MINUTE)
+    container = build(load(config, {}), clock)
+    container.keeping.blobs.collect()
+    assert list(container.keeping.storage_check.run(checksums=True)) == []
+    container.close()
+
+
+def rows(config: Path) -> dict[str, int]:
+    """Return how many pictures, variants, blobs that count, and blobs altogether there are."""
+    container = build(load(config, {}))
+    counted = select(func.count()).select_from
+    stored = counted(blobs).where(blobs.c.state == BlobState.STORED.value)
+    queries = {
+        "pictures": counted(business_files),
+        "variants": counted(picture_variants),
+        "stored": stored,
+        "blobs": counted(blobs),
+    }
+    with container.database.read() as connection:
+        found = {name: connection.execute(query).scalar_one() for name, query in queries.items()}
+    container.close()
+    return found
+
+
+def objects(config: Path) -> int:
+    return sum(path.is_file() for path in (config.parent / "files").rglob("*"))
+
+
+@pytest.fixture
+def config(tmp_path: Path, database_url: str) -> Path:
+    return write_config(tmp_path, database_url)
+
+
+def test_thirty_two_ask_for_two_widths_at_once_and_two_variants_are_kept(config: Path) -> None:
+    with serving(config) as server:
+        server.create_user("alice@example.com")
+        path = upload(Client.logged_in(server.url, "alice@example.com"))
+        anybody = Client(server.url)
+        ask: list[Callable[[], Response]] = [
+            partial(anybody.request, "GET", f"{path}?width={WIDTHS[number % len(WIDTHS)]}")
+            for number in range(WAYS)
+        ]
+        replies = at_once(ask)
+        assert {reply.status for reply in replies} == {200}
+        assert len({reply.content for reply in replies}) == len(WIDTHS)
+    assert rows(config) == {"pictures": 1, "variants": 2, "stored": 3, "blobs": 3}
+    assert objects(config) == 3
+
+
+def test_a_picture_deleted_while_its_variants_are_made_leaves_nothing(config: Path) -> None:
+    with serving(config) as server:
+        server.create_user("alice@example.com")
+        alice = Client.logged_in(server.url, "alice@example.com")
+        for _ in range(3):
+            path = upload(alice)
+            ask: list[Callable[[], Response]] = [
+                partial(alice.request, "GET", f"{path}?width={width}") for width in WIDTHS * 4
+            ]
+            ask.append(partial(alice.request, "DELETE", path))
+            replies = at_once(ask)
+            assert replies[-1].status == 200
+            assert {reply.status for reply in replies} <= {200, 404}
+        server.command("storage", "gc")
+        assert server.command("storage", "fsck", "--checksums") == "0 faults, 0 repaired\n"
+    assert rows(config) == {"pictures": 0, "variants": 0, "stored": 0, "blobs": 0}
+    assert objects(config) == 0
+
+
+def test_a_crash_amid_uploads_and_variants_loses_nothing_acknowledged_and_leaves_nothing(
+    config: Path,
+) -> None:
+    acknowledged: list[str] = []
+    enough = threading.Event()
+
+    def work(client: Client) -> None:
+        with suppress(OSError, HTTPException):
+            for width in WIDTHS * 50:
+                acknowledged.append(upload(client))
+                if len(acknowledged) >= WAYS // 4:
+                    enough.set()
+                client.request("GET", f"{acknowledged[-1]}?width={width}")
+
+    with serving(config) as server:
+        server.create_user("alice@example.com")
+        alice = Client.logged_in(server.url, "alice@example.com")
+
+        def kill() -> None:
+            assert enough.wait(PATIENCE)
+            server.kill()
+
+        actions: list[Callable[[], None]] = [*[partial(work, alice)] * 6, kill]
+        at_once(actions)
+    with serving(config) as server:
+        anybody = Client(server.url)
+        for path in acknowledged:
+            for query in ("", "?width=320"):
+                response = anybody.request("GET", path + query)
+                assert response.status == 200
+                Image.open(io.BytesIO(response.content)).load()
+        collect_a_day_later(config)
+    found = rows(config)
+    assert found["pictures"] >= len(acknowledged)
+    assert found["blobs"] == found["stored"] == found["pictures"] + found["variants"] == objects(config)
