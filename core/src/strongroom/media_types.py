@@ -49,7 +49,8 @@ def sniff(head: bytes, name: str = "") -> str:
 def extension_of(media_type: str) -> str:
     """Return the extension, with its dot, that files of a media type have."""
     essence = media_type.partition(";")[0]
-    kind = filetype.get_type(mime=essence)
+    # filetype knows fonts that it calls so, too.
+    kind = filetype.get_type(mime=essence) if essence != BINARY else None
     if kind is not None:
         return f".{kind.extension}"
     return _EXTENSIONS.guess_extension(essence) or ".bin"

@@ -34,6 +34,12 @@ def test_without_a_file_everything_is_at_its_default() -> None:
     assert settings.storages["main"].backend == "local"
 
 
+def test_one_key_of_a_profile_leaves_its_others_at_their_defaults(tmp_path: Path) -> None:
+    profiles = load_text(tmp_path, "[business_files.avatars]\nmax_bytes = 5").settings.business_files
+    assert (profiles.avatars.max_bytes, profiles.avatars.widths) == (5, (48, 96, 192, 384))
+    assert profiles.photos.widths == (320, 640, 1280, 1920)
+
+
 def test_the_embedded_storage_lies_in_the_data_folder() -> None:
     configuration = load(None, {"STRONGROOM__SERVER__DATA_DIR": "/srv/strongroom"})
     assert configuration.extension_values["storages", "main"] == {"root": "/srv/strongroom/files"}
@@ -53,6 +59,32 @@ def test_the_embedded_storage_lies_in_the_data_folder() -> None:
         (
             '[server]\nmode = "prod"',
             "strongroom.toml:2: server.mode: must be one of: development, production",
+        ),
+        (
+            "[business_files.avatar]\nwidths = [9]",
+            'strongroom.toml:1: business_files.avatar: unknown key; did you mean "avatars"?',
+        ),
+        (
+            "[business_files.photos]\nvisibility = 'all'",
+            "strongroom.toml:2: business_files.photos.visibility: must be one of: public, users",
+        ),
+        (
+            "[business_files.files]\ntypes = ['image']",
+            (
+                'strongroom.toml:2: business_files.files.types: "image" is not like image/png, '
+                "image/* or */*"
+            ),
+        ),
+        (
+            "[business_files.covers]\nwidths = [320, 0]",
+            "strongroom.toml:2: business_files.covers.widths: each must be from 1 to 16383",
+        ),
+        (
+            "[business_files.figures]\ntypes = ['image/svg+xml']",
+            (
+                'strongroom.toml:2: business_files.figures.types: "image/svg+xml" is none of: '
+                "image/jpeg, image/png, image/gif, image/webp, image/avif"
+            ),
         ),
         ("[login]\nmethods = 'sms'", "strongroom.toml:2: login.methods: must be a list"),
         ("[login]\nmethods = ['a', 1]", "strongroom.toml:2: login.methods: entry 2 must be a string"),
