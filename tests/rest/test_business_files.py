@@ -60,6 +60,7 @@ def details(response: Answer) -> list[tuple[str, str]]:
 class TestPostFiles:
     """POST /api/v1/files."""
 
+    @pytest.mark.rule("4.3 POST /api/v1/files")
     def test_a_file_of_any_kind_gets_a_name_of_our_own(self, api: Api) -> None:
         person = api.person()
         body = upload(api, "", b"%PDF-1.7\n...", person)
@@ -118,6 +119,12 @@ class TestPostFiles:
 class TestPostPictures:
     """POST /api/v1/files/photos, /figures, /covers and /avatars."""
 
+    @pytest.mark.rule(
+        "4.3 POST /api/v1/files/photos",
+        "4.3 POST /api/v1/files/figures",
+        "4.3 POST /api/v1/files/covers",
+        "4.3 POST /api/v1/files/avatars",
+    )
     def test_a_picture_tells_how_large_it_is_shown(self, api: Api, profile: str) -> None:
         exif = Image.Exif()
         exif[0x0112] = 6
@@ -233,6 +240,7 @@ class TestGet:
             for query in ("", "?width=320"):
                 assert api.get(f"/api/v1/files/{name}{query}").status_code == 404
 
+    @pytest.mark.rule("4.3 GET /api/v1/files/{fileName}")
     def test_conditions_ranges_and_head_are_those_of_all_downloads(self, api: Api) -> None:
         path = place(upload(api, "/photos", picture(), api.person()))
         whole = api.get(path)
