@@ -19,6 +19,7 @@ from strongroom.plugin_api.login import LoginMethod
 from strongroom.plugin_api.messages import MessageSender
 from strongroom.plugin_api.storage import StorageBackend
 from strongroom.plugin_api.web import ErrorKind
+from strongroom.plugin_tracing import trace_hooks
 
 ExtensionT = TypeVar("ExtensionT", bound=Extension[Any])
 
@@ -57,7 +58,9 @@ class PluginManager:
         """
         self._pluggy = pluggy.PluginManager("strongroom")
         self._pluggy.add_hookspecs(hookspecs)
+        trace_hooks(self._pluggy)
         self.plugins: list[Plugin] = []
+        self._extensions: list[tuple[Plugin, type[Extension[Any]]]] = []
         for module in builtin:
             self._register(Plugin(module.__name__.rpartition(".")[2], module, "built in"))
         installed = installed_plugins()
@@ -76,6 +79,10 @@ class PluginManager:
             "register_message_senders", MessageSender
         )
         self.errors: Mapping[str, ErrorKind] = self._collect_errors()
+
+    def extensions_of(self, plugin: Plugin) -> list[type[Extension[Any]]]:
+        """Return what a plugin has registered."""
+        return [extension for owner, extension in self._extensions if owner is plugin]
 
     def ask(self, hook: str, **arguments: Any) -> Iterable[tuple[Plugin, Any]]:
         """Call a hook of each plugin by itself, and yield what each one returned.
@@ -115,6 +122,7 @@ class PluginManager:
                     f'{owners[item.name]} and {plugin} both claim the name "{item.name}" in {hook}'
                 )
             found[item.name], owners[item.name] = item, plugin
+            self._extensions.append((plugin, item))
         return found
 
     def _collect_errors(self) -> dict[str, ErrorKind]:

@@ -10,9 +10,16 @@ Derive a test class from the contract of your seam and supply the fixture it ask
             return MyBackend(MyOptions(root=tmp_path))
 
 A contract test that cannot hold for a backend may be overridden only as an ``xfail`` with a reason.
+
+The contracts have a version, ``major.minor``. A minor adds tests or makes some stricter, which the
+changelog names; the major is the plugin API's.
 """
 
+from typing import Final
+
 import pytest
+
+CONTRACT_VERSION: Final = "1.0"
 
 pytest.register_assert_rewrite(
     "strongroom.testing.storage",

@@ -1,0 +1,16 @@
+"""``strongroom plugins``: what is installed and in use, and the kit for whoever writes one."""
+
+import click
+
+from strongroom.cli.plugins.check import check_command
+from strongroom.cli.plugins.listing import info_command, list_command
+from strongroom.cli.plugins.new import new_command
+
+
+@click.group("plugins")
+def plugins_group() -> None:
+    """Look at plugins, check them, and begin new ones."""
+
+
+for command in (list_command, info_command, check_command, new_command):
+    plugins_group.add_command(command)

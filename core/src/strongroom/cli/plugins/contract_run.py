@@ -1,0 +1,72 @@
+"""Runs a plugin's tests, and notes which contract each test was part of, and of which extension."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from strongroom.plugin_api import Extension
+
+if TYPE_CHECKING:
+    import pytest
+
+_CONTRACTS = "strongroom.testing."
+
+
+@dataclass(slots=True)
+class ContractRun:
+    """What came of the tests of contracts."""
+
+    outcomes: dict[tuple[type[Any], str], Counter[str]] = field(default_factory=dict)
+    exit_code: int = 0
+    version: str = ""
+
+    def outcomes_of(self, extension: type[Any], contract: str) -> Counter[str]:
+        """Return how many tests of the contract passed, failed and so on."""
+        return self.outcomes.get((extension, contract), Counter())
+
+
+def run_contracts(tests: Path) -> ContractRun:
+    """Run tests with pytest, in this process; it says by itself what failed."""
+    import pytest
+
+    recorder = _Recorder()
+    options = ["-q", "--no-header", "-p", "no:cacheprovider", "--import-mode=importlib"]
+    recorder.run.exit_code = int(pytest.main([*options, str(tests)], plugins=[recorder]))
+    # Not before: pytest rewrites the asserts of contracts while they are imported.
+    recorder.run.version = import_module("strongroom.testing").CONTRACT_VERSION
+    return recorder.run
+
+
+class _Recorder:
+    """A plugin of pytest's."""
+
+    def __init__(self) -> None:
+        self.run = ContractRun()
+        self._tested: set[tuple[type[Any], str]] = set()
+        self._outcome = "skipped"
+
+    def pytest_runtest_teardown(self, item: "pytest.Item") -> None:
+        # Only here do the fixtures tell which extension it was about.
+        contracts = {base.__name__ for base in _bases(item) if base.__module__.startswith(_CONTRACTS)}
+        tested = {type(value) for value in _fixtures(item) if isinstance(value, Extension)}
+        self._tested = {(kind, contract) for kind in tested for contract in contracts}
+
+    def pytest_runtest_logreport(self, report: "pytest.TestReport") -> None:
+        if report.when == "call" or report.failed:
+            self._outcome = "xfailed" if hasattr(report, "wasxfail") else report.outcome
+
+    def pytest_runtest_logfinish(self) -> None:
+        for key in self._tested:
+            self.run.outcomes.setdefault(key, Counter())[self._outcome] += 1
+        self._tested, self._outcome = set(), "skipped"
+
+
+def _bases(item: "pytest.Item") -> tuple[type[Any], ...]:
+    cls: type[Any] | None = getattr(item, "cls", None)
+    return cls.__mro__ if cls else ()
+
+
+def _fixtures(item: "pytest.Item") -> list[object]:
+    return list(getattr(item, "funcargs", {}).values())

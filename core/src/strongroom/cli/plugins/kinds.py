@@ -1,0 +1,64 @@
+"""The four kinds of extension, as commands and templates speak of them."""
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from strongroom.plugin_api import Extension
+from strongroom.plugin_api.captcha import CaptchaProvider
+from strongroom.plugin_api.login import LoginMethod
+from strongroom.plugin_api.messages import MessageSender
+from strongroom.plugin_api.storage import StorageBackend
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of extension.
+
+    Args:
+        name: what commands and distributions call it.
+        base: the class that its extensions derive from.
+        behaviour: the module of a new plugin that holds its extension.
+        suffix: what the name of a new extension's class ends with.
+        description: what a new plugin does, as one clause.
+    """
+
+    name: str
+    base: type[Extension[Any]]
+    behaviour: str
+    suffix: str
+    description: str
+
+    @property
+    def module(self) -> str:
+        """The module of the plugin API that declares it."""
+        return self.base.__module__.rpartition(".")[2]
+
+    @property
+    def contract(self) -> str:
+        """The name of its contract in ``strongroom.testing``."""
+        return f"{self.base.__name__}Contract"
+
+    @property
+    def hook(self) -> str:
+        """The hook that registers it."""
+        return f"register_{HOOK_NAMES[self.name]}"
+
+
+HOOK_NAMES: Final = {
+    "storage": "storage_backends",
+    "login": "login_methods",
+    "captcha": "captcha_providers",
+    "sender": "message_senders",
+}
+
+KINDS: Final = (
+    Kind("storage", StorageBackend, "backend", "Backend", "Keeps Strongroom's files in a folder"),
+    Kind("login", LoginMethod, "method", "Login", "Logs Strongroom's users in by a file of accounts"),
+    Kind("captcha", CaptchaProvider, "provider", "Captcha", "A captcha for Strongroom"),
+    Kind("sender", MessageSender, "sender", "Sender", "Sends Strongroom's SMS by HTTP"),
+)
+
+
+def kind_of(extension: type[Extension[Any]]) -> Kind:
+    """Return what kind of extension it is."""
+    return next(kind for kind in KINDS if issubclass(extension, kind.base))

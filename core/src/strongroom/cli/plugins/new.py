@@ -1,0 +1,120 @@
+"""``strongroom plugins new``: a package to begin with, whose tests pass."""
+
+import keyword
+import re
+from collections.abc import Iterator
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from string import Template
+from typing import Any, Final
+
+import click
+
+from strongroom.cli.plugins.kinds import KINDS, Kind
+from strongroom.plugin_api import API_VERSION
+from strongroom.plugin_manager import PluginManager, installed_plugins
+from strongroom.selection import BUILTIN
+from strongroom.version import __version__
+
+_NAME: Final = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
+_MAX_LENGTH: Final = 24
+_SUFFIX: Final = ".template"
+
+
+class PluginName(click.ParamType[str]):
+    """A name that a package, a class and a configuration file can spell."""
+
+    name = "name"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        text = str(value)
+        if not _NAME.fullmatch(text) or len(text) > _MAX_LENGTH or keyword.iskeyword(text):
+            wanted = f"at most {_MAX_LENGTH} lowercase letters, digits and single underscores"
+            self.fail(f'"{text}" is no name for a plugin: {wanted}, such as tape_robot', param, ctx)
+        return text
+
+
+@click.command("new")
+@click.argument("kind", type=click.Choice([kind.name for kind in KINDS]))
+@click.argument("name", type=PluginName())
+@click.option(
+    "--folder",
+    type=click.Path(path_type=Path),
+    help="Where the package is written; strongroom-KIND-NAME here, if not told.",
+)
+def new_command(kind: str, name: str, folder: Path | None) -> None:
+    """Write a plugin to begin with: a package that can be installed, and whose tests pass.
+
+    NAME is what the configuration will choose it by. Nothing is fetched, now or when it is installed.
+    """
+    chosen = next(item for item in KINDS if item.name == kind)
+    _refuse_taken_name(chosen, name)
+    values = _values(chosen, name)
+    target = folder or Path(values["distribution"])
+    _write(chosen, values, target)
+    click.echo(f"{target} is written. Next:")
+    click.echo(f"  pip install --no-build-isolation -e {target}")
+    click.echo(f"  strongroom plugins check {values['plugin']}")
+
+
+def _refuse_taken_name(kind: Kind, name: str) -> None:
+    if f"{kind.name}_{name}" in installed_plugins():
+        raise click.ClickException(
+            f"a plugin {kind.name}_{name} is installed already; choose another name"
+        )
+    builtin = PluginManager(BUILTIN, ())
+    for plugin in builtin.plugins:
+        for extension in builtin.extensions_of(plugin):
+            if issubclass(extension, kind.base) and extension.name == name:
+                raise click.ClickException(f'the core brings "{name}" itself; choose another name')
+
+
+def _values(kind: Kind, name: str) -> dict[str, str]:
+    camel = "".join(part.capitalize() for part in name.split("_"))
+    plugin = f"{kind.name}_{name}"
+    return {
+        "name": name,
+        "Name": camel,
+        "NAME": name.upper(),
+        "Class": camel + kind.suffix,
+        "plugin": plugin,
+        "package": f"strongroom_{plugin}",
+        "distribution": f"strongroom-{plugin}".replace("_", "-"),
+        "description": kind.description,
+        "module": kind.module,
+        "base": kind.base.__name__,
+        "behaviour": kind.behaviour,
+        "hook": kind.hook,
+        "api_version": API_VERSION,
+        "strongroom_version": __version__,
+    }
+
+
+def _write(kind: Kind, values: dict[str, str], target: Path) -> None:
+    try:
+        if target.exists() and (not target.is_dir() or any(target.iterdir())):
+            raise click.ClickException(f"{target} is there already, and not empty")
+        for source, place in _templates(kind):
+            path = target.joinpath(*(values["package"] if part == "package" else part for part in place))
+            if place[0] == "package":
+                path = target / "src" / path.relative_to(target)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(Template(source.read_text()).substitute(values))
+    except OSError as error:
+        raise click.ClickException(f"{target} cannot be written: {error.strerror}") from error
+
+
+def _templates(kind: Kind) -> Iterator[tuple[Traversable, tuple[str, ...]]]:
+    """Yield the templates of a kind, each with the parts of the path that it is for."""
+    root = files("strongroom.cli.plugins") / "templates"
+    yield from _walk(root / "every", ())
+    yield from _walk(root / kind.name, ())
+
+
+def _walk(folder: Traversable, place: tuple[str, ...]) -> Iterator[tuple[Traversable, tuple[str, ...]]]:
+    for item in folder.iterdir():
+        if item.is_dir():
+            yield from _walk(item, (*place, item.name))
+        elif item.name.endswith(_SUFFIX):
+            yield item, (*place, item.name.removesuffix(_SUFFIX))

@@ -1,0 +1,103 @@
+"""``strongroom plugins new``: from an empty folder to a plugin that works, with nothing fetched."""
+
+import contextlib
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.client import Client
+from tests.support.environment import Environment
+from tests.support.server import free_port, serving
+
+KINDS = ("storage", "login", "captcha", "sender")
+TOOLS = Path(sys.executable).parent
+
+
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory: pytest.TempPathFactory) -> Environment:
+    return Environment.create(tmp_path_factory.mktemp("environment") / ".venv")
+
+
+def test_from_an_empty_folder_a_file_goes_through_a_new_storage_within_ten_commands(
+    tmp_path: Path, environment: Environment
+) -> None:
+    """The tutorial has the same commands, and is run as well; here the count and the bytes count."""
+    commands = [
+        ["strongroom", "plugins", "new", "storage", "drawer"],
+        ["pip", "install", "--no-build-isolation", "-e", "strongroom-storage-drawer"],
+        ["pytest", "-q", "strongroom-storage-drawer"],
+        ["strongroom", "plugins", "check", "storage_drawer"],
+    ]
+    *_, tested, checked = [environment.succeed(command, tmp_path) for command in commands]
+    assert "failed" not in tested
+    assert "storage drawer: StorageBackendContract 1.0: " in checked
+    with serve(tmp_path / "strongroom-storage-drawer", environment) as (url, folder):
+        # The fifth command served; the sixth to ninth:
+        create = ("users", "create", "--email", "alice@example.com", "--password-stdin")
+        config = ("--config", folder / "strongroom.toml")
+        environment.succeed(["strongroom", *config, *create], folder, "Correct1Horse")
+        client = Client.logged_in(url, "alice@example.com")
+        tenant = client.make_tenant("Acme")
+        node = client.upload(tenant, "note.txt", b"Kept in a drawer.")
+        assert client.download(tenant, node["id"]) == b"Kept in a drawer."
+        (kept,) = (path for path in (folder / "data" / "drawer").rglob("*") if path.is_file())
+        assert kept.read_bytes() == b"Kept in a drawer."
+
+
+@contextlib.contextmanager
+def serve(project: Path, environment: Environment) -> Iterator[tuple[str, Path]]:
+    """Serve the configuration that came with a plugin, from its folder."""
+    config = project / "strongroom.toml"
+    config.write_text(config.read_text().replace("[server]", f"[server]\nport = {free_port()}"))
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in environment.variables.items():
+            patch.setenv(name, value)
+        patch.chdir(project)
+        patch.setattr("tests.support.server.STRONGROOM", environment.binaries / "strongroom")
+        with serving(config) as server:
+            yield server.url, project
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_written_is_typed_installs_offline_and_holds_to_its_contract(
+    kind: str, tmp_path: Path, environment: Environment
+) -> None:
+    environment.succeed(["strongroom", "plugins", "new", kind, "tape"], tmp_path)
+    (project,) = tmp_path.iterdir()
+    # What mypy has learnt of the libraries serves all of them.
+    environment.succeed([TOOLS / "mypy", "--cache-dir", environment.folder / "mypy"], project)
+    environment.succeed(["pip", "install", "--no-build-isolation", "."], project)
+    checked = environment.succeed(["strongroom", "plugins", "check", f"{kind}_tape"], tmp_path)
+    assert checked.splitlines()[0] == f"{kind}_tape 0.1.0 fits this server"
+    assert f"\n{kind} tape: " in checked
+    assert "failed" not in checked
+
+
+def test_a_plugin_that_breaks_its_contract_does_not_pass_the_check(
+    tmp_path: Path, environment: Environment
+) -> None:
+    environment.succeed(["strongroom", "plugins", "new", "captcha", "broken"], tmp_path)
+    (project,) = tmp_path.iterdir()
+    provider = project / "src" / "strongroom_captcha_broken" / "provider.py"
+    provider.write_text(provider.read_text().replace("return hmac.", "return True or hmac."))
+    environment.succeed(["pip", "install", "--no-build-isolation", "."], project)
+    result = environment.run("strongroom", "plugins", "check", "captcha_broken", cwd=tmp_path)
+    assert result.returncode == 1
+    assert "test_anything_else_is_wrong_and_breaks_nothing" in result.stdout
+    assert result.stderr.splitlines()[-1] == "Error: captcha broken breaks its contract"
+
+
+def test_a_plugin_without_contract_tests_does_not_pass_the_check(
+    tmp_path: Path, environment: Environment
+) -> None:
+    environment.succeed(["strongroom", "plugins", "new", "captcha", "untested"], tmp_path)
+    (project,) = tmp_path.iterdir()
+    (project / "tests" / "test_contract.py").unlink()
+    environment.succeed(["pip", "install", "--no-build-isolation", "."], project)
+    result = environment.run("strongroom", "plugins", "check", "captcha_untested", cwd=tmp_path)
+    assert result.returncode == 1
+    assert result.stderr.splitlines()[-1] == (
+        "Error: captcha untested: no test class derives from CaptchaProviderContract"
+    )

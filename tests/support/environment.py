@@ -1,0 +1,81 @@
+"""An environment of its own for what a test installs; the server and its tools stand beside it."""
+
+import os
+import subprocess
+import sys
+import sysconfig
+import venv
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+_COMMAND = "#!{python}\nfrom strongroom.cli import main\nmain()\n"
+
+
+@dataclass(frozen=True)
+class Environment:
+    """A virtual environment that also sees what the one of the tests holds."""
+
+    folder: Path
+
+    @classmethod
+    def create(cls, folder: Path) -> "Environment":
+        """Make one, with the commands ``python``, ``pip``, ``pytest`` and ``strongroom``."""
+        venv.create(folder, with_pip=False, symlinks=True)
+        environment = cls(folder)
+        version = f"python{sys.version_info.major}.{sys.version_info.minor}"
+        beside = folder / "lib" / version / "site-packages" / "beside.pth"
+        # addsitedir, for what is installed editable there stands in files of its own.
+        beside.write_text(f"import site; site.addsitedir({sysconfig.get_path('purelib')!r})\n")
+        for name in ("pip", "pytest"):
+            environment._write(name, f'#!/bin/sh\nexec {environment.python} -m {name} "$@"\n')
+        environment._write("strongroom", _COMMAND.format(python=environment.python))
+        return environment
+
+    @property
+    def binaries(self) -> Path:
+        """The folder of its commands."""
+        return self.folder / "bin"
+
+    @property
+    def python(self) -> Path:
+        """Its interpreter."""
+        return self.binaries / "python"
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """The environment variables of who works in it, out of reach of any package index."""
+        path = f"{self.binaries}{os.pathsep}{os.environ['PATH']}"
+        return {
+            **os.environ,
+            "PATH": path,
+            "PIP_NO_INDEX": "1",
+            "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+            "PYTHONDONTWRITEBYTECODE": "1",
+        }
+
+    def run(
+        self, *command: str | Path, cwd: Path, stdin: str = ""
+    ) -> "subprocess.CompletedProcess[str]":
+        """Run a command and return what it said."""
+        return subprocess.run(
+            command,
+            cwd=cwd,
+            input=stdin,
+            env=self.variables,
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+
+    def succeed(self, command: Sequence[str | Path], cwd: Path, stdin: str = "") -> str:
+        """Run a command that must succeed, and return its output."""
+        result = self.run(*command, cwd=cwd, stdin=stdin)
+        assert result.returncode == 0, result.stdout + result.stderr
+        return result.stdout
+
+    def _write(self, name: str, text: str) -> None:
+        path = self.binaries / name
+        path.write_text(text)
+        path.chmod(0o755)

@@ -1,0 +1,146 @@
+"""``strongroom plugins``: what it shows, and what it refuses."""
+
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from strongroom.builtin import fixed_captcha, password
+from strongroom.cli.main import root
+from strongroom.cli.plugins.kinds import KINDS
+from strongroom.plugin_manager import PluginManager
+from strongroom.plugin_tracing import VARIABLE
+
+
+def plugins(*arguments: str) -> Result:
+    return CliRunner().invoke(root, ["plugins", *arguments])
+
+
+@pytest.mark.parametrize(
+    "name", ["Tape", "9tape", "ta-pe", "tape_", "ta__pe", "../tape", "", "a" * 25, "class", "é"]
+)
+def test_a_name_that_no_package_could_spell_is_refused(name: str, tmp_path: Path) -> None:
+    result = plugins("new", "storage", "--folder", str(tmp_path / "new"), "--", name)
+    assert result.exit_code == 2
+    assert f'"{name}" is no name for a plugin' in result.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "reason"),
+    [
+        ("storage", "local", "a plugin storage_local is installed already"),
+        ("login", "password", 'the core brings "password" itself'),
+        ("captcha", "image", 'the core brings "image" itself'),
+        ("sender", "smtp", 'the core brings "smtp" itself'),
+    ],
+)
+def test_a_name_that_is_taken_is_refused(kind: str, name: str, reason: str, tmp_path: Path) -> None:
+    result = plugins("new", kind, name, "--folder", str(tmp_path / "new"))
+    assert result.exit_code == 1
+    assert reason in result.stderr
+
+
+def test_nothing_is_written_over(tmp_path: Path) -> None:
+    (tmp_path / "mine").touch()
+    result = plugins("new", "storage", "tape", "--folder", str(tmp_path))
+    assert result.exit_code == 1
+    assert "is there already, and not empty" in result.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["mine"]
+
+
+@pytest.mark.parametrize("kind", [kind.name for kind in KINDS])
+def test_no_placeholder_is_left(kind: str, tmp_path: Path) -> None:
+    assert plugins("new", kind, "tape", "--folder", str(tmp_path)).exit_code == 0
+    written = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert len(written) > 10
+    left = Counter(path.name for path in written if "$" in path.read_text().replace("${{ matrix", ""))
+    assert left == Counter()
+
+
+@pytest.mark.parametrize("kind", [kind.name for kind in KINDS])
+@pytest.mark.parametrize("name", ["tape", "a_name_as_long_as_can_be"])
+def test_what_is_written_is_clean_however_long_its_name(kind: str, name: str, tmp_path: Path) -> None:
+    assert plugins("new", kind, name, "--folder", str(tmp_path)).exit_code == 0
+    for command in (["check"], ["format", "--check", "--diff"]):
+        result = subprocess.run(
+            [sys.executable, "-m", "ruff", *command, "--no-cache", tmp_path],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert result.returncode == 0, result.stdout
+
+
+def test_info_shows_where_a_plugin_comes_from_and_its_options() -> None:
+    shown = plugins("info", "storage_local").output
+    assert "entry point  storage_local = strongroom_storage_local.plugin" in shown
+    assert "distribution strongroom-storage-local" in shown
+    assert "plugin API   1.0, on a server that has 1.0" in shown
+    assert "can also: LocalPaths, ServerSideCopy" in shown
+    assert '[storages.NAME]\n  #backend = "local"' in shown
+    assert '#root = "" # required' in shown
+
+
+def test_info_knows_what_the_core_brings() -> None:
+    assert "login password: " in plugins("info", "password").output
+    assert "#max_number = 100000" in plugins("info", "proof_of_work").output
+
+
+def test_info_of_a_plugin_that_is_missing_says_how_to_install_it() -> None:
+    result = plugins("info", "storage_tape")
+    assert result.exit_code == 1
+    assert 'Error: plugin "storage_tape" is not installed; pip install' in result.stderr
+
+
+def test_check_says_what_to_install_where_pytest_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("strongroom.cli.plugins.check.find_spec", lambda name: None)
+    result = plugins("check", "storage_local")
+    assert result.exit_code == 1
+    assert 'the contracts need pytest: pip install "strongroom[testing]"' in result.stderr
+
+
+def test_check_asks_for_tests_that_are_not_beside_the_plugin() -> None:
+    result = plugins("check", "password")
+    assert result.exit_code == 1
+    assert "name their folder by --tests" in result.stderr
+
+
+def test_the_calls_of_hooks_are_traced_by_names_alone(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv(VARIABLE, "1")
+    PluginManager([password, fixed_captcha], ())
+    assert capsys.readouterr().err.splitlines() == [
+        "strongroom: hook register_login_methods: calling password",
+        "strongroom: hook register_login_methods: got strongroom.builtin.password.PasswordLogin",
+        "strongroom: hook register_captcha_providers: calling fixed_captcha",
+        "strongroom: hook register_captcha_providers: got strongroom.builtin.fixed_captcha.FixedCaptcha",
+    ]
+
+
+@pytest.mark.parametrize("value", ["", "0"])
+def test_nothing_is_traced_unless_asked_for(
+    value: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv(VARIABLE, value)
+    PluginManager([password], ())
+    assert capsys.readouterr().err == ""
+
+
+def test_a_trace_shows_no_secret_of_the_configuration(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(VARIABLE, "1")
+    path = tmp_path / "strongroom.toml"
+    secret = "hush" * 16
+    path.write_text(
+        f'[server]\nsecret_key = "{secret}"\n[captcha]\nprovider = "fixed"\nanswer = "hush"\n'
+    )
+    result = CliRunner().invoke(root, ["--config", str(path), "plugins", "list"])
+    assert result.exit_code == 0
+    assert "register_captcha_providers" in result.stderr
+    assert "hush" not in result.output
