@@ -1,17 +1,24 @@
 """Writes the pages below docs/reference from the code they describe.
 
-``python docs/generate.py`` writes them; with ``--check`` it only tells which are stale.
+``python docs/generate.py`` writes them; with ``--check`` it only tells which are stale. What the code
+does not describe (a hook, a key, an error, a command, an option) ends it with a line that names it.
 """
 
+import ast
 import inspect
 import re
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import fields
+from importlib import import_module
 from pathlib import Path
 from types import FunctionType
 from typing import Any
 
+import click
+
 from strongroom import hookspecs
+from strongroom.cli.main import root
 from strongroom.config.describe import Section, core_sections, template
 from strongroom.config.settings import StorageSettings
 from strongroom.errors import StrongroomError, catalogue
@@ -77,7 +84,24 @@ HOOKS = f"""\
 
 A plugin is a module named by an entry point in the group `strongroom.plugins`. It states
 `API_VERSION = "{API_VERSION}"` and implements some of these functions, each marked with
-`strongroom.plugin_api.hookimpl`. [The example](../../examples/storage_network_folder/) is a whole one.
+`strongroom.plugin_api.hookimpl`. `strongroom plugins new` writes a whole one;
+[the tutorials](../tutorials/index.md) tell how to go on from there.
+"""
+
+COMMANDS = """\
+# Commands
+
+`strongroom --help` shows them too, with those that enabled plugins add; here are the core's. Each
+takes the configuration from `strongroom --config FILE`, which stands before the command, or from
+`STRONGROOM_CONFIG`. What goes wrong is one line on standard error. The exit code is 0 when all went
+well, 2 when the configuration or the command line is wrong, and 1 when anything else is.
+"""
+
+CONTRACTS = """\
+# Contracts
+
+The suites of `strongroom.testing`, version {version}: what every extension of a kind holds to, the
+built-in ones too. [Plugins](../guides/plugins.md) tells how a plugin inherits one.
 """
 
 KINDS: tuple[type[Extension[Any]], ...] = (StorageBackend, LoginMethod, CaptchaProvider, MessageSender)
@@ -114,10 +138,30 @@ def hooks_page() -> Iterator[str]:
     yield from _lent(Server)
 
 
+def commands_page() -> Iterator[str]:
+    """Yield the pieces of the page of commands."""
+    yield COMMANDS
+    for name, command in sorted(root.commands.items()):
+        yield from _command(("strongroom", name), command)
+
+
+def contracts_page() -> Iterator[str]:
+    """Yield the pieces of the page of contracts."""
+    testing = import_module("strongroom.testing")
+    yield CONTRACTS.format(version=testing.CONTRACT_VERSION)
+    for kind in KINDS:
+        module = kind.__module__.rpartition(".")[2]
+        contract = getattr(import_module(f"strongroom.testing.{module}"), f"{kind.__name__}Contract")
+        yield f"\n## class `{contract.__name__}`\n\n`{contract.__module__}`. {_prose(contract)}\n"
+        yield from _contract(contract)
+
+
 PAGES: dict[str, Callable[[], Iterator[str]]] = {
     "errors.md": errors_page,
     "configuration.md": configuration_page,
     "hooks.md": hooks_page,
+    "commands.md": commands_page,
+    "contracts.md": contracts_page,
 }
 
 
@@ -142,10 +186,51 @@ def _plugin_errors() -> dict[str, list[ErrorKind]]:
 
 
 def _error(error: ErrorKind | type[StrongroomError]) -> str:
-    return f"| {error.status} | `{error.code}` | {error.message} |\n"
+    message = _required(error.message, f"the error {error.code}")
+    return f"| {error.status} | `{error.code}` | {message} |\n"
+
+
+def _command(path: tuple[str, ...], command: click.Command) -> Iterator[str]:
+    title = " ".join(path)
+    if isinstance(command, click.Group):
+        for name, subcommand in sorted(command.commands.items()):
+            yield from _command((*path, name), subcommand)
+        return
+    yield f"\n## `{title}`\n\n{_required(_prose(command.callback), title)}\n"
+    arguments = [item for item in command.params if isinstance(item, click.Argument)]
+    options = [item for item in command.params if isinstance(item, click.Option)]
+    context = click.Context(command, info_name=title)
+    usage = " ".join([title, "[OPTIONS]", *(item.make_metavar(context) for item in arguments)])
+    yield f"\n```text\n{usage}\n```\n" if options or arguments else ""
+    for option in options:
+        spelled, _ = option.get_help_record(context) or ("", "")
+        yield f"\n- `{spelled}`: {_required(option.help, f'{title} {option.name}')}"
+    yield "\n" if options else ""
+
+
+def _contract(contract: type[Any]) -> Iterator[str]:
+    (suite,) = ast.parse(inspect.getsource(contract)).body
+    functions = [item for item in getattr(suite, "body", []) if isinstance(item, ast.FunctionDef)]
+    supplied = [item for item in functions if "NotImplementedError" in ast.unparse(item)]
+    yield "\nTo supply:\n\n"
+    for fixture in supplied:
+        told = " ".join((ast.get_docstring(fixture) or "an empty one").rstrip(".").split())
+        yield f"- `{fixture.name}`: {_code(told)}\n"
+    yield "\nIt holds that:\n\n"
+    for test in functions:
+        if test.name.startswith("test_"):
+            yield f"- {test.name.removeprefix('test_').replace('_', ' ')}\n"
+
+
+def _required(text: str | None, what: str) -> str:
+    if not text:
+        sys.exit(f"{what} is not documented where it is declared")
+    return text
 
 
 def _section(section: Section) -> str:
+    for item in fields(section.options_type):
+        _required(item.metadata["help"], f"the key {'.'.join((*section.path, item.name))}")
     lines = "\n".join(template([section])).rstrip()
     return f"\n{_prose(section.options_type)}\n\n```toml\n{lines}\n```\n"
 
@@ -171,6 +256,10 @@ def _lent(kind: type[Any]) -> Iterator[str]:
 def _prose(documented: object) -> str:
     """Return the part of a docstring before its sections, in Markdown."""
     text = (inspect.getdoc(documented) or "").partition("\n\nArgs:")[0]
+    return _code(_required(text, str(documented)))
+
+
+def _code(text: str) -> str:
     return re.sub(r":\w+:`~?([^`]*)`|``([^`]*)``", lambda match: f"`{match[1] or match[2]}`", text)
 
 

@@ -50,6 +50,7 @@ class Environment:
             **os.environ,
             "PATH": path,
             "PIP_NO_INDEX": "1",
+            "PIP_QUIET": "1",
             "PIP_DISABLE_PIP_VERSION_CHECK": "1",
             "PYTHONDONTWRITEBYTECODE": "1",
         }

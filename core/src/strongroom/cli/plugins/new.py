@@ -52,10 +52,28 @@ def new_command(kind: str, name: str, folder: Path | None) -> None:
     _refuse_taken_name(chosen, name)
     values = _values(chosen, name)
     target = folder or Path(values["distribution"])
-    _write(chosen, values, target)
+    write_plugin(chosen, name, target)
     click.echo(f"{target} is written. Next:")
     click.echo(f"  pip install --no-build-isolation -e {target}")
     click.echo(f"  strongroom plugins check {values['plugin']}")
+
+
+def write_plugin(kind: Kind, name: str, target: Path) -> None:
+    """Write the package of a new plugin.
+
+    Raises:
+        click.ClickException: the folder is in use, or cannot be written to.
+    """
+    values = _values(kind, name)
+    try:
+        if target.exists() and (not target.is_dir() or any(target.iterdir())):
+            raise click.ClickException(f"{target} is there already, and not empty")
+        for source, place in _templates(kind):
+            path = target.joinpath(*_place(place, values["package"]))
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(Template(source.read_text()).substitute(values))
+    except OSError as error:
+        raise click.ClickException(f"{target} cannot be written: {error.strerror}") from error
 
 
 def _refuse_taken_name(kind: Kind, name: str) -> None:
@@ -91,18 +109,8 @@ def _values(kind: Kind, name: str) -> dict[str, str]:
     }
 
 
-def _write(kind: Kind, values: dict[str, str], target: Path) -> None:
-    try:
-        if target.exists() and (not target.is_dir() or any(target.iterdir())):
-            raise click.ClickException(f"{target} is there already, and not empty")
-        for source, place in _templates(kind):
-            path = target.joinpath(*(values["package"] if part == "package" else part for part in place))
-            if place[0] == "package":
-                path = target / "src" / path.relative_to(target)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(Template(source.read_text()).substitute(values))
-    except OSError as error:
-        raise click.ClickException(f"{target} cannot be written: {error.strerror}") from error
+def _place(parts: tuple[str, ...], package: str) -> tuple[str, ...]:
+    return ("src", package, *parts[1:]) if parts[0] == "package" else parts
 
 
 def _templates(kind: Kind) -> Iterator[tuple[Traversable, tuple[str, ...]]]:

@@ -1,0 +1,1 @@
+"""A captcha for Strongroom."""

@@ -1,0 +1,1 @@
+"""Logs Strongroom's users in by a file of accounts."""

@@ -1,0 +1,1 @@
+"""Sends Strongroom's SMS by HTTP."""

@@ -1,0 +1,1 @@
+"""Keeps Strongroom's files in a folder."""

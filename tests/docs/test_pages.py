@@ -1,0 +1,57 @@
+"""The pages of docs are true: every command that can run runs, every answer is compared."""
+
+from pathlib import Path
+
+import pytest
+from tests.support.environment import Environment
+from tests.support.pages import Block, blocks_of, check_configuration, follow
+from tests.support.server import free_port
+
+DOCS = Path(__file__).parents[2] / "docs"
+WRITTEN = ("tutorials", "guides", "operate")
+PAGES = [path for folder in WRITTEN for path in sorted((DOCS / folder).glob("*.md"))]
+RUN = ("sh", "json", "text", "toml")
+
+ELSEWHERE = {("verifying-tokens.md", "python"): "tests/rest/test_jwks.py"}
+
+
+def name(page: Path) -> str:
+    return f"{page.parent.name}-{page.stem}"
+
+
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory: pytest.TempPathFactory) -> Environment:
+    return Environment.create(tmp_path_factory.mktemp("environment") / ".venv")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_every_block_is_run_by_a_test_or_says_why_not(page: Path) -> None:
+    for block in blocks_of(page):
+        reason = block.notes.get("not run") or ELSEWHERE.get((page.name, block.language))
+        assert block.language in RUN or reason, block.content
+
+
+def runs(page: Path) -> bool:
+    return any(block.language == "sh" and "not run" not in block.notes for block in blocks_of(page))
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if runs(page)], ids=name)
+def test_the_commands_of_a_page_do_what_it_says(
+    page: Path, tmp_path: Path, environment: Environment
+) -> None:
+    follow(page, tmp_path, environment, free_port())
+
+
+CONFIGURATIONS = [
+    pytest.param(block, id=f"{name(page)}-{number}")
+    for page in PAGES
+    for number, block in enumerate(blocks_of(page))
+    if block.language == "toml" and "not run" not in block.notes
+]
+
+
+@pytest.mark.parametrize("block", CONFIGURATIONS)
+def test_every_configuration_that_is_shown_is_one(
+    block: Block, tmp_path: Path, environment: Environment
+) -> None:
+    check_configuration(block, tmp_path / "strongroom.toml", environment)
