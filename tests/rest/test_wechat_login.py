@@ -195,6 +195,19 @@ class TestPhoneNumber:
         # From now on without the number.
         assert logins.open_mini_program("lin").json["user"]["id"] == known.id
 
+    def test_whose_account_is_joined_by_a_number_is_told_and_it_is_recorded(
+        self, api: Api, logins: Logins
+    ) -> None:
+        known = api.person(mobile="13800000001")
+        logins.open_mini_program("lin", phone=True)
+        logins.open_mini_program("lin", phone=True)
+        api.container.identity.messages.close()
+        told = [message["recipient"] for message in api.outbox()]
+        assert sorted(told) == ["+8613800000001", known.email]
+        events = api.get("/audit-events?pageSize=50", by=api.person(admin=True)).json["data"]
+        (bound,) = [event for event in events if event["action"] == "credential.bind"]
+        assert bound["details"] == {"kind": "wechat", "method": "wechat"}
+
     def test_whoever_is_new_gets_the_number_too(self, logins: Logins) -> None:
         person = logins.person(logins.open_mini_program("ada", phone=True))
         assert ("mobile", "+447400123456") in logins.held(person)

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 from sqlalchemy import Connection
 
-from strongroom.accounts.notices import Notices
 from strongroom.accounts.registration import identified
 from strongroom.audit.service import AuditEvent, AuditService
 from strongroom.credentials.models import USERNAME, BoundCredential
+from strongroom.credentials.notices import Notices
 from strongroom.credentials.service import CredentialService
 from strongroom.database import Database
 from strongroom.errors import CodeInvalid, Forbidden, LastContact, NotFound

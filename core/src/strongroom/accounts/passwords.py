@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 from sqlalchemy import Connection
 
-from strongroom.accounts.notices import Notices
 from strongroom.audit.service import AuditEvent, AuditService
 from strongroom.authorizations.service import AuthorizationService
+from strongroom.credentials.notices import Notices
 from strongroom.credentials.service import CredentialService
 from strongroom.credentials.strength import Strength, strength
 from strongroom.database import Database

@@ -5,10 +5,10 @@ from collections.abc import Callable, Collection, Sequence
 from sqlalchemy import Connection
 
 from strongroom.accounts.bindings import require_held, require_self
-from strongroom.accounts.notices import Notices
 from strongroom.audit.service import FAILURE, SUCCESS, AuditEvent, AuditService
 from strongroom.credentials.linking import CredentialLinking
 from strongroom.credentials.models import BoundCredential
+from strongroom.credentials.notices import Notices
 from strongroom.credentials.service import CredentialService
 from strongroom.database import Database
 from strongroom.errors import CredentialTaken, LastContact, NotFound

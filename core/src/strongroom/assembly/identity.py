@@ -5,7 +5,6 @@ from functools import partial
 from typing import Final
 
 from strongroom.accounts.bindings import BindingService
-from strongroom.accounts.notices import Notices
 from strongroom.accounts.passwords import PasswordService
 from strongroom.accounts.proven_bindings import ProvenBindings
 from strongroom.accounts.registration import RegistrationService
@@ -29,6 +28,7 @@ from strongroom.authorizations.states import BrowserStates
 from strongroom.authorizations.throttle import LoginThrottle
 from strongroom.authorizations.tokens import TokenSigner
 from strongroom.credentials.linking import CredentialLinking
+from strongroom.credentials.notices import Notices
 from strongroom.credentials.passwords import PasswordHasher
 from strongroom.credentials.service import CredentialService
 from strongroom.identity import Origin
@@ -90,7 +90,7 @@ def assemble_identity(base: Foundation) -> IdentityServices:
             database, captchas, base.rates, settings.limits, codes, credentials, messages
         ),
         login_methods=methods,
-        logins=_logins(base, credentials, linking, captchas, methods, mint),
+        logins=_logins(base, credentials, linking, captchas, notices, methods, mint),
         states=states,
         authorizations=authorizations,
         audit_listing=AuditListing(database, users),
@@ -185,6 +185,7 @@ def _logins(
     credentials: CredentialService,
     linking: CredentialLinking,
     captchas: CaptchaService,
+    notices: Notices,
     methods: LoginMethods,
     mint: TokenMint,
 ) -> LoginService:
@@ -195,5 +196,5 @@ def _logins(
         free_failures=limits.login_failures_before_captcha,
         lifetime=limits.login_failures_seconds * 1000,
     )
-    services = LoginServices(credentials, linking, captchas, throttle, base.audit)
+    services = LoginServices(credentials, linking, captchas, throttle, notices, base.audit)
     return LoginService(base.database, base.clock, mint, methods, services)

@@ -2,12 +2,15 @@
 
 from dataclasses import dataclass
 
+from sqlalchemy import Connection
+
 from strongroom.audit.service import FAILURE, AuditEvent, AuditService
 from strongroom.authorizations.methods import LoginMethods
 from strongroom.authorizations.minting import IssuedTokens, TokenMint
 from strongroom.authorizations.throttle import LoginThrottle, Ticket
 from strongroom.clock import Clock
-from strongroom.credentials.linking import CredentialLinking
+from strongroom.credentials.linking import CredentialLinking, Linked
+from strongroom.credentials.notices import Notices
 from strongroom.credentials.service import CredentialService
 from strongroom.database import Database
 from strongroom.errors import CaptchaRequired, InvalidCredentials, StrongroomError
@@ -25,6 +28,7 @@ class LoginServices:
     linking: CredentialLinking
     captchas: CaptchaService
     throttle: LoginThrottle
+    notices: Notices
     audit: AuditService
 
 
@@ -104,24 +108,49 @@ class LoginService:
         origin: Origin,
         began_at: int,
     ) -> IssuedTokens:
+        services = self._services
         with self._database.write() as connection:
-            user_id = self._services.linking.user_of(connection, verified)
+            linked = services.linking.user_of(connection, verified)
+            user_id = linked.user_id
             issued = self._mint.begin(connection, user_id, method, attempt.client)
             # What was proven may have been proven by a password that is no longer the user's.
-            if self._services.credentials.password_changed_after(connection, user_id, began_at):
+            if services.credentials.password_changed_after(connection, user_id, began_at):
                 raise InvalidCredentials
             if ticket is not None:
-                self._services.throttle.succeed(connection, ticket)
+                services.throttle.succeed(connection, ticket)
+            contacts = services.notices.contacts(connection, user_id)
+            self._record_success(connection, issued, linked, method, origin)
+        if linked.given and linked.by_contact:
+            services.notices.tell(contacts, "credential-changed")
+        return issued
+
+    def _record_success(
+        self,
+        connection: Connection,
+        issued: IssuedTokens,
+        linked: Linked,
+        method: str,
+        origin: Origin,
+    ) -> None:
+        for credential in linked.given:
             event = AuditEvent(
-                "login",
-                actor_id=user_id,
-                target_type="authorization",
-                target_id=issued.authorization_id,
+                "credential.bind",
+                actor_id=linked.user_id,
+                target_type="user",
+                target_id=linked.user_id,
                 origin=origin,
-                details={"method": method},
+                details={"kind": credential.kind, "method": method},
             )
             self._services.audit.record(connection, event)
-        return issued
+        event = AuditEvent(
+            "login",
+            actor_id=linked.user_id,
+            target_type="authorization",
+            target_id=issued.authorization_id,
+            origin=origin,
+            details={"method": method},
+        )
+        self._services.audit.record(connection, event)
 
     def _record_failure(self, attempt: LoginAttempt, error: Exception, origin: Origin) -> None:
         credentials = self._services.credentials

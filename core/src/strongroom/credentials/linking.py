@@ -1,6 +1,7 @@
 """Brings all that one act has proven to one user: finds, joins, or makes the user."""
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Final, TypeVar
 
 from sqlalchemy import Connection
@@ -20,6 +21,21 @@ MAX_NAME: Final = 255
 _ATTEMPTS: Final = 5
 
 
+@dataclass(frozen=True, slots=True)
+class Linked:
+    """The user that something proven leads to.
+
+    Args:
+        user_id: the user.
+        given: what a user who was there before has been given by it.
+        by_contact: whether an address or number alone has told who the user is.
+    """
+
+    user_id: str
+    given: Sequence[Credential] = ()
+    by_contact: bool = False
+
+
 class CredentialLinking:
     """Leads from what was proven to its user, within the caller's writing transaction.
 
@@ -31,7 +47,7 @@ class CredentialLinking:
         self._users = users
         self._credentials = credentials
 
-    def user_of(self, connection: Connection, verified: VerifiedCredential) -> str:
+    def user_of(self, connection: Connection, verified: VerifiedCredential) -> Linked:
         """Return the user who holds any of what was proven, and give the user the rest of it.
 
         Raises:
@@ -73,7 +89,7 @@ class CredentialLinking:
         for credential in set(replaced(held)) - set(_names(verified)):
             self._credentials.release_one(connection, user_id, credential)
 
-    def _user_of(self, connection: Connection, verified: VerifiedCredential) -> str:
+    def _user_of(self, connection: Connection, verified: VerifiedCredential) -> Linked:
         holders = self._credentials.find_users(connection, _names(verified), hold=True)
         user_ids = set(holders.values())
         if len(user_ids) > 1:
@@ -81,23 +97,24 @@ class CredentialLinking:
         missing = [name for name in _names(verified) if name not in holders]
         if user_ids:
             user_id = user_ids.pop()
-            self._add(connection, user_id, missing)
-            return user_id
+            given = self._add(connection, user_id, missing)
+            return Linked(user_id, given, all(name.kind in CONTACTS for name in holders))
         if not verified.may_register:
             raise InvalidCredentials
         user_id = self._users.create(connection, _user_name(verified)).id
         for name in missing:
             self._give(connection, user_id, name)
-        return user_id
+        return Linked(user_id)
 
-    def _add(self, connection: Connection, user_id: str, names: Sequence[Credential]) -> None:
-        contacts = [
-            item.kind for item in self._credentials.of_user(connection, user_id) if item.kind in CONTACTS
-        ]
-        for name in names:
-            # Beside another address or number, one more is bound by a code that is sent there.
-            if name.kind not in CONTACTS or not contacts:
-                self._give(connection, user_id, name)
+    def _add(
+        self, connection: Connection, user_id: str, names: Sequence[Credential]
+    ) -> list[Credential]:
+        held = {item.kind for item in self._credentials.of_user(connection, user_id)}
+        # Beside another address or number, one more is bound by a code that is sent there.
+        wanted = [name for name in names if name.kind not in CONTACTS or held.isdisjoint(CONTACTS)]
+        for name in wanted:
+            self._give(connection, user_id, name)
+        return wanted
 
     def _give(self, connection: Connection, user_id: str, name: Credential) -> None:
         try:
