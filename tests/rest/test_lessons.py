@@ -1,18 +1,19 @@
 """What went wrong in systems of this kind, and cannot here; each test names what it was."""
 
 import json
+from collections import Counter
 from functools import partial
 from typing import Any
 
 import bcrypt
 import pytest
 from joserfc import jwt
-from tests.support.api import PASSWORD, Api, Json, error_code
+from tests.support.api import PASSWORD, Answer, Api, Json, Person, error_code
 from tests.support.http import at_once
 
 from strongroom.authorizations.keys import load_keys
 from strongroom.credentials.policy import complaints
-from strongroom.testing.clock import MINUTE
+from strongroom.testing.clock import HOUR, MINUTE
 from strongroom.verification.codes import CodeService
 
 GUESSERS = 64
@@ -69,6 +70,32 @@ class TestParallelGuesses:
         assert len(looked_at) == 5
         right = {"verificationCode": code, "newPassword": "Another2Battery"}
         assert api.post(f"/users/{person.email}/reset-password", right).status_code == 400
+
+
+class TestOldPassword:
+    """Another way to try passwords ignored the lock of the login (CVE-2026-9798)."""
+
+    def change(self, api: Api, person: Person, old: str) -> Answer:
+        body = {"oldPassword": old, "newPassword": "Another2Battery"}
+        return api.put("/users/me/password", body, by=person)
+
+    def test_whoever_holds_a_token_has_ten_tries_an_hour_at_the_password(self, api: Api) -> None:
+        person = api.person()
+        answers = at_once([partial(self.change, api, person, "Wrong1Password")] * GUESSERS)
+        assert Counter(answer.status_code for answer in answers) == {400: 10, 429: GUESSERS - 10}
+        refused = self.change(api, person, PASSWORD)
+        assert (refused.status_code, refused.headers["Retry-After"]) == (429, "3600")
+        api.clock.advance(HOUR)
+        person.token = api.log_in(person.email).headers["X-Access-Token"]
+        assert self.change(api, person, PASSWORD).status_code == 200
+
+    def test_a_right_one_starts_the_count_anew(self, api: Api) -> None:
+        person = api.person()
+        for _ in range(9):
+            assert self.change(api, person, "Wrong1Password").status_code == 400
+        assert self.change(api, person, PASSWORD).status_code == 200
+        for _ in range(10):
+            assert self.change(api, person, "Wrong1Password").status_code == 400
 
 
 class TestCostBeforeHash:

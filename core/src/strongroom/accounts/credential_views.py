@@ -27,6 +27,7 @@ from strongroom.errors import (
     Forbidden,
     LastContact,
     NotFound,
+    TooManyRequests,
     WrongPassword,
 )
 from strongroom.limits.requests import RequestLimits
@@ -169,7 +170,7 @@ def set_username(user_id: str, body: Json) -> BoundCredential:
     access=Access.USER,
     body=PasswordChangeSchema,
     returns=StrengthSchema,
-    errors=(Forbidden, WrongPassword),
+    errors=(Forbidden, WrongPassword, TooManyRequests),
 )
 def change_password(user_id: str, body: Json) -> Json:
     """Set a new password by giving the old one; every other token of the user dies at once."""

@@ -1,6 +1,7 @@
 """Changes and resets passwords; every other token of the user dies with the old one."""
 
 from collections.abc import Callable
+from typing import Final
 
 from sqlalchemy import Connection
 
@@ -10,10 +11,23 @@ from strongroom.credentials.notices import Notices
 from strongroom.credentials.service import CredentialService
 from strongroom.credentials.strength import Strength, strength
 from strongroom.database import Database
-from strongroom.errors import CodeInvalid, Forbidden, ValidationFailed, WrongPassword
+from strongroom.errors import (
+    CodeInvalid,
+    Forbidden,
+    TooManyRequests,
+    ValidationFailed,
+    WrongPassword,
+)
 from strongroom.identity import Identity, Origin
+from strongroom.limits.service import Counters
 from strongroom.plugin_api.login import VerificationCode
 from strongroom.verification.codes import CodeService, Purpose
+
+ATTEMPTS: Final = 10
+"""Wrong old passwords an hour; a stolen token must not be a way to guess the password."""
+
+_ATTEMPTS_PURPOSE: Final = "old-password"
+_HOUR: Final = 60 * 60 * 1000
 
 
 class PasswordService:
@@ -22,6 +36,7 @@ class PasswordService:
     Args:
         database: where they are kept.
         credentials: checks and sets them.
+        counters: counts wrong ones.
         codes: the proof that a reset needs.
         authorizations: what a new password ends.
         notices: tells the user.
@@ -32,6 +47,7 @@ class PasswordService:
         self,
         database: Database,
         credentials: CredentialService,
+        counters: Counters,
         codes: CodeService,
         authorizations: AuthorizationService,
         notices: Notices,
@@ -39,6 +55,7 @@ class PasswordService:
     ) -> None:
         self._database = database
         self._credentials = credentials
+        self._counters = counters
         self._codes = codes
         self._authorizations = authorizations
         self._notices = notices
@@ -51,6 +68,7 @@ class PasswordService:
             Forbidden: the caller is somebody else.
             ValidationFailed: the new one does not meet the policy, or is the old one.
             WrongPassword: the old one is not right.
+            TooManyRequests: it was wrong too often of late.
         """
         if identity.user_id != user_id:
             raise Forbidden
@@ -58,6 +76,7 @@ class PasswordService:
             message = "The new password must differ from the old one."
             raise ValidationFailed.of_field("newPassword", "unchanged", message)
         password_hash = self._credentials.hash_password(new, "newPassword")
+        self._count_attempt(user_id)
         old_hash = self._credentials.hash_of(user_id, old)
         if old_hash is None:
             raise WrongPassword
@@ -66,6 +85,7 @@ class PasswordService:
             # It may have been changed since it was looked at, so as to keep the caller out.
             if not self._credentials.replace_password(connection, user_id, old_hash, password_hash):
                 raise WrongPassword
+            self._counters.reset(connection, _ATTEMPTS_PURPOSE, user_id)
 
         self._set(user_id, replace, "password.change", identity.authorization_id, origin)
         return strength(new)
@@ -94,6 +114,14 @@ class PasswordService:
             self._credentials.set_password(connection, user_id, password_hash)
 
         self._set(user_id, replace, "password.reset", None, origin)
+
+    def _count_attempt(self, user_id: str) -> None:
+        # Before it is looked at, so that attempts at once are not more than those one after the other.
+        with self._database.write() as connection:
+            count = self._counters.add(connection, _ATTEMPTS_PURPOSE, user_id, lifetime=_HOUR)
+            if count > ATTEMPTS:
+                connection.rollback()
+                raise TooManyRequests(retry_after=_HOUR // 1000)
 
     def _set(
         self,

@@ -83,7 +83,9 @@ def assemble_identity(base: Foundation) -> IdentityServices:
         accounts=AccountService(database, users, authorizations, notices, audit),
         bindings=BindingService(database, credentials, codes, notices, audit),
         proven_bindings=ProvenBindings(database, credentials, linking, codes, notices, audit),
-        passwords=PasswordService(database, credentials, codes, authorizations, notices, audit),
+        passwords=PasswordService(
+            database, credentials, base.counters, codes, authorizations, notices, audit
+        ),
         messages=messages,
         captchas=captchas,
         code_sending=CodeSending(
