@@ -7,7 +7,7 @@ PLUGINS := $(wildcard plugins/*)
 PROJECTS := pyproject.toml $(wildcard plugins/*/pyproject.toml)
 INSTALLED := $(VENV)/.installed
 
-.PHONY: help install serve test test-timing lint docs bench lock clean
+.PHONY: help install serve test test-timing lint docs docs-serve bench lock clean
 
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
@@ -36,8 +36,12 @@ lint: install ## Check style, types and import contracts
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-docs: install ## Write the reference pages anew from the code
+docs: install ## Write the reference anew from the code, and build the site into docs/_build
 	$(BIN)/python docs/generate.py
+	$(BIN)/python -m sphinx -W --keep-going -q docs docs/_build
+
+docs-serve: docs ## Show the site on http://127.0.0.1:8001
+	$(BIN)/python -m http.server --bind 127.0.0.1 --directory docs/_build 8001
 
 bench: install ## Measure against limits in the same run
 	$(BIN)/python -m bench
@@ -48,4 +52,4 @@ lock: ## Resolve every dependency anew into requirements.lock
 		--extra postgresql --extra testing --group dev --output-file requirements.lock $(PROJECTS)
 
 clean: ## Remove what the other targets made, and no data
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache build dist
+	rm -rf $(VENV) docs/_build docs/_kit .pytest_cache .mypy_cache .ruff_cache .import_linter_cache build dist

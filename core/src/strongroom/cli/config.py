@@ -4,6 +4,7 @@ import click
 
 from strongroom.cli.context import CommandContext, config_option
 from strongroom.config.describe import core_sections, show, template
+from strongroom.production import refuse_unsafe
 from strongroom.selection import offered_sections, select
 
 
@@ -19,7 +20,7 @@ def check_command(context: CommandContext) -> None:
     """Check the configuration, without starting anything; exit with 2 if it cannot be served."""
     from strongroom.assembly.texts import message_texts
 
-    select(context.configuration)
+    refuse_unsafe(context.configuration, select(context.configuration))
     message_texts(context.configuration)
     click.echo("the configuration is fine")
 

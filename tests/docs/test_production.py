@@ -1,0 +1,118 @@
+"""The files of examples/production are what they say, as far as this machine can tell."""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ruamel.yaml import YAML
+from tests.support.nginx import PRODUCTION, nginx_before
+from tests.support.server import free_port, run_command
+
+ROOT = PRODUCTION.parents[1]
+SECRETS = {
+    "STRONGROOM__SERVER__SECRET_KEY_FILE": "a made-up secret of more than 32 characters",
+    "STRONGROOM__DATABASE__URL_FILE": "postgresql+psycopg://strongroom:hush@127.0.0.1/strongroom",
+    "STRONGROOM__STORAGES__MAIN__SECRET_ACCESS_KEY_FILE": "hush",
+    "STRONGROOM__MESSAGES__SMTP__PASSWORD_FILE": "hush",
+    "STRONGROOM__MESSAGES__ALIYUN_SMS__ACCESS_KEY_SECRET_FILE": "hush",
+}
+
+
+@pytest.fixture
+def secrets(tmp_path: Path) -> dict[str, str]:
+    """The variables that name files of secrets, and where the signing keys would be."""
+    for name, value in SECRETS.items():
+        (tmp_path / name).write_text(value)
+    return {
+        "STRONGROOM__TOKENS__KEYS_FILE": str(tmp_path / "keys.json"),
+        **{name: str(tmp_path / name) for name in SECRETS},
+    }
+
+
+def check(environment: dict[str, str]) -> "subprocess.CompletedProcess[str]":
+    config = str(PRODUCTION / "strongroom.toml")
+    return run_command("config", "check", "--config", config, env=environment)
+
+
+def test_production_takes_the_configuration(secrets: dict[str, str]) -> None:
+    result = check(secrets)
+    assert (result.returncode, result.stdout) == (0, "the configuration is fine\n"), result.stderr
+
+
+def test_without_its_secret_key_it_is_refused(secrets: dict[str, str]) -> None:
+    del secrets["STRONGROOM__SERVER__SECRET_KEY_FILE"]
+    result = check(secrets)
+    assert result.returncode == 2
+    assert "server.secret_key: must be set in production" in result.stderr
+
+
+def test_units_containers_and_configuration_name_the_same_secrets() -> None:
+    for name in ("strongroom.toml", "strongroom@.service", "compose.yaml"):
+        text = (PRODUCTION / name).read_text()
+        assert [variable for variable in SECRETS if variable not in text] == [], name
+
+
+def test_nginx_takes_its_configuration(tmp_path: Path) -> None:
+    nginx = nginx_before(tmp_path, (free_port(), free_port()))
+    result = nginx.said_by_check()
+    assert result.returncode == 0, result.stderr
+    assert "warn" not in result.stderr
+
+
+@pytest.mark.parametrize(
+    "unit", ["strongroom@.service", "strongroom-housekeeping.service", "strongroom-housekeeping.timer"]
+)
+def test_systemd_takes_the_units(unit: str, tmp_path: Path) -> None:
+    analyze = shutil.which("systemd-analyze")
+    if analyze is None:
+        pytest.skip("systemd-analyze is not on this machine")
+    for path in PRODUCTION.glob("strongroom*.*er*"):
+        if path.suffix in {".service", ".timer"}:
+            text = path.read_text().replace("/opt/strongroom/bin/strongroom", "/bin/true")
+            (tmp_path / path.name).write_text(text)
+    path = tmp_path / unit.replace("@", "@8001")
+    if path.name != unit:
+        (tmp_path / unit).rename(path)
+    result = subprocess.run([analyze, "verify", path], capture_output=True, text=True, check=False)
+    said = [line for line in result.stderr.splitlines() if path.name in line]
+    assert (result.returncode, said) == (0, [])
+
+
+def test_the_services_of_compose_stand_on_what_there_is() -> None:
+    compose: dict[str, Any] = YAML(typ="safe").load(PRODUCTION / "compose.yaml")
+    for name, service in compose["services"].items():
+        for kind in ("secrets", "networks"):
+            assert set(service.get(kind, ())) <= set(compose[kind]), name
+        assert set(service.get("depends_on", ())) <= set(compose["services"]), name
+        for volume in service.get("volumes", ()):
+            source = volume.partition(":")[0]
+            made = source in {"./keys", "./tls"} or source in compose["volumes"]
+            assert made or (PRODUCTION / source).exists(), volume
+    build = compose["services"]["server-1"]["build"]
+    assert (PRODUCTION / build["context"]).resolve() == ROOT
+    assert (ROOT / build["dockerfile"]).exists()
+
+
+def test_the_image_is_built_from_what_the_tree_has() -> None:
+    text = re.sub(r"\\\n\s*", "", (PRODUCTION / "Dockerfile").read_text())
+    lines = [line.partition(" ") for line in text.splitlines() if line and not line.startswith("#")]
+    known = "FROM WORKDIR COPY RUN ENV USER VOLUME EXPOSE STOPSIGNAL ENTRYPOINT CMD"
+    assert {word for word, _, _ in lines} == set(known.split())
+    ignored = (PRODUCTION / "Dockerfile.dockerignore").read_text().splitlines()
+    kept = [line.removeprefix("!") for line in ignored if line.startswith("!")]
+    assert [name for name in kept if not (ROOT / name).exists()] == []
+
+
+def test_the_image_has_the_versions_of_the_lock() -> None:
+    text = (PRODUCTION / "Dockerfile").read_text()
+    (command,) = re.findall(r"^RUN (sed .*) > constraints.txt", text, re.MULTILINE)
+    result = subprocess.run(
+        ["bash", "-c", command], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    constraints = result.stdout.splitlines()
+    lock = (ROOT / "requirements.lock").read_text()
+    assert len(constraints) == len(re.findall(r"^[A-Za-z0-9]", lock, re.MULTILINE))
+    assert [line for line in constraints if not re.fullmatch(r"[A-Za-z0-9._-]+==[\w.+!]+", line)] == []

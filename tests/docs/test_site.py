@@ -1,0 +1,19 @@
+"""The site is built without a warning: no link leads nowhere, no included file is missing."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+pytest.importorskip("sphinx", reason="the documentation's tools are not installed")
+
+
+def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", DOCS, tmp_path / "site"]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (result.returncode, result.stderr) == (0, "")
+    tutorial = (tmp_path / "site" / "tutorials" / "storage.html").read_text()
+    assert "DrawerBackend" in tutorial

@@ -1,0 +1,120 @@
+"""Two servers behind nginx as examples/production sets it up: one API, and no secret in a log."""
+
+import http.client
+import json
+import os
+import re
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.e2e.client import PASSWORD
+from tests.support.nginx import Nginx, nginx_before
+from tests.support.server import Server, free_port, serving, write_config
+
+SIZE = 24 * 1024 * 1024
+
+
+@dataclass(frozen=True)
+class Answer:
+    status: int
+    headers: http.client.HTTPMessage
+    content: bytes
+
+    def json(self) -> dict[str, Any]:
+        body: dict[str, Any] = json.loads(self.content)
+        return body
+
+
+@dataclass
+class Https:
+    """A client of nginx."""
+
+    nginx: Nginx
+    token: str = ""
+
+    def request(self, method: str, path: str, body: Any = None, **headers: str) -> Answer:
+        if self.token:
+            headers["Authorization"] = f"Bearer {self.token}"
+        if isinstance(body, dict):
+            body, headers["Content-Type"] = json.dumps(body), "application/json"
+        port, context = self.nginx.port, self.nginx.context()
+        connection = http.client.HTTPSConnection("127.0.0.1", port, context=context, timeout=60)
+        with closing(connection):
+            connection.request(method, path, body, headers)
+            response = connection.getresponse()
+            return Answer(response.status, response.headers, response.read())
+
+
+@pytest.fixture(scope="module")
+def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Server, Server]]:
+    """Two servers that know of each other by their database and their keys alone."""
+    folder = tmp_path_factory.mktemp("servers")
+    one = write_config(folder, f"sqlite:///{folder}/strongroom.sqlite3")
+    shared = 'public_url = "https://files.example.com"\ntrusted_proxies = ["127.0.0.1/32"]'
+    text = one.read_text().replace("[server]", f"[server]\n{shared}")
+    one.write_text(text)
+    two = folder / "two.toml"
+    two.write_text(re.sub(r"^port = .*$", f"port = {free_port()}", text, flags=re.MULTILINE))
+    with serving(one) as first, serving(two) as second:
+        first.create_user("alice@example.com")
+        yield first, second
+
+
+@pytest.fixture
+def nginx(servers: tuple[Server, Server], tmp_path: Path) -> Iterator[Nginx]:
+    nginx = nginx_before(tmp_path, [int(server.url.rpartition(":")[2]) for server in servers])
+    with nginx.running():
+        yield nginx
+
+
+@pytest.fixture
+def alice(nginx: Nginx) -> Https:
+    body = {"username": "alice@example.com", "password": PASSWORD}
+    answer = Https(nginx).request("POST", "/authorizations", body)
+    assert answer.status == 200, answer.content
+    return Https(nginx, answer.json()["accessToken"])
+
+
+def test_a_large_file_goes_through_and_a_range_comes_back(alice: Https) -> None:
+    tenant = alice.request("POST", "/api/v1/tenants", {"name": "Acme"}).json()["id"]
+    content = os.urandom(SIZE)
+    name = {"Content-Disposition": 'attachment; filename="large.bin"'}
+    uploaded = alice.request("POST", f"/api/v1/tenants/{tenant}/files", content, **name)
+    assert uploaded.status == 201, uploaded.content
+    download = f"/api/v1/tenants/{tenant}/files/{uploaded.json()['id']}/download"
+    assert alice.request("GET", download).content == content
+    part = alice.request("GET", download, Range=f"bytes={SIZE - 10}-")
+    assert (part.status, part.content) == (206, content[-10:])
+
+
+def test_a_token_is_good_on_either_server_until_it_is_revoked(alice: Https) -> None:
+    assert {alice.request("GET", "/api/v1/tenants").status for _ in range(8)} == {200}
+    assert alice.request("DELETE", "/authorizations/current").status == 200
+    assert {alice.request("GET", "/api/v1/tenants").status for _ in range(8)} == {401}
+
+
+def test_an_address_that_a_client_claims_is_not_believed(
+    alice: Https, servers: tuple[Server, Server]
+) -> None:
+    alice.request("GET", "/users/me", **{"X-Forwarded-For": "203.0.113.9"})
+    listed = alice.request("GET", "/users/me/authorizations", **{"X-Forwarded-For": "203.0.113.9"})
+    assert listed.status == 200
+    assert b"203.0.113.9" not in listed.content
+    assert b"127.0.0.1" in listed.content
+
+
+def test_the_log_names_requests_by_their_id_and_holds_no_token(alice: Https, nginx: Nginx) -> None:
+    answer = alice.request("DELETE", f"/authorizations/{alice.token}")
+    assert answer.status == 200
+    alice.request("GET", "/credentials/somebody@example.com/available")
+    log = nginx.access_log()
+    assert answer.headers["X-Request-Id"] in log
+    assert "/authorizations/..." in log
+    assert "/credentials/.../available" in log
+    assert alice.token not in log
+    assert "somebody" not in log
