@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 from tests.support.environment import Environment
-from tests.support.pages import Block, blocks_of, check_configuration, follow
+from tests.support.pages import blocks_of, follow
 from tests.support.server import free_port
 
 DOCS = Path(__file__).parents[2] / "docs"
 WRITTEN = ("tutorials", "guides", "operate")
 PAGES = [path for folder in WRITTEN for path in sorted((DOCS / folder).glob("*.md"))]
-RUN = ("sh", "json", "text", "toml")
+RUN = ("sh", "json", "text")
 
 ELSEWHERE = {("verifying-tokens.md", "python"): "tests/rest/test_jwks.py"}
 
@@ -40,18 +40,3 @@ def test_the_commands_of_a_page_do_what_it_says(
     page: Path, tmp_path: Path, environment: Environment
 ) -> None:
     follow(page, tmp_path, environment, free_port())
-
-
-CONFIGURATIONS = [
-    pytest.param(block, id=f"{name(page)}-{number}")
-    for page in PAGES
-    for number, block in enumerate(blocks_of(page))
-    if block.language == "toml" and "not run" not in block.notes
-]
-
-
-@pytest.mark.parametrize("block", CONFIGURATIONS)
-def test_every_configuration_that_is_shown_is_one(
-    block: Block, tmp_path: Path, environment: Environment
-) -> None:
-    check_configuration(block, tmp_path / "strongroom.toml", environment)

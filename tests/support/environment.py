@@ -29,6 +29,8 @@ class Environment:
         beside.write_text(f"import site; site.addsitedir({sysconfig.get_path('purelib')!r})\n")
         for name in ("pip", "pytest"):
             environment._write(name, f'#!/bin/sh\nexec {environment.python} -m {name} "$@"\n')
+        for name in ("openapi-python-client", "ruff"):
+            (environment.binaries / name).symlink_to(Path(sys.executable).with_name(name))
         environment._write("strongroom", _COMMAND.format(python=environment.python))
         return environment
 
