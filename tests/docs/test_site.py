@@ -12,7 +12,8 @@ pytest.importorskip("sphinx", reason="the documentation's tools are not installe
 
 
 def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", DOCS, tmp_path / "site"]
+    options = ("-W", "--keep-going", "-q")
+    command = [sys.executable, "-m", "sphinx", *options, str(DOCS), str(tmp_path / "site")]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (result.returncode, result.stderr) == (0, "")
     tutorial = (tmp_path / "site" / "tutorials" / "storage.html").read_text()
