@@ -1,7 +1,7 @@
 """Tells on standard error which hooks are called, of which plugins, and what each returned.
 
-``STRONGROOM_TRACE_HOOKS=1`` asks for it. Names alone are shown: hooks are handed no option and return
-none, so that no secret can be among them.
+``STRONGROOM_TRACE_HOOKS=1`` asks for it. Names alone are shown, never a value: hooks are handed no
+option and return none, so that no secret can be among them.
 """
 
 import os
@@ -40,9 +40,11 @@ def _after(
 
 
 def _name(item: object) -> str:
-    kind = item if isinstance(item, type) else type(item)
-    named = "" if isinstance(item, type) else f" {getattr(item, 'name', '')!r}"
-    return f"{kind.__module__}.{kind.__qualname__}{named}"
+    if isinstance(item, type):
+        return f"{item.__module__}.{item.__qualname__}"
+    # Blueprints and commands have names, kinds of errors have codes.
+    named = getattr(item, "name", None) or getattr(item, "code", None)
+    return f"{type(item).__name__} {named}" if isinstance(named, str) else type(item).__name__
 
 
 def _say(text: str) -> None:

@@ -90,6 +90,13 @@ def test_info_knows_what_the_core_brings() -> None:
     assert "#max_number = 100000" in plugins("info", "proof_of_work").output
 
 
+def test_info_names_the_commands_and_the_errors_of_a_plugin() -> None:
+    shown = plugins("info", "login_wechat").output
+    assert "\nroutes: " in shown
+    assert "\nerrors: error." in shown
+    assert "\ncommands: wechat" in shown
+
+
 def test_info_of_a_plugin_that_is_missing_says_how_to_install_it() -> None:
     result = plugins("info", "storage_tape")
     assert result.exit_code == 1

@@ -74,8 +74,10 @@ def _describe(manager: PluginManager, plugin: Plugin) -> Iterator[str]:
     for extension in manager.extensions_of(plugin):
         yield ""
         yield from _describe_extension(extension, sections.get(extension.options_type))
-    for hook in ("register_blueprints", "register_commands"):
-        names = [str(item.name) for owner, item in manager.ask(hook) if owner is plugin]
+    if hasattr(plugin.module, "register_blueprints"):
+        yield "\nroutes: see the OpenAPI document of a server that enables it"
+    for hook, attribute in (("register_errors", "code"), ("register_commands", "name")):
+        names = [str(getattr(item, attribute)) for owner, item in manager.ask(hook) if owner is plugin]
         if names:
             yield f"\n{hook.removeprefix('register_')}: {', '.join(names)}"
 
