@@ -91,10 +91,10 @@ A plugin is a module named by an entry point in the group `strongroom.plugins`. 
 COMMANDS = """\
 # Commands
 
-`strongroom --help` shows them too, with those that enabled plugins add; here are the core's. Each
-takes the configuration from `strongroom --config FILE`, which stands before the command, or from
-`STRONGROOM_CONFIG`. What goes wrong is one line on standard error. The exit code is 0 when all went
-well, 2 when the configuration or the command line is wrong, and 1 when anything else is.
+`strongroom --help` shows them too. Each takes the configuration from `strongroom --config FILE`, which
+stands before the command, or from `STRONGROOM_CONFIG`. What goes wrong is one line on standard error.
+The exit code is 0 when all went well, 2 when the configuration or the command line is wrong, and 1 when
+anything else is.
 """
 
 CONTRACTS = """\
@@ -143,6 +143,8 @@ def commands_page() -> Iterator[str]:
     yield COMMANDS
     for name, command in sorted(root.commands.items()):
         yield from _command(("strongroom", name), command)
+    for plugin, command in _plugins().ask("register_commands"):
+        yield from _command(("strongroom", command.name), command, f"\nOf the plugin `{plugin.name}`.\n")
 
 
 def contracts_page() -> Iterator[str]:
@@ -178,11 +180,15 @@ def main(arguments: list[str]) -> int:
 
 
 def _plugin_errors() -> dict[str, list[ErrorKind]]:
-    names = sorted(path.parent.name for path in FOLDER.parents[1].glob("plugins/*/pyproject.toml"))
     found: dict[str, list[ErrorKind]] = {}
-    for plugin, error in PluginManager(BUILTIN, names).ask("register_errors"):
+    for plugin, error in _plugins().ask("register_errors"):
         found.setdefault(plugin.name, []).append(error)
     return found
+
+
+def _plugins() -> PluginManager:
+    names = sorted(path.parent.name for path in FOLDER.parents[1].glob("plugins/*/pyproject.toml"))
+    return PluginManager(BUILTIN, names)
 
 
 def _error(error: ErrorKind | type[StrongroomError]) -> str:
@@ -190,13 +196,13 @@ def _error(error: ErrorKind | type[StrongroomError]) -> str:
     return f"| {error.status} | `{error.code}` | {message} |\n"
 
 
-def _command(path: tuple[str, ...], command: click.Command) -> Iterator[str]:
+def _command(path: tuple[str, ...], command: click.Command, origin: str = "") -> Iterator[str]:
     title = " ".join(path)
     if isinstance(command, click.Group):
         for name, subcommand in sorted(command.commands.items()):
-            yield from _command((*path, name), subcommand)
+            yield from _command((*path, name), subcommand, origin)
         return
-    yield f"\n## `{title}`\n\n{_required(_prose(command.callback), title)}\n"
+    yield f"\n## `{title}`\n{origin}\n{_prose(command.callback, title)}\n"
     arguments = [item for item in command.params if isinstance(item, click.Argument)]
     options = [item for item in command.params if isinstance(item, click.Option)]
     context = click.Context(command, info_name=title)
@@ -253,10 +259,10 @@ def _lent(kind: type[Any]) -> Iterator[str]:
             yield f"- `{name}({parameters})`: {summary}\n"
 
 
-def _prose(documented: object) -> str:
+def _prose(documented: object, name: str = "") -> str:
     """Return the part of a docstring before its sections, in Markdown."""
     text = (inspect.getdoc(documented) or "").partition("\n\nArgs:")[0]
-    return _code(_required(text, str(documented)))
+    return _code(_required(text, name or str(documented)))
 
 
 def _code(text: str) -> str:
