@@ -65,19 +65,22 @@ def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Server, 
         yield first, second
 
 
-@pytest.fixture
-def nginx(servers: tuple[Server, Server], tmp_path: Path) -> Iterator[Nginx]:
-    nginx = nginx_before(tmp_path, [int(server.url.rpartition(":")[2]) for server in servers])
-    with nginx.running():
-        yield nginx
+def before(servers: tuple[Server, Server], folder: Path) -> Nginx:
+    return nginx_before(folder, [int(server.url.rpartition(":")[2]) for server in servers])
 
 
-@pytest.fixture
-def alice(nginx: Nginx) -> Https:
+def logged_in(nginx: Nginx) -> Https:
     body = {"username": "alice@example.com", "password": PASSWORD}
     answer = Https(nginx).request("POST", "/authorizations", body)
     assert answer.status == 200, answer.content
     return Https(nginx, answer.json()["accessToken"])
+
+
+@pytest.fixture
+def alice(servers: tuple[Server, Server], tmp_path: Path) -> Iterator[Https]:
+    nginx = before(servers, tmp_path)
+    with nginx.running():
+        yield logged_in(nginx)
 
 
 def test_a_large_file_goes_through_and_a_range_comes_back(alice: Https) -> None:
@@ -108,10 +111,16 @@ def test_an_address_that_a_client_claims_is_not_believed(
     assert b"127.0.0.1" in listed.content
 
 
-def test_the_log_names_requests_by_their_id_and_holds_no_token(alice: Https, nginx: Nginx) -> None:
-    answer = alice.request("DELETE", f"/authorizations/{alice.token}")
-    assert answer.status == 200
-    alice.request("GET", "/credentials/somebody@example.com/available")
+def test_the_log_names_requests_by_their_id_and_holds_no_token(
+    servers: tuple[Server, Server], tmp_path: Path
+) -> None:
+    nginx = before(servers, tmp_path)
+    # A line is written after its answer was sent, and by the end of nginx at the latest.
+    with nginx.running():
+        alice = logged_in(nginx)
+        answer = alice.request("DELETE", f"/authorizations/{alice.token}")
+        assert answer.status == 200
+        alice.request("GET", "/credentials/somebody@example.com/available")
     log = nginx.access_log()
     assert answer.headers["X-Request-Id"] in log
     assert "/authorizations/..." in log
