@@ -110,6 +110,20 @@ class TestMoving:
         moved = move(api, tenant, person, file["id"], folder["id"], query="?onConflict=rename")
         assert (moved.status_code, moved.json["name"]) == (200, "file (1)")
 
+    def test_a_file_takes_the_place_of_a_file_that_the_caller_manages(
+        self, api: Api, person: Person, tenant: str, folder: Json, file: Json
+    ) -> None:
+        api.upload(tenant, person, "file", b"other content", folder["id"])
+        moved = move(api, tenant, person, file["id"], folder["id"], query="?onConflict=replace")
+        assert (moved.status_code, moved.json["name"]) == (200, "file")
+        listed = api.get(f"{tenant}/owners/me/files/{folder['id']}/files", by=person).json["data"]
+        assert [item["id"] for item in listed] == [file["id"]]
+        assert api.get(tenant, by=person).json["usedBytes"] == len(b"content")
+        inner = api.folder(tenant, person, "inner")
+        api.folder(tenant, person, "inner", folder["id"])
+        kept = move(api, tenant, person, inner["id"], folder["id"], query="?onConflict=replace")
+        assert (kept.status_code, error_code(kept)) == (409, "error.name-conflict")
+
     def test_a_stale_revision_is_409_and_a_stale_tag_412(
         self, api: Api, person: Person, tenant: str, folder: Json, file: Json
     ) -> None:

@@ -37,6 +37,7 @@ NODES = st.integers(0, 1000)
 STALE = st.sampled_from([None, 0, 1])
 CHOICES = st.sampled_from(OnConflict)
 NAMES = st.sampled_from(["a", "b", "c", "A", "é", "e\u0301"])
+NEW_NAMES = st.none() | NAMES
 PLACES = st.none() | NODES
 LEVELS = st.sampled_from([Permission.READ, Permission.WRITE, Permission.MANAGE])
 HOURS = st.none() | st.integers(1, 5)
@@ -201,25 +202,35 @@ class TreeMachine(RuleBasedStateMachine):
             self.check(view, user)
 
     @rule(
-        user=USERS,
-        number=NODES,
-        place=PLACES,
-        name=st.none() | NAMES,
-        stale=STALE,
+        user=USERS, number=NODES, place=PLACES, name=st.none() | NAMES, stale=STALE, taking=st.booleans()
     )
     def move(
-        self, user: int, number: int, place: int | None, name: str | None, stale: int | None
+        self,
+        user: int,
+        number: int,
+        place: int | None,
+        name: str | None,
+        stale: int | None,
+        taking: bool,
     ) -> None:
         node_id, parent = self.pick(number) or "", self.pick(place)
         node, final = self.model.nodes.get(node_id), name and normalized(name)
         revision = None if stale is None or node is None else node.revision - stale
+        errors = self.model.refusals_of_move(self.people[user], node_id, parent, final, revision)
+        other = node and self.model.taken(parent, final or node.name)
+        if taking and node and other and other is not node and None not in (node.content, other.content):
+            errors -= {NameConflict}
+            errors |= self.model.refusals(self.people[user], other.id, Permission.MANAGE)
+        wanted = Move(parent, name, OnConflict.REPLACE if taking else OnConflict.FAIL)
         view = self.expect(
-            self.model.refusals_of_move(self.people[user], node_id, parent, final, revision),
+            errors,
             lambda: self.services.moving.move(
-                self.identity(user), self.tenant, node_id, Move(parent, name, numbered=False), revision
+                self.identity(user), self.tenant, node_id, wanted, revision
             ),
         )
         if view is not None and node is not None:
+            if other and other is not node:
+                self.model.remove(other.id)
             node.parent, node.name = parent, final or node.name
             self.check(view, user)
 

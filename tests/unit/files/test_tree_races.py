@@ -65,7 +65,7 @@ class Site:
         self.services.files.upload(caller, self.tenant, parent, Bytes(name), OnConflict.FAIL)
 
     def move(self, node: str, parent: str | None, name: str | None = None) -> None:
-        move = Move(parent, name, numbered=False)
+        move = Move(parent, name)
         self.services.moving.move(self.admin, self.tenant, node, move, None)
 
     def delete(self, node: str) -> None:

@@ -89,7 +89,7 @@ def assemble_keeping(base: Foundation) -> KeepingServices:
         migration=Migration(database, base.clock, blobs),
         storage_check=StorageCheck(database, base.clock, blobs),
         files=files,
-        moving=MovingService(database, access, tree),
+        moving=MovingService(database, access, tree, files),
         replacing=ReplacingService(database, access, files, blobs, tenants),
         grants=GrantService(database, base.clock, access, visibility, base.users, base.audit),
         explainer=AccessExplainer(database, access),

@@ -16,7 +16,7 @@ from strongroom.errors import (
 from strongroom.files.moving import Move, MovingService
 from strongroom.files.presenting import CONDITIONAL_ERRORS, Json, Tagged, tagged, wanted_revision
 from strongroom.files.replacing import ReplacingService
-from strongroom.files.schemas import DirectorySchema, FolderConflictQuery, NodeSchema, RenameSchema
+from strongroom.files.schemas import DirectorySchema, FileConflictQuery, NodeSchema, RenameSchema
 from strongroom.files.service import FileService, OnConflict
 from strongroom.web.blueprint import Blueprint
 from strongroom.web.components import use
@@ -36,7 +36,7 @@ blueprint = Blueprint(
     "",
     access=Access.USER,
     body=RenameSchema,
-    query=FolderConflictQuery,
+    query=FileConflictQuery,
     returns=NodeSchema,
     errors=(*CONDITIONAL_ERRORS, NameConflict),
 )
@@ -44,7 +44,7 @@ def rename_file(tenant_id: str, file_id: str, body: Json, query: Json) -> Tagged
     """Give a file or folder another name."""
     revision = wanted_revision(tenant_id, file_id, body["revision"])
     view = use(MovingService).rename(
-        current_identity(), tenant_id, file_id, body["name"], revision, numbered=_is_numbered(query)
+        current_identity(), tenant_id, file_id, body["name"], revision, OnConflict(query["onConflict"])
     )
     return tagged(view)
 
@@ -54,7 +54,7 @@ def rename_file(tenant_id: str, file_id: str, body: Json, query: Json) -> Tagged
     "/directory",
     access=Access.USER,
     body=DirectorySchema,
-    query=FolderConflictQuery,
+    query=FileConflictQuery,
     returns=NodeSchema,
     errors=(*CONDITIONAL_ERRORS, NameConflict, NotAFolder, MoveIntoItself),
 )
@@ -66,7 +66,7 @@ def move_file(tenant_id: str, file_id: str, body: Json, query: Json) -> Tagged:
     for those who moved it out of their own sight.
     """
     revision = wanted_revision(tenant_id, file_id, body["revision"])
-    move = Move(body["parentId"], body["name"], numbered=_is_numbered(query))
+    move = Move(body["parentId"], body["name"], OnConflict(query["onConflict"]))
     return tagged(use(MovingService).move(current_identity(), tenant_id, file_id, move, revision))
 
 
@@ -95,7 +95,3 @@ def replace_content(tenant_id: str, file_id: str) -> Tagged:
     incoming = receive_upload(files.max_file_bytes, default_name="content")
     replacing = use(ReplacingService)
     return tagged(replacing.replace_content(current_identity(), tenant_id, file_id, incoming, revision))
-
-
-def _is_numbered(query: Json) -> bool:
-    return OnConflict(query["onConflict"]) is OnConflict.RENAME

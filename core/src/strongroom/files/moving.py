@@ -9,6 +9,7 @@ from strongroom.errors import MoveIntoItself, NotAFolder
 from strongroom.files.access import AccessControl, NodeView
 from strongroom.files.models import Node, NodeType, Permission
 from strongroom.files.names import normalize_name
+from strongroom.files.service import FileService, OnConflict
 from strongroom.files.tree import Tree, require_revision
 from strongroom.identity import Identity
 
@@ -20,12 +21,13 @@ class Move:
     Args:
         parent_id: the folder it is to lie in; ``None`` is the top.
         name: its new name; ``None`` keeps the old one.
-        numbered: whether it takes a number where its name is taken.
+        on_conflict: what to do when its name is taken: take a number, or, between files, take the place
+            of what the caller manages there.
     """
 
     parent_id: str | None
     name: str | None
-    numbered: bool
+    on_conflict: OnConflict = OnConflict.FAIL
 
 
 class MovingService:
@@ -35,12 +37,16 @@ class MovingService:
         database: where nodes are kept.
         access: who may do what.
         tree: changes nodes.
+        files: removes what is replaced.
     """
 
-    def __init__(self, database: Database, access: AccessControl, tree: Tree) -> None:
+    def __init__(
+        self, database: Database, access: AccessControl, tree: Tree, files: FileService
+    ) -> None:
         self._database = database
         self._access = access
         self._tree = tree
+        self._files = files
 
     def rename(
         self,
@@ -49,10 +55,9 @@ class MovingService:
         node_id: str,
         name: str,
         revision: int | None,
-        *,
-        numbered: bool = False,
+        on_conflict: OnConflict = OnConflict.FAIL,
     ) -> NodeView:
-        """Give a node another name, with a number where that is taken and ``numbered`` is true.
+        """Give a node another name.
 
         Raises:
             ValidationFailed: no node may be called so.
@@ -67,7 +72,7 @@ class MovingService:
             view = self._access.require(connection, identity, tenant_id, node_id, Permission.WRITE)
             require_revision(view.node, revision)
             parent_id = view.node.parent_id or tenant_id
-            renamed = self._move(connection, view.node, parent_id, name, numbered=numbered)
+            renamed = self._move(connection, identity, view.node, parent_id, name, on_conflict)
             return NodeView(renamed, view.permission)
 
     def move(
@@ -93,7 +98,9 @@ class MovingService:
             node = self._access.require(connection, identity, tenant_id, node_id, Permission.MANAGE).node
             require_revision(node, revision)
             parent_id = self._folder(connection, identity, node, wanted.parent_id)
-            moved = self._move(connection, node, parent_id, name or node.name, numbered=wanted.numbered)
+            moved = self._move(
+                connection, identity, node, parent_id, name or node.name, wanted.on_conflict
+            )
             role = self._access.memberships.role(connection, tenant_id, identity.user_id)
             permission = self._access.permission(connection, node_id, identity.user_id, role)
             return NodeView(moved, permission)
@@ -113,9 +120,27 @@ class MovingService:
         return parent_id
 
     def _move(
-        self, connection: Connection, node: Node, parent_id: str, name: str, *, numbered: bool
+        self,
+        connection: Connection,
+        identity: Identity,
+        node: Node,
+        parent_id: str,
+        name: str,
+        on_conflict: OnConflict,
     ) -> Node:
         if (parent_id, name) == (node.parent_id, node.name):
             return node
-        free = self._tree.free_name(connection, parent_id, name) if numbered else name
-        return self._tree.move(connection, node, parent_id, free)
+        if on_conflict is OnConflict.RENAME:
+            name = self._tree.free_name(connection, parent_id, name)
+        elif on_conflict is OnConflict.REPLACE:
+            self._make_room(connection, identity, node, parent_id, name)
+        return self._tree.move(connection, node, parent_id, name)
+
+    def _make_room(
+        self, connection: Connection, identity: Identity, node: Node, parent_id: str, name: str
+    ) -> None:
+        """Remove the file whose place another file takes; folders never give way, nor replace."""
+        taken = self._tree.find_child(connection, parent_id, name)
+        if taken is not None and taken.id != node.id and taken.type == node.type == NodeType.FILE:
+            self._access.require(connection, identity, taken.tenant_id, taken.id, Permission.MANAGE)
+            self._files.remove(connection, taken)

@@ -23,6 +23,7 @@ from strongroom.files.tree import FileContent, Place, Tree, require_revision
 from strongroom.identity import Identity
 from strongroom.media_types import sniff
 from strongroom.plugin_api.storage import ByteSource, ByteStream
+from strongroom.storage.models import Released
 from strongroom.storage.service import BlobService, ReceivedBlob
 from strongroom.tenants.service import TenantService
 
@@ -259,11 +260,15 @@ class FileService:
             self._access.memberships.take_turns(connection, tenant_id)
             view = self._access.require(connection, identity, tenant_id, node_id, Permission.MANAGE)
             require_revision(view.node, revision)
-            removed = self._tree.remove(connection, view.node)
-            released = self._blobs.release(connection, removed.blob_keys)
-            self._tenants.space.use(connection, tenant_id, -removed.size)
+            released = self.remove(connection, view.node)
         # The answer does not wait for a large subtree's bytes; the collection takes the rest.
         self._blobs.remove(released[:_REMOVED_AT_ONCE])
+
+    def remove(self, connection: Connection, node: Node) -> list[Released]:
+        """Remove a node and all below it, and return what bytes nothing refers to any more."""
+        removed = self._tree.remove(connection, node)
+        self._tenants.space.use(connection, node.tenant_id, -removed.size)
+        return self._blobs.release(connection, removed.blob_keys)
 
     def open(self, node: Node, start: int, length: int) -> ByteStream:
         """Open a range of a file's bytes.
