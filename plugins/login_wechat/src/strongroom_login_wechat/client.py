@@ -1,9 +1,6 @@
 """The one way to the platform: a request, its retries, and its answer or the fitting error.
 
-Authlib's ``OAuth2Session`` does not fit WeChat's dialect and is not used. It names the app
-``client_id`` where WeChat wants ``appid``; it refreshes by POST where WeChat wants GET; it takes a 200
-body ``{"errcode": ...}`` for a token; and it decodes by the header, which turns the UTF-8 of a
-``text/plain`` answer into Latin-1. With a hook for each, nothing of its own would be left in use.
+Why it is not Authlib's: docs/adr/0011-wechat-without-authlib.md.
 """
 
 import time
