@@ -1,6 +1,6 @@
 """The one way to the platform: a request, its retries, and its answer or the fitting error.
 
-Why it is not Authlib's: docs/adr/0011-wechat-without-authlib.md.
+Why it is not Authlib's: docs/adr/0014-wechat-without-authlib.md.
 """
 
 import time
