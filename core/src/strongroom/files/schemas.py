@@ -6,7 +6,7 @@ from strongroom.files.models import NodeType, Permission
 from strongroom.files.service import OnConflict
 from strongroom.tenants.models import Role
 from strongroom.web.envelope import ReferenceSchema
-from strongroom.web.schema import Moment
+from strongroom.web.schema import Moment, text
 
 _LEVELS = [item.name.lower() for item in Permission]
 _PERMISSIONS = _LEVELS[1:]
@@ -15,30 +15,30 @@ _PERMISSIONS = _LEVELS[1:]
 class NewFolderSchema(Schema):
     """A folder to be made."""
 
-    name = fields.String(required=True)
+    name = text(1024, required=True)
 
 
 class RenameSchema(Schema):
     """Another name; with a revision, here or in If-Match, nothing that came since is lost."""
 
-    name = fields.String(required=True)
+    name = text(1024, required=True)
     revision = fields.Integer(strict=True, load_default=None)
 
 
 class DirectorySchema(Schema):
     """Another place, and another name if one is given."""
 
-    parentId = fields.String(
-        required=True, allow_none=True, metadata={"description": "The folder; null is the top"}
+    parentId = text(
+        64, required=True, allow_none=True, metadata={"description": "The folder; null is the top"}
     )
-    name = fields.String(load_default=None)
+    name = text(1024, load_default=None)
     revision = fields.Integer(strict=True, load_default=None)
 
 
 class NewGrantSchema(Schema):
     """What is to be granted to a member of the tenant."""
 
-    ownerId = fields.String(required=True)
+    ownerId = text(64, required=True)
     permission = fields.String(required=True, validate=validate.OneOf(_PERMISSIONS))
     expiresAt = Moment(
         load_default=None,
@@ -62,7 +62,7 @@ class GrantSchema(Schema):
 class AccessQuery(Schema):
     """About whom one asks."""
 
-    userId = fields.String(load_default=None, metadata={"description": "Oneself, if it is left out"})
+    userId = text(64, load_default=None, metadata={"description": "Oneself, if it is left out"})
 
 
 class AccessReasonSchema(Schema):
