@@ -21,6 +21,7 @@ from strongroom.limits.requests import RequestLimits
 from strongroom.plugin_manager import PluginError
 from strongroom.plugin_server import PluginServer
 from strongroom.tenants.views import blueprint as tenants_blueprint
+from strongroom.uploads.views import blueprint as uploads_blueprint
 from strongroom.verification.views import blueprint as verification_blueprint
 from strongroom.version import __version__
 from strongroom.web.components import provide, use
@@ -45,6 +46,7 @@ BLUEPRINTS = (
     file_changes_blueprint,
     permissions_blueprint,
     business_files_blueprint,
+    uploads_blueprint,
     audit_blueprint,
 )
 

@@ -56,6 +56,11 @@ class LengthRequired(StrongroomError):
     message = "A raw upload needs Content-Length, or Content-Digest when it is sent in chunks."
 
 
+class ChecksumMismatch(StrongroomError):
+    status, code = 460, "error.checksum-mismatch"
+    message = "What arrived does not have the checksum that was announced, and is dropped."
+
+
 class UploadIncomplete(StrongroomError):
     status, code = 400, "error.upload-incomplete"
     message = "The upload ended before all of it had arrived."
@@ -171,6 +176,11 @@ class NotAMember(StrongroomError):
     message = "Only members of the tenant can be granted something in it."
 
 
+class OffsetConflict(StrongroomError):
+    status, code = 409, "error.offset-conflict"
+    message = "The upload goes on at another offset: ask for it by HEAD."
+
+
 class NotAFolder(StrongroomError):
     status, code = 409, "error.not-a-folder"
     message = "The node is a file, and nothing can be put into it."
@@ -196,6 +206,11 @@ class PreconditionFailed(StrongroomError):
     message = "The resource is not in the state that If-Match demands."
 
 
+class TusVersionUnsupported(StrongroomError):
+    status, code = 412, "error.tus-version-unsupported"
+    message = "The version of tus that the request is in is not spoken here: see Tus-Version."
+
+
 class PayloadTooLarge(StrongroomError):
     status, code = 413, "error.payload-too-large"
     message = "The request's body is larger than allowed."
@@ -218,6 +233,11 @@ class RangeNotSatisfiable(StrongroomError):
     def __init__(self, size: int) -> None:
         super().__init__()
         self.size = size
+
+
+class UploadLocked(StrongroomError):
+    status, code = 423, "error.upload-locked"
+    message = "Another request is writing to the upload; see Retry-After."
 
 
 class TooManyRequests(StrongroomError):

@@ -28,6 +28,9 @@ from strongroom.storage.service import BlobService
 from strongroom.tenants.memberships import Memberships
 from strongroom.tenants.service import TenantService
 from strongroom.tenants.space import Space
+from strongroom.uploads.ledger import Ledger
+from strongroom.uploads.reception import Reception
+from strongroom.uploads.service import UploadService
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,7 @@ class KeepingServices:
     listing: FileListing
     bundles: BundleService
     business_files: BusinessFileService
+    uploads: UploadService
 
 
 def assemble_keeping(base: Foundation) -> KeepingServices:
@@ -96,6 +100,7 @@ def assemble_keeping(base: Foundation) -> KeepingServices:
         listing=FileListing(database, access, base.users),
         bundles=bundles,
         business_files=_business_files(base, blobs),
+        uploads=_uploads(base, files, blobs, tenants),
     )
 
 
@@ -111,6 +116,15 @@ def _business_files(base: Foundation, blobs: BlobService) -> BusinessFileService
         base.audit,
         profiles_of(settings),
     )
+
+
+def _uploads(
+    base: Foundation, files: FileService, blobs: BlobService, tenants: TenantService
+) -> UploadService:
+    database, clock = base.database, base.clock
+    ledger = Ledger(clock, base.settings.files.upload_lifetime_seconds * 1000)
+    reception = Reception(database, clock, ledger, files, blobs)
+    return UploadService(database, clock, ledger, files, blobs, tenants.space, reception)
 
 
 def _open_storages(base: Foundation) -> Mapping[str, StorageBackend[Any]]:

@@ -131,6 +131,12 @@ class FilesSettings:
         maximum=2_592_000,
         help="How long a bundle that broke off can be resumed by its own URL.",
     )
+    upload_lifetime_seconds: int = option(
+        86_400,
+        minimum=60,
+        maximum=31_536_000,
+        help="How long a resumable upload that makes no progress is kept.",
+    )
     user_tenants: bool = option(
         True, help="Whether any user may create a tenant, or administrators only."
     )

@@ -184,27 +184,6 @@ def upgrade() -> None:
     op.create_index("ix_authorizations_expires_at", "authorizations", ["expires_at"])
     op.create_index("ix_authorizations_user_id_created_at", "authorizations", ["user_id", "created_at"])
     op.create_table(
-        "bundles",
-        sa.Column("id", sa.String(length=36), nullable=False),
-        sa.Column("tenant_id", sa.String(length=36), nullable=False),
-        sa.Column("user_id", sa.String(length=36), nullable=False),
-        sa.Column(
-            "name",
-            sa.String(length=255).with_variant(sa.String(length=255, collation="C"), "postgresql"),
-            nullable=False,
-        ),
-        sa.Column("file_ids", sa.JSON(), nullable=False),
-        sa.Column("expires_at", sa.BigInteger(), nullable=False),
-        sa.ForeignKeyConstraint(
-            ["tenant_id"], ["tenants.id"], name="fk_bundles_tenant_id", ondelete="CASCADE"
-        ),
-        sa.ForeignKeyConstraint(
-            ["user_id"], ["users.id"], name="fk_bundles_user_id", ondelete="CASCADE"
-        ),
-        sa.PrimaryKeyConstraint("id", name="pk_bundles"),
-    )
-    op.create_index("ix_bundles_expires_at", "bundles", ["expires_at"])
-    op.create_table(
         "business_files",
         sa.Column("name", sa.String(length=80), nullable=False),
         sa.Column("profile", sa.String(length=32), nullable=False),
@@ -371,3 +350,65 @@ def upgrade() -> None:
     )
     op.create_index("ix_refresh_tokens_authorization_id", "refresh_tokens", ["authorization_id"])
     op.create_index("ix_refresh_tokens_expires_at", "refresh_tokens", ["expires_at"])
+    _create_transfers()
+
+
+def _create_transfers() -> None:
+    op.create_table(
+        "bundles",
+        sa.Column("id", sa.String(length=36), nullable=False),
+        sa.Column("tenant_id", sa.String(length=36), nullable=False),
+        sa.Column("user_id", sa.String(length=36), nullable=False),
+        sa.Column(
+            "name",
+            sa.String(length=255).with_variant(sa.String(length=255, collation="C"), "postgresql"),
+            nullable=False,
+        ),
+        sa.Column("file_ids", sa.JSON(), nullable=False),
+        sa.Column("expires_at", sa.BigInteger(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["tenant_id"], ["tenants.id"], name="fk_bundles_tenant_id", ondelete="CASCADE"
+        ),
+        sa.ForeignKeyConstraint(
+            ["user_id"], ["users.id"], name="fk_bundles_user_id", ondelete="CASCADE"
+        ),
+        sa.PrimaryKeyConstraint("id", name="pk_bundles"),
+    )
+    op.create_index("ix_bundles_expires_at", "bundles", ["expires_at"])
+    op.create_table(
+        "uploads",
+        sa.Column("id", sa.String(length=36), nullable=False),
+        sa.Column("tenant_id", sa.String(length=36), nullable=False),
+        sa.Column("user_id", sa.String(length=36), nullable=False),
+        sa.Column("parent_id", sa.String(length=36), nullable=True),
+        sa.Column(
+            "name",
+            sa.String(length=255).with_variant(sa.String(length=255, collation="C"), "postgresql"),
+            nullable=False,
+        ),
+        sa.Column("on_conflict", sa.String(length=16), nullable=False),
+        sa.Column("metadata", sa.Text(), nullable=False),
+        sa.Column("size", sa.BigInteger(), nullable=False),
+        sa.Column("received", sa.BigInteger(), nullable=False),
+        sa.Column("file_id", sa.String(length=36), nullable=True),
+        sa.Column("lease", sa.String(length=36), nullable=True),
+        sa.Column("lease_until", sa.BigInteger(), nullable=False),
+        sa.Column("expires_at", sa.BigInteger(), nullable=False),
+        sa.ForeignKeyConstraint(["tenant_id"], ["tenants.id"], name="fk_uploads_tenant_id"),
+        sa.ForeignKeyConstraint(["user_id"], ["users.id"], name="fk_uploads_user_id"),
+        sa.PrimaryKeyConstraint("id", name="pk_uploads"),
+    )
+    op.create_index("ix_uploads_expires_at", "uploads", ["expires_at"])
+    op.create_index("ix_uploads_tenant_id", "uploads", ["tenant_id"])
+    op.create_index("ix_uploads_user_id", "uploads", ["user_id"])
+    op.create_table(
+        "upload_parts",
+        sa.Column("upload_id", sa.String(length=36), nullable=False),
+        sa.Column("start", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("blob_key", sa.String(length=64), nullable=False),
+        sa.Column("size", sa.BigInteger(), nullable=False),
+        sa.ForeignKeyConstraint(["blob_key"], ["blobs.key"], name="fk_upload_parts_blob_key"),
+        sa.ForeignKeyConstraint(["upload_id"], ["uploads.id"], name="fk_upload_parts_upload_id"),
+        sa.PrimaryKeyConstraint("upload_id", "start", name="pk_upload_parts"),
+    )
+    op.create_index("ix_upload_parts_blob_key", "upload_parts", ["blob_key"])

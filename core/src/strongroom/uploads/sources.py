@@ -1,0 +1,99 @@
+"""What the parts of an upload are read from, and what they are joined from."""
+
+import hashlib
+from collections.abc import Callable, Generator, Sequence
+from typing import Final
+
+from strongroom.errors import UploadIncomplete
+from strongroom.plugin_api.storage import ByteSource, ByteStream
+
+CHUNK_SIZE: Final = 256 * 1024
+
+
+class ArrivingBytes:
+    """The bytes of one request, of which those count that arrived before the connection broke.
+
+    Args:
+        source: the bytes.
+        on_read: called before each read; what it raises ends the reading.
+        algorithm: hashlib's name of the hash to make of them.
+    """
+
+    def __init__(self, source: ByteSource, on_read: Callable[[], None], algorithm: str | None) -> None:
+        self._source = source
+        self._on_read = on_read
+        self._held = b""
+        self._hash = hashlib.new(algorithm, usedforsecurity=False) if algorithm else None
+        self.has_broken = False
+
+    def has_more(self) -> bool:
+        """Return whether any byte is left, waiting for it if need be."""
+        if not self._held:
+            self._held = self._arrived(CHUNK_SIZE)
+        return bool(self._held)
+
+    def take(self, size: int) -> bytes:
+        """Return 1 to ``size`` bytes, and ``b""`` at the end or where the connection broke."""
+        if not self.has_more():
+            return b""
+        taken, self._held = self._held[:size], self._held[size:]
+        if self._hash:
+            self._hash.update(taken)
+        return taken
+
+    def digest(self) -> bytes:
+        """Return the hash of what was taken."""
+        return self._hash.digest() if self._hash else b""
+
+    def _arrived(self, size: int) -> bytes:
+        self._on_read()
+        try:
+            return self._source.read(size)
+        except UploadIncomplete:
+            self.has_broken = True
+            return b""
+
+
+class BoundedSource:
+    """The next of the arriving bytes, up to a number of them."""
+
+    def __init__(self, arriving: ArrivingBytes, bound: int) -> None:
+        self._arriving = arriving
+        self._rest = bound
+
+    def read(self, size: int, /) -> bytes:
+        chunk = self._arriving.take(min(size, self._rest)) if self._rest else b""
+        self._rest -= len(chunk)
+        return chunk
+
+
+class JoinedSource:
+    """Several streams, one after another."""
+
+    def __init__(
+        self,
+        openers: Sequence[Callable[[], ByteStream]],
+        on_read: Callable[[], None],
+    ) -> None:
+        self._chunks = self._joined(openers)
+        self._on_read = on_read
+        self._held = b""
+
+    def read(self, size: int, /) -> bytes:
+        self._on_read()
+        while not self._held:
+            chunk = next(self._chunks, None)
+            if chunk is None:
+                return b""
+            self._held = chunk
+        taken, self._held = self._held[:size], self._held[size:]
+        return taken
+
+    def close(self) -> None:
+        """Close the stream that is being read."""
+        self._chunks.close()
+
+    def _joined(self, openers: Sequence[Callable[[], ByteStream]]) -> Generator[bytes, None, None]:
+        for opener in openers:
+            with opener() as chunks:
+                yield from chunks

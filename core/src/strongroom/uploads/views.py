@@ -1,0 +1,187 @@
+"""Resumable uploads by tus 1.0: https://tus.io/protocols/resumable-upload."""
+
+from typing import Any
+
+from flask import Response, request, url_for
+from werkzeug.http import http_date
+
+from strongroom.errors import (
+    ChecksumMismatch,
+    Forbidden,
+    MalformedRequest,
+    NameConflict,
+    NotAFolder,
+    NotFound,
+    OffsetConflict,
+    PayloadTooLarge,
+    StorageFull,
+    TusVersionUnsupported,
+    UnsupportedMediaType,
+    UploadIncomplete,
+    UploadLocked,
+    ValidationFailed,
+)
+from strongroom.uploads import protocol
+from strongroom.uploads.models import Upload
+from strongroom.uploads.schemas import UploadSchema
+from strongroom.uploads.service import UploadService
+from strongroom.web.blueprint import Blueprint
+from strongroom.web.components import use
+from strongroom.web.envelope import PublicUrl
+from strongroom.web.guard import Access, current_identity
+
+blueprint = Blueprint(
+    "uploads",
+    __name__,
+    url_prefix="/api/v1/tenants/<tenant_id>/uploads",
+    description="Uploads that go on where they broke off, by tus 1.0.",
+)
+
+_BODY: dict[str, Any] = {
+    "content": {protocol.MEDIA_TYPE: {"schema": {"type": "string", "format": "binary"}}}
+}
+_RECEIVE_ERRORS = (
+    ValidationFailed,
+    UploadIncomplete,
+    Forbidden,
+    NotFound,
+    NotAFolder,
+    NameConflict,
+    OffsetConflict,
+    TusVersionUnsupported,
+    PayloadTooLarge,
+    UnsupportedMediaType,
+    UploadLocked,
+    ChecksumMismatch,
+    StorageFull,
+)
+
+
+def _add_version(response: Response) -> Response:
+    """Say which version is spoken, in every answer."""
+    if request.method != "OPTIONS":
+        response.headers["Tus-Resumable"] = protocol.VERSION
+    if response.status_code == TusVersionUnsupported.status:
+        response.headers["Tus-Version"] = protocol.VERSION
+    return response
+
+
+blueprint.after_request(_add_version)
+
+
+@blueprint.operation("OPTIONS", "", access=Access.PUBLIC, status=204)
+def describe_uploads(tenant_id: str) -> Response:  # noqa: ARG001  it is the same for all
+    """Tell what of tus is spoken here, in headers."""
+    headers = {
+        "Tus-Version": protocol.VERSION,
+        "Tus-Extension": protocol.EXTENSIONS,
+        "Tus-Max-Size": str(use(UploadService).max_size),
+        "Tus-Checksum-Algorithm": ",".join(protocol.CHECKSUM_ALGORITHMS),
+    }
+    return Response(status=204, headers=headers)
+
+
+@blueprint.operation(
+    "POST",
+    "",
+    access=Access.USER,
+    returns=UploadSchema,
+    status=201,
+    errors=_RECEIVE_ERRORS,
+    document={"requestBody": _BODY},
+)
+def create_upload(tenant_id: str) -> tuple[Upload, dict[str, str]]:
+    """Begin an upload of `Upload-Length` bytes, and bring the first of them where there is a body.
+
+    `Upload-Metadata` holds `filename`, and may hold `parentId` and `onConflict` (fail, rename, replace).
+    """
+    protocol.require_version()
+    protocol.refuse_other_extensions()
+    uploads, identity = use(UploadService), current_identity()
+    size, metadata = protocol.read_number("Upload-Length"), protocol.read_metadata()
+    piece = protocol.read_piece() if protocol.has_piece() else None
+    upload = uploads.create(identity, metadata.target(tenant_id), size, metadata.text, piece)
+    return upload, {"Location": _url(upload), **_progress(upload)}
+
+
+@blueprint.operation(
+    "GET", "/<upload_id>", access=Access.USER, returns=UploadSchema, errors=(Forbidden, NotFound)
+)
+def get_upload(tenant_id: str, upload_id: str) -> tuple[Upload, dict[str, str]]:
+    """Get how far an upload has come; HEAD, which tus asks by, tells it in headers alone."""
+    if request.method == "HEAD":
+        protocol.require_version()
+    upload = use(UploadService).get(current_identity(), tenant_id, upload_id)
+    headers = {**_progress(upload), "Upload-Length": str(upload.size), "Cache-Control": "no-store"}
+    if upload.metadata:
+        headers["Upload-Metadata"] = upload.metadata
+    return upload, headers
+
+
+@blueprint.operation(
+    "PATCH",
+    "/<upload_id>",
+    access=Access.USER,
+    status=204,
+    errors=_RECEIVE_ERRORS,
+    document={"requestBody": _BODY},
+)
+def append_to_upload(tenant_id: str, upload_id: str) -> Response:
+    """Go on with an upload at `Upload-Offset`; with its last byte it becomes a file."""
+    return _append(tenant_id, upload_id)
+
+
+@blueprint.operation(
+    "DELETE",
+    "/<upload_id>",
+    access=Access.USER,
+    status=204,
+    errors=(Forbidden, NotFound, TusVersionUnsupported),
+)
+def terminate_upload(tenant_id: str, upload_id: str) -> Response:
+    """Give an upload up; the file that it may have become stays."""
+    return _terminate(tenant_id, upload_id)
+
+
+@blueprint.operation(
+    "POST",
+    "/<upload_id>",
+    access=Access.USER,
+    status=204,
+    errors=(MalformedRequest, *_RECEIVE_ERRORS),
+    document={"requestBody": _BODY},
+)
+def change_upload(tenant_id: str, upload_id: str) -> Response:
+    """Do what `X-HTTP-Method-Override` says, for clients that cannot send PATCH or DELETE."""
+    act = _append if protocol.overridden_method() == "PATCH" else _terminate
+    return act(tenant_id, upload_id)
+
+
+def _append(tenant_id: str, upload_id: str) -> Response:
+    protocol.require_version()
+    offset, piece = protocol.read_number("Upload-Offset"), protocol.read_piece()
+    upload = use(UploadService).append(current_identity(), tenant_id, upload_id, offset, piece)
+    return Response(status=204, headers=_progress(upload))
+
+
+def _terminate(tenant_id: str, upload_id: str) -> Response:
+    protocol.require_version()
+    use(UploadService).terminate(current_identity(), tenant_id, upload_id)
+    return Response(status=204)
+
+
+def _progress(upload: Upload) -> dict[str, str]:
+    headers = {
+        "Upload-Offset": str(upload.received),
+        "Upload-Expires": http_date(upload.expires_at / 1000),
+    }
+    if upload.file_id:
+        headers["Content-Location"] = url_for(
+            "files.get_file", tenant_id=upload.tenant_id, file_id=upload.file_id
+        )
+    return headers
+
+
+def _url(upload: Upload) -> str:
+    path = url_for("uploads.get_upload", tenant_id=upload.tenant_id, upload_id=upload.id)
+    return use(PublicUrl).root + path
