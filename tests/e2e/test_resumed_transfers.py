@@ -75,7 +75,7 @@ def test_tus_js_client_uploads_through_three_cuts(node_modules: Path, tmp_path: 
             client = Client.logged_in(server.url, "alice@example.com")
             tenant = client.make_tenant("tus")
             endpoint, token = f"{public_url}{tenant}/uploads", client.token or ""
-            command = ["node", script, node_modules, endpoint, token, path, path.name]
+            command: list[str | Path] = ["node", script, node_modules, endpoint, token, path, path.name]
             result = subprocess.run(
                 command, capture_output=True, text=True, check=False, timeout=PATIENCE
             )

@@ -85,14 +85,15 @@ def _cut(pieces: Iterable[bytes], start: int, stop: int) -> Iterator[bytes]:
 
 
 def _gathered(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield the same bytes in fewer pieces: each costs, whatever its length."""
+    """Yield the same bytes in fewer pieces: each costs, whatever its length; the first comes at once."""
     held: list[bytes] = []
-    size = 0
+    size, wanted = 0, 1
     for piece in pieces:
         held.append(piece)
         size += len(piece)
-        if size >= CHUNK_SIZE:
+        if size >= wanted:
             yield b"".join(held)
+            wanted = min(2 * size, CHUNK_SIZE)
             held, size = [], 0
     if held:
         yield b"".join(held)

@@ -1,0 +1,215 @@
+"""Power cuts and full disks during uploads in pieces: what was acknowledged stays, nothing is half."""
+
+import base64
+import hashlib
+import os
+import random
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.client import HTTPException, HTTPResponse
+from pathlib import Path
+
+import pytest
+from sqlalchemy import func, select
+
+from strongroom.assembly.container import Container, build
+from strongroom.config import load
+from strongroom.storage.models import BlobState, blobs
+from strongroom.testing.clock import HOUR, ManualClock
+from strongroom.uploads.ledger import LEASE
+from strongroom.uploads.models import upload_parts
+from tests.e2e.client import Client
+from tests.support.server import Server, serving, write_config
+
+ROUNDS = int(os.environ.get("STRONGROOM_TEST_TUS_CRASHES", "2"))
+MEBIBYTE = 1024 * 1024
+SIZE = 6 * MEBIBYTE
+PIECE = 1 * MEBIBYTE
+CONTENT = random.Random(1).randbytes(SIZE)
+VERSION = {"Tus-Resumable": "1.0.0"}
+DISK_BYTES = 16 * MEBIBYTE
+
+
+class TusClient:
+    """Speaks tus, piece by piece, so that it can be stopped anywhere."""
+
+    def __init__(self, client: Client, tenant: str, name: str, size: int = SIZE) -> None:
+        self.client = client
+        encoded = base64.b64encode(name.encode()).decode()
+        headers = {"Upload-Length": str(size), "Upload-Metadata": f"filename {encoded}"}
+        response = self.send("POST", f"{tenant}/uploads", None, headers)
+        assert response.status == 201, response.status
+        location = response.headers["Location"]
+        self.path = location[location.index("/api/") :]
+
+    def send(self, method: str, path: str, body: bytes | None, headers: dict[str, str]) -> HTTPResponse:
+        connection = self.client.connect()
+        try:
+            connection.request(method, path, body, self.client.headers({**VERSION, **headers}))
+            response = connection.getresponse()
+            response.read()
+            return response
+        finally:
+            connection.close()
+
+    def patch(self, offset: int, content: bytes) -> HTTPResponse:
+        headers = {
+            "Upload-Offset": str(offset),
+            "Content-Type": "application/offset+octet-stream",
+        }
+        return self.send("PATCH", self.path, content, headers)
+
+    def offset(self) -> int:
+        response = self.send("HEAD", self.path, None, {})
+        assert response.status == 200
+        return int(response.headers["Upload-Offset"])
+
+    def finish(self) -> None:
+        """Go on until the file is there, as a client does that was cut off."""
+        deadline = time.monotonic() + 2 * LEASE / 1000 + 30
+        while (offset := self.offset()) < SIZE:
+            status = self.patch(offset, CONTENT[offset : offset + PIECE]).status
+            assert status in (204, 423), status
+            assert time.monotonic() < deadline
+            if status == 423:
+                # The server that died still holds it, for a while.
+                time.sleep(0.5)
+
+
+@contextmanager
+def services(config: Path, days_later: int = 0) -> Iterator[Container]:
+    """The services of a process, at another time."""
+    clock = ManualClock(int(time.time() * 1000) + days_later * 24 * HOUR + 60_000)
+    container = build(load(config, {}), clock)
+    try:
+        yield container
+    finally:
+        container.close()
+
+
+def assert_nothing_left_over(config: Path) -> None:
+    """Check that two days later, after a collection, each object is some file's."""
+    with services(config, days_later=2) as container:
+        container.keeping.uploads.collect()
+        container.keeping.blobs.collect()
+        with container.database.read() as connection:
+            rows = connection.execute(select(blobs.c.object_key, blobs.c.state)).all()
+            parts = connection.execute(select(func.count()).select_from(upload_parts)).scalar_one()
+        stored = {item.key for item in container.keeping.blobs.storages["main"].scan()}
+    assert {row.state for row in rows} <= {BlobState.STORED.value}
+    assert ({row.object_key for row in rows}, parts) == (stored, 0)
+
+
+def cut_off(server: Server, upload: TusClient, offset: int, content: bytes) -> None:
+    """Begin a request, and kill the server before all of it is sent."""
+    connection = upload.client.connect()
+    connection.putrequest("PATCH", upload.path)
+    headers = {
+        **VERSION,
+        "Upload-Offset": str(offset),
+        "Content-Type": "application/offset+octet-stream",
+        "Content-Length": str(len(content)),
+    }
+    for name, value in upload.client.headers(headers).items():
+        connection.putheader(name, value)
+    connection.endheaders()
+    connection.send(content[: len(content) // 2])
+    server.kill()
+    connection.close()
+
+
+def test_what_was_acknowledged_before_a_crash_is_there_after_it(
+    tmp_path: Path, database_url: str
+) -> None:
+    config = write_config(tmp_path, database_url, "[tokens]\nlifetime_seconds = 3600\n")
+    client, upload, acknowledged = None, None, 0
+    for number in range(ROUNDS):
+        with serving(config) as server:
+            if upload is None:
+                server.create_user("alice@example.com")
+                client = Client.logged_in(server.url, "alice@example.com")
+                tenant = client.make_tenant("Acme")
+                upload = TusClient(client, tenant, "large.bin")
+            assert upload.offset() == acknowledged
+            if number == 0:
+                response = upload.patch(0, CONTENT[:PIECE])
+                acknowledged = int(response.headers["Upload-Offset"])
+            cut_off(server, upload, acknowledged, CONTENT[acknowledged:])
+    assert client is not None
+    assert upload is not None
+    with serving(config):
+        assert client.files(tenant) == []
+        assert upload.offset() >= acknowledged
+        upload.finish()
+        (file,) = client.files(tenant)
+        assert file["checksum"] == f"sha256:{hashlib.sha256(CONTENT).hexdigest()}"
+        assert client.download(tenant, file["id"]) == CONTENT
+    assert_nothing_left_over(config)
+
+
+def test_an_upload_that_nobody_finishes_leaves_nothing(tmp_path: Path, database_url: str) -> None:
+    config = write_config(tmp_path, database_url)
+    with serving(config) as server:
+        server.create_user("alice@example.com")
+        client = Client.logged_in(server.url, "alice@example.com")
+        upload = TusClient(client, client.make_tenant("Acme"), "large.bin")
+        upload.patch(0, CONTENT[:PIECE])
+        cut_off(server, upload, PIECE, CONTENT[PIECE:])
+    assert_nothing_left_over(config)
+    assert list((tmp_path / "files" / ".incoming").iterdir()) == []
+    with services(config) as container:
+        assert list(container.keeping.blobs.storages["main"].scan()) == []
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A folder on a disk of its own that is soon full."""
+    folder = tmp_path / "files"
+    folder.mkdir()
+    command: list[str | Path] = ["mount", "-t", "tmpfs", "-o", f"size={DISK_BYTES}", "tmpfs", folder]
+    if os.geteuid() != 0 or shutil.which("mount") is None:
+        pytest.skip("a disk can be mounted by root alone")
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    if result.returncode != 0:
+        pytest.skip(f"no disk can be mounted here: {result.stderr.strip()}")
+    yield folder
+    subprocess.run(["umount", folder], check=True)
+
+
+def test_a_full_disk_is_507_and_shows_nothing_half(small_disk: Path, tmp_path: Path) -> None:
+    config = write_config(tmp_path, f"sqlite:///{tmp_path}/strongroom.sqlite3")
+    # What is kept free by default is more than this disk has.
+    root = f'root = "{small_disk}"'
+    config.write_text(config.read_text().replace(root, f"{root}\nreserve_bytes = 0"))
+    with serving(config) as server:
+        server.create_user("alice@example.com")
+        client = Client.logged_in(server.url, "alice@example.com")
+        tenant = client.make_tenant("Acme")
+        first = client.upload(tenant, "first", CONTENT)
+        large = random.Random(2).randbytes(2 * SIZE)
+        assert client.send(tenant, "raw", large, len(large)).status == 507
+        assert statuses_until_full(client, tenant) == 507
+        assert [node["name"] for node in client.files(tenant)] == ["first"]
+        assert client.download(tenant, first["id"]) == CONTENT
+        client.expect(200, "DELETE", f"{tenant}/files/{first['id']}")
+        assert client.upload(tenant, "again", CONTENT)["size"] == SIZE
+    assert_nothing_left_over(config)
+
+
+def statuses_until_full(client: Client, tenant: str) -> int:
+    """Upload in pieces, and return the status of the one that finds the disk full."""
+    upload = TusClient(client, tenant, "pieces", 4 * SIZE)
+    while True:
+        offset = upload.offset()
+        try:
+            response = upload.patch(offset, bytes(PIECE))
+        except (OSError, HTTPException):
+            continue
+        if response.status != 204:
+            # What was acknowledged before stays so.
+            assert upload.offset() == offset
+            upload.send("DELETE", upload.path, None, {})
+            return response.status
