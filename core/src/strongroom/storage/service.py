@@ -170,13 +170,19 @@ class BlobService:
         """Remove released bytes alone, and return how many there were."""
         return self._removal.sweep()
 
-    def open(self, key: str, start: int, length: int) -> ByteStream:
+    def open(self, key: str, start: int, length: int, *, place: Place | None = None) -> ByteStream:
         """Open a range of bytes that are stored, wherever they are being moved meanwhile.
+
+        Args:
+            key: the blob.
+            start: the first byte.
+            length: how many bytes.
+            place: where they lay a while ago, if that is known.
 
         Raises:
             NotFound: on entering; what referred to them was deleted at this moment.
         """
-        return self._reader(key, start, length)
+        return self._reader(key, start, length, place)
 
     def place(self, key: str) -> Place:
         """Return where bytes lie at this moment.
@@ -204,9 +210,18 @@ class BlobService:
             raise NotFound
         return Blob(*row)
 
+    def places(self, keys: Sequence[str]) -> dict[str, Place]:
+        """Return where bytes lie at this moment, by their keys."""
+        query = select(blobs.c.key, blobs.c.storage, blobs.c.object_key).where(blobs.c.key.in_(keys))
+        with self._database.read() as connection:
+            rows = connection.execute(query).all()
+        return {row.key: Place(row.storage, row.object_key) for row in rows}
+
     @contextmanager
-    def _reader(self, key: str, start: int, length: int) -> Iterator[Iterator[bytes]]:
-        place = self.place(key)
+    def _reader(
+        self, key: str, start: int, length: int, known: Place | None
+    ) -> Iterator[Iterator[bytes]]:
+        place = known or self.place(key)
         with ExitStack() as stack:
             try:
                 chunks = stack.enter_context(self._at(place, start, length))

@@ -4,7 +4,7 @@ import io
 import subprocess
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 
@@ -23,6 +23,7 @@ from strongroom.files.bundles.layout import (
 )
 from strongroom.files.bundles.manifest import Item, Manifest
 from strongroom.plugin_api.storage import StorageError
+from strongroom.storage.models import Place
 
 GIBIBYTE = 1024**3
 ZEROS = bytes(256 * 1024)
@@ -46,13 +47,19 @@ class Store:
         self.manifest.add(Item(Entry(f"{path}/".encode(), 0, 0, 0), ""))
 
     @contextmanager
-    def open(self, key: str, start: int, length: int) -> Iterator[Iterator[bytes]]:
+    def open(
+        self, key: str, start: int, length: int, *, place: Place | None = None
+    ) -> Iterator[Iterator[bytes]]:
+        assert place == Place("main", key)
         content = self.contents[key]
         yield zeros(length) if isinstance(content, int) else iter([content[start : start + length]])
 
+    def places(self, keys: Sequence[str]) -> dict[str, Place]:
+        return {key: Place("main", key) for key in keys}
+
     @property
     def archive(self) -> Archive:
-        return Archive(self.manifest, self.open)
+        return Archive(self.manifest, self)
 
     def read(self, start: int = 0, stop: int | None = None) -> bytes:
         stop = self.manifest.size if stop is None else stop

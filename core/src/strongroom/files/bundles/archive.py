@@ -1,17 +1,28 @@
 """The bytes of a bundle, from any byte to any other."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Final
+from itertools import islice
+from typing import Final, Protocol
 
 from strongroom.files.bundles.layout import central_header, local_header, local_length
 from strongroom.files.bundles.manifest import Item, Manifest
 from strongroom.plugin_api.storage import ByteStream, StorageError
+from strongroom.storage.models import Place
 
 CHUNK_SIZE: Final = 128 * 1024
 
-Opener = Callable[[str, int, int], ByteStream]
-"""Opens bytes by their key, from one of them, so many of them."""
+_LOOKED_UP_AT_ONCE: Final = 256
+
+
+class ByteStore(Protocol):
+    """Where the content of items is."""
+
+    def places(self, keys: Sequence[str]) -> Mapping[str, Place]:
+        """Return where bytes lie at this moment, by their keys."""
+
+    def open(self, key: str, start: int, length: int, *, place: Place | None = None) -> ByteStream:
+        """Open a range of bytes; where they were a moment ago saves looking."""
 
 
 class Archive:
@@ -19,12 +30,12 @@ class Archive:
 
     Args:
         manifest: what it holds.
-        open_content: opens the content of an item.
+        store: where the content is.
     """
 
-    def __init__(self, manifest: Manifest, open_content: Opener) -> None:
+    def __init__(self, manifest: Manifest, store: ByteStore) -> None:
         self._manifest = manifest
-        self._open_content = open_content
+        self._store = store
 
     @contextmanager
     def open(self, start: int, length: int) -> Iterator[Iterator[bytes]]:
@@ -40,25 +51,33 @@ class Archive:
             yield from _cut(self._directory(), max(0, start - directory), stop - directory)
 
     def _contents(self, start: int, stop: int) -> Iterator[bytes]:
+        parts = self._overlapping(start, stop)
+        while batch := list(islice(parts, _LOOKED_UP_AT_ONCE)):
+            places = self._store.places([item.key for item, _, _ in batch if item.key])
+            for item, first, last in batch:
+                yield from self._item(item, first, last, places.get(item.key))
+
+    def _overlapping(self, start: int, stop: int) -> Iterator[tuple[Item, int, int]]:
+        """Yield each item that has bytes between, and which of its own these are."""
         offset = 0
         for item in self._manifest.items():
             end = offset + local_length(item.entry) + item.entry.size
             if end > start:
-                yield from self._item(item, max(0, start - offset), min(stop, end) - offset)
+                yield item, max(0, start - offset), min(stop, end) - offset
             offset = end
             if offset >= stop:
                 return
 
-    def _item(self, item: Item, start: int, stop: int) -> Iterator[bytes]:
+    def _item(self, item: Item, start: int, stop: int, place: Place | None) -> Iterator[bytes]:
         header = local_header(item.entry)
         yield header[start:stop]
         first, last = max(0, start - len(header)), stop - len(header)
         if last > first:
-            yield from self._content(item, first, last - first)
+            yield from self._content(item, first, last - first, place)
 
-    def _content(self, item: Item, start: int, length: int) -> Iterator[bytes]:
+    def _content(self, item: Item, start: int, length: int, place: Place | None) -> Iterator[bytes]:
         missing = length
-        with self._open_content(item.key, start, length) as chunks:
+        with self._store.open(item.key, start, length, place=place) as chunks:
             for chunk in chunks:
                 missing -= len(chunk)
                 yield chunk

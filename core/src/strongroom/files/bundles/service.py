@@ -137,7 +137,7 @@ class BundleService:
         return manifest, names
 
     def _bundle(self, request: BundleRequest, manifest: Manifest) -> Bundle:
-        archive = Archive(manifest, self._blobs.open)
+        archive = Archive(manifest, self._blobs)
         return Bundle(request.id, request.name, manifest, archive)
 
 
