@@ -1,7 +1,8 @@
 """Writes down what a bundle holds, within the caller's transaction."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import groupby
+from operator import itemgetter
 from typing import Any, Final
 
 from sqlalchemy import Connection, FromClause, Row, Select, select
@@ -100,23 +101,21 @@ class Contents:
             query.order_by(nodes.c.parent_id, nodes.c.name)
         )
         folders: list[Folder] = []
-        for parent_id, children in groupby(rows, lambda row: row.parent_id):
+        for parent_id, children in groupby(rows, itemgetter(1)):
             folders += _add(manifest, children, paths[parent_id])
         return folders
 
 
-def _add(manifest: Manifest, rows: Iterable[Row[Any]], path: bytes) -> list[Folder]:
+def _add(manifest: Manifest, rows: Iterable[Sequence[Any]], path: bytes) -> list[Folder]:
     """Write down what lies in one folder, and return the folders among it."""
     names = UniqueNames()
-    return [folder for row in rows for folder in _add_one(manifest, row, path, names)]
-
-
-def _add_one(manifest: Manifest, row: Row[Any], path: bytes, names: UniqueNames) -> Iterator[Folder]:
-    own_path = path + names.add(row.name).encode()
-    modified = row.updated_at // 1000
-    if row.type == NodeType.FOLDER:
-        manifest.add(Item(Entry(own_path + b"/", 0, 0, modified), ""))
-        yield row.id, own_path + b"/"
-    else:
-        entry = Entry(own_path, row.size, row.crc32, modified)
-        manifest.add(Item(entry, row.blob_key))
+    folders: list[Folder] = []
+    # Plain tuples, as there may be very many.
+    for node_id, _parent_id, name, kind, size, updated_at, key, crc32 in rows:
+        own_path = path + names.add(name).encode()
+        if kind == NodeType.FOLDER:
+            own_path += b"/"
+            folders.append((node_id, own_path))
+        entry = Entry(own_path, size, crc32 or 0, updated_at // 1000)
+        manifest.add(Item(entry, key or ""))
+    return folders

@@ -5,9 +5,8 @@ is used where a number does not fit and nowhere else. Names are UTF-8 (general p
 """
 
 import struct
-from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Final
+from typing import Final, NamedTuple
 
 MAX_PATH_BYTES: Final = 0xFFFF
 """The longest name of an entry that an archive can hold, in UTF-8."""
@@ -30,8 +29,7 @@ _END = struct.Struct("<4s4H2IH")
 _TIMESTAMP = struct.Struct("<2HBI")
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """A file of an archive, or a folder, whose path ends with a slash.
 
     Args:

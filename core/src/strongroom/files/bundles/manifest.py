@@ -3,9 +3,8 @@
 import hashlib
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
 from tempfile import SpooledTemporaryFile
-from typing import Final
+from typing import Final, NamedTuple
 
 from strongroom.errors import PayloadTooLarge
 from strongroom.files.bundles.layout import (
@@ -20,8 +19,7 @@ _IN_MEMORY: Final = 1024 * 1024
 _RECORD = struct.Struct("<QIIHB")
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(NamedTuple):
     """An entry, and the key of its content, which is empty for a folder."""
 
     entry: Entry

@@ -9,11 +9,9 @@ from strongroom.files.names import numbered
 MAX_COMPONENT_BYTES: Final = 255
 """What the file systems in use accept as one name, in UTF-8."""
 
-_SAFE = re.compile(r"[A-Za-z0-9_(\[{][\w()\[\]{} ,;=+@#$%&'!.-]{0,60}[A-Za-z0-9_)\]}-]", re.ASCII)
+_DEVICE = re.compile(r"(?i:CON|PRN|AUX|NUL|(?:COM|LPT)[0-9\u00b9\u00b2\u00b3]) *(?:\.|$)")
+_SAFE = re.compile(rf"(?!{_DEVICE.pattern})[\w()\[\]{{}} ,;=+@#$%&'!.-]{{0,60}}[\w)\]}}-]")
 _FORBIDDEN = re.compile(r'[\x00-\x1f\x7f"*/:<>?\\|]')
-_DEVICE = re.compile(
-    r"(?:CON|PRN|AUX|NUL|COM[0-9\u00b9\u00b2\u00b3]|LPT[0-9\u00b9\u00b2\u00b3])", re.IGNORECASE
-)
 
 
 def safe_name(name: str) -> str:
@@ -22,16 +20,12 @@ def safe_name(name: str) -> str:
     Such are separators, drive letters and streams, wildcards, names of devices, and dots and blanks at
     the end, which Windows drops.
     """
-    if _SAFE.fullmatch(name) and not _is_device(name):
+    if _SAFE.fullmatch(name):
         return name
     cleaned = _FORBIDDEN.sub("_", name)
     kept = cleaned.rstrip(". ")
     cleaned = kept + "_" * (len(cleaned) - len(kept))
-    return _shortened(f"_{cleaned}" if _is_device(cleaned) else cleaned)
-
-
-def _is_device(name: str) -> bool:
-    return _DEVICE.fullmatch(name.partition(".")[0].rstrip()) is not None
+    return _shortened(f"_{cleaned}" if _DEVICE.match(cleaned) else cleaned)
 
 
 def _shortened(name: str) -> str:
