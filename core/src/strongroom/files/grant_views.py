@@ -20,7 +20,10 @@ blueprint = Blueprint(
     description="What was granted on files and folders, and to whom.",
 )
 
-_REPLACED: Json = {"description": "As 201, in place of another grant", "schema": GrantSchema}
+_REPLACED: Json = {
+    "description": "As 201, in place of another grant",
+    "content": {"application/json": {"schema": GrantSchema}},
+}
 
 
 @blueprint.operation(
