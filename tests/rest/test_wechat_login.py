@@ -1,7 +1,9 @@
 """Login by WeChat: the website's QR code, the mini program, and who is found or made by them."""
 
 import logging
+import re
 from functools import partial
+from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -10,6 +12,7 @@ from tests.support.api import Api, error_code
 from tests.support.http import at_once
 from tests.support.wechat import Browser, Logins, WeChat
 
+import strongroom
 from strongroom.limits.requests import RequestLimits
 from strongroom.web.guard import Access
 
@@ -400,3 +403,10 @@ class TestWithoutTheMethod:
     def test_the_interfaces_are_501(self, api: Api, path: str) -> None:
         response = api.post(path, {}, by=api.person())
         assert (response.status_code, error_code(response)) == (501, "error.not-implemented")
+
+
+def test_the_core_knows_of_it_only_that_its_paths_are_reserved() -> None:
+    core = Path(strongroom.__file__).parent
+    texts = {str(path.relative_to(core)): path.read_text() for path in core.rglob("*.py")}
+    told = re.compile(r"wechat|mini.?program|openid", re.IGNORECASE)
+    assert [name for name, text in texts.items() if told.search(text)] == ["web/reserved.py"]

@@ -18,3 +18,22 @@ def test_the_platform_is_wechat_unless_told_otherwise() -> None:
 def test_a_website_and_only_a_website_has_a_redirect_uri(kind: str, redirect_uri: str | None) -> None:
     with pytest.raises(ValueError, match="redirect_uri"):
         WeChatApp(kind, "wx1", "secret", redirect_uri)
+
+
+@pytest.mark.parametrize("redirect_uri", ["", "/callback", "files.example.org/callback", "https:///x"])
+def test_a_redirect_uri_is_absolute(redirect_uri: str) -> None:
+    with pytest.raises(ValueError, match=r"^redirect_uri: must be like"):
+        WeChatApp("website", "wx1", "secret", redirect_uri)
+
+
+@pytest.mark.parametrize("account", ["", "a:b", "Main", "x" * 33])
+def test_an_account_has_a_plain_name(account: str) -> None:
+    with pytest.raises(ValueError, match=r"^account: must be"):
+        WeChatApp("mini_program", "wx1", "secret", account=account)
+
+
+@pytest.mark.parametrize("origin", ["*", "app.example.org", "https://a.example/x", "https://a.example;"])
+def test_only_origins_may_embed(origin: str) -> None:
+    assert WeChatOptions(apps={}, embedders=("https://app.example.org", "http://localhost:3000"))
+    with pytest.raises(ValueError, match=r"^embedders: must be like"):
+        WeChatOptions(apps={}, embedders=(origin,))

@@ -32,6 +32,8 @@ class WeChatApp:
             raise ValueError(
                 "redirect_uri is required of a website, and means nothing to a mini program"
             )
+        if self.redirect_uri is not None and not re.match(r"https?://[^/?#]", self.redirect_uri):
+            raise ValueError('redirect_uri: must be like "https://files.example.org/..."')
 
 
 @dataclass(frozen=True, slots=True)
