@@ -17,7 +17,7 @@ class Credential:
     """A name that leads to one user.
 
     ``kind`` is ``email``, ``mobile``, ``username`` or a kind of the plugin's own; ``value`` is the
-    normalised form (a lowercase address, an E.164 number, ``appid:openid``).
+    normalised form (a lowercase address, an E.164 number, ``platform:id``).
     """
 
     kind: str
