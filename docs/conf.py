@@ -19,6 +19,7 @@ nitpicky = True
 html_theme = "furo"
 html_title = "Strongroom"
 html_copy_source = False
+html_show_copyright = False
 
 # What the tutorials show is what the kit writes today.
 _KIT = Path(__file__).parent / "_kit"
