@@ -101,7 +101,7 @@ CONTRACTS = """\
 # Contracts
 
 The suites of `strongroom.testing`, version {version}: what every extension of a kind holds to, the
-built-in ones too. [Plugins](../guides/plugins.md) tells how a plugin inherits one.
+built-in ones too. [Plugins](../tutorials/kit.md) tells how a plugin inherits one.
 """
 
 KINDS: tuple[type[Extension[Any]], ...] = (StorageBackend, LoginMethod, CaptchaProvider, MessageSender)

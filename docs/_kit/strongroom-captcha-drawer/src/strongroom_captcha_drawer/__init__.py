@@ -1,1 +1,0 @@
-"""A captcha for Strongroom."""

@@ -1,1 +1,0 @@
-"""Logs Strongroom's users in by a file of accounts."""

@@ -1,1 +1,0 @@
-"""Sends Strongroom's SMS by HTTP."""

@@ -1,1 +1,0 @@
-"""Keeps Strongroom's files in a folder."""
