@@ -56,6 +56,7 @@ def contents(answer: Answer) -> dict[str, bytes]:
         return {item.filename: archive.read(item) for item in archive.infolist()}
 
 
+@pytest.mark.rule("4.4 POST /api/v1/tenants/{tenantId}/multi-files-download")
 def test_files_and_whole_folders_come_as_one_archive(site: Site) -> None:
     file = site.upload("a.txt", b"hello")
     folder = site.folder("文件")

@@ -43,6 +43,7 @@ def stored(api: Api) -> Stored:
     return Stored(api, person, f"{tenant}/files/{node['id']}/download")
 
 
+@pytest.mark.rule("4.4 GET /api/v1/tenants/{tenantId}/files/{fileId}/download")
 def test_the_whole_file_with_all_that_is_known_of_it(stored: Stored) -> None:
     response = stored.get()
     assert response.status_code == 200

@@ -34,6 +34,7 @@ def known_blobs(api: Api) -> int:
 class TestRawBody:
     """The raw body, named by Content-Disposition."""
 
+    @pytest.mark.rule("4.4 POST /api/v1/tenants/{tenantId}/files")
     def test_the_answer_tells_all_of_the_file(self, api: Api) -> None:
         person = api.person()
         tenant = api.tenant(person)
@@ -296,6 +297,7 @@ def test_a_name_that_cannot_be_is_400(api: Api, name: str) -> None:
     }
 
 
+@pytest.mark.rule("4.4 POST /api/v1/tenants/{tenantId}/files/{parentId}/files")
 def test_names_are_normalised_and_unique_in_their_folder(api: Api) -> None:
     person = api.person()
     tenant = api.tenant(person)
