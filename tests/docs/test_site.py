@@ -4,11 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 DOCS = Path(__file__).parents[2] / "docs"
-
-pytest.importorskip("sphinx", reason="the documentation's tools are not installed")
 
 
 def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
