@@ -13,6 +13,7 @@ from strongroom.authorizations.views import blueprint as authorizations_blueprin
 from strongroom.business_files.views import blueprint as business_files_blueprint
 from strongroom.clock import Clock
 from strongroom.config import Configuration, Settings
+from strongroom.direct_uploads.views import blueprint as direct_uploads_blueprint
 from strongroom.files.bundles.views import blueprint as bundles_blueprint
 from strongroom.files.change_views import blueprint as file_changes_blueprint
 from strongroom.files.grant_views import blueprint as permissions_blueprint
@@ -47,6 +48,7 @@ BLUEPRINTS = (
     permissions_blueprint,
     business_files_blueprint,
     uploads_blueprint,
+    direct_uploads_blueprint,
     audit_blueprint,
 )
 

@@ -1,14 +1,15 @@
 """What they keep: tenants and their files, and the storages that hold the bytes."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from strongroom.assembly.foundation import Foundation
+from strongroom.assembly.storages import open_storages, routes
 from strongroom.business_files.pictures import PictureWorks
 from strongroom.business_files.profiles import profiles_of
 from strongroom.business_files.service import BusinessFileService
 from strongroom.business_files.variants import VariantService
+from strongroom.config import Settings
+from strongroom.direct_uploads.service import DirectUploads
 from strongroom.files.access import AccessControl
 from strongroom.files.bundles.contents import Contents
 from strongroom.files.bundles.service import BundleService
@@ -20,7 +21,7 @@ from strongroom.files.replacing import ReplacingService
 from strongroom.files.service import FileService
 from strongroom.files.tree import Tree
 from strongroom.files.visibility import Visibility
-from strongroom.plugin_api.storage import StorageBackend, StorageError
+from strongroom.storage.delivery import Delivery
 from strongroom.storage.fsck import StorageCheck
 from strongroom.storage.inventory import Inventory
 from strongroom.storage.migration import Migration
@@ -42,6 +43,8 @@ class KeepingServices:
     inventory: Inventory
     migration: Migration
     storage_check: StorageCheck
+    delivery: Delivery
+    direct_uploads: DirectUploads
     files: FileService
     moving: MovingService
     replacing: ReplacingService
@@ -69,7 +72,7 @@ def assemble_keeping(base: Foundation) -> KeepingServices:
     )
     visibility = Visibility()
     tree = Tree(base.clock, visibility)
-    blobs = BlobService(database, base.clock, _open_storages(base), settings.files.storage)
+    blobs = BlobService(database, base.clock, open_storages(base), settings.files.storage)
     files = FileService(
         database,
         access,
@@ -92,6 +95,10 @@ def assemble_keeping(base: Foundation) -> KeepingServices:
         inventory=Inventory(database, blobs.storages),
         migration=Migration(database, base.clock, blobs),
         storage_check=StorageCheck(database, base.clock, blobs),
+        delivery=Delivery(blobs, routes(base)),
+        direct_uploads=DirectUploads(
+            database, base.clock, base.keys, files, blobs, lifetimes=_direct_lifetimes(settings)
+        ),
         files=files,
         moving=MovingService(database, access, tree, files),
         replacing=ReplacingService(database, access, files, blobs, tenants),
@@ -127,12 +134,9 @@ def _uploads(
     return UploadService(database, clock, ledger, files, blobs, tenants.space, reception)
 
 
-def _open_storages(base: Foundation) -> Mapping[str, StorageBackend[Any]]:
-    storages = {}
-    for name, choice in base.selection.storages.items():
-        try:
-            storages[name] = choice.make()
-        except StorageError as error:
-            base.refuse(("storages", name), f"cannot be opened: {error}")
-        base.resources.callback(storages[name].close)
-    return storages
+def _direct_lifetimes(settings: Settings) -> dict[str, int]:
+    return {
+        name: storage.signed_url_seconds
+        for name, storage in settings.storages.items()
+        if storage.direct_uploads
+    }

@@ -108,6 +108,24 @@ class StorageSettings:
     """A named storage; the other keys of the section are the options of its back end."""
 
     backend: str = option(help="The name of a registered storage backend, such as local or s3.")
+    downloads: str = option(
+        "server",
+        choices=("server", "redirect", "x_accel"),
+        help="Who gives files out: the server; the store itself, by a redirect to a signed URL; or the "
+        "nginx in front, by X-Accel-Redirect.",
+    )
+    x_accel_location: str = option(
+        "/_strongroom", help="What nginx's internal locations begin with, before the path of the file."
+    )
+    direct_uploads: bool = option(
+        False, help="Whether clients may send files to the store itself, by signed requests."
+    )
+    signed_url_seconds: int = option(
+        300,
+        minimum=10,
+        maximum=12 * 3600,
+        help="How long the URLs of redirects and direct uploads hold.",
+    )
 
 
 @dataclass(frozen=True, slots=True)

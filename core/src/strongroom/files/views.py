@@ -18,6 +18,7 @@ from strongroom.errors import (
     UploadIncomplete,
     ValidationFailed,
 )
+from strongroom.files.handover import send_or_hand_over
 from strongroom.files.listing import FileListing
 from strongroom.files.presenting import (
     CONDITIONAL_ERRORS,
@@ -29,9 +30,10 @@ from strongroom.files.presenting import (
 )
 from strongroom.files.schemas import FileConflictQuery, FolderConflictQuery, NewFolderSchema, NodeSchema
 from strongroom.files.service import FileService, OnConflict
+from strongroom.storage.delivery import Delivery
 from strongroom.web.blueprint import Blueprint
 from strongroom.web.components import use
-from strongroom.web.downloads import Content, send_content
+from strongroom.web.downloads import Content
 from strongroom.web.envelope import PagingQuery, collection_of, envelope, paging
 from strongroom.web.guard import Access, current_identity
 from strongroom.web.schema import DONE, DoneSchema
@@ -63,6 +65,7 @@ _DOWNLOAD_DOCUMENT: Json = {
             "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
         },
         "304": {"description": "What the client has is still the content"},
+        "307": {"description": "The store gives the content, where that is configured"},
     }
 }
 
@@ -156,7 +159,10 @@ def download_file(tenant_id: str, file_id: str) -> Response:
         modified_at=node.updated_at,
         open=lambda start, length: files.open(node, start, length),
     )
-    return send_content(content, cache_control="private, no-cache")
+    delivery, key = use(Delivery), node.blob_key or ""
+    return send_or_hand_over(
+        content, lambda headers: delivery.offer(key, headers), cache_control="private, no-cache"
+    )
 
 
 @blueprint.operation(

@@ -161,6 +161,11 @@ class SignedUploads(ABC):
     max_size: ClassVar[int]
     """The largest object, in bytes, that one such request can create."""
 
+    @property
+    def write_once(self) -> bool:
+        """Whether such a request is refused once its object is there; else the core makes none."""
+        return True
+
     @abstractmethod
     def upload_request(self, key: str, *, lifetime: int, size: int) -> SignedRequest:
         """Return a request that stores exactly ``size`` bytes within ``lifetime`` seconds."""

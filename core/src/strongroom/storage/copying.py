@@ -9,7 +9,7 @@ from strongroom.storage.source import MeteredSource
 from strongroom.storage.stores import Store
 
 
-class _ReadingFailed(Exception):
+class ReadingFailed(Exception):
     """The source failed. No error of a storage, for it must not be blamed on the one written to."""
 
     def __init__(self, error: StorageError) -> None:
@@ -27,17 +27,17 @@ def copy_object(
         StorageUnavailable: one of the two does not answer.
     """
     with source.open(source_key) as chunks:
-        metered = MeteredSource(_ChunkSource(chunks, pace), size)
+        metered = MeteredSource(ChunkSource(chunks, pace), size)
         try:
             target.put(target_key, metered, size=size)
-        except _ReadingFailed as failure:
+        except ReadingFailed as failure:
             raise failure.error from failure
         except PayloadTooLarge:
             return None
     return metered.checksum if metered.size == size else None
 
 
-class _ChunkSource:
+class ChunkSource:
     """The chunks of a stream, at a pace."""
 
     def __init__(self, chunks: Iterator[bytes], pace: Pace) -> None:
@@ -56,4 +56,4 @@ class _ChunkSource:
         try:
             return next(self._chunks, b"")
         except StorageError as error:
-            raise _ReadingFailed(error) from error
+            raise ReadingFailed(error) from error

@@ -24,6 +24,8 @@ from strongroom.plugin_api.storage import (
     StorageError,
     StorageUnavailable,
 )
+from strongroom.storage.arrived import ArrivedSource
+from strongroom.storage.copying import ReadingFailed
 from strongroom.storage.models import Blob, BlobState, Place, Released, blobs
 from strongroom.storage.removal import BlobRemoval
 from strongroom.storage.source import Inspect, MeteredSource
@@ -31,6 +33,7 @@ from strongroom.storage.stores import Backends, Stores
 
 _BATCH: Final = 500
 _KEY: Final = re.compile(r"([0-9a-f]{2})/([0-9a-f]{2})/\1\2[0-9a-f]{28}")
+_PIECE: Final = 256 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +85,8 @@ class BlobService:
         Raises:
             PayloadTooLarge: it is more than ``max_bytes``.
         """
+        if isinstance(source, ArrivedSource):
+            return _measure(source, max_bytes, inspect)
         key = self.announce(self.target)
         metered = MeteredSource(source, max_bytes, inspect)
         try:
@@ -96,8 +101,13 @@ class BlobService:
         blob = Blob(key, self.target, metered.size, metered.checksum, metered.crc32)
         return ReceivedBlob(blob, metered.head)
 
-    def announce(self, storage: str) -> str:
-        """Write the row of bytes that will come to a storage, and return their key in both."""
+    def announce(self, storage: str, removable_at: int | None = None) -> str:
+        """Write the row of bytes that will come to a storage, and return their key in both.
+
+        Args:
+            storage: the storage.
+            removable_at: until when somebody else may write them, so that no removal is the last.
+        """
         key = new_key()
         row = {
             "key": key,
@@ -105,6 +115,7 @@ class BlobService:
             "object_key": key,
             "state": BlobState.PENDING.value,
             "created_at": self._clock.now(),
+            "removable_at": removable_at,
         }
         with self._database.write() as connection:
             connection.execute(insert(blobs).values(row))
@@ -116,7 +127,11 @@ class BlobService:
             update(blobs)
             .where(blobs.c.key == blob.key, blobs.c.state == BlobState.PENDING.value)
             .values(
-                state=BlobState.STORED.value, size=blob.size, checksum=blob.checksum, crc32=blob.crc32
+                state=BlobState.STORED.value,
+                size=blob.size,
+                checksum=blob.checksum,
+                crc32=blob.crc32,
+                removable_at=None,
             )
         )
         if connection.execute(statement).rowcount != 1:
@@ -184,6 +199,23 @@ class BlobService:
         """
         return self._reader(key, start, length, place)
 
+    def is_pending(self, key: str) -> bool:
+        """Return whether bytes are still on their way, and nothing refers to them."""
+        query = select(blobs.c.state).where(blobs.c.key == key)
+        with self._database.read() as connection:
+            return connection.execute(query).scalar() == BlobState.PENDING.value
+
+    @contextmanager
+    def arrived(self, key: str) -> Iterator[ArrivedSource]:
+        """Open what a client has sent to the store by itself, for :meth:`receive`.
+
+        Raises:
+            ObjectNotFound: nothing has arrived.
+        """
+        place = self.place(key)
+        with self.storages[place.storage].open(place.object_key) as chunks:
+            yield ArrivedSource(key, place.storage, chunks)
+
     def place(self, key: str) -> Place:
         """Return where bytes lie at this moment.
 
@@ -239,12 +271,13 @@ class BlobService:
     def _give_up(self, key: str) -> list[Released]:
         pending = (blobs.c.key == key, blobs.c.state == BlobState.PENDING.value)
         statement = update(blobs).where(*pending).values(state=BlobState.DISCARDED.value)
-        places = statement.returning(blobs.c.storage, blobs.c.object_key)
+        places = statement.returning(blobs.c.storage, blobs.c.object_key, blobs.c.removable_at)
         with self._database.write() as connection:
             row = connection.execute(places).one_or_none()
             is_known = row is not None or self._is_known(connection, key)
         if row is not None:
-            return [Released(key, Place(row.storage, row.object_key))]
+            released = Released(key, Place(row.storage, row.object_key))
+            return [] if row.removable_at is not None else [released]
         # It was given up and collected while bytes still came: they are there, and nothing names them.
         return [] if is_known else [Released(key, Place(self.target, key))]
 
@@ -252,6 +285,17 @@ class BlobService:
         at_target = and_(blobs.c.storage == self.target, blobs.c.object_key == key)
         query = select(blobs.c.key).where(or_(blobs.c.key == key, at_target))
         return connection.execute(query).first() is not None
+
+
+def _measure(source: ArrivedSource, max_bytes: int, inspect: Inspect | None) -> ReceivedBlob:
+    metered = MeteredSource(source, max_bytes, inspect)
+    try:
+        while metered.read(_PIECE):
+            pass
+    except ReadingFailed as failure:
+        raise failure.error from failure
+    blob = Blob(source.key, source.storage, metered.size, metered.checksum, metered.crc32)
+    return ReceivedBlob(blob, metered.head)
 
 
 def _exactly(size: int, chunks: Iterator[bytes]) -> Iterator[bytes]:

@@ -63,6 +63,10 @@ class S3Backend(StorageBackend[S3Options], ServerSideCopy, SignedDownloads, Sign
         if options.public_endpoint_url is not None:
             self._signer = LazyClient(options, options.public_endpoint_url)
 
+    @property
+    def write_once(self) -> bool:
+        return self.options.write_once
+
     def put(self, key: str, source: ByteSource, *, size: int | None = None) -> int:
         try:
             with self._upload(key, size or 0) as upload:

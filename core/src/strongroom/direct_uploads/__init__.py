@@ -1,0 +1,1 @@
+"""Uploads that clients send to the store by themselves."""

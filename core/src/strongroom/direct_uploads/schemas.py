@@ -1,0 +1,28 @@
+"""What clients send and get."""
+
+from marshmallow import Schema, fields, validate
+
+from strongroom.web.schema import Moment
+
+
+class NewDirectUploadSchema(Schema):
+    """A file to be sent to the store."""
+
+    name = fields.String(required=True)
+    size = fields.Integer(required=True, strict=True, validate=validate.Range(min=0))
+    checksum = fields.String(
+        required=True,
+        validate=validate.Regexp(r"sha256:[0-9a-f]{64}\Z"),
+        metadata={"description": "sha256: and 64 hexadecimal digits"},
+    )
+    parentId = fields.String(load_default=None, allow_none=True)
+
+
+class DirectUploadSchema(Schema):
+    """The request to send to the store, with exactly these headers, and then to be completed."""
+
+    uploadId = fields.String(required=True)
+    method = fields.String(required=True)
+    url = fields.String(required=True)
+    headers = fields.Dict(keys=fields.String(), values=fields.String(), required=True)
+    expiresAt = Moment(required=True)

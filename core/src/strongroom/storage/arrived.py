@@ -1,0 +1,21 @@
+"""Bytes that a client has sent to the store by itself."""
+
+from collections.abc import Iterator
+
+from strongroom.storage.copying import ChunkSource
+from strongroom.storage.pace import Pace
+
+
+class ArrivedSource(ChunkSource):
+    """Reads an object that lies in its storage already, to be measured and not to be stored again.
+
+    Args:
+        key: the blob, whose row is pending.
+        storage: where its object is.
+        chunks: the object.
+    """
+
+    def __init__(self, key: str, storage: str, chunks: Iterator[bytes]) -> None:
+        super().__init__(chunks, Pace(None))
+        self.key = key
+        self.storage = storage

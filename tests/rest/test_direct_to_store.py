@@ -1,0 +1,198 @@
+"""Clients read from the store and write to it by themselves, where that is configured."""
+
+import hashlib
+import os
+import urllib.request
+from collections.abc import Iterator
+from contextlib import ExitStack
+from http.client import HTTPConnection
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from tests.conftest import CONFIG
+from tests.support.api import Answer, Api, error_code
+from tests.support.stores import oss_store, s3_store
+
+from strongroom.app import container_of, create_app
+from strongroom.config import ConfigurationError, load
+from strongroom.storage.removal import ABANDONED_AFTER
+from strongroom.testing.clock import ManualClock
+
+STORES = {"s3": s3_store, "oss": oss_store}
+DIRECT = 'downloads = "redirect"\ndirect_uploads = true\n'
+CONTENT = os.urandom(5000)
+
+
+def write_config(folder: Path, url: str, section: str, *plugins: str) -> Path:
+    text = CONFIG.format(folder=folder, database_url=url)
+    local = f'[storages.main]\nbackend = "local"\nroot = "{folder}/files"\n'
+    enabled = ", ".join(f'"{plugin}"' for plugin in plugins)
+    path = folder / "strongroom.toml"
+    path.write_text(text.replace(local, section).replace('"storage_local"', enabled))
+    return path
+
+
+@pytest.fixture(params=["s3", "oss"])
+def api(request: pytest.FixtureRequest, tmp_path: Path, database_url: str) -> Iterator[Api]:
+    """A server whose files are at a real store."""
+    with ExitStack() as stack:
+        store = stack.enter_context(STORES[request.param]())
+        extra = DIRECT + ('addressing = "path"\n' if request.param == "oss" else "")
+        section = store.section("main", extra=extra)
+        path = write_config(tmp_path, database_url, section, f"storage_{request.param}")
+        # Stores have clocks of their own, which signatures are held against.
+        clock = ManualClock()
+        app = create_app(load(path, {}), clock)
+        stack.callback(container_of(app).close)
+        yield Api(app, container_of(app), clock)
+
+
+def send(request: dict[str, Any], body: bytes) -> int:
+    """Send a signed request to the store, and return the status of its answer."""
+    url = urlsplit(request["url"])
+    connection = HTTPConnection(url.netloc, timeout=30)
+    connection.request(request["method"], f"{url.path}?{url.query}", body, request["headers"])
+    status = connection.getresponse().status
+    connection.close()
+    return status
+
+
+def announce(api: Api, tenant: str, by: Any, content: bytes = CONTENT, **changes: Any) -> Answer:
+    checksum = f"sha256:{hashlib.sha256(content).hexdigest()}"
+    body = {"name": "direct.bin", "size": len(content), "checksum": checksum, **changes}
+    return api.post(f"{tenant}/direct-uploads", body, by=by)
+
+
+def complete(api: Api, tenant: str, by: Any, upload: Answer) -> Answer:
+    return api.post(f"{tenant}/direct-uploads/{upload.json['uploadId']}/complete", {}, by=by)
+
+
+def objects(api: Api) -> int:
+    return len(list(api.container.keeping.blobs.storages["main"].scan()))
+
+
+def collect_two_days_later(api: Api) -> int:
+    api.clock.advance(2 * ABANDONED_AFTER)
+    return api.container.keeping.blobs.collect()
+
+
+def test_a_download_is_a_redirect_to_a_url_that_gives_the_file_under_its_name(api: Api) -> None:
+    alice = api.person()
+    tenant = api.tenant(alice)
+    node = api.upload(tenant, alice, "naïve.bin", CONTENT)
+    answer = api.get(f"{tenant}/files/{node['id']}/download", by=alice)
+    assert (answer.status_code, answer.data) == (307, b"")
+    assert answer.headers["Cache-Control"] == "private, no-store"
+    with urllib.request.urlopen(answer.headers["Location"]) as response:
+        assert response.read() == CONTENT
+        assert response.headers["Content-Type"] == "application/octet-stream"
+        assert "attachment" in response.headers["Content-Disposition"]
+        assert "na%C3%AFve.bin" in response.headers["Content-Disposition"]
+
+
+def test_conditions_are_answered_before_anybody_is_redirected(api: Api) -> None:
+    alice = api.person()
+    tenant = api.tenant(alice)
+    path = f"{tenant}/files/{api.upload(tenant, alice, 'a.bin', CONTENT)['id']}/download"
+    head = api.request("HEAD", path, by=alice)
+    assert (head.status_code, head.headers["Content-Length"]) == (200, str(len(CONTENT)))
+    etag = head.headers["ETag"]
+    assert api.get(path, by=alice, headers={"If-None-Match": etag}).status_code == 304
+    assert api.get(path, by=alice, headers={"If-Match": '"other"'}).status_code == 412
+    assert api.get(path, by=alice, headers={"Range": "bytes=0-9"}).status_code == 307
+    assert api.get(path).status_code == 401
+
+
+def test_a_file_is_sent_to_the_store_and_completed(api: Api) -> None:
+    alice = api.person()
+    tenant = api.tenant(alice)
+    upload = announce(api, tenant, alice)
+    assert upload.status_code == 201, upload.text
+    assert error_code(complete(api, tenant, alice, upload)) == "error.upload-incomplete"
+    assert send(upload.json, CONTENT) == 200
+    answer = complete(api, tenant, alice, upload)
+    assert answer.status_code == 201, answer.text
+    assert answer.json["size"] == len(CONTENT)
+    assert answer.json["checksum"] == f"sha256:{hashlib.sha256(CONTENT).hexdigest()}"
+    assert api.get(f"{tenant}/files/{answer.json['id']}", by=alice).json == answer.json
+    # Once only, and nobody exchanges afterwards what has been examined.
+    assert complete(api, tenant, alice, upload).status_code == 404
+    assert send(upload.json, os.urandom(len(CONTENT))) >= 400
+    collect_two_days_later(api)
+    assert objects(api) == 1
+
+
+def test_what_is_not_what_was_announced_is_refused_and_collected(api: Api) -> None:
+    alice = api.person()
+    tenant = api.tenant(alice)
+    upload = announce(api, tenant, alice)
+    assert send(upload.json, os.urandom(len(CONTENT))) == 200
+    assert error_code(complete(api, tenant, alice, upload)) == "error.digest-mismatch"
+    assert complete(api, tenant, alice, upload).status_code == 404
+    # Until its URL has expired, somebody might send it again, so its row stays.
+    assert objects(api) == 1
+    collect_two_days_later(api)
+    assert objects(api) == 0
+
+
+def test_an_upload_that_is_never_completed_is_collected(api: Api) -> None:
+    alice = api.person()
+    tenant = api.tenant(alice)
+    assert send(announce(api, tenant, alice).json, CONTENT) == 200
+    announce(api, tenant, alice)
+    assert api.container.keeping.blobs.collect() == 0
+    assert collect_two_days_later(api) == 2
+    assert objects(api) == 0
+
+
+def test_permission_and_names_hold_at_the_end(api: Api) -> None:
+    alice, bob = api.person(), api.person()
+    tenant = api.tenant(alice)
+    assert announce(api, tenant, bob).status_code == 403
+    upload = announce(api, tenant, alice)
+    send(upload.json, CONTENT)
+    api.join(tenant, alice, bob)
+    assert complete(api, tenant, bob, upload).status_code == 404
+    assert complete(api, api.tenant(alice, "Other"), alice, upload).status_code == 404
+    api.upload(tenant, alice, "direct.bin", b"was faster")
+    assert error_code(complete(api, tenant, alice, upload)) == "error.name-conflict"
+
+
+def test_too_much_and_nonsense_are_refused_at_the_beginning(api: Api) -> None:
+    alice = api.person()
+    tenant = api.tenant(alice)
+    assert announce(api, tenant, alice, size=8_000_001).status_code == 413
+    assert announce(api, tenant, alice, checksum="sha256:abc").status_code == 400
+    assert announce(api, tenant, alice, name="a/b").status_code == 400
+    assert announce(api, tenant, alice, parentId="unknown").status_code == 404
+    answer = api.post(f"{tenant}/direct-uploads/nonsense/complete", {}, by=alice)
+    assert answer.status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("wish", "message"),
+    [
+        ('downloads = "redirect"', "not what local can do"),
+        ("direct_uploads = true", "not what local can do"),
+        ('downloads = "torrent"', "must be one of"),
+    ],
+)
+def test_what_a_storage_cannot_do_is_refused_at_the_start(
+    tmp_path: Path, wish: str, message: str
+) -> None:
+    section = f'[storages.main]\nbackend = "local"\nroot = "{tmp_path}/files"\n{wish}\n'
+    path = write_config(tmp_path, f"sqlite:///{tmp_path}/db.sqlite3", section, "storage_local")
+    with pytest.raises(ConfigurationError, match=message):
+        create_app(load(path, {}))
+
+
+def test_direct_uploads_need_a_store_that_replaces_nothing(tmp_path: Path) -> None:
+    section = (
+        '[storages.main]\nbackend = "s3"\nbucket = "files"\nregion = "us-east-1"\n'
+        'access_key_id = "a"\nsecret_access_key = "b"\nwrite_once = false\ndirect_uploads = true\n'
+    )
+    path = write_config(tmp_path, f"sqlite:///{tmp_path}/db.sqlite3", section, "storage_s3")
+    with pytest.raises(ConfigurationError, match="refuses to replace"):
+        create_app(load(path, {}))
