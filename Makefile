@@ -7,7 +7,7 @@ PLUGINS := $(wildcard plugins/*)
 PROJECTS := pyproject.toml $(wildcard plugins/*/pyproject.toml)
 INSTALLED := $(VENV)/.installed
 
-.PHONY: help install serve test test-timing lint docs docs-serve bench lock clean
+.PHONY: help install serve test test-timing lint docs docs-serve bench bench-stores lock clean
 
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
@@ -45,6 +45,9 @@ docs-serve: docs ## Show the site on http://127.0.0.1:8001
 
 bench: install ## Measure against limits in the same run
 	$(BIN)/python -m bench
+
+bench-stores: install ## Count the requests of object stores, and measure them beside boto3
+	$(BIN)/python -m bench.stores
 
 lock: ## Resolve every dependency anew into requirements.lock
 	$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url \

@@ -6,7 +6,7 @@ import threading
 from base64 import b64encode
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from hashlib import md5
+from hashlib import md5, sha256
 from http.client import HTTPConnection
 from typing import Any
 from urllib.parse import urlsplit
@@ -22,6 +22,7 @@ from strongroom.plugin_api.storage import (
 )
 from strongroom.testing.storage import MEBIBYTE, PatternSource, SourceBroke, new_key, read_all
 from strongroom_storage_s3.backend import S3Backend
+from strongroom_storage_s3.upload import digest_header
 
 LEAST_PART = 5 * MEBIBYTE
 
@@ -311,13 +312,21 @@ def test_the_store_can_tell_bytes_that_were_damaged_on_their_way(
 
     def comparing(environ: Environ, start_response: Callable[..., Any]) -> Iterable[bytes]:
         content = body_of(environ)
-        digests.append((environ["HTTP_CONTENT_MD5"], b64encode(md5(content).digest()).decode()))
+        digests.append((environ["HTTP_X_AMZ_CONTENT_SHA256"], sha256(content).hexdigest()))
         return proxy.forward({**environ, "wsgi.input": io.BytesIO(content)}, start_response)
 
     proxy.fail(comparing, when=operation_is("PUT"))
     backend.put(new_key(), PatternSource(size))
     assert [sent for sent, _ in digests] == [computed for _, computed in digests]
     assert len(digests) == 1 + size // LEAST_PART
+
+
+def test_under_tls_a_digest_of_its_own_goes_with_the_bytes() -> None:
+    body = bytearray(b"content")
+    assert digest_header("http://127.0.0.1:9000", body) == {}
+    assert digest_header("https://s3.example.com", body) == {
+        "ContentMD5": b64encode(md5(body).digest()).decode()
+    }
 
 
 def test_checksums_that_only_aws_knows_are_not_spoken_of(proxy: FaultyProxy, backend: S3Backend) -> None:

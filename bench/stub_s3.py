@@ -1,0 +1,135 @@
+"""``python -m bench.stub_s3``: an S3 server that keeps sizes alone, and takes next to no time.
+
+What is between two figures taken against it is the clients' own work. Objects are zeros; a key that ends
+in ``zeros-N`` has N of them without having been stored. It prints its port, counts requests by method at
+``/requests``, and ends when its input does.
+"""
+
+import os
+import re
+import sys
+import tempfile
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Final
+from urllib.parse import urlsplit
+
+from bench.harness import MEBIBYTE
+
+LARGEST: Final = 2048 * MEBIBYTE
+XML: Final = {
+    "uploads": "<InitiateMultipartUploadResult><UploadId>1</UploadId></InitiateMultipartUploadResult>",
+    "uploadId": "<CompleteMultipartUploadResult><ETag>1</ETag></CompleteMultipartUploadResult>",
+}
+
+
+class StubS3(ThreadingHTTPServer):
+    """The server and what it knows."""
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.sizes: dict[str, int] = {}
+        self.lock = threading.Lock()
+        self.requests: list[str] = []
+        self.zeros = tempfile.TemporaryFile()  # noqa: SIM115  as long as the process
+        os.truncate(self.zeros.fileno(), LARGEST)
+
+    def size(self, path: str) -> int | None:
+        """Return the size of an object."""
+        unstored = re.search(r"zeros-(\d+)$", path)
+        return int(unstored[1]) if unstored else self.sizes.get(path)
+
+
+class Handler(BaseHTTPRequestHandler):
+    """One connection."""
+
+    protocol_version = "HTTP/1.1"
+    server: StubS3
+
+    def do_GET(self) -> None:
+        """Give zeros."""
+        if self.path == "/requests":
+            self._answer(200, "\n".join(self.server.requests).encode())
+            self.server.requests.clear()
+            return
+        self.server.requests.append(self.command)
+        size = self.server.size(urlsplit(self.path).path)
+        if size is None:
+            self._answer(404, b"<Error><Code>NoSuchKey</Code></Error>")
+            return
+        wanted = re.fullmatch(r"bytes=(\d+)-(\d*)", self.headers.get("Range", ""))
+        start = int(wanted[1]) if wanted else 0
+        stop = min(int(wanted[2]) + 1, size) if wanted and wanted[2] else size
+        headers = {"Content-Range": f"bytes {start}-{stop - 1}/{size}"} if wanted else {}
+        self._head(206 if wanted else 200, stop - start, headers)
+        if self.command == "GET":
+            self._send_zeros(stop - start)
+
+    do_HEAD = do_GET  # noqa: N815  http.server looks for it
+
+    def do_PUT(self) -> None:
+        """Take an object, or a part."""
+        self.server.requests.append(self.command)
+        size = self._drain()
+        url = urlsplit(self.path)
+        with self.server.lock:
+            known = self.server.sizes.get(url.path, 0) if "partNumber" in url.query else 0
+            self.server.sizes[url.path] = known + size
+        self._answer(200, b"")
+
+    def do_POST(self) -> None:
+        """Begin or end a multipart upload."""
+        self.server.requests.append(self.command)
+        self._drain()
+        url = urlsplit(self.path)
+        name = "uploadId" if "uploadId" in url.query else "uploads"
+        if name == "uploads":
+            self.server.sizes[url.path] = 0
+        self._answer(200, XML[name].encode())
+
+    def do_DELETE(self) -> None:
+        """Forget an object."""
+        self.server.requests.append(self.command)
+        self.server.sizes.pop(self.path, None)
+        self._head(204, 0, {})
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+        """Nobody reads it."""
+
+    def _drain(self) -> int:
+        buffer, left = bytearray(MEBIBYTE), int(self.headers.get("Content-Length", "0"))
+        size = left
+        while left and (count := self.rfile.readinto(memoryview(buffer)[:left])):
+            left -= count
+        return size
+
+    def _send_zeros(self, size: int) -> None:
+        sent = 0
+        try:
+            while sent < size:
+                sent += os.sendfile(
+                    self.connection.fileno(), self.server.zeros.fileno(), sent, size - sent
+                )
+        except (BrokenPipeError, ConnectionResetError):
+            self.close_connection = True
+
+    def _answer(self, status: int, body: bytes) -> None:
+        self._head(status, len(body), {})
+        if self.command != "HEAD":
+            self.wfile.write(body)
+
+    def _head(self, status: int, length: int, headers: dict[str, str]) -> None:
+        self.send_response(status)
+        for name, value in {"Content-Length": str(length), "ETag": '"1"', **headers}.items():
+            self.send_header(name, value)
+        self.send_header("Last-Modified", "Thu, 01 Jan 2026 00:00:00 GMT")
+        self.end_headers()
+
+
+if __name__ == "__main__":
+    server = StubS3()
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    print(server.server_port, flush=True)
+    sys.stdin.read()
