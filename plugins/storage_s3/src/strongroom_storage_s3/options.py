@@ -52,7 +52,9 @@ class S3Options:
         3.0, minimum=0.1, help="The time in seconds within which a connection must be made."
     )
     read_timeout: float = option(
-        30.0, minimum=0.1, help="The time in seconds for which the store may stay silent."
+        30.0,
+        minimum=0.1,
+        help="The time in seconds for which the store may stay silent; then no further attempt is made.",
     )
     max_attempts: int = option(
         3, minimum=1, help="The number of times a request is sent before it has failed."
