@@ -1,0 +1,46 @@
+"""Files lie in several storages at once, and each download finds its own."""
+
+from pathlib import Path
+
+import pytest
+from tests.support.api import Api
+
+from strongroom.storage.migration import Move
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:fs")
+
+CONTENT = b"content" * 1000
+
+
+@pytest.fixture
+def config_changes(tmp_path: Path) -> dict[str, str]:
+    second = f'[storages.second]\nbackend = "pyfilesystem"\nurl = "osfs://{tmp_path}/second"\n'
+    return {"[files]\n": f"{second}[files]\n"}
+
+
+def test_new_files_go_to_the_one_chosen_and_old_ones_are_found_where_they_are(api: Api) -> None:
+    alice = api.person()
+    tenant = api.tenant(alice)
+    keeping = api.container.keeping
+    moved = api.upload(tenant, alice, "moved.bin", CONTENT)
+    keeping.migration.run(Move("main", "second", grace=0))
+    stayed = api.upload(tenant, alice, "stayed.bin", CONTENT)
+    holdings = {item.storage: item.files for item in keeping.inventory.holdings()}
+    assert holdings == {"main": 1, "second": 1}
+    for node in (moved, stayed):
+        path = f"{tenant}/files/{node['id']}/download"
+        assert api.get(path, by=alice).data == CONTENT
+        part = api.get(path, by=alice, headers={"Range": "bytes=7-13"})
+        assert (part.status_code, part.data) == (206, b"content")
+    assert api.delete(f"{tenant}/files/{moved['id']}", by=alice).status_code == 200
+    assert [len(list(store.scan())) for store in keeping.blobs.storages.values()] == [1, 0]
+
+
+def test_bytes_that_are_away_are_not_told_from_where(api: Api, tmp_path: Path) -> None:
+    alice = api.person()
+    tenant = api.tenant(alice)
+    node = api.upload(tenant, alice, "a.bin", CONTENT)
+    del api.container.keeping.blobs.storages["main"]
+    answer = api.get(f"{tenant}/files/{node['id']}/download", by=alice)
+    assert answer.status_code == 500
+    assert "main" not in answer.text
