@@ -35,6 +35,10 @@ code_per_device = ["1000/second"]
 code_per_recipient = ["1000/second"]
 code_per_address = ["1000/second"]
 {{captcha}}
+[logging]
+format = "json"
+level = "info"
+requests = true
 [messages]
 email = ["smtp"]
 [messages.smtp]

@@ -72,7 +72,8 @@ class Deployment:
         self.store.delete(new_key())
         container = self.api.container
         later = ManualClock(self.api.clock.now() + 2 * ABANDONED_AFTER)
-        BlobRemoval(container.database, later, container.keeping.blobs.storages).collect()
+        keeping = container.keeping.blobs
+        BlobRemoval(container.database, later, keeping.storages, keeping.holds).collect()
         with container.database.read() as connection:
             rows = connection.execute(select(blobs.c.object_key, blobs.c.state)).all()
         assert {row.state for row in rows} <= {BlobState.STORED}

@@ -18,6 +18,7 @@ from strongroom.files.bundles.views import blueprint as bundles_blueprint
 from strongroom.files.change_views import blueprint as file_changes_blueprint
 from strongroom.files.grant_views import blueprint as permissions_blueprint
 from strongroom.files.views import blueprint as files_blueprint
+from strongroom.health.views import blueprint as health_blueprint
 from strongroom.limits.requests import RequestLimits
 from strongroom.plugin_manager import PluginError
 from strongroom.plugin_server import PluginServer
@@ -29,6 +30,7 @@ from strongroom.web.components import provide, use
 from strongroom.web.envelope import PublicUrl
 from strongroom.web.errors import register_error_handlers
 from strongroom.web.guard import TokenVerifier
+from strongroom.web.metering import Metered, register_route_notes
 from strongroom.web.openapi import create_api
 from strongroom.web.requests import TrustedProxies, register_request_hooks
 from strongroom.web.reserved import reserve_paths
@@ -50,6 +52,7 @@ BLUEPRINTS = (
     uploads_blueprint,
     direct_uploads_blueprint,
     audit_blueprint,
+    health_blueprint,
 )
 
 
@@ -77,6 +80,9 @@ def create_app(configuration: Configuration, clock: Clock | None = None) -> Flas
     limits.guard_routes(app)
     # As Flask documents it.
     app.wsgi_app = LingeringRefusal(HonestLength(app.wsgi_app))  # type: ignore[method-assign]
+    if container.base.metrics or container.settings.logging.requests:
+        register_route_notes(app)
+        app.wsgi_app = Metered(app.wsgi_app, container.base.metrics)  # type: ignore[method-assign]
     return app
 
 

@@ -1,12 +1,20 @@
 """What a server in production mode refuses to start with: each fault with its remedy."""
 
+import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from importlib.util import find_spec
+from ipaddress import ip_network
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
+from strongroom.authorizations.keys import KeyRingError, load_keys
 from strongroom.config import Configuration, Settings
-from strongroom.config.sources import KeyPath
+from strongroom.config.sources import FILE_SUFFIX, KeyPath
+from strongroom.health.round_trip import fault_of
+from strongroom.plugin_api.storage import LocalPaths, StorageBackend
+from strongroom.samples import is_sample_key, is_sample_secret
 from strongroom.selection import Selection
 
 Fault = tuple[KeyPath, str]
@@ -21,29 +29,81 @@ def refuse_unsafe(configuration: Configuration, selection: Selection) -> None:
     settings = configuration.settings
     if not settings.is_production:
         return
-    for path, message in (*_secrets(settings), *_addresses(settings), *_extensions(selection)):
+    faults = (
+        *_debug(),
+        *_secret(configuration),
+        *_signing_keys(settings),
+        *_addresses(settings),
+        *_extensions(selection),
+    )
+    for path, message in faults:
         configuration.blame(path, message)
     configuration.refuse_problems()
 
 
-def _secrets(settings: Settings) -> Iterator[Fault]:
-    if settings.server.secret_key is None:
-        wanted = "at least 32 random characters, from a file by STRONGROOM__SERVER__SECRET_KEY_FILE"
-        yield ("server", "secret_key"), f"must be set in production: {wanted}"
-    keys_file = settings.tokens.keys_file
+def refuse_unusable(configuration: Configuration, storages: Mapping[str, StorageBackend[Any]]) -> None:
+    """Pass in development, and in production if every storage does its work outside of the code.
+
+    Raises:
+        ConfigurationError: one does not.
+    """
+    if not configuration.settings.is_production:
+        return
+    for name, storage in storages.items():
+        if isinstance(storage, LocalPaths) and (code := _code_around(storage.local_path("any"))):
+            configuration.blame(
+                ("storages", name), f"its folder lies inside the code, {code}; name one elsewhere"
+            )
+        elif fault := fault_of(storage):
+            configuration.blame(("storages", name), f"{fault}; mend its options, or the store")
+    configuration.refuse_problems()
+
+
+def _debug() -> Iterator[Fault]:
+    if os.environ.get("FLASK_DEBUG", "").lower() not in ("", "0", "false", "no"):
+        yield ("server", "mode"), "FLASK_DEBUG is on; unset it in production"
+
+
+def _secret(configuration: Configuration) -> Iterator[Fault]:
+    path = ("server", "secret_key")
+    secret = configuration.settings.server.secret_key
+    wanted = "at least 32 random characters, from a file by STRONGROOM__SERVER__SECRET_KEY_FILE"
+    if secret is None:
+        yield path, f"must be set in production: {wanted}"
+        return
+    if is_sample_secret(secret):
+        yield path, f"is a sample, which others know, too; set {wanted}"
+    file = _file_behind(configuration.raw.origin(path))
+    if file is not None and _is_readable_by_others(file):
+        yield path, f"{file} can be read by others; run: chmod 600 {file}"
+
+
+def _signing_keys(settings: Settings) -> Iterator[Fault]:
+    path, keys_file = ("tokens", "keys_file"), settings.tokens.keys_file
     if keys_file is None:
-        yield (
-            ("tokens", "keys_file"),
-            "must be set in production: a private JWK Set, kept outside data_dir",
-        )
-    elif _is_readable_by_others(keys_file):
-        yield ("tokens", "keys_file"), f"{keys_file} can be read by others; run: chmod 600 {keys_file}"
+        yield path, "must be set in production: a private JWK Set, kept outside data_dir"
+        return
+    if _is_readable_by_others(keys_file):
+        yield path, f"{keys_file} can be read by others; run: chmod 600 {keys_file}"
+    try:
+        ring = load_keys(keys_file, settings.tokens.algorithm)
+    except KeyRingError as error:
+        yield path, str(error)
+        return
+    if any(map(is_sample_key, ring.keys)):
+        remedy = "move it away, and run: strongroom keys rotate"
+        yield path, f"{keys_file} holds a sample key, which others know, too; {remedy}"
 
 
 def _addresses(settings: Settings) -> Iterator[Fault]:
     url = urlsplit(settings.server.public_url)
     if url.scheme != "https" or not url.hostname:
         yield ("server", "public_url"), 'must be set in production, such as "https://example.com"'
+    if any(ip_network(text).prefixlen == 0 for text in settings.server.trusted_proxies):
+        yield (
+            ("server", "trusted_proxies"),
+            "believes everybody's X-Forwarded-For; list the proxies' own networks",
+        )
 
 
 def _extensions(selection: Selection) -> Iterator[Fault]:
@@ -57,5 +117,21 @@ def _extensions(selection: Selection) -> Iterator[Fault]:
                 yield ("messages", channel), f'"{name}" is for development only; [] sends none'
 
 
+def _file_behind(origin: str) -> Path | None:
+    """Return the file that a value was read from: the configuration, or one that a variable names."""
+    kind, _, variable = origin.partition(" ")
+    if kind == "environment":
+        return Path(os.environ[variable]) if variable.endswith(FILE_SUFFIX) else None
+    path = Path(origin.rpartition(":")[0])
+    return path if path.is_file() else None
+
+
 def _is_readable_by_others(path: Path) -> bool:
     return path.exists() and bool(path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO))
+
+
+def _code_around(path: Path) -> Path | None:
+    """Return the folder of code that a path lies in."""
+    spec = find_spec("strongroom")
+    folders = [Path(place).resolve() for place in (spec and spec.submodule_search_locations) or ()]
+    return next((folder for folder in folders if path.resolve().is_relative_to(folder)), None)

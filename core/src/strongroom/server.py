@@ -2,48 +2,116 @@
 
 import ctypes
 import logging
+import multiprocessing
 import os
 import signal
+import socket
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Final
 
 from granian.constants import Interfaces
 from granian.log import LogLevels
-from granian.server import Server
+from granian.net import SocketSpec  # type: ignore[attr-defined]  # re-exported without saying so
+from granian.server.mp import MPServer
 
-from strongroom.config import Configuration
+from strongroom.config import Configuration, ConfigurationError
 
 STOP_SECONDS: Final = 30
 """How long open requests may go on after the server was told to stop."""
 
+_HANDOVER_SECONDS: Final = 1.0
+_BACKLOG: Final = 1024
 _PR_SET_PDEATHSIG: Final = 1
 
+logger = logging.getLogger(__name__)
 
-def run(configuration: Configuration) -> None:
-    """Serve until told to stop."""
-    server = configuration.settings.server
+Reread = Callable[[], Configuration]
+
+
+def run(
+    configuration: Configuration, reread: Reread | None = None, metrics_folder: Path | None = None
+) -> None:
+    """Serve until told to stop; on SIGHUP, go on with what the configuration is then.
+
+    Args:
+        configuration: what to serve.
+        reread: returns the configuration as it is now, and raises if it cannot be served.
+        metrics_folder: where the processes keep their metrics, if there is an operators' address.
+    """
+    settings, master = configuration.settings, os.getpid()
+    current = configuration
 
     def load() -> Callable[..., Any]:
         _end_with(master)
         # Made in the process that serves, for connections must not be shared between processes.
         from strongroom.app import create_app
 
-        return create_app(configuration)
+        _configure_log(current)
+        return create_app(current)
 
-    master = os.getpid()
+    def reload() -> None:
+        nonlocal current
+        try:
+            current = reread() if reread else configuration
+        except ConfigurationError as error:
+            for problem in error.problems:
+                logger.error("The configuration stays as it was: %s", problem)  # noqa: TRY400  a line
+
+    _configure_log(configuration)
     logging.getLogger("granian").setLevel(logging.WARNING)
-    Server(
+    server = _Server(
         "strongroom",
-        address=server.host,
-        port=server.port,
+        address=settings.server.host,
+        port=settings.server.port,
         interface=Interfaces.WSGI,
-        workers=server.workers,
-        blocking_threads=server.threads,
+        workers=settings.server.workers,
+        blocking_threads=settings.server.threads,
+        backlog=_BACKLOG,
         respawn_failed_workers=True,
+        respawn_interval=_HANDOVER_SECONDS,
         workers_kill_timeout=STOP_SECONDS,
         log_level=LogLevels.error,
-    ).serve(target_loader=load, wrap_loader=False)
+    )
+    server.on_reload(reload)
+    if metrics_folder is not None:
+        server.on_startup(lambda: _start_management(configuration, metrics_folder, master))
+    server.serve(target_loader=load, wrap_loader=False)
+
+
+class _Server(MPServer):
+    """A server whose processes share one listening socket.
+
+    By default each listens for itself, and connections that wait for a process are lost when it is
+    replaced. What waits at a shared socket, the next process takes.
+    """
+
+    def _init_shared_socket(self) -> None:
+        holder: Any = SocketSpec(self.bind_addr, self.bind_port, self.backlog).build()
+        self._ssp, self._shd, self._sfd = None, holder, holder.get_fd()
+        self._sso = socket.socket(fileno=self._sfd)
+        self._sso.set_inheritable(True)
+
+
+def _start_management(configuration: Configuration, metrics_folder: Path, master: int) -> None:
+    def serve() -> None:
+        _end_with(master)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        from strongroom.management import serve_management
+
+        _configure_log(configuration)
+        serve_management(configuration, metrics_folder)
+
+    multiprocessing.get_context("fork").Process(target=serve, name="management", daemon=True).start()
+
+
+def _configure_log(configuration: Configuration) -> None:
+    from strongroom.telemetry.logs import configure
+    from strongroom.web.metering import current_request_id
+
+    configure(configuration.settings.logging, current_request_id)
 
 
 def _end_with(master: int) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from strongroom.assembly.foundation import Foundation
 from strongroom.assembly.identity import IdentityServices, assemble_identity
 from strongroom.assembly.keeping import KeepingServices, assemble_keeping
+from strongroom.assembly.operating import OperatingServices, assemble_operating
 from strongroom.clock import Clock, SystemClock
 from strongroom.config import Configuration, Settings
 from strongroom.database import Database
@@ -21,6 +22,7 @@ class Container:
     base: Foundation
     identity: IdentityServices
     keeping: KeepingServices
+    operating: OperatingServices
 
     @property
     def settings(self) -> Settings:
@@ -40,7 +42,7 @@ class Container:
     def services(self) -> Iterator[object]:
         """Iterate over what routes may ask."""
         yield self.base.rates
-        for group in (self.identity, self.keeping):
+        for group in (self.identity, self.keeping, self.operating):
             for field in fields(group):
                 yield getattr(group, field.name)
 
@@ -59,6 +61,7 @@ def build(configuration: Configuration, clock: Clock | None = None) -> Container
     refuse_unsafe(configuration, selection)
     with ExitStack() as resources:
         base = Foundation(configuration, selection, clock or SystemClock(), resources)
-        container = Container(base, assemble_identity(base), assemble_keeping(base))
+        identity, keeping = assemble_identity(base), assemble_keeping(base)
+        container = Container(base, identity, keeping, assemble_operating(base, keeping))
         base.resources = resources.pop_all()
         return container

@@ -1,7 +1,7 @@
 """What all services stand on."""
 
 from contextlib import ExitStack
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 
@@ -15,6 +15,9 @@ from strongroom.limits.service import Counters
 from strongroom.secret_keys import SecretKeys, load_or_create_secret
 from strongroom.selection import Selection
 from strongroom.users.service import UserService
+
+if TYPE_CHECKING:
+    from strongroom.telemetry.metrics import Metrics
 
 
 class Foundation:
@@ -35,12 +38,14 @@ class Foundation:
         self.resources = resources
         self._make_data_dir()
         self.keys = self._secret_keys()
+        self.metrics = self._make_metrics()
         self.database = self._open_database()
-        self.audit = AuditService(clock)
+        self.audit = AuditService(clock, self.metrics.audit_event if self.metrics else None)
         self.users = UserService(clock)
         self.counters = Counters(clock, self.keys)
         self.counting_place = self._counting_place()
-        self.rates = RateLimits(self.counting_place.open(), self.keys, clock)
+        self.limits_store = self.counting_place.open()
+        self.rates = RateLimits(self.limits_store, self.keys, clock)
 
     def refuse(self, path: tuple[str, ...], message: str) -> NoReturn:
         """Raise the error that blames a key of the configuration."""
@@ -57,9 +62,7 @@ class Foundation:
     def _secret_keys(self) -> SecretKeys:
         server = self.settings.server
         try:
-            return SecretKeys(
-                server.secret_key or load_or_create_secret(server.data_dir.absolute() / "secret.key")
-            )
+            return SecretKeys(server.secret_key or load_or_create_secret(self.settings.secret_path))
         except ValueError as error:
             self.refuse(("server", "secret_key"), str(error))
 
@@ -69,8 +72,20 @@ class Foundation:
         except (ValueError, ArgumentError, NoSuchModuleError) as error:
             self.refuse(("database", "url"), f"cannot be opened: {error}")
         self.resources.callback(database.close)
+        if self.metrics is not None:
+            self.metrics.watch(database.engine)
         return database
 
     def _counting_place(self) -> CountingPlace:
         url = self.settings.redis.url
         return in_redis(url) if url else in_database(self.database, self.clock)
+
+    def _make_metrics(self) -> "Metrics | None":
+        """Return the instruments, if there is an address where they are read."""
+        if not self.settings.management.port:
+            return None
+        from prometheus_client import CollectorRegistry
+
+        from strongroom.telemetry.metrics import Metrics
+
+        return Metrics(CollectorRegistry())

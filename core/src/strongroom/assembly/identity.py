@@ -1,5 +1,6 @@
 """Who they are: users, credentials, codes, tokens, and the record of what happens to them."""
 
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
@@ -119,6 +120,7 @@ def _credentials(base: Foundation) -> CredentialService:
         base.keys.derive("passwords"),
         cost=passwords.bcrypt_cost,
         in_flight=passwords.hashes_in_flight,
+        watch=base.metrics.hashing if base.metrics else nullcontext,
     )
     return CredentialService(base.database, base.clock, hasher, base.settings.login.default_region)
 

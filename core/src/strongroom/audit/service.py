@@ -1,6 +1,6 @@
 """Records what happened. A record is part of the transaction it tells of: neither is there alone."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from sqlalchemy import Connection, insert
@@ -27,10 +27,16 @@ class AuditEvent:
 
 
 class AuditService:
-    """Writes the chain of audit events."""
+    """Writes the chain of audit events.
 
-    def __init__(self, clock: Clock) -> None:
+    Args:
+        clock: the time.
+        observe: is told of each event as it is written; the transaction may still be undone.
+    """
+
+    def __init__(self, clock: Clock, observe: Callable[[AuditEvent], None] | None = None) -> None:
         self._clock = clock
+        self._observe = observe
 
     def record(self, connection: Connection, event: AuditEvent) -> None:
         """Append an event to the chain, within the caller's writing transaction.
@@ -40,6 +46,8 @@ class AuditService:
         last = hold_end(connection)
         row = self._row(last.sequence + 1, event)
         connection.execute(insert(audit_events).values(**row, hash=chain_hash(last.hash, row)))
+        if self._observe is not None:
+            self._observe(event)
 
     def _row(self, sequence: int, event: AuditEvent) -> dict[str, object]:
         return {

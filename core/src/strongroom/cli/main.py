@@ -8,9 +8,11 @@ from typing import Any
 import click
 
 from strongroom.cli.audit import audit_group
+from strongroom.cli.backup import backup_group
 from strongroom.cli.config import config_group
 from strongroom.cli.context import CommandContext
 from strongroom.cli.db import db_group
+from strongroom.cli.doctor import doctor
 from strongroom.cli.housekeeping import housekeeping
 from strongroom.cli.keys import keys_group
 from strongroom.cli.openapi import openapi
@@ -62,6 +64,8 @@ for command in (
     storage_group,
     audit_group,
     housekeeping,
+    backup_group,
+    doctor,
     openapi,
 ):
     root.add_command(command)
@@ -71,6 +75,8 @@ def main(**options: Any) -> None:
     """Run the command line; a configuration that cannot be served is one line for each problem."""
     # fs announces itself by pkg_resources, and nothing newer of it exists.
     warnings.filterwarnings("ignore", message="pkg_resources is deprecated", category=UserWarning)
+    # Keys that are too short are refused in words of our own.
+    warnings.filterwarnings("ignore", message="Key size should be")
     try:
         root(prog_name="strongroom", **options)
     except ConfigurationError as error:

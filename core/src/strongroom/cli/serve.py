@@ -1,13 +1,18 @@
 """``strongroom serve``: the server."""
 
+import os
 import socket
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from strongroom.cli.context import CommandContext, config_option
 from strongroom.cli.schema import require_current_schema
-from strongroom.config import Configuration
+from strongroom.config import Configuration, load
 
 if TYPE_CHECKING:
     from strongroom.assembly.container import Container
@@ -24,31 +29,67 @@ def serve(context: CommandContext) -> None:
     """
     configuration = context.configuration
     settings = configuration.settings
-    _refuse_faults(configuration)
-    if not settings.is_production:
+    with _metrics_folder(configuration) as metrics_folder:
+        _refuse_faults(configuration)
+        _require_free_ports(configuration)
+        if not settings.is_production:
+            click.echo(
+                f"strongroom: DEVELOPMENT server, not for production; what it makes is kept in "
+                f"{settings.server.data_dir.absolute()}",
+                err=True,
+            )
         click.echo(
-            f"strongroom: DEVELOPMENT server, not for production; what it makes is kept in "
-            f"{settings.server.data_dir.absolute()}",
-            err=True,
+            f"strongroom: serving {settings.public_root}{settings.server.base_path or '/'}", err=True
         )
-    click.echo(f"strongroom: serving {settings.public_root}{settings.server.base_path or '/'}", err=True)
-    # Imported late, for no other command needs a server.
-    from strongroom.server import run
+        # Imported late, for no other command needs a server.
+        from strongroom.server import run
 
-    run(configuration)
+        run(configuration, lambda: _reread(context), metrics_folder)
+
+
+def _reread(context: CommandContext) -> Configuration:
+    """Return the configuration as it is now.
+
+    Raises:
+        ConfigurationError: it cannot be served, or has another address than the server listens on.
+    """
+    configuration, before = load(context.config_path, os.environ), context.configuration.settings
+    for section, keys in (("server", ("host", "port", "workers")), ("management", ("host", "port"))):
+        for key in keys:
+            now = getattr(getattr(configuration.settings, section), key)
+            if now != getattr(getattr(before, section), key):
+                configuration.blame((section, key), "changes only when the server is started anew")
+    configuration.refuse_problems()
+    _refuse_faults(configuration)
+    return configuration
+
+
+@contextmanager
+def _metrics_folder(configuration: Configuration) -> Iterator[Path | None]:
+    """Make a folder for the metrics of all processes, if there is an address where they are read."""
+    if not configuration.settings.management.port:
+        yield None
+        return
+    from strongroom.telemetry.processes import share_metrics
+
+    with tempfile.TemporaryDirectory(prefix="strongroom-metrics-") as folder:
+        share_metrics(Path(folder))
+        yield Path(folder)
 
 
 def _refuse_faults(configuration: Configuration) -> None:
     """Make the application once, so that a fault is one line here, and not one in each process."""
     from strongroom.app import container_of, create_app
+    from strongroom.production import refuse_unusable
 
     container = container_of(create_app(configuration))
     try:
         require_current_schema(configuration, container.database)
         _require_storages(configuration, container)
+        storages = container.keeping.blobs.storages.items()
+        refuse_unusable(configuration, {name: store.backend for name, store in storages})
     finally:
         container.close()
-    _require_free_port(configuration)
 
 
 def _require_storages(configuration: Configuration, container: "Container") -> None:
@@ -58,12 +99,18 @@ def _require_storages(configuration: Configuration, container: "Container") -> N
     configuration.refuse_problems()
 
 
-def _require_free_port(configuration: Configuration) -> None:
-    server = configuration.settings.server
-    family = socket.AF_INET6 if ":" in server.host else socket.AF_INET
+def _require_free_ports(configuration: Configuration) -> None:
+    server, management = configuration.settings.server, configuration.settings.management
+    _require_free_port(configuration, "server", server.host, server.port)
+    if management.port:
+        _require_free_port(configuration, "management", management.host, management.port)
+    configuration.refuse_problems()
+
+
+def _require_free_port(configuration: Configuration, section: str, host: str, port: int) -> None:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        socket.create_server((server.host, server.port), family=family).close()
+        socket.create_server((host, port), family=family).close()
     except OSError as error:
         key = "host" if isinstance(error, socket.gaierror) else "port"
-        configuration.blame(("server", key), f"cannot listen there: {error.strerror}")
-        configuration.refuse_problems()
+        configuration.blame((section, key), f"cannot listen there: {error.strerror}")

@@ -69,6 +69,28 @@ def _require_network(text: str) -> None:
 
 
 @dataclass(frozen=True, slots=True)
+class ManagementSettings:
+    """The address for operators: metrics and the state of the server, apart from what clients reach."""
+
+    host: str = option("127.0.0.1", help="The address to listen on; let nobody but operators reach it.")
+    port: int = option(0, minimum=0, maximum=65535, help="The port to listen on; 0: none is opened.")
+
+
+@dataclass(frozen=True, slots=True)
+class LoggingSettings:
+    """What the server says on standard error."""
+
+    format: str = option("text", choices=("text", "json"), help="Lines for people, or JSON, one a line.")
+    level: str = option(
+        "warning", choices=("debug", "info", "warning", "error"), help="The least that is worth a line."
+    )
+    requests: bool = option(
+        False,
+        help="Whether each request is a line, with its route and never its path, whatever the level.",
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class DatabaseSettings:
     """Where rows are kept."""
 
@@ -91,7 +113,11 @@ class DatabaseSettings:
 class RedisSettings:
     """Redis, for limits that several machines share."""
 
-    url: str = option("", secret=True, help="redis://...; empty: none.")
+    url: str = option("", secret=True, help="redis://... or rediss://...; empty: none.")
+
+    def __post_init__(self) -> None:
+        if self.url and not self.url.startswith(("redis://", "rediss://")):
+            raise ValueError("url: must begin with redis:// or rediss://")
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,6 +310,10 @@ class Settings:
     """The whole configuration, but for the options of extensions."""
 
     server: ServerSettings = option(default_factory=ServerSettings, help="The process.")
+    management: ManagementSettings = option(
+        default_factory=ManagementSettings, help="The operators' address."
+    )
+    logging: LoggingSettings = option(default_factory=LoggingSettings, help="The log.")
     database: DatabaseSettings = option(default_factory=DatabaseSettings, help="The database.")
     redis: RedisSettings = option(default_factory=RedisSettings, help="Redis.")
     plugins: PluginsSettings = option(default_factory=PluginsSettings, help="The plugins in use.")
@@ -309,6 +339,11 @@ class Settings:
     def database_url(self) -> str:
         """The URL of the database, the default filled in."""
         return self.database.url or f"sqlite:///{self.server.data_dir.absolute() / 'strongroom.sqlite3'}"
+
+    @property
+    def secret_path(self) -> Path:
+        """The file of the secret, where the configuration does not give it."""
+        return self.server.data_dir.absolute() / "secret.key"
 
     @property
     def keys_path(self) -> Path:

@@ -5,6 +5,7 @@ import hmac
 import os
 import unicodedata
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
 from threading import BoundedSemaphore
 from typing import Final, TypeVar
@@ -29,11 +30,20 @@ class PasswordHasher:
         key: the key of the pre-hash; hashes are void without it.
         cost: the logarithm of the number of rounds.
         in_flight: hashes computed at once; others wait, so that logins do not starve the rest.
+        watch: is entered for each hash, from when it is wanted to when it is there.
     """
 
-    def __init__(self, key: bytes, *, cost: int, in_flight: int = 0) -> None:
+    def __init__(
+        self,
+        key: bytes,
+        *,
+        cost: int,
+        in_flight: int = 0,
+        watch: Callable[[], AbstractContextManager[None]] = nullcontext,
+    ) -> None:
         self._key = key
         self._cost = cost
+        self._watch = watch
         self._slots = BoundedSemaphore(in_flight or max(1, (os.cpu_count() or 1) // 2))
 
     def hash(self, password: str) -> str:
@@ -73,12 +83,13 @@ class PasswordHasher:
         return base64.b64encode(hmac.digest(self._key, normalized, "sha256"))
 
     def _run(self, work: Callable[[], T]) -> T:
-        if not self._slots.acquire(timeout=_WAIT_SECONDS):
-            raise Unavailable(retry_after=_WAIT_SECONDS)
-        try:
-            return work()
-        finally:
-            self._slots.release()
+        with self._watch():
+            if not self._slots.acquire(timeout=_WAIT_SECONDS):
+                raise Unavailable(retry_after=_WAIT_SECONDS)
+            try:
+                return work()
+            finally:
+                self._slots.release()
 
 
 def _cost_of(stored: str) -> int:

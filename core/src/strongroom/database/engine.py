@@ -64,6 +64,22 @@ class Database:
         with self._only_one(), _unavailable_when_away(), self._writer.begin() as connection:
             yield connection
 
+    @contextmanager
+    def snapshot(self) -> Iterator[Connection]:
+        """Open a transaction that sees the database as it is at one moment, however long it takes.
+
+        Raises:
+            Unavailable: the database does not answer.
+        """
+        engine = self.engine
+        if engine.dialect.name == "postgresql":
+            # SQLite has no other kind of transaction.
+            engine = engine.execution_options(
+                isolation_level="REPEATABLE READ", postgresql_readonly=True
+            )
+        with self._only_one(), _unavailable_when_away(), engine.begin() as connection:
+            yield connection
+
     def close(self) -> None:
         """Close every connection."""
         self.engine.dispose()

@@ -1,6 +1,6 @@
 """A circuit that opens when a storage is away, so that nobody waits for it in vain."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Lock
 from typing import Final
@@ -11,7 +11,7 @@ from strongroom.plugin_api.storage import StorageError, StorageUnavailable
 FAILURES_TO_OPEN: Final = 5
 """Failures in a row after which a storage is taken for away."""
 
-OPEN_MILLISECONDS: Final = 10_000
+OPEN_MILLISECONDS: Final = 3000
 """For how long it is left alone; then one call at a time tries whether it is back."""
 
 
@@ -31,6 +31,8 @@ class Circuit:
         self._lock = Lock()
         self._failures = 0
         self._closed_again_at = 0
+        self.observe: Callable[[bool], None] = lambda _is_open: None
+        """Is told whenever the circuit opens or closes."""
 
     @contextmanager
     def guard(self) -> Iterator[None]:
@@ -57,6 +59,8 @@ class Circuit:
         """Take note that the storage did not answer."""
         with self._lock:
             self._failures += 1
+            if self._failures == FAILURES_TO_OPEN:
+                self.observe(True)
             if self._failures >= FAILURES_TO_OPEN:
                 self._closed_again_at = self._clock.now() + OPEN_MILLISECONDS
 
@@ -74,4 +78,6 @@ class Circuit:
 
     def _succeeded(self) -> None:
         with self._lock:
+            if self._failures >= FAILURES_TO_OPEN:
+                self.observe(False)
             self._failures = 0

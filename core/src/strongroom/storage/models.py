@@ -6,7 +6,7 @@ from typing import Final
 
 from sqlalchemy import BigInteger, Column, Index, String, Table, UniqueConstraint
 
-from strongroom.database.metadata import Timestamp, metadata
+from strongroom.database.metadata import Id, Timestamp, metadata
 
 
 class BlobState(StrEnum):
@@ -65,3 +65,11 @@ blobs: Final = Table(
 What refers to bytes does so by ``key``; the bytes are the object ``object_key`` of a storage, which is
 the same until they are moved to another one. Discarded bytes stay until ``removable_at``, if it is set.
 """
+
+blob_holds: Final = Table(
+    "blob_holds",
+    metadata,
+    Column("id", Id, primary_key=True),
+    Column("expires_at", Timestamp, nullable=False),
+)
+"""While a row of these lives, no bytes are removed, whatever becomes of their rows."""

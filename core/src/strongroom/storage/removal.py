@@ -10,6 +10,7 @@ from strongroom.clock import Clock
 from strongroom.database import Database
 from strongroom.errors import Unavailable
 from strongroom.plugin_api.storage import StorageError
+from strongroom.storage.holds import BlobHolds
 from strongroom.storage.models import BlobState, Place, Released, blobs
 from strongroom.storage.references import nobody_refers
 from strongroom.storage.stores import Stores
@@ -29,12 +30,14 @@ class BlobRemoval:
         database: where rows are kept.
         clock: the time.
         storages: the named storages.
+        holds: while there is one, nothing is removed.
     """
 
-    def __init__(self, database: Database, clock: Clock, storages: Stores) -> None:
+    def __init__(self, database: Database, clock: Clock, storages: Stores, holds: BlobHolds) -> None:
         self._database = database
         self._clock = clock
         self._storages = storages
+        self._holds = holds
 
     def collectable(self) -> int:
         """Return how many blobs a collection would remove now."""
@@ -62,6 +65,9 @@ class BlobRemoval:
 
     def remove(self, released: Sequence[Released]) -> int:
         """Remove bytes and rows as far as that succeeds now, and return how many those were."""
+        # Asked after they were released: what was released before a hold, its holder does without.
+        if self._holds.any():
+            return 0
         return sum(map(self._removed, released))
 
     def _removed(self, released: Released) -> bool:

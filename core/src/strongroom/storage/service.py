@@ -26,6 +26,7 @@ from strongroom.plugin_api.storage import (
 )
 from strongroom.storage.arrived import ArrivedSource
 from strongroom.storage.copying import ReadingFailed
+from strongroom.storage.holds import BlobHolds
 from strongroom.storage.models import Blob, BlobState, Place, Released, blobs
 from strongroom.storage.removal import BlobRemoval
 from strongroom.storage.source import Inspect, MeteredSource
@@ -64,7 +65,8 @@ class BlobService:
         self._clock = clock
         self.storages = Stores(backends, clock)
         self.target = target
-        self._removal = BlobRemoval(database, clock, self.storages)
+        self.holds = BlobHolds(database, clock)
+        self._removal = BlobRemoval(database, clock, self.storages, self.holds)
 
     def receive(
         self,
@@ -177,7 +179,8 @@ class BlobService:
         """Remove released bytes and abandoned uploads, and return how many there were.
 
         Safe beside running servers, and beside another collection: what is removed by both counts for
-        one of them. ``progress`` is told how many are done, time and again.
+        one of them. Nothing is removed while there is a hold. ``progress`` is told how many are done,
+        time and again.
         """
         return self._removal.collect(progress)
 

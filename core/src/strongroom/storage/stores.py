@@ -37,11 +37,11 @@ class Store:
     def __init__(self, name: str, backend: StorageBackend[Any], clock: Clock) -> None:
         self.name = name
         self.backend = backend
-        self._circuit = Circuit(name, clock)
+        self.circuit = Circuit(name, clock)
 
     def put(self, key: str, source: ByteSource, *, size: int | None = None) -> int:
         """Store an object, as :meth:`StorageBackend.put`."""
-        with self._circuit.guard():
+        with self.circuit.guard():
             return self.backend.put(key, source, size=size)
 
     def open(self, key: str, *, start: int = 0, length: int | None = None) -> ByteStream:
@@ -53,12 +53,12 @@ class Store:
 
     def stat(self, key: str) -> ObjectStat:
         """Return what is known of an object, as :meth:`StorageBackend.stat`."""
-        with self._circuit.guard():
+        with self.circuit.guard():
             return self.backend.stat(key)
 
     def delete(self, key: str) -> None:
         """Remove an object, as :meth:`StorageBackend.delete`."""
-        with self._circuit.guard():
+        with self.circuit.guard():
             self.backend.delete(key)
 
     def scan(self, prefix: str = "") -> Iterator[ObjectStat]:
@@ -68,7 +68,7 @@ class Store:
     @contextmanager
     def _reader(self, key: str, start: int, length: int | None) -> Iterator[Iterator[bytes]]:
         with ExitStack() as stack:
-            with self._circuit.guard():
+            with self.circuit.guard():
                 opened = self.backend.open(key, start=start, length=length)
                 chunks = iter(stack.enter_context(opened))
                 begun = _begin(chunks, FIRST_BYTES if length is None else min(FIRST_BYTES, length))
@@ -79,7 +79,7 @@ class Store:
         try:
             yield from chunks
         except StorageUnavailable:
-            self._circuit.failed()
+            self.circuit.failed()
             raise
 
 

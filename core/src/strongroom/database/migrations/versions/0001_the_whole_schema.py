@@ -65,6 +65,12 @@ def upgrade() -> None:
     )
     op.create_index("ix_browser_states_expires_at", "browser_states", ["expires_at"])
     op.create_table(
+        "blob_holds",
+        sa.Column("id", sa.String(length=36), nullable=False),
+        sa.Column("expires_at", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("id", name="pk_blob_holds"),
+    )
+    op.create_table(
         "captchas",
         sa.Column("id", sa.String(length=36), nullable=False),
         sa.Column("provider", sa.String(length=32), nullable=False),

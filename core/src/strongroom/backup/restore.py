@@ -1,0 +1,178 @@
+"""Restores an archive into an empty place, so that no token of before is good again.
+
+A token that was revoked after the backup is not revoked in it. Nobody can tell which those are, so
+every authorization of the archive is ended, in the transaction that brings it, and tokens are signed
+with a new key from then on: a service that verifies by the public keys alone refuses the old ones, too.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from sqlalchemy import Connection, Table, delete, update
+
+from strongroom.audit.service import AuditEvent, AuditService
+from strongroom.authorizations.key_file import create_key_file
+from strongroom.authorizations.models import authorizations
+from strongroom.backup.archive import KEYS, ROWS, SECRET, ArchiveReader, Manifest
+from strongroom.backup.errors import BackupError
+from strongroom.backup.rows import is_empty, kept_tables, load_rows
+from strongroom.clock import Clock
+from strongroom.config.settings import Settings
+from strongroom.database import Database
+from strongroom.database.upgrade import SCHEMA_REVISION, upgrade
+from strongroom.identity import Origin
+from strongroom.plugin_api.storage import StorageBackend, StorageError
+from strongroom.secret_keys import create_private_file
+from strongroom.storage.models import BlobState, blobs
+
+_CHUNK: Final = 1024 * 1024
+
+Backends = Mapping[str, StorageBackend[Any]]
+
+
+class Restoration:
+    """Restores one archive.
+
+    Args:
+        archive: which is whole.
+        settings: where the secret and the signing keys go.
+        database: where the rows go.
+        storages: the configured storages whose bytes are on this machine.
+        clock: the time.
+    """
+
+    def __init__(
+        self,
+        archive: ArchiveReader,
+        settings: Settings,
+        database: Database,
+        storages: Backends,
+        clock: Clock,
+    ) -> None:
+        self._archive = archive
+        self._settings = settings
+        self._database = database
+        self._storages = storages
+        self._clock = clock
+
+    def run(self, *, keep_sessions: bool = False) -> Manifest:
+        """Restore everything, the rows last: before them, nothing counts.
+
+        Args:
+            keep_sessions: leave logins alive, those that were ended since the backup among them.
+
+        Raises:
+            BackupError: the place is not empty, or does not fit the archive; nothing was changed.
+        """
+        manifest = self._archive.manifest
+        secret = self._archive.read(SECRET).decode("ascii")
+        self._require_fit(manifest, secret)
+        upgrade(self._database.engine)
+        self._require_empty(manifest)
+        self._restore_keys(secret, keep_sessions=keep_sessions)
+        for storage, key, file, size in self._archive.blobs():
+            self._storages[storage].put(key, _Source(file), size=size)
+        with self._database.write() as connection:
+            tables = kept_tables(connection)
+            self._restore_rows(connection, tables)
+            self._void(connection, manifest, keep_sessions=keep_sessions)
+        return manifest
+
+    def _require_fit(self, manifest: Manifest, secret: str) -> None:
+        if manifest.schema != SCHEMA_REVISION:
+            raise BackupError(
+                f"the archive's schema is {manifest.schema}, not {SCHEMA_REVISION}: restore it with "
+                f"strongroom {manifest.version}, then run: strongroom db upgrade"
+            )
+        for name, summary in manifest.storages.items():
+            if summary.included and summary.blobs and name not in self._storages:
+                raise BackupError(
+                    f'the archive holds bytes of the storage "{name}": configure [storages.{name}] '
+                    "with a folder of this machine"
+                )
+        configured = self._settings.server.secret_key
+        if configured is not None and configured != secret:
+            raise BackupError(
+                "server.secret_key is not the secret of the archive, without which its passwords are "
+                "void; take it out of the archive: tar -xOf ARCHIVE secret.key"
+            )
+
+    def _require_empty(self, manifest: Manifest) -> None:
+        with self._database.read() as connection:
+            if not is_empty(connection, kept_tables(connection)):
+                raise BackupError("the database is not empty; name another in database.url")
+        for name, storage in self._storages.items():
+            if name in manifest.storages and next(storage.scan(), None) is not None:
+                raise BackupError(f'the storage "{name}" is not empty; name another folder for it')
+        path = self._settings.secret_path
+        if self._settings.server.secret_key is None and path.exists():
+            raise BackupError(f"{path} exists already; move it away")
+
+    def _restore_keys(self, secret: str, *, keep_sessions: bool) -> None:
+        if self._settings.server.secret_key is None:
+            create_private_file(self._settings.secret_path, secret)
+        path = self._settings.keys_path
+        if keep_sessions:
+            create_private_file(path, self._archive.read(KEYS).decode("ascii"))
+        else:
+            create_key_file(path, self._settings.tokens.algorithm, self._clock.now())
+
+    def _restore_rows(self, connection: Connection, tables: Sequence[Table]) -> None:
+        expected = self._archive.manifest.tables
+        for table in tables:
+            with self._archive.lines(f"{ROWS}/{table.name}.jsonl") as lines:
+                count = load_rows(connection, table, lines)
+            if count != expected[table.name]:
+                raise BackupError(f"the archive holds {count} rows of {table.name}, not as it says")
+
+    def _void(self, connection: Connection, manifest: Manifest, *, keep_sessions: bool) -> None:
+        """End what must not live on, and record that it was restored."""
+        # Bytes that did not count are not in the archive, so nothing is left of them to remove.
+        gone = blobs.c.storage.in_(list(self._storages)) & (blobs.c.state != BlobState.STORED.value)
+        connection.execute(delete(blobs).where(gone))
+        if not keep_sessions:
+            living = authorizations.c.revoked_at.is_(None)
+            connection.execute(update(authorizations).where(living).values(revoked_at=self._clock.now()))
+        event = AuditEvent(
+            "backup.restore",
+            origin=Origin(user_agent="command line"),
+            details={
+                "created_at": manifest.created_at,
+                "sessions": "kept" if keep_sessions else "ended",
+            },
+        )
+        AuditService(self._clock).record(connection, event)
+
+
+def restore(
+    path: Path,
+    settings: Settings,
+    database: Database,
+    storages: Backends,
+    clock: Clock,
+    *,
+    keep_sessions: bool,
+) -> Manifest:
+    """Restore an archive into an empty place, and return what it held.
+
+    Raises:
+        BackupError: it is damaged, or the place is not empty or does not fit.
+    """
+    restoration = Restoration(ArchiveReader(path), settings, database, storages, clock)
+    try:
+        return restoration.run(keep_sessions=keep_sessions)
+    except (OSError, StorageError) as error:
+        raise BackupError(f"the archive cannot be restored here: {error}") from error
+
+
+class _Source:
+    """The content of a member, as a storage takes it."""
+
+    def __init__(self, file: Any) -> None:
+        self._file = file
+
+    def read(self, size: int, /) -> bytes:
+        """Return the next piece."""
+        piece: bytes = self._file.read(min(size, _CHUNK))
+        return piece

@@ -1,0 +1,78 @@
+"""``strongroom doctor``: is everything the server stands on as it should be?"""
+
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import click
+
+from strongroom.cli.context import CommandContext, config_option
+from strongroom.config import ConfigurationError
+from strongroom.health.findings import Finding, State, failed
+
+if TYPE_CHECKING:
+    from strongroom.assembly.container import Container
+
+
+@click.command()
+@config_option
+@click.option(
+    "--send-to",
+    "recipients",
+    multiple=True,
+    metavar="ADDRESS",
+    help="Send a test message to this e-mail address or mobile number (E.164), by every sender.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
+@click.pass_obj
+def doctor(context: CommandContext, recipients: tuple[str, ...], *, as_json: bool) -> None:
+    """Examine the configuration, database, storages, clock, limits, proxies and senders.
+
+    Safe beside running servers. Exits with 1 if something keeps the server from its work; each
+    finding says what to do.
+    """
+    findings = list(_examine(context, recipients))
+    if as_json:
+        click.echo(json.dumps([asdict(finding) for finding in findings], ensure_ascii=False))
+    else:
+        for finding in findings:
+            click.echo(_line(finding))
+    if any(finding.state is State.FAILED for finding in findings):
+        sys.exit(1)
+
+
+def _examine(context: CommandContext, recipients: tuple[str, ...]) -> Iterator[Finding]:
+    from strongroom.assembly.container import build
+
+    try:
+        container = build(context.configuration)
+    except ConfigurationError as error:
+        for problem in error.problems:
+            yield failed(problem.key or "configuration", problem.message, f"see {problem.origin or '-'}")
+        return
+    try:
+        yield from _examine_container(container, recipients)
+    finally:
+        container.close()
+
+
+def _examine_container(container: "Container", recipients: tuple[str, ...]) -> Iterator[Finding]:
+    from strongroom.health.delivery import try_senders
+
+    yield from container.operating.doctor.examine()
+    senders = {
+        channel: [choice.make() for choice in choices]
+        for channel, choices in container.selection.senders.items()
+    }
+    for recipient in recipients:
+        yield from try_senders(recipient, senders)
+    for made in senders.values():
+        for sender in made:
+            sender.close()
+
+
+def _line(finding: Finding) -> str:
+    remedy = f"\n         -> {finding.remedy}" if finding.remedy else ""
+    return f"{finding.state.value:<8} {finding.part}: {finding.message}{remedy}"

@@ -1,0 +1,43 @@
+"""Tries senders out, each with a message of its own."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from strongroom.health.findings import Finding, failed, ok
+from strongroom.ids import new_id
+from strongroom.messages.templates import DEFAULT_LOCALE, TEMPLATES, text_of
+from strongroom.plugin_api.messages import DeliveryUncertain, Message, MessageNotSent, MessageSender
+
+_TEMPLATE: Final = "login"
+_PARAMETERS: Final = {"code": "000000", "minutes": "5"}
+
+
+def try_senders(
+    recipient: str, senders: Mapping[str, Sequence[MessageSender[Any]]]
+) -> Iterator[Finding]:
+    """Send a message, with a code that is none, by every sender that reaches such a recipient.
+
+    Args:
+        recipient: an e-mail address, or a mobile number in E.164.
+        senders: by channel.
+    """
+    channel = "email" if "@" in recipient else "sms"
+    if not senders.get(channel):
+        yield failed(f"messages.{channel}", "no sender is configured", f"name one in messages.{channel}")
+    for sender in senders.get(channel, ()):
+        yield _try(sender, channel, recipient)
+
+
+def _try(sender: MessageSender[Any], channel: str, recipient: str) -> Finding:
+    subject, text = text_of(TEMPLATES, _TEMPLATE, DEFAULT_LOCALE).fill(_PARAMETERS)
+    message = Message(
+        new_id(), channel, recipient, _TEMPLATE, text, _PARAMETERS, subject, DEFAULT_LOCALE
+    )
+    part = f"messages.{sender.name}"
+    try:
+        reference = sender.send(message)
+    except DeliveryUncertain as error:
+        return failed(part, f"it may have been sent, or not: {error}", "look at the gateway's own log")
+    except MessageNotSent as error:
+        return failed(part, f"not sent: {error}", f"mend [{part}]")
+    return ok(part, f"taken by the gateway{f' as {reference}' if reference else ''}")

@@ -1,0 +1,155 @@
+"""Examines what the server stands on, and says what to do about what it finds."""
+
+import stat
+from collections.abc import Iterator, Mapping
+from ipaddress import ip_network
+from pathlib import Path
+from typing import Any, Final
+
+from limits.storage import Storage
+from sqlalchemy import func, select
+
+from strongroom.audit.models import audit_events
+from strongroom.clock import Clock
+from strongroom.config.settings import Settings
+from strongroom.database import Database
+from strongroom.database.upgrade import SCHEMA_REVISION, current_revision
+from strongroom.errors import Unavailable
+from strongroom.health.findings import Finding, failed, ok, warning
+from strongroom.health.round_trip import fault_of
+from strongroom.plugin_api.storage import StorageBackend
+
+TOLERATED: Final = 5000
+"""Milliseconds by which two clocks may differ."""
+
+
+class Doctor:
+    """Examines the parts of a server, whether it runs or not.
+
+    Args:
+        settings: what it is configured to be.
+        database: where its rows are.
+        limits_store: where it counts.
+        storages: where its bytes are.
+        clock: the time.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        database: Database,
+        limits_store: Storage,
+        storages: Mapping[str, StorageBackend[Any]],
+        clock: Clock,
+    ) -> None:
+        self._settings = settings
+        self._database = database
+        self._limits_store = limits_store
+        self._storages = storages
+        self._clock = clock
+
+    def examine(self) -> Iterator[Finding]:
+        """Yield what is found, part by part."""
+        database = self._examine_database()
+        yield database
+        if not database.remedy:
+            yield self._examine_schema()
+            yield self._examine_clock()
+        yield self._examine_limits()
+        for name, storage in self._storages.items():
+            yield _examine_storage(name, storage)
+        yield self._examine_proxies()
+        yield from self._examine_files()
+
+    def _examine_database(self) -> Finding:
+        part, kind = "database.url", self._database.engine.dialect.name
+        try:
+            with self._database.read() as connection:
+                connection.execute(select(1))
+        except Unavailable:
+            return failed(
+                part, f"{kind} does not answer", "start it, or mend database.url; its log says more"
+            )
+        if kind == "sqlite" and self._settings.is_production:
+            return ok(part, "SQLite answers; it serves one machine")
+        return ok(part, f"{kind} answers")
+
+    def _examine_schema(self) -> Finding:
+        found = current_revision(self._database.engine)
+        if found == SCHEMA_REVISION:
+            return ok("schema", f"is {found}, the newest")
+        return failed("schema", f"is {found or 'empty'}, not {SCHEMA_REVISION}", "strongroom db upgrade")
+
+    def _examine_clock(self) -> Finding:
+        now, remedy = self._clock.now(), "set the clock, and keep it right: chrony, systemd-timesyncd"
+        others = {"the database's": self._database_time(), "the newest record's": self._newest_record()}
+        for whose, time in others.items():
+            ahead = time - now if time is not None else 0
+            # A record may be as old as it likes; it may not be of the future.
+            behind = -ahead if whose == "the database's" else 0
+            if max(ahead, behind) > TOLERATED:
+                return failed("clock", f"differs from {whose} by {abs(ahead) / 1000:.0f} s", remedy)
+        return ok("clock", "agrees with the database")
+
+    def _database_time(self) -> int | None:
+        if self._database.engine.dialect.name != "postgresql":
+            return None
+        with self._database.read() as connection:
+            moment = connection.execute(select(func.clock_timestamp())).scalar_one()
+        return int(moment.timestamp() * 1000)
+
+    def _newest_record(self) -> int | None:
+        if current_revision(self._database.engine) is None:
+            return None
+        with self._database.read() as connection:
+            return connection.execute(select(func.max(audit_events.c.at))).scalar()
+
+    def _examine_limits(self) -> Finding:
+        workers = self._settings.server.workers
+        where = "Redis" if self._settings.redis.url else "the database"
+        if self._limits_answer():
+            return ok("limits", f"counted in {where}, so {workers} processes count as one")
+        remedy = "start it, or mend redis.url" if self._settings.redis.url else "mend the database"
+        return failed("limits", f"{where}, where they are counted, does not answer", remedy)
+
+    def _limits_answer(self) -> bool:
+        try:
+            return self._limits_store.check()
+        except Unavailable:
+            return False
+
+    def _examine_proxies(self) -> Finding:
+        part, server = "server.trusted_proxies", self._settings.server
+        networks = [ip_network(text) for text in server.trusted_proxies]
+        if any(network.prefixlen == 0 for network in networks):
+            return failed(part, "everybody's X-Forwarded-For is believed", "list the proxies' networks")
+        if not networks and server.public_url.startswith("https://"):
+            return warning(
+                part,
+                "empty, though a proxy must stand before https: all clients count as one address",
+                'list the proxies\' networks, such as ["127.0.0.1/32"]',
+            )
+        return ok(part, ", ".join(server.trusted_proxies) or "no proxy is believed")
+
+    def _examine_files(self) -> Iterator[Finding]:
+        settings = self._settings
+        for part, path in (
+            ("server.secret_key", settings.secret_path),
+            ("tokens.keys_file", settings.keys_path),
+        ):
+            if path.exists():
+                yield _examine_mode(part, path)
+
+
+def _examine_storage(name: str, storage: StorageBackend[Any]) -> Finding:
+    part = f"storages.{name}"
+    fault = fault_of(storage)
+    if fault is None:
+        return ok(part, "an object was written, read and deleted")
+    return failed(part, fault, f"mend the options in [{part}], or the store")
+
+
+def _examine_mode(part: str, path: Path) -> Finding:
+    if path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+        return failed(part, f"{path} can be read by others", f"chmod 600 {path}")
+    return ok(part, f"{path} is for its owner alone")

@@ -1,0 +1,24 @@
+"""Tries a storage out: an object is written, read and deleted."""
+
+from io import BytesIO
+from typing import Any
+
+from strongroom.plugin_api.storage import StorageBackend, StorageError
+from strongroom.storage.service import new_key
+
+_CONTENT = b"written by strongroom to try this storage out"
+
+
+def fault_of(storage: StorageBackend[Any]) -> str | None:
+    """Return what is wrong with a storage, in a phrase, or ``None``."""
+    key = new_key()
+    try:
+        storage.put(key, BytesIO(_CONTENT), size=len(_CONTENT))
+        try:
+            with storage.open(key) as chunks:
+                found = b"".join(chunks)
+        finally:
+            storage.delete(key)
+    except StorageError as error:
+        return f"fails when an object is written, read and deleted: {error}"
+    return None if found == _CONTENT else "gives other bytes back than were written"

@@ -1,0 +1,16 @@
+"""What clients get."""
+
+from marshmallow import Schema, fields
+
+
+class AliveSchema(Schema):
+    """The process answers."""
+
+    status = fields.Constant("alive", required=True)
+
+
+class ReadySchema(Schema):
+    """Every part answers."""
+
+    status = fields.Constant("ready", required=True)
+    parts = fields.List(fields.String(), required=True)

@@ -1,0 +1,108 @@
+"""What is measured. Values are kept per process, and add up where they are read."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Final
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from sqlalchemy import Engine, event
+
+from strongroom.audit.models import SUCCESS
+from strongroom.audit.service import AuditEvent
+
+LOGIN: Final = "login"
+
+_SECONDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
+_SUM_OF_LIVING: Final = "livesum"
+
+
+class Metrics:
+    """The instruments of a process.
+
+    No label is taken from what a client sends: routes are templates, and everything else comes from
+    closed lists, so that the number of series has an end.
+    """
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self._requests = Counter(
+            "strongroom_requests",
+            "Requests answered.",
+            ["method", "route", "status"],
+            registry=registry,
+        )
+        self._seconds = Histogram(
+            "strongroom_request_seconds",
+            "Time from a request's head to the end of its answer.",
+            ["method", "route"],
+            buckets=_SECONDS,
+            registry=registry,
+        )
+        self._received = Counter(
+            "strongroom_received_bytes", "Bytes of request bodies.", ["route"], registry=registry
+        )
+        self._sent = Counter(
+            "strongroom_sent_bytes", "Bytes of answers' bodies.", ["route"], registry=registry
+        )
+        self._logins = Counter(
+            "strongroom_logins",
+            "Attempts to log in, by success or the code of the error.",
+            ["outcome"],
+            registry=registry,
+        )
+        self._events = Counter(
+            "strongroom_audit_events",
+            "What was written into the audit record.",
+            ["action", "outcome"],
+            registry=registry,
+        )
+        self.requests_in_flight = _gauge(
+            registry, "strongroom_requests_in_flight", "Requests under way."
+        )
+        self._hashes = _gauge(
+            registry, "strongroom_hashes_in_flight", "Password hashes being computed or waited for."
+        )
+        self._connections = _gauge(
+            registry, "strongroom_database_connections_in_use", "Connections held by transactions."
+        )
+        self._circuits = _gauge(
+            registry,
+            "strongroom_open_circuits",
+            "Processes that leave a storage alone, for it did not answer.",
+            ["storage"],
+        )
+
+    def circuit(self, storage: str, *, is_open: bool) -> None:
+        """Note that the circuit of a storage opened or closed, in this process."""
+        self._circuits.labels(storage).set(int(is_open))
+
+    def request(
+        self, method: str, route: str, status: int, seconds: float, received: int, sent: int
+    ) -> None:
+        """Count a request that has been answered."""
+        self._requests.labels(method, route, str(status)).inc()
+        self._seconds.labels(method, route).observe(seconds)
+        self._received.labels(route).inc(received)
+        self._sent.labels(route).inc(sent)
+
+    def audit_event(self, event: AuditEvent) -> None:
+        """Count an event that was recorded."""
+        self._events.labels(event.action, event.outcome).inc()
+        if event.action == LOGIN:
+            code = event.details.get("code", event.outcome)
+            self._logins.labels(SUCCESS if event.outcome == SUCCESS else code).inc()
+
+    @contextmanager
+    def hashing(self) -> Iterator[None]:
+        """Count a hash as in flight until the block ends."""
+        with self._hashes.track_inprogress():
+            yield
+
+    def watch(self, engine: Engine) -> None:
+        """Count the connections that an engine has given out."""
+        event.listen(engine, "checkout", lambda *_: self._connections.inc())
+        event.listen(engine, "checkin", lambda *_: self._connections.dec())
+
+
+def _gauge(registry: CollectorRegistry, name: str, meaning: str, labels: Sequence[str] = ()) -> Gauge:
+    mode: Any = _SUM_OF_LIVING
+    return Gauge(name, meaning, labels, registry=registry, multiprocess_mode=mode)

@@ -1,0 +1,276 @@
+"""Backups under writes: each is restored, and is what the server held at one moment."""
+
+import hashlib
+import json
+import os
+import stat
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from sqlalchemy import select
+
+from strongroom.assembly.container import Container, build
+from strongroom.config import load
+from strongroom.files.models import nodes
+from strongroom.storage.models import BlobState, blobs
+from tests.e2e.client import Client
+from tests.support.databases import PostgresqlDatabases, SqliteDatabases
+from tests.support.server import Server, run_command, serving, write_config
+
+BACKUPS = int(os.environ.get("STRONGROOM_TEST_BACKUPS", "2"))
+WRITERS = 4
+EMAIL = "alice@example.com"
+
+on_sqlite = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+
+
+@dataclass
+class Writers:
+    """People who upload, rename and delete files until they are told to stop."""
+
+    client: Client
+    tenant: str
+    acknowledged: dict[str, str] = field(default_factory=dict)
+    deleting: set[str] = field(default_factory=set)
+    deleted: set[str] = field(default_factory=set)
+    _stop: threading.Event = field(default_factory=threading.Event)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @contextmanager
+    def at_work(self) -> Iterator[None]:
+        """Write until the block ends; whoever fails fails the test."""
+        with ThreadPoolExecutor(WRITERS) as pool:
+            work = [pool.submit(self._write, number) for number in range(WRITERS)]
+            try:
+                yield
+            finally:
+                self._stop.set()
+        for outcome in work:
+            outcome.result()
+
+    def surely_there(self) -> set[str]:
+        """Return the files that are acknowledged, and that nobody has begun to delete."""
+        with self._lock:
+            return set(self.acknowledged) - self.deleting
+
+    def _write(self, number: int) -> None:
+        round_, mine = 0, list[str]()
+        while not self._stop.is_set():
+            round_ += 1
+            content = os.urandom(20_000 + 1000 * number)
+            node = self.client.upload(self.tenant, f"{number}-{round_}.bin", content)
+            mine.append(node["id"])
+            with self._lock:
+                self.acknowledged[node["id"]] = node["checksum"]
+            if len(mine) > 2:
+                self._delete(mine.pop(0))
+
+    def _delete(self, node: str) -> None:
+        with self._lock:
+            self.deleting.add(node)
+        self.client.expect(200, "DELETE", f"{self.tenant}/files/{node}")
+        with self._lock:
+            del self.acknowledged[node]
+            self.deleted.add(node)
+
+
+@dataclass
+class Place:
+    """Where archives are restored: a configuration with an empty database and an empty folder."""
+
+    config: Path
+
+    def restore(self, archive: Path, *options: str) -> None:
+        """Restore an archive."""
+        result = run_command("--config", str(self.config), "backup", "restore", str(archive), *options)
+        assert result.returncode == 0, result.stderr
+
+    @contextmanager
+    def services(self) -> Iterator[Container]:
+        """The services of a process there."""
+        container = build(load(self.config, {}))
+        try:
+            yield container
+        finally:
+            container.close()
+
+
+@pytest.fixture
+def server(tmp_path: Path, database_url: str) -> Iterator[Server]:
+    with serving(write_config(tmp_path, database_url)) as server:
+        server.create_user(EMAIL)
+        yield server
+
+
+@pytest.fixture
+def client(server: Server) -> Client:
+    return Client.logged_in(server.url, EMAIL)
+
+
+@contextmanager
+def place(tmp_path: Path, url: str, name: str) -> Iterator[Place]:
+    folder = tmp_path / name
+    folder.mkdir()
+    yield Place(write_config(folder, url))
+
+
+def back_up(server: Server, archive: Path) -> None:
+    """Make an archive beside the running server."""
+    server.command("backup", "create", str(archive))
+
+
+def assert_whole(there: Place) -> set[str]:
+    """Check rows against bytes and the audit record against itself; return the ids of all files."""
+    with there.services() as container, container.database.read() as connection:
+        stored = connection.execute(select(blobs)).all()
+        files = connection.execute(select(nodes.c.id, nodes.c.blob_key).where(nodes.c.type == "file"))
+        keys = {row.id: row.blob_key for row in files}
+        backend = container.keeping.blobs.storages["main"]
+    assert {row.state for row in stored} == {BlobState.STORED.value}
+    assert set(keys.values()) == {row.key for row in stored}
+    for row in stored:
+        with backend.open(row.key) as chunks:
+            content = b"".join(chunks)
+        assert (len(content), hashlib.sha256(content).hexdigest()) == (row.size, row.checksum)
+    assert {item.key for item in backend.scan()} == {row.key for row in stored}
+    with there.services() as container:
+        container.identity.audit_verifier.verify(None)
+    return set(keys)
+
+
+def test_backups_under_writes_are_each_of_one_moment(
+    server: Server, client: Client, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    databases: SqliteDatabases | PostgresqlDatabases = request.getfixturevalue("sqlite_databases")
+    writers = Writers(client, client.make_tenant("Acme"))
+    with writers.at_work():
+        for number in range(BACKUPS):
+            gone, there_before = set(writers.deleted), writers.surely_there()
+            back_up(server, tmp_path / f"{number}.tar")
+            with databases.create() as url, place(tmp_path, url, f"place{number}") as there:
+                there.restore(tmp_path / f"{number}.tar")
+                found = assert_whole(there)
+                assert there_before - writers.deleting <= found
+                assert not found & gone
+    # What was deleted while bytes were held is removed now.
+    server.command("storage", "gc")
+    stored = [path for path in (tmp_path / "files").rglob("*") if path.is_file()]
+    assert len(stored) == len(writers.acknowledged)
+
+
+def test_a_restored_server_knows_passwords_and_files_but_no_login(
+    server: Server, client: Client, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    tenant = client.make_tenant("Acme")
+    folder = client.expect(201, "POST", f"{tenant}/folders", {"name": "Letters"}).json()
+    node = client.upload(f"{tenant}/files/{folder['id']}", "note.txt", b"kept")
+    revoked = Client.logged_in(server.url, EMAIL)
+    back_up(server, tmp_path / "backup.tar")
+    revoked.expect(200, "DELETE", "/authorizations/current")
+    kind = "postgresql" if "sqlite" in server.config.read_text() else "sqlite"
+    databases = request.getfixturevalue(f"{kind}_databases")
+    with databases.create() as url, place(tmp_path, url, "place") as there:
+        there.restore(tmp_path / "backup.tar")
+        with serving(there.config) as restored:
+            for old in (client, revoked):
+                assert Client(restored.url, old.token).request("GET", "/users/me").status == 401
+            again = Client.logged_in(restored.url, EMAIL)
+            assert again.download(tenant, node["id"]) == b"kept"
+            listed = again.expect(200, "GET", f"{tenant}/owners/me/files/{folder['id']}/files").json()
+            assert [item["name"] for item in listed["data"]] == ["note.txt"]
+
+
+@on_sqlite
+def test_logins_can_be_kept_if_asked(
+    server: Server, client: Client, tmp_path: Path, sqlite_databases: SqliteDatabases
+) -> None:
+    back_up(server, tmp_path / "backup.tar")
+    with sqlite_databases.create() as url, place(tmp_path, url, "place") as there:
+        issuer = server.url
+        there.config.write_text(
+            there.config.read_text().replace("[server]", f'[server]\npublic_url = "{issuer}"')
+        )
+        there.restore(tmp_path / "backup.tar", "--keep-sessions")
+        with serving(there.config) as restored:
+            assert Client(restored.url, client.token).request("GET", "/users/me").status == 200
+
+
+def refused(config: Path, archive: Path) -> str:
+    """Try to restore, and return why not."""
+    result = run_command("--config", str(config), "backup", "restore", str(archive))
+    assert result.returncode == 1, result.stdout
+    return result.stderr
+
+
+@on_sqlite
+def test_an_archive_is_for_its_owner_alone_and_no_file_is_overwritten(
+    server: Server, tmp_path: Path
+) -> None:
+    archive = tmp_path / "backup.tar"
+    back_up(server, archive)
+    assert stat.S_IMODE(archive.stat().st_mode) == 0o600
+    again = run_command("--config", str(server.config), "backup", "create", str(archive))
+    assert (again.returncode, "exists already" in again.stderr) == (1, True)
+    assert list(tmp_path.glob("backup.tar*")) == [archive]
+
+
+@on_sqlite
+def test_only_an_empty_place_takes_an_archive(
+    server: Server, client: Client, tmp_path: Path, sqlite_databases: SqliteDatabases
+) -> None:
+    client.upload(client.make_tenant("Acme"), "note.txt", b"kept")
+    back_up(server, tmp_path / "backup.tar")
+    assert "the database is not empty" in refused(server.config, tmp_path / "backup.tar")
+    with sqlite_databases.create() as url, place(tmp_path, url, "place") as there:
+        (tmp_path / "place/files/00").mkdir(parents=True)
+        (tmp_path / "place/files/00/leftover").write_text("somebody's")
+        assert 'the storage "main" is not empty' in refused(there.config, tmp_path / "backup.tar")
+
+
+@pytest.mark.parametrize("where", [0.02, 0.6])
+def test_a_damaged_archive_changes_nothing(
+    where: float, tmp_path: Path, sqlite_databases: SqliteDatabases
+) -> None:
+    archive = tmp_path / "backup.tar"
+    with sqlite_databases.create() as url, serving(write_config(tmp_path, url)) as server:
+        server.create_user(EMAIL)
+        client = Client.logged_in(server.url, EMAIL)
+        client.upload(client.make_tenant("Acme"), "note.txt", os.urandom(100_000))
+        back_up(server, archive)
+    content = bytearray(archive.read_bytes())
+    content[int(len(content) * where)] ^= 1
+    (tmp_path / "flipped.tar").write_bytes(content)
+    (tmp_path / "cut.tar").write_bytes(content[: int(len(content) * where)])
+    with sqlite_databases.create() as url, place(tmp_path, url, "place") as there:
+        for name in ("flipped.tar", "cut.tar"):
+            assert "Error: " in refused(there.config, tmp_path / name)
+        assert not (tmp_path / "place/data/secret.key").exists()
+
+
+@on_sqlite
+def test_bytes_that_are_missing_or_damaged_are_told_and_the_rest_is_kept(
+    server: Server, client: Client, tmp_path: Path, sqlite_databases: SqliteDatabases
+) -> None:
+    tenant = client.make_tenant("Acme")
+    for name in ("good", "missing", "damaged"):
+        client.upload(tenant, name, name.encode())
+    paths = {path.read_text(): path for path in (tmp_path / "files").rglob("*") if path.is_file()}
+    paths["missing"].unlink()
+    paths["damaged"].write_text("demaged")
+    archive = tmp_path / "backup.tar"
+    result = run_command("--config", str(server.config), "backup", "create", str(archive), "--json")
+    assert (result.returncode, "2 blobs are missing or damaged" in result.stderr) == (1, True)
+    assert sorted(json.loads(result.stdout)["faults"].values()) == ["damaged", "missing"]
+    with sqlite_databases.create() as url, place(tmp_path, url, "place") as there:
+        there.restore(archive)
+        assert {
+            path.read_text() for path in (tmp_path / "place/files").rglob("*") if path.is_file()
+        } == {
+            "good",
+            "demaged",
+        }

@@ -1,0 +1,113 @@
+"""The doctor: what is wrong has a name and a remedy, and what is well is said to be."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.mail import MailServer
+from tests.support.outbox import messages_in
+from tests.support.server import free_port, run_command, write_config
+
+SMTP = """
+[messages]
+email = ["console", "smtp"]
+[messages.smtp]
+host = "127.0.0.1"
+port = {port}
+sender = "no-reply@example.com"
+encryption = "none"
+"""
+
+Findings = dict[str, dict[str, Any]]
+
+pytestmark = pytest.mark.filterwarnings("ignore:Requiring AUTH while not requiring TLS")
+
+
+def examine(config: Path, *options: str) -> tuple[int, Findings]:
+    """Return the exit status, and the findings by their part."""
+    result = run_command("doctor", "--config", str(config), "--json", *options)
+    findings = json.loads(result.stdout)
+    assert all(item["remedy"] for item in findings if item["state"] != "ok")
+    return result.returncode, {item["part"]: item for item in findings}
+
+
+@pytest.fixture
+def config(tmp_path: Path, database_url: str) -> Path:
+    return write_config(tmp_path, database_url)
+
+
+def test_a_healthy_server_has_nothing_to_mend(config: Path) -> None:
+    status, findings = examine(config)
+    assert status == 0
+    assert {item["state"] for item in findings.values()} == {"ok"}
+    assert {"database.url", "schema", "clock", "limits", "storages.main"} <= findings.keys()
+    assert not [path for path in (config.parent / "files").rglob("*") if path.is_file()]
+
+
+on_sqlite = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+
+
+@on_sqlite
+def test_what_is_away_or_unsafe_is_found(config: Path, tmp_path: Path) -> None:
+    text = config.read_text().replace(
+        "[storages.main]", "[storages.main]\nreserve_bytes = 1000000000000000"
+    )
+    extra = f'[redis]\nurl = "redis://127.0.0.1:{free_port()}"\n'
+    config.write_text(
+        text.replace("[server]", '[server]\npublic_url = "https://files.example.com"') + extra
+    )
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data/signing-keys.json").write_text('{"keys": []}')
+    status, findings = examine(config)
+    assert status == 1
+    assert "is no private JWK Set" in findings["tokens.keys_file"]["message"]
+    (tmp_path / "data/signing-keys.json").unlink()
+    status, findings = examine(config)
+    assert (status, findings["limits"]["state"]) == (1, "failed")
+    assert "would stay free" in findings["storages.main"]["message"]
+    assert findings["server.trusted_proxies"]["state"] == "warning"
+
+
+@on_sqlite
+def test_a_schema_that_is_old_is_named(tmp_path: Path, config: Path) -> None:
+    config.write_text(config.read_text().replace("sqlite:///", f"sqlite:///{tmp_path}/empty.sqlite3#"))
+    config.write_text(
+        "\n".join(
+            line.split("#")[0] + ('"' if "#" in line else "") for line in config.read_text().splitlines()
+        )
+    )
+    status, findings = examine(config)
+    assert (status, findings["schema"]["remedy"]) == (1, "strongroom db upgrade")
+
+
+def test_a_database_that_is_away_is_the_only_thing_said_of_it(tmp_path: Path) -> None:
+    url = f"postgresql+psycopg://somebody:hush@127.0.0.1:{free_port()}/none"
+    status, findings = examine(write_config(tmp_path, url))
+    assert (status, findings["database.url"]["state"]) == (1, "failed")
+    assert "schema" not in findings
+    assert "hush" not in json.dumps(findings)
+
+
+def test_a_configuration_that_cannot_be_served_is_a_finding(tmp_path: Path) -> None:
+    config = tmp_path / "strongroom.toml"
+    config.write_text("[server]\nprot = 1\n")
+    status, findings = examine(config)
+    assert (status, findings["server.prot"]["remedy"]) == (1, f"see {config}:2")
+
+
+@on_sqlite
+def test_senders_are_tried_when_asked(config: Path, tmp_path: Path) -> None:
+    smtp = (
+        '[messages]\nemail = ["console", "smtp"]\n[messages.smtp]\nhost = "127.0.0.1"\nport = {port}\n'
+    )
+    smtp += 'sender = "no-reply@example.com"\nencryption = "none"\n'
+    with MailServer().serving() as mails:
+        config.write_text(config.read_text() + SMTP.format(port=mails.port))
+        assert examine(config)[1].keys().isdisjoint({"messages.smtp", "messages.console"})
+        status, findings = examine(config, "--send-to", "alice@example.com")
+        assert (status, findings["messages.smtp"]["state"]) == (0, "ok")
+        assert len(mails.texts("alice@example.com")) == len(messages_in(tmp_path / "data")) == 1
+    status, findings = examine(config, "--send-to", "alice@example.com")
+    assert (status, findings["messages.smtp"]["state"]) == (1, "failed")

@@ -1,0 +1,146 @@
+"""The operators' address: what all processes did adds up, and what is away has a name."""
+
+import json
+import re
+import signal
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.client import Client
+from tests.support.http import at_once
+from tests.support.server import Server, free_port, serving, write_config
+
+REQUESTS = 60
+PATIENCE = 10
+ME = "/users/me/authorizations"
+
+
+class Operator:
+    """Somebody who looks at the operators' address."""
+
+    def __init__(self, port: int) -> None:
+        self.url = f"http://127.0.0.1:{port}"
+
+    def get(self, path: str) -> tuple[int, str]:
+        """Return the status and the text of a page."""
+        try:
+            with urllib.request.urlopen(self.url + path, timeout=PATIENCE) as response:
+                return response.status, response.read().decode()
+        except urllib.error.HTTPError as error:
+            with error:
+                return error.code, error.read().decode()
+
+    def metric(self, series: str) -> float:
+        """Return the value of a series, or 0 if there is none."""
+        found = re.search(rf"^{re.escape(series)} (\S+)$", self.get("/metrics")[1], re.MULTILINE)
+        return float(found[1]) if found else 0.0
+
+
+@pytest.fixture
+def port() -> int:
+    return free_port()
+
+
+@pytest.fixture
+def server(tmp_path: Path, port: int) -> Iterator[Server]:
+    extra = f'[management]\nport = {port}\n[logging]\nformat = "json"\nrequests = true\n'
+    config = write_config(tmp_path, f"sqlite:///{tmp_path}/strongroom.sqlite3", extra)
+    with serving(config, tmp_path / "output") as server:
+        yield server
+
+
+@pytest.fixture
+def operator(port: int) -> Operator:
+    return Operator(port)
+
+
+@pytest.fixture
+def client(server: Server) -> Client:
+    server.create_user("alice@example.com")
+    return Client.logged_in(server.url, "alice@example.com")
+
+
+def test_requests_of_all_processes_add_up_and_survive_a_process(
+    server: Server, operator: Operator, client: Client
+) -> None:
+    at_once([lambda: client.expect(200, "GET", ME)] * REQUESTS)
+    series = (
+        'strongroom_requests_total{method="GET",route="/users/<user_id>/authorizations",status="200"}'
+    )
+    assert operator.metric(series) == REQUESTS
+    assert operator.metric('strongroom_logins_total{outcome="success"}') == 1
+    client.request(
+        "POST",
+        "/authorizations",
+        b'{"username": "a@b.c", "password": "x"}',
+        {"Content-Type": "application/json"},
+    )
+    assert operator.metric('strongroom_logins_total{outcome="error.invalid-credentials"}') == 1
+    server.process.send_signal(signal.SIGHUP)
+    wait_for_other_workers(server, set(server.workers()))
+    assert operator.metric(series) == REQUESTS
+    client.expect(200, "GET", ME)
+    assert operator.metric(series) == REQUESTS + 1
+
+
+def test_bytes_are_counted_both_ways(operator: Operator, client: Client) -> None:
+    tenant = client.make_tenant("Acme")
+    node = client.upload(tenant, "a.bin", bytes(300_000))
+    client.download(tenant, node["id"])
+    route = "/api/v1/tenants/<tenant_id>/files"
+    assert operator.metric(f'strongroom_received_bytes_total{{route="{route}"}}') == 300_000
+    assert (
+        operator.metric(f'strongroom_sent_bytes_total{{route="{route}/<file_id>/download"}}') == 300_000
+    )
+
+
+def test_what_is_under_way_comes_back_to_nothing(operator: Operator, client: Client) -> None:
+    client.expect(200, "GET", ME)
+    page = operator.get("/metrics")[1]
+    for name in ("requests", "hashes"):
+        assert f"strongroom_{name}_in_flight 0.0" in page
+
+
+def test_readiness_names_the_parts_and_the_processes(
+    operator: Operator, client: Client, tmp_path: Path
+) -> None:
+    status, text = operator.get("/readyz")
+    assert (status, json.loads(text)["parts"][0]) == (200, "workers")
+    assert operator.metric('strongroom_part_up{part="storages.main"}') == 1
+    (tmp_path / "files").rename(tmp_path / "away")
+    (tmp_path / "files").symlink_to(tmp_path / "files")
+    deadline = time.monotonic() + PATIENCE
+    while operator.get("/readyz")[0] == 200:
+        assert time.monotonic() < deadline
+    assert operator.metric('strongroom_part_up{part="storages.main"}') == 0
+
+
+def test_clients_do_not_reach_the_metrics(client: Client, operator: Operator) -> None:
+    assert client.request("GET", "/metrics").status == 404
+    assert operator.get("/users/me")[0] == 404
+
+
+def test_each_request_is_a_line_of_json_without_its_path(client: Client, tmp_path: Path) -> None:
+    client.request("GET", "/users/me", headers={"X-Request-Id": "abc-123"})
+    client.request("DELETE", f"/authorizations/{client.token}")
+    deadline = time.monotonic() + PATIENCE
+    while '"DELETE"' not in (tmp_path / "output").read_text():
+        assert time.monotonic() < deadline
+    lines = [line for line in (tmp_path / "output").read_text().splitlines() if line.startswith("{")]
+    (line,) = (line for line in map(json.loads, lines) if line.get("requestId") == "abc-123")
+    assert (line["method"], line["route"], line["status"]) == ("GET", "/users/<user_id>", 200)
+    assert client.token is not None
+    assert client.token not in "".join(lines)
+
+
+def wait_for_other_workers(server: Server, before: set[int]) -> None:
+    """Wait until every process that serves was replaced; the operators' is none of them."""
+    deadline = time.monotonic() + 30
+    while len(before & set(server.workers())) > 1 or len(server.workers()) != len(before):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)

@@ -1,0 +1,258 @@
+"""Production: whatever is only safe on one's own machine is refused, with what to do about it."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric import rsa
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from joserfc.jwk import RSAKey
+
+import strongroom.storage
+from strongroom.authorizations.key_file import create_key_file
+from tests.support.server import free_port, run_command, serving
+
+CONFIG = """\
+[server]
+mode = "production"
+port = {port}
+workers = 2
+public_url = "https://files.example.com"
+data_dir = "{folder}/data"
+secret_key = "uT5v0cQm3sXk9wZrB7nLd2yHfJ4gPeAa"
+trusted_proxies = ["127.0.0.1/32"]
+[plugins]
+enabled = ["storage_local"]
+[storages.main]
+backend = "local"
+root = "{folder}/files"
+[login]
+methods = ["password"]
+[captcha]
+provider = "image"
+[messages]
+email = []
+sms = []
+[tokens]
+algorithm = "HS256"
+keys_file = "{folder}/keys.json"
+"""
+
+RFC_7515_KEY = "AyM1SysPpbyDfgZld3umj1qzKObwVMkoqQ-EstJQLr_T-1qS0gZH75aKtMN3Yj0iPS4hcgUuTwjAzZr1Z9CAow"
+
+
+@dataclass
+class Deployment:
+    """A configuration of production with which nothing is wrong but that the schema is not made."""
+
+    folder: Path
+
+    @property
+    def config(self) -> Path:
+        """The file."""
+        return self.folder / "strongroom.toml"
+
+    @property
+    def keys(self) -> Path:
+        """The signing keys."""
+        return self.folder / "keys.json"
+
+    def replace(self, old: str, new: str) -> None:
+        """Change the configuration."""
+        text = self.config.read_text()
+        assert text.count(old) == 1
+        self.config.write_text(text.replace(old, new))
+
+    def write_keys(self, *keys: dict[str, Any]) -> None:
+        """Replace the signing keys."""
+        self.keys.write_text(json.dumps({"keys": keys}))
+        self.keys.chmod(0o600)
+
+    def upgrade(self) -> None:
+        """Make the schema."""
+        result = run_command("--config", str(self.config), "db", "upgrade")
+        assert result.returncode == 0, result.stderr
+
+    def refusals(self, command: str = "serve", **environment: str) -> list[str]:
+        """Start the server, which must refuse; return what it says, a fault a line."""
+        result = run_command(command, "--config", str(self.config), env=environment)
+        assert (result.returncode, result.stdout) == (2, ""), result.stderr
+        lines = result.stderr.splitlines()
+        assert all(line.startswith("strongroom: ") for line in lines), result.stderr
+        return [line.removeprefix("strongroom: ") for line in lines]
+
+    def refusal(self, **environment: str) -> str:
+        """Start the server, which must refuse with one line."""
+        (line,) = self.refusals(**environment)
+        return line
+
+
+@pytest.fixture
+def deployment(tmp_path: Path) -> Deployment:
+    made = Deployment(tmp_path)
+    made.config.write_text(CONFIG.format(port=free_port(), folder=tmp_path))
+    made.config.chmod(0o600)
+    create_key_file(made.keys, "HS256", 0)
+    return made
+
+
+def test_a_schema_that_does_not_match_is_all_that_is_wrong_with_the_rest(deployment: Deployment) -> None:
+    assert deployment.refusal().endswith("the schema is empty, not 0001; run: strongroom db upgrade")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "fault"),
+    [
+        (
+            'secret_key = "uT5v0cQm3sXk9wZrB7nLd2yHfJ4gPeAa"\n',
+            "",
+            "server.secret_key: must be set in production: at least 32 random characters, ",
+        ),
+        (
+            "uT5v0cQm3sXk9wZrB7nLd2yHfJ4gPeAa",
+            "changeme-changeme-changeme-changeme",
+            "server.secret_key: is a sample, which others know, too; set ",
+        ),
+        ("uT5v0cQm3sXk9wZrB7nLd2yHfJ4gPeAa", "abcabcabc" * 5, "server.secret_key: is a sample, "),
+        (
+            '\nkeys_file = "{folder}/keys.json"',
+            "",
+            "tokens.keys_file: must be set in production: a private JWK Set, ",
+        ),
+        (
+            'public_url = "https://files.example.com"\n',
+            "",
+            'server.public_url: must be set in production, such as "https://example.com"',
+        ),
+        ("https://files", "http://files", "server.public_url: must be set in production, such as "),
+        (
+            '"127.0.0.1/32"',
+            '"127.0.0.1/32", "0.0.0.0/0"',
+            "server.trusted_proxies: believes everybody's X-Forwarded-For; list ",
+        ),
+        ('"127.0.0.1/32"', '"::/0"', "server.trusted_proxies: believes everybody's"),
+        (
+            'provider = "image"',
+            'provider = "fixed"\nanswer = "42"',
+            'captcha.provider: "fixed" is for development only; production needs another',
+        ),
+        (
+            "email = []",
+            'email = ["console"]',
+            'messages.email: "console" is for development only; [] sends none',
+        ),
+        ("sms = []", 'sms = ["console"]', 'messages.sms: "console" is for development only; '),
+        (
+            "[plugins]",
+            '[redis]\nurl = "memory://"\n[plugins]',
+            "redis.url: must begin with redis:// or rediss://",
+        ),
+        ("[plugins]", '[cors]\norigins = "*"\n[plugins]', "cors: unknown key; "),
+    ],
+)
+def test_what_is_unsafe_is_refused_by_its_key_with_what_to_do(
+    deployment: Deployment, old: str, new: str, fault: str
+) -> None:
+    deployment.replace(old.format(folder=deployment.folder), new)
+    assert fault in deployment.refusal()
+
+
+@pytest.mark.parametrize(
+    ("key", "fault"),
+    [
+        ({"kty": "oct", "k": "c2hvcnQ"}, "holds an HMAC key of less than 256 bits"),
+        (
+            {
+                "kty": "oct",
+                "k": RFC_7515_KEY,
+            },
+            "holds a sample key, which others know, too; move it away, and run: strongroom keys rotate",
+        ),
+        ({"kty": "oct", "k": "eW91ci0yNTYtYml0LXNlY3JldC15b3VyLTI1Ni1iaXQtc2VjcmV0"}, "sample key"),
+        ({"kty": "oct", "k": "A" * 43}, "holds a sample key"),
+    ],
+)
+def test_a_signing_key_that_is_short_or_known_is_refused(
+    deployment: Deployment, key: dict[str, str], fault: str
+) -> None:
+    deployment.write_keys(key)
+    assert fault in deployment.refusal()
+
+
+def _pem(key: rsa.RSAPrivateKey) -> bytes:
+    return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+
+
+@pytest.mark.filterwarnings("ignore::joserfc.errors.SecurityWarning")
+def test_a_short_rsa_key_is_refused(deployment: Deployment) -> None:
+    deployment.replace('algorithm = "HS256"', 'algorithm = "RS256"')
+    key = rsa.generate_private_key(65537, 1024)
+    deployment.write_keys(RSAKey.import_key(_pem(key)).as_dict(private=True))
+    assert "holds an RSA key of less than 2048 bits" in deployment.refusal()
+
+
+def test_signing_keys_that_others_can_read_are_refused(deployment: Deployment) -> None:
+    deployment.keys.chmod(0o644)
+    assert f"{deployment.keys} can be read by others; run: chmod 600 {deployment.keys}" in (
+        deployment.refusal()
+    )
+
+
+def test_signing_keys_that_are_missing_are_refused(deployment: Deployment) -> None:
+    deployment.keys.unlink()
+    assert deployment.refusal().endswith("does not exist; run: strongroom keys rotate")
+
+
+def test_a_secret_in_a_file_that_others_can_read_is_refused(
+    deployment: Deployment, tmp_path: Path
+) -> None:
+    deployment.config.chmod(0o644)
+    assert f"can be read by others; run: chmod 600 {deployment.config}" in deployment.refusal()
+    secret = tmp_path / "secret"
+    secret.write_text("uT5v0cQm3sXk9wZrB7nLd2yHfJ4gPeAa")
+    secret.chmod(0o640)
+    line = deployment.refusal(STRONGROOM__SERVER__SECRET_KEY_FILE=str(secret))
+    assert f"can be read by others; run: chmod 600 {secret}" in line
+
+
+def test_a_debugger_is_refused(deployment: Deployment) -> None:
+    assert "FLASK_DEBUG is on; unset it in production" in deployment.refusal(FLASK_DEBUG="1")
+
+
+def test_a_storage_inside_the_code_is_refused(deployment: Deployment) -> None:
+    folder = Path(strongroom.storage.__file__).parents[1] / "files"
+    deployment.upgrade()
+    deployment.replace(f"{deployment.folder}/files", str(folder))
+    try:
+        assert "storages.main: its folder lies inside the code, " in deployment.refusal()
+    finally:
+        (folder / ".incoming").rmdir()
+
+
+def test_a_storage_that_cannot_be_written_to_is_refused(deployment: Deployment) -> None:
+    deployment.upgrade()
+    deployment.replace("[login]", "reserve_bytes = 1000000000000000000\n[login]")
+    line = deployment.refusal()
+    assert "storages.main: fails when an object is written, read and deleted: " in line
+    assert line.endswith("; mend its options, or the store")
+
+
+def test_every_fault_is_told_at_once(deployment: Deployment) -> None:
+    deployment.keys.chmod(0o644)
+    deployment.replace('"127.0.0.1/32"', '"0.0.0.0/0"')
+    deployment.replace("https://files.example.com", "http://files.example.com")
+    assert len(deployment.refusals()) == 3
+
+
+def test_a_development_server_says_on_one_line_that_it_is_none_for_production(
+    deployment: Deployment, tmp_path: Path
+) -> None:
+    deployment.replace('mode = "production"', 'mode = "development"')
+    with serving(deployment.config, tmp_path / "output"):
+        pass
+    said = (tmp_path / "output").read_text().splitlines()
+    assert [line for line in said if "not for production" in line] == [
+        f"strongroom: DEVELOPMENT server, not for production; what it makes is kept in {tmp_path}/data"
+    ]

@@ -1,0 +1,74 @@
+"""Whether the server lives and is ready; and which part is away when it is not."""
+
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+from tests.support.api import Answer, Api, error_code
+
+from strongroom.health.readiness import FRESH
+
+
+def away(response: Answer) -> list[str]:
+    """Return the parts that are named as away."""
+    assert (response.status_code, error_code(response)) == (503, "error.unavailable")
+    assert response.headers["Retry-After"] == "1"
+    return [detail["field"] for detail in response.json["error"]["details"]]
+
+
+def test_a_server_that_lives_says_so_to_anybody(api: Api) -> None:
+    response = api.get("/livez")
+    assert (response.status_code, response.json) == (200, {"status": "alive"})
+
+
+def test_a_server_that_is_ready_names_its_parts(api: Api) -> None:
+    response = api.get("/readyz")
+    assert response.status_code == 200
+    assert response.json == {
+        "status": "ready",
+        "parts": ["database", "schema", "limits", "storages.main"],
+    }
+
+
+def test_a_storage_that_is_away_is_named_and_noticed_when_it_is_back(api: Api, tmp_path: Path) -> None:
+    (tmp_path / "files").rename(tmp_path / "away")
+    (tmp_path / "files").symlink_to(tmp_path / "files")
+    assert away(api.get("/readyz")) == ["storages.main"]
+    (tmp_path / "files").unlink()
+    (tmp_path / "away").rename(tmp_path / "files")
+    api.clock.advance(FRESH)
+    assert api.get("/readyz").status_code == 200
+
+
+def test_a_schema_of_another_version_is_named_with_what_to_do(api: Api) -> None:
+    with api.container.database.write() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = '0000'"))
+    response = api.get("/readyz")
+    assert away(response) == ["schema"]
+    assert response.json["error"]["details"][0]["message"] == (
+        "It is 0000, not 0001; run: strongroom db upgrade"
+    )
+
+
+def test_a_database_that_is_away_takes_all_that_stands_on_it(
+    api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise ConnectionError("could not connect with password hush")
+
+    api.container.database.close()
+    monkeypatch.setattr(api.container.database.engine.pool, "_creator", refuse)
+    monkeypatch.setattr(api.container.database.engine.dialect, "connect", refuse)
+    response = api.get("/readyz")
+    assert away(response) == ["database", "schema", "limits"]
+    assert "hush" not in response.text
+
+
+def test_an_answer_is_given_again_for_a_second(api: Api, tmp_path: Path) -> None:
+    assert api.get("/readyz").status_code == 200
+    (tmp_path / "files").rename(tmp_path / "away")
+    (tmp_path / "files").symlink_to(tmp_path / "files")
+    api.clock.advance(FRESH - 1)
+    assert api.get("/readyz").status_code == 200
+    api.clock.advance(1)
+    assert api.get("/readyz").status_code == 503

@@ -1,0 +1,65 @@
+"""Holds: while there is one, no bytes go; a hold whose holder died ends by itself."""
+
+from io import BytesIO
+
+import pytest
+from tests.support.api import Api
+
+from strongroom.storage.holds import LIFETIME, HoldLost
+from strongroom.storage.service import BlobService
+
+
+def store(blobs: BlobService, api: Api) -> str:
+    """Store bytes that count."""
+    blob = blobs.receive(BytesIO(b"bytes"), size=5, max_bytes=100).blob
+    with api.container.database.write() as connection:
+        blobs.keep(connection, blob)
+    return blob.key
+
+
+def release(blobs: BlobService, api: Api, key: str) -> None:
+    """Release bytes, and remove them as far as that may be now."""
+    with api.container.database.write() as connection:
+        released = blobs.release(connection, [key])
+    blobs.remove(released)
+
+
+def read(blobs: BlobService, key: str) -> bytes:
+    with blobs.open(key, 0, 5) as chunks:
+        return b"".join(chunks)
+
+
+@pytest.fixture
+def blobs(api: Api) -> BlobService:
+    return api.container.keeping.blobs
+
+
+def test_bytes_that_are_released_under_a_hold_stay_until_it_ends(blobs: BlobService, api: Api) -> None:
+    key = store(blobs, api)
+    with blobs.holds.hold():
+        release(blobs, api, key)
+        assert blobs.collect() == 0
+        assert read(blobs, key) == b"bytes"
+    assert blobs.collect() == 1
+
+
+def test_a_hold_that_is_not_renewed_ends(blobs: BlobService, api: Api) -> None:
+    key = store(blobs, api)
+    with blobs.holds.hold() as hold:
+        api.clock.advance(LIFETIME - 1)
+        hold.renew()
+        api.clock.advance(LIFETIME - 1)
+        assert blobs.holds.any()
+        api.clock.advance(1)
+        assert not blobs.holds.any()
+        release(blobs, api, key)
+        with pytest.raises(HoldLost):
+            hold.renew()
+
+
+def test_one_hold_does_not_end_another(blobs: BlobService) -> None:
+    with blobs.holds.hold():
+        with blobs.holds.hold():
+            pass
+        assert blobs.holds.any()
+    assert not blobs.holds.any()
