@@ -4,11 +4,11 @@ The first line names the columns, each other one is a row.
 """
 
 import json
-import pkgutil
 from collections.abc import Iterable, Iterator, Sequence
 from importlib import import_module
 from importlib.util import find_spec
 from itertools import islice
+from pathlib import Path
 from typing import IO, Any, Final
 
 from sqlalchemy import Connection, Table, bindparam, insert, inspect, select, update
@@ -16,7 +16,9 @@ from sqlalchemy import Connection, Table, bindparam, insert, inspect, select, up
 from strongroom.backup.errors import BackupError
 from strongroom.database import metadata
 
-EPHEMERAL: Final = frozenset({"captchas", "verification_codes", "rate_events", "blob_holds"})
+EPHEMERAL: Final = frozenset(
+    {"captchas", "verification_codes", "browser_states", "rate_events", "blob_holds"}
+)
 """Tables whose rows live for minutes: restored, a code that was spent since could be spent again."""
 
 _BATCH: Final = 500
@@ -80,10 +82,10 @@ def is_empty(connection: Connection, tables: Sequence[Table]) -> bool:
 
 def _import_models() -> None:
     core = find_spec("strongroom")
-    places = core.submodule_search_locations if core else None
-    for _, package, is_package in pkgutil.iter_modules(places, "strongroom."):
-        if is_package and find_spec(f"{package}.models"):
-            import_module(f"{package}.models")
+    for place in (core and core.submodule_search_locations) or ():
+        for path in Path(place).rglob("models.py"):
+            parts = path.relative_to(place).with_suffix("").parts
+            import_module(".".join(["strongroom", *parts]))
 
 
 def _write(file: IO[bytes], row: Row) -> None:
