@@ -3,6 +3,7 @@
 An endpoint is a row of ``ENDPOINTS``: what it needs, and how it is called. All else follows.
 """
 
+from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -24,6 +25,9 @@ from strongroom.tenants.models import tenant_members, tenants
 from strongroom.testing.clock import HOUR, ManualClock
 
 NONE, READ, WRITE, MANAGE = Permission
+PICTURE = b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
+)
 UNAUTHENTICATED, FORBIDDEN, WRONG_KIND = 401, 403, 409
 
 
@@ -68,6 +72,7 @@ class Scene:
     node: str
     inbox: str
     bystander: Person
+    creator: Person
 
     @property
     def file(self) -> str:
@@ -136,12 +141,31 @@ def download_bundle(scene: Scene, caller: Person) -> Answer:
     return scene.api.post(f"{scene.path}/multi-files-download", {"fileIds": [scene.node]}, by=caller)
 
 
+def download_bundle_again(scene: Scene, caller: Person) -> Answer:
+    """Ask again for the archive that the node's creator asked for first."""
+    asked = {"fileIds": [scene.node]}
+    made = scene.api.post(f"{scene.path}/multi-files-download", asked, by=scene.creator)
+    return scene.api.get(made.headers["Content-Location"], by=caller)
+
+
+def begin_upload_into(scene: Scene, caller: Person) -> Answer:
+    return begin_upload(scene.api, scene.path, caller, filename="new", parentId=scene.node)
+
+
+def begin_upload(api: Api, path: str, caller: Person, **metadata: str) -> Answer:
+    """Begin a resumable upload, which takes up room and shows nothing until its last byte."""
+    pairs = (f"{key} {b64encode(value.encode()).decode()}" for key, value in metadata.items())
+    headers = {"Tus-Resumable": "1.0.0", "Upload-Length": "3", "Upload-Metadata": ",".join(pairs)}
+    return api.request("POST", f"{path}/uploads", by=caller, headers=headers)
+
+
 ENDPOINTS = [
     Endpoint("GET file", READ, send("GET", ""), changes=False),
     Endpoint("GET download", READ, send("GET", "/download"), kind="file", changes=False),
     Endpoint("HEAD download", READ, send("HEAD", "/download"), kind="file", changes=False),
     Endpoint("GET files in folder", READ, list_own, kind="folder", changes=False),
     Endpoint("POST multi-files-download", READ, download_bundle, changes=False),
+    Endpoint("POST uploads into folder", WRITE, begin_upload_into, kind="folder"),
     Endpoint("PATCH file", WRITE, send("PATCH", "?onConflict=rename", {"name": "renamed"})),
     Endpoint("PUT content", WRITE, replace_content, kind="file"),
     Endpoint("POST files in folder", WRITE, upload_into, kind="folder"),
@@ -180,7 +204,7 @@ class World:
         granted = around or node
         for actor in (Actor.PAST, Actor.READER, Actor.WRITER, Actor.MANAGER):
             self.grant(granted, actor)
-        return Scene(self.api, self.path, node, self.inbox, self.bystander)
+        return Scene(self.api, self.path, node, self.inbox, self.bystander, creator)
 
     def grant(self, node: str, actor: Actor) -> None:
         """Grant what an actor holds; what is past ends in the past."""
@@ -289,6 +313,10 @@ TENANT_CALLS: dict[str, Callable[[World, Person], Answer]] = {
     "POST files": lambda world, caller: world.api.send(
         world.path, caller, "new", b"x", query="?onConflict=rename"
     ),
+    "POST uploads": lambda world, caller: begin_upload(
+        world.api, world.path, caller, filename="new", onConflict="rename"
+    ),
+    "GET tenant": lambda world, caller: world.api.get(world.path, by=caller),
     "GET own files": lambda world, caller: world.api.get(f"{world.path}/owners/me/files", by=caller),
 }
 
@@ -316,3 +344,72 @@ def test_the_lists_of_others_are_for_administrators_of_the_tenant(world: World, 
         refused = expected_status(actor, NONE) or (None if level is MANAGE else FORBIDDEN)
         assert world.api.get(path, by=world.people[actor]).status_code == (refused or 200), actor
     assert world.digest() == before
+
+
+def test_the_usage_of_a_tenant_is_for_its_members_and_administrators_of_the_server(
+    world: World,
+) -> None:
+    for actor in Actor:
+        refused = None if actor is Actor.ADMIN else expected_status(actor, NONE)
+        answer = world.api.get(f"{world.path}/usage", by=world.people[actor])
+        assert answer.status_code == (refused or 200), actor
+
+
+def test_an_archive_is_given_again_to_whom_it_was_made_for_and_nobody_else(world: World) -> None:
+    scene = world.scene("nested folder")
+    for actor in Actor:
+        refused = expected_status(actor, NONE) or (None if actor is Actor.CREATOR else 404)
+        answer = download_bundle_again(scene, world.people[actor])
+        assert answer.status_code == (refused or 200), actor
+
+
+def test_an_upload_goes_on_for_who_began_it_and_nobody_else(world: World) -> None:
+    begun = begin_upload(world.api, world.path, world.people[Actor.CREATOR], filename="resumed")
+    path = "/api" + begun.headers["Location"].partition("/api")[2]
+    resumable = {"Tus-Resumable": "1.0.0"}
+    going_on = {
+        **resumable,
+        "Upload-Offset": "0",
+        "Content-Type": "application/offset+octet-stream",
+    }
+    before = world.digest()
+    for actor in Actor:
+        refused = expected_status(actor, NONE) or (None if actor is Actor.CREATOR else FORBIDDEN)
+        person = world.people[actor]
+        answers = {
+            "HEAD": world.api.request("HEAD", path, by=person, headers=resumable),
+            "PATCH": refused
+            and world.api.request("PATCH", path, by=person, headers=going_on, data=b"new"),
+            "DELETE": refused and world.api.request("DELETE", path, by=person, headers=resumable),
+        }
+        wanted = dict.fromkeys(answers, refused) if refused else {"HEAD": 200}
+        seen = {name: answer.status_code for name, answer in answers.items() if answer}
+        assert seen == wanted, actor
+    assert world.digest() == before
+
+
+BUSINESS_UPLOADS = ["", "/photos", "/figures", "/covers", "/avatars"]
+
+
+@pytest.mark.parametrize("suffix", BUSINESS_UPLOADS)
+def test_business_files_are_uploaded_by_every_user_and_removed_by_their_owner_or_an_administrator(
+    world: World, suffix: str
+) -> None:
+    api, owner = world.api, world.people[Actor.MEMBER]
+    for actor in Actor:
+        person = world.people[actor]
+        added = send_business_file(api, suffix, person)
+        assert added.status_code == (401 if actor in UNKNOWN_ACTORS else 201), actor
+        kept = f"/api/v1/files/{send_business_file(api, suffix, owner).json['fileName']}"
+        refused = 401 if actor in UNKNOWN_ACTORS else 403
+        may = actor in {Actor.MEMBER, Actor.ADMIN}
+        assert api.delete(kept, by=person).status_code == (200 if may else refused), actor
+        assert api.get(kept, by=owner).status_code == (404 if may else 200), actor
+
+
+def send_business_file(api: Api, suffix: str, person: Person) -> Answer:
+    headers = {
+        "Content-Disposition": 'attachment; filename="a.png"',
+        "Content-Type": "application/octet-stream",
+    }
+    return api.request("POST", f"/api/v1/files{suffix}", by=person, headers=headers, data=PICTURE)
