@@ -16,10 +16,10 @@ from tests.support.tree_model import Errors, ModelNode, TreeModel, normalized
 
 from strongroom.errors import Forbidden, NameConflict, NotAFolder, NotFound, StrongroomError
 from strongroom.files.access import NodeView
+from strongroom.files.filing import OnConflict
 from strongroom.files.grants import Wish
 from strongroom.files.models import FOREVER, Permission, grants
 from strongroom.files.moving import Move
-from strongroom.files.service import OnConflict
 from strongroom.identity import Identity, Origin
 from strongroom.paging import Paging
 from strongroom.plugin_api.storage import ByteSource

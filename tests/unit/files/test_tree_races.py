@@ -10,10 +10,10 @@ from tests.support.api import Api, Person
 from tests.support.http import at_once
 
 from strongroom.errors import Forbidden, MoveIntoItself, NameConflict, NotFound, StrongroomError
+from strongroom.files.filing import OnConflict
 from strongroom.files.grants import Wish
 from strongroom.files.models import Permission, grants, nodes
 from strongroom.files.moving import Move
-from strongroom.files.service import OnConflict
 from strongroom.identity import Identity, Origin
 from strongroom.plugin_api.storage import ByteSource
 from strongroom.tenants.models import Role

@@ -14,6 +14,7 @@ from strongroom.files.access import AccessControl
 from strongroom.files.bundles.contents import Contents
 from strongroom.files.bundles.service import BundleService
 from strongroom.files.explaining import AccessExplainer
+from strongroom.files.filing import Filing
 from strongroom.files.grants import GrantService
 from strongroom.files.listing import FileListing
 from strongroom.files.moving import MovingService
@@ -73,15 +74,15 @@ def assemble_keeping(base: Foundation) -> KeepingServices:
     visibility = Visibility()
     tree = Tree(base.clock, visibility)
     blobs = BlobService(database, base.clock, open_storages(base), settings.files.storage)
-    files = FileService(
-        database,
+    filing = Filing(
         access,
         tree,
         blobs,
-        tenants,
+        tenants.space,
         max_file_bytes=settings.files.max_file_bytes,
         allowed_types=settings.files.allowed_types,
     )
+    files = FileService(database, access, tree, blobs, filing)
     bundles = BundleService(
         database,
         base.clock,
@@ -100,14 +101,14 @@ def assemble_keeping(base: Foundation) -> KeepingServices:
             database, base.clock, base.keys, files, blobs, lifetimes=_direct_lifetimes(settings)
         ),
         files=files,
-        moving=MovingService(database, access, tree, files),
-        replacing=ReplacingService(database, access, files, blobs, tenants),
+        moving=MovingService(database, access, tree, filing),
+        replacing=ReplacingService(database, access, filing, blobs, tenants),
         grants=GrantService(database, base.clock, access, visibility, base.users, base.audit),
         explainer=AccessExplainer(database, access),
         listing=FileListing(database, access, base.users),
         bundles=bundles,
         business_files=_business_files(base, blobs),
-        uploads=_uploads(base, files, blobs, tenants),
+        uploads=_uploads(base, filing, blobs, tenants),
     )
 
 
@@ -126,12 +127,12 @@ def _business_files(base: Foundation, blobs: BlobService) -> BusinessFileService
 
 
 def _uploads(
-    base: Foundation, files: FileService, blobs: BlobService, tenants: TenantService
+    base: Foundation, filing: Filing, blobs: BlobService, tenants: TenantService
 ) -> UploadService:
     database, clock = base.database, base.clock
     ledger = Ledger(clock, base.settings.files.upload_lifetime_seconds * 1000)
-    reception = Reception(database, clock, ledger, files, blobs)
-    return UploadService(database, clock, ledger, files, blobs, tenants.space, reception)
+    reception = Reception(database, clock, ledger, filing, blobs)
+    return UploadService(database, clock, ledger, filing, blobs, tenants.space, reception)
 
 
 def _direct_lifetimes(settings: Settings) -> dict[str, int]:

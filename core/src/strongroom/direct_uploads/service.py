@@ -20,8 +20,9 @@ from strongroom.errors import (
     UploadIncomplete,
 )
 from strongroom.files.access import NodeView
+from strongroom.files.filing import OnConflict, Target
 from strongroom.files.names import normalize_name
-from strongroom.files.service import FileService, OnConflict, Target
+from strongroom.files.service import FileService
 from strongroom.identity import Identity
 from strongroom.plugin_api.storage import ByteSource, ObjectNotFound, SignedRequest, SignedUploads
 from strongroom.secret_keys import SecretKeys
@@ -96,7 +97,6 @@ class DirectUploads:
         *,
         lifetimes: Mapping[str, int],
     ) -> None:
-        self._database = database
         self._clock = clock
         self._keys = keys
         self._files = files
@@ -121,8 +121,7 @@ class DirectUploads:
             raise NotImplementedHere
         if announcement.size > backend.max_size:
             raise PayloadTooLarge
-        with self._database.read() as connection:
-            self._files.admit(connection, identity, announcement.target, announcement.size)
+        self._files.admit(identity, announcement.target, announcement.size)
         expires_at = self._clock.now() + lifetime * 1000
         key = self._blobs.announce(self._blobs.target, expires_at + _MARGIN)
         request = backend.upload_request(key, lifetime=lifetime, size=announcement.size)

@@ -20,9 +20,9 @@ from strongroom.errors import (
     UploadIncomplete,
     ValidationFailed,
 )
+from strongroom.files.filing import OnConflict
 from strongroom.files.presenting import present
 from strongroom.files.schemas import FileConflictQuery, NodeSchema
-from strongroom.files.service import OnConflict
 from strongroom.web.blueprint import Blueprint
 from strongroom.web.components import use
 from strongroom.web.guard import Access, current_identity

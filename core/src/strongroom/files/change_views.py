@@ -13,11 +13,12 @@ from strongroom.errors import (
     UploadIncomplete,
     ValidationFailed,
 )
+from strongroom.files.filing import OnConflict
 from strongroom.files.moving import Move, MovingService
 from strongroom.files.presenting import CONDITIONAL_ERRORS, Json, Tagged, tagged, wanted_revision
 from strongroom.files.replacing import ReplacingService
 from strongroom.files.schemas import DirectorySchema, FileConflictQuery, NodeSchema, RenameSchema
-from strongroom.files.service import FileService, OnConflict
+from strongroom.files.service import FileService
 from strongroom.web.blueprint import Blueprint
 from strongroom.web.components import use
 from strongroom.web.guard import Access, current_identity

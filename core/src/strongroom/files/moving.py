@@ -7,9 +7,9 @@ from sqlalchemy import Connection
 from strongroom.database import Database
 from strongroom.errors import MoveIntoItself, NotAFolder
 from strongroom.files.access import AccessControl, NodeView
+from strongroom.files.filing import Filing, OnConflict
 from strongroom.files.models import Node, NodeType, Permission
 from strongroom.files.names import normalize_name
-from strongroom.files.service import FileService, OnConflict
 from strongroom.files.tree import Tree, require_revision
 from strongroom.identity import Identity
 
@@ -37,16 +37,14 @@ class MovingService:
         database: where nodes are kept.
         access: who may do what.
         tree: changes nodes.
-        files: removes what is replaced.
+        filing: removes what is replaced.
     """
 
-    def __init__(
-        self, database: Database, access: AccessControl, tree: Tree, files: FileService
-    ) -> None:
+    def __init__(self, database: Database, access: AccessControl, tree: Tree, filing: Filing) -> None:
         self._database = database
         self._access = access
         self._tree = tree
-        self._files = files
+        self._filing = filing
 
     def rename(
         self,
@@ -143,4 +141,4 @@ class MovingService:
         taken = self._tree.find_child(connection, parent_id, name)
         if taken is not None and taken.id != node.id and taken.type == node.type == NodeType.FILE:
             self._access.require(connection, identity, taken.tenant_id, taken.id, Permission.MANAGE)
-            self._files.remove(connection, taken)
+            self._filing.remove(connection, taken)

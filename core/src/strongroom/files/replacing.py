@@ -5,8 +5,8 @@ from sqlalchemy import Connection
 from strongroom.database import Database
 from strongroom.errors import NotAFile
 from strongroom.files.access import AccessControl, NodeView
+from strongroom.files.filing import Filing, IncomingFile
 from strongroom.files.models import Node, NodeType, Permission
-from strongroom.files.service import FileService, IncomingFile
 from strongroom.files.tree import FileContent, require_revision
 from strongroom.identity import Identity
 from strongroom.storage.service import BlobService, ReceivedBlob
@@ -19,7 +19,7 @@ class ReplacingService:
     Args:
         database: where nodes are kept.
         access: who may do what.
-        files: knows what files may be.
+        filing: knows what files may be.
         blobs: keeps bytes.
         tenants: knows the space they have.
     """
@@ -28,13 +28,13 @@ class ReplacingService:
         self,
         database: Database,
         access: AccessControl,
-        files: FileService,
+        filing: Filing,
         blobs: BlobService,
         tenants: TenantService,
     ) -> None:
         self._database = database
         self._access = access
-        self._files = files
+        self._filing = filing
         self._blobs = blobs
         self._tenants = tenants
 
@@ -64,8 +64,8 @@ class ReplacingService:
         received = self._blobs.receive(
             incoming.source,
             size=incoming.size,
-            max_bytes=self._files.max_file_bytes,
-            inspect=lambda head: self._files.judge(head, node.name),
+            max_bytes=self._filing.max_file_bytes,
+            inspect=lambda head: self._filing.judge(head, node.name),
         )
         try:
             incoming.check(received.blob.checksum)
@@ -95,7 +95,7 @@ class ReplacingService:
         self, connection: Connection, identity: Identity, node: Node, received: ReceivedBlob
     ) -> NodeView:
         blob = received.blob
-        media_type = self._files.judge(received.head, node.name)
+        media_type = self._filing.judge(received.head, node.name)
         self._blobs.keep(connection, blob)
         content = FileContent(blob.key, blob.size, media_type, blob.checksum)
-        return self._files.replace(connection, identity, node, content)
+        return self._filing.replace(connection, identity, node, content)

@@ -2,8 +2,8 @@
 
 from marshmallow import Schema, fields, validate
 
+from strongroom.files.filing import OnConflict
 from strongroom.files.models import NodeType, Permission
-from strongroom.files.service import OnConflict
 from strongroom.tenants.models import Role
 from strongroom.web.envelope import ReferenceSchema
 from strongroom.web.schema import Moment, text
@@ -11,17 +11,20 @@ from strongroom.web.schema import Moment, text
 _LEVELS = [item.name.lower() for item in Permission]
 _PERMISSIONS = _LEVELS[1:]
 
+# What else a name may be is told where names are made one.
+_MAX_NAME = validate.Length(max=1024)
+
 
 class NewFolderSchema(Schema):
     """A folder to be made."""
 
-    name = text(1024, required=True)
+    name = fields.String(required=True, validate=_MAX_NAME)
 
 
 class RenameSchema(Schema):
     """Another name; with a revision, here or in If-Match, nothing that came since is lost."""
 
-    name = text(1024, required=True)
+    name = fields.String(required=True, validate=_MAX_NAME)
     revision = fields.Integer(strict=True, load_default=None)
 
 
@@ -31,7 +34,7 @@ class DirectorySchema(Schema):
     parentId = text(
         64, required=True, allow_none=True, metadata={"description": "The folder; null is the top"}
     )
-    name = text(1024, load_default=None)
+    name = fields.String(load_default=None, validate=_MAX_NAME)
     revision = fields.Integer(strict=True, load_default=None)
 
 

@@ -18,6 +18,7 @@ from strongroom.errors import (
     UploadIncomplete,
     ValidationFailed,
 )
+from strongroom.files.filing import OnConflict
 from strongroom.files.handover import send_or_hand_over
 from strongroom.files.listing import FileListing
 from strongroom.files.presenting import (
@@ -29,7 +30,7 @@ from strongroom.files.presenting import (
     wanted_revision,
 )
 from strongroom.files.schemas import FileConflictQuery, FolderConflictQuery, NewFolderSchema, NodeSchema
-from strongroom.files.service import FileService, OnConflict
+from strongroom.files.service import FileService
 from strongroom.storage.delivery import Delivery
 from strongroom.web.blueprint import Blueprint
 from strongroom.web.components import use

@@ -13,7 +13,7 @@ from strongroom.errors import (
     UnsupportedMediaType,
     ValidationFailed,
 )
-from strongroom.files.service import OnConflict, Target
+from strongroom.files.filing import OnConflict, Target
 from strongroom.uploads.reception import Checksum, Piece
 from strongroom.web.uploads import announced_size, open_body
 

@@ -10,7 +10,7 @@ from typing import Final
 from strongroom.clock import Clock
 from strongroom.database import Database
 from strongroom.errors import ChecksumMismatch, PayloadTooLarge, UploadIncomplete
-from strongroom.files.service import FileService, OnConflict, Target
+from strongroom.files.filing import Filing, OnConflict, Target
 from strongroom.identity import Identity
 from strongroom.plugin_api.storage import ByteSource
 from strongroom.storage.service import BlobService, ReceivedBlob
@@ -55,7 +55,7 @@ class Reception:
         database: where uploads are kept.
         clock: the time.
         ledger: the record of them.
-        files: takes what they become.
+        filing: takes what they become.
         blobs: keeps bytes.
         part_bytes: the size of the parts that a piece is stored in.
     """
@@ -65,7 +65,7 @@ class Reception:
         database: Database,
         clock: Clock,
         ledger: Ledger,
-        files: FileService,
+        filing: Filing,
         blobs: BlobService,
         *,
         part_bytes: int = PART_BYTES,
@@ -73,7 +73,7 @@ class Reception:
         self._database = database
         self._clock = clock
         self._ledger = ledger
-        self._files = files
+        self._filing = filing
         self._blobs = blobs
         self._part_bytes = part_bytes
 
@@ -137,7 +137,7 @@ class Reception:
         try:
             with self._database.write() as connection:
                 self._ledger.renew(connection, upload.id, lease)
-                view = self._files.store(
+                view = self._filing.store(
                     connection, identity, _target(upload), whole or last, reserved=upload.size
                 )
                 finished = self._ledger.finish(connection, upload, lease, view.node.id)
@@ -163,7 +163,7 @@ class Reception:
     def _judge_early(self, upload: Upload, head: bytes) -> None:
         """Refuse the first bytes of what will not be accepted, if they are enough to tell."""
         if upload.received == 0 and len(head) == HEAD_BYTES:
-            self._files.judge(head, upload.name)
+            self._filing.judge(head, upload.name)
 
     def _heartbeat(self, upload_id: str, lease: str) -> Callable[[], None]:
         """Return what keeps the lease alive if it is called often enough."""

@@ -12,8 +12,8 @@ from sqlalchemy import Connection
 from strongroom.clock import Clock
 from strongroom.database import Database
 from strongroom.errors import Forbidden, OffsetConflict, PayloadTooLarge
+from strongroom.files.filing import Filing, Target
 from strongroom.files.names import normalize_name
-from strongroom.files.service import FileService, Target
 from strongroom.identity import Identity
 from strongroom.ids import new_id
 from strongroom.storage.models import Released
@@ -31,7 +31,7 @@ class UploadService:
         database: where they are kept.
         clock: the time.
         ledger: the record of them.
-        files: takes what they become.
+        filing: takes what they become.
         blobs: keeps bytes.
         space: how much tenants may keep.
         reception: stores the bytes of requests.
@@ -42,7 +42,7 @@ class UploadService:
         database: Database,
         clock: Clock,
         ledger: Ledger,
-        files: FileService,
+        filing: Filing,
         blobs: BlobService,
         space: Space,
         reception: Reception,
@@ -50,7 +50,7 @@ class UploadService:
         self._database = database
         self._clock = clock
         self._ledger = ledger
-        self._files = files
+        self._filing = filing
         self._blobs = blobs
         self._space = space
         self._reception = reception
@@ -58,7 +58,7 @@ class UploadService:
     @property
     def max_size(self) -> int:
         """The largest upload that is accepted, in bytes."""
-        return self._files.max_file_bytes
+        return self._filing.max_file_bytes
 
     def create(
         self, identity: Identity, target: Target, size: int, metadata: str, piece: Piece | None = None
@@ -97,7 +97,7 @@ class UploadService:
             expires_at=self._clock.now() + self._ledger.lifetime,
         )
         with self._database.write() as connection:
-            self._files.admit(connection, identity, target, size)
+            self._filing.admit(connection, identity, target, size)
             self._space.reserve(connection, target.tenant_id, size)
             self._ledger.add(connection, upload)
         if piece is None and size > 0:
@@ -132,7 +132,7 @@ class UploadService:
         """
         with self._database.write() as connection:
             upload = self._own(connection, identity, tenant_id, upload_id)
-            self._files.require_folder(connection, identity, tenant_id, upload.parent_id)
+            self._filing.require_folder(connection, identity, tenant_id, upload.parent_id)
             _require_fit(upload, offset, piece)
             if upload.is_finished:
                 return upload
@@ -186,7 +186,7 @@ class UploadService:
         *,
         lock: bool = True,
     ) -> Upload:
-        self._files.require_folder(connection, identity, tenant_id, None)
+        self._filing.require_folder(connection, identity, tenant_id, None)
         upload = self._ledger.find(connection, tenant_id, upload_id, lock=lock)
         if upload.user_id != identity.user_id:
             raise Forbidden
