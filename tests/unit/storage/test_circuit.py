@@ -6,6 +6,8 @@ from strongroom.plugin_api.storage import ObjectNotFound, StorageUnavailable
 from strongroom.storage.circuit import FAILURES_TO_OPEN, OPEN_MILLISECONDS, Circuit
 from strongroom.testing.clock import SECOND, ManualClock
 
+SECONDS = OPEN_MILLISECONDS // SECOND
+
 
 class Calls:
     """Calls through a circuit, and how many of them have reached the storage."""
@@ -40,9 +42,9 @@ def calls() -> Calls:
 
 def test_it_opens_after_failures_in_a_row_and_says_for_how_long(calls: Calls) -> None:
     calls.fail(FAILURES_TO_OPEN)
-    calls.assert_refused(10)
+    calls.assert_refused(SECONDS)
     calls.clock.advance(SECOND)
-    calls.assert_refused(9)
+    calls.assert_refused(SECONDS - 1)
 
 
 def test_an_answer_between_failures_keeps_it_closed(calls: Calls) -> None:
@@ -62,14 +64,14 @@ def test_what_is_no_error_of_the_storage_says_nothing_of_it(calls: Calls) -> Non
     with pytest.raises(ConnectionError):
         calls.make(ConnectionError("the client went away"))
     calls.fail(1)
-    calls.assert_refused(10)
+    calls.assert_refused(SECONDS)
 
 
 def test_one_call_tries_whether_the_storage_is_back(calls: Calls) -> None:
     calls.fail(FAILURES_TO_OPEN)
     calls.clock.advance(OPEN_MILLISECONDS)
     with calls.circuit.guard():
-        calls.assert_refused(10)
+        calls.assert_refused(SECONDS)
     calls.make()
 
 
@@ -77,7 +79,7 @@ def test_a_try_that_fails_opens_it_again(calls: Calls) -> None:
     calls.fail(FAILURES_TO_OPEN)
     calls.clock.advance(OPEN_MILLISECONDS)
     calls.fail(1)
-    calls.assert_refused(10)
+    calls.assert_refused(SECONDS)
 
 
 def test_a_clock_that_is_set_back_does_not_keep_it_open(calls: Calls) -> None:
