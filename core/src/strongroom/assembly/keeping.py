@@ -98,7 +98,7 @@ def assemble_keeping(base: Foundation) -> KeepingServices:
         storage_check=StorageCheck(database, base.clock, blobs),
         delivery=Delivery(blobs, routes(base)),
         direct_uploads=DirectUploads(
-            database, base.clock, base.keys, files, blobs, lifetimes=_direct_lifetimes(settings)
+            base.clock, base.keys, files, blobs, lifetimes=_direct_lifetimes(settings)
         ),
         files=files,
         moving=MovingService(database, access, tree, filing),

@@ -112,7 +112,7 @@ class BackupService:
     def _note_blobs(self, connection: Connection, wanted: IO[bytes]) -> None:
         """Write down which bytes the rows refer to: the transaction must not last as long as they do."""
         query = (
-            select(blobs.c.storage, blobs.c.object_key, blobs.c.key, blobs.c.size, blobs.c.checksum)
+            select(blobs.c.storage, blobs.c.object_key, blobs.c.size, blobs.c.checksum)
             .where(blobs.c.state == BlobState.STORED.value)
             .order_by(blobs.c.key)
             .execution_options(yield_per=1000)
@@ -129,8 +129,8 @@ class BackupService:
         if not summary.included:
             return
         try:
-            # Wherever they are being moved meanwhile; they return to where the row says that they are.
-            with self._blobs.open(noted.key, 0, noted.size) as chunks:
+            # Under the hold they stay there, even if their row has been discarded or moved meanwhile.
+            with self._blobs.storages[noted.storage].open(noted.object_key) as chunks:
                 source = HashedFile(_Chunks(chunks, hold))
                 writer.add_blob(name, source, noted.size, noted.checksum)
         except ObjectNotFound:
@@ -146,15 +146,14 @@ class _Noted:
 
     storage: str
     object_key: str
-    key: str
     size: int
     checksum: str
 
 
 def _noted(wanted: IO[bytes]) -> Iterator[_Noted]:
     for line in wanted:
-        storage, object_key, key, size, checksum = line.decode().rstrip("\n").split("\t")
-        yield _Noted(storage, object_key, key, int(size), checksum)
+        storage, object_key, size, checksum = line.decode().rstrip("\n").split("\t")
+        yield _Noted(storage, object_key, int(size), checksum)
 
 
 class _Chunks:

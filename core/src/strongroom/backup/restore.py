@@ -25,6 +25,7 @@ from strongroom.identity import Origin
 from strongroom.plugin_api.storage import StorageBackend, StorageError
 from strongroom.secret_keys import create_private_file
 from strongroom.storage.models import BlobState, blobs
+from strongroom.storage.references import nobody_refers
 
 _CHUNK: Final = 1024 * 1024
 
@@ -129,8 +130,9 @@ class Restoration:
     def _void(self, connection: Connection, manifest: Manifest, *, keep_sessions: bool) -> None:
         """End what must not live on, and record that it was restored."""
         # Bytes that did not count are not in the archive, so nothing is left of them to remove.
-        gone = blobs.c.storage.in_(list(self._storages)) & (blobs.c.state != BlobState.STORED.value)
-        connection.execute(delete(blobs).where(gone))
+        local = blobs.c.storage.in_(list(self._storages))
+        uncounted = blobs.c.state != BlobState.STORED.value
+        connection.execute(delete(blobs).where(local, uncounted, nobody_refers()))
         if not keep_sessions:
             living = authorizations.c.revoked_at.is_(None)
             connection.execute(update(authorizations).where(living).values(revoked_at=self._clock.now()))

@@ -11,7 +11,6 @@ from dataclasses import asdict, dataclass
 from typing import Final
 
 from strongroom.clock import Clock
-from strongroom.database import Database
 from strongroom.errors import (
     DigestMismatch,
     NotFound,
@@ -79,7 +78,6 @@ class DirectUploads:
     """Uploads around the server.
 
     Args:
-        database: where rows are kept.
         clock: the time.
         keys: seals what clients carry.
         files: makes files.
@@ -89,7 +87,6 @@ class DirectUploads:
 
     def __init__(
         self,
-        database: Database,
         clock: Clock,
         keys: SecretKeys,
         files: FileService,
