@@ -2,20 +2,21 @@
 
 from marshmallow import Schema, fields, validate
 
-from strongroom.web.schema import Moment
+from strongroom.files.schemas import node_name
+from strongroom.web.schema import Moment, text
 
 
 class NewDirectUploadSchema(Schema):
     """A file to be sent to the store."""
 
-    name = fields.String(required=True)
+    name = node_name(required=True)
     size = fields.Integer(required=True, strict=True, validate=validate.Range(min=0))
     checksum = fields.String(
         required=True,
         validate=validate.Regexp(r"sha256:[0-9a-f]{64}\Z"),
         metadata={"description": "sha256: and 64 hexadecimal digits"},
     )
-    parentId = fields.String(load_default=None, allow_none=True)
+    parentId = text(64, load_default=None, allow_none=True)
 
 
 class DirectUploadSchema(Schema):

@@ -1,5 +1,7 @@
 """What clients send and get."""
 
+from typing import Any
+
 from marshmallow import Schema, fields, validate
 
 from strongroom.files.filing import OnConflict
@@ -11,20 +13,22 @@ from strongroom.web.schema import Moment, text
 _LEVELS = [item.name.lower() for item in Permission]
 _PERMISSIONS = _LEVELS[1:]
 
-# What else a name may be is told where names are made one.
-_MAX_NAME = validate.Length(max=1024)
+
+def node_name(**options: Any) -> fields.String:
+    """Return the field of a name of bounded length; what else it may be is told where it is normalised."""
+    return fields.String(validate=validate.Length(max=1024), **options)
 
 
 class NewFolderSchema(Schema):
     """A folder to be made."""
 
-    name = fields.String(required=True, validate=_MAX_NAME)
+    name = node_name(required=True)
 
 
 class RenameSchema(Schema):
     """Another name; with a revision, here or in If-Match, nothing that came since is lost."""
 
-    name = fields.String(required=True, validate=_MAX_NAME)
+    name = node_name(required=True)
     revision = fields.Integer(strict=True, load_default=None)
 
 
@@ -34,7 +38,7 @@ class DirectorySchema(Schema):
     parentId = text(
         64, required=True, allow_none=True, metadata={"description": "The folder; null is the top"}
     )
-    name = fields.String(load_default=None, validate=_MAX_NAME)
+    name = node_name(load_default=None)
     revision = fields.Integer(strict=True, load_default=None)
 
 
