@@ -11,6 +11,8 @@ from ruamel.yaml import YAML
 from tests.support.nginx import PRODUCTION, nginx_before
 from tests.support.server import free_port, run_command
 
+from strongroom.authorizations.key_file import create_key_file
+
 ROOT = PRODUCTION.parents[1]
 SECRETS = {
     "STRONGROOM__SERVER__SECRET_KEY_FILE": "a made-up secret of more than 32 characters",
@@ -23,9 +25,11 @@ SECRETS = {
 
 @pytest.fixture
 def secrets(tmp_path: Path) -> dict[str, str]:
-    """The variables that name files of secrets, and where the signing keys would be."""
+    """The variables that name files of secrets and of signing keys."""
     for name, value in SECRETS.items():
         (tmp_path / name).write_text(value)
+        (tmp_path / name).chmod(0o600)
+    create_key_file(tmp_path / "keys.json", "RS256", 0)
     return {
         "STRONGROOM__TOKENS__KEYS_FILE": str(tmp_path / "keys.json"),
         **{name: str(tmp_path / name) for name in SECRETS},

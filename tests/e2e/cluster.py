@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field
@@ -24,6 +24,7 @@ from strongroom.authorizations.key_file import create_key_file
 from tests.e2e.client import Client
 from tests.support.databases import PostgresqlDatabases
 from tests.support.server import Server, free_port, serving
+from tests.support.waiting import wait_until
 
 ROOT = Path(__file__).parents[2]
 NGINX = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
@@ -481,11 +482,3 @@ def is_listening(port: int) -> bool:
     with suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
         return True
     return False
-
-
-def wait_until(condition: Callable[[], bool]) -> None:
-    """Return once something holds."""
-    deadline = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < deadline, "it does not come about"
-        time.sleep(0.01)

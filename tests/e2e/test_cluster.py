@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from tests.e2e.client import PASSWORD, Client
-from tests.e2e.cluster import EMAIL, NGINX, Cluster, Load, running, wait_until
+from tests.e2e.cluster import EMAIL, NGINX, Cluster, Load, running
 from tests.support.server import Server
+from tests.support.waiting import wait_until
 
 RECOVERY_SECONDS = 5.0
 LOST = 0

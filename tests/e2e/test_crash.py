@@ -13,7 +13,7 @@ from http.client import HTTPException
 from pathlib import Path
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import func, select
 
 from strongroom.assembly.container import Container, build
 from strongroom.clock import Clock, SystemClock
@@ -23,6 +23,7 @@ from strongroom.storage.removal import ABANDONED_AFTER
 from strongroom.testing.clock import ManualClock
 from tests.e2e.client import Client
 from tests.support.server import Server, serving, write_config
+from tests.support.waiting import wait_until
 
 UPLOADS = int(os.environ.get("STRONGROOM_TEST_CRASH_UPLOADS", "12"))
 STALLED = UPLOADS // 4
@@ -49,6 +50,9 @@ class Storm:
                 reached = self._changed.wait_for(
                     lambda: len(self.acknowledged) >= kill_after and self._stalled == STALLED, PATIENCE
                 )
+            # What a client has sent, the server need not have come to yet.
+            with services(server.config, SystemClock()) as container:
+                wait_until(lambda: number_of_pending(container) >= STALLED, PATIENCE)
             server.kill()
             self._death.set()
         assert reached
@@ -125,6 +129,13 @@ def services(config: Path, clock: Clock) -> Iterator[Container]:
         yield container
     finally:
         container.close()
+
+
+def number_of_pending(container: Container) -> int:
+    """Return how many blobs are being written, or were when the server died."""
+    pending = select(func.count()).where(blobs.c.state == BlobState.PENDING.value)
+    with container.database.read() as connection:
+        return connection.execute(pending).scalar_one()
 
 
 def collect_a_day_later(config: Path) -> int:

@@ -84,7 +84,8 @@ def test_a_storage_whose_plugin_is_not_enabled(deployment: Deployment) -> None:
     deployment.replace('enabled = ["storage_local"]', "enabled = []")
     assert deployment.refusal() == (
         f"{deployment.config}:7: storages.main.backend: "
-        'no enabled plugin offers a storage backend "local"; see plugins.enabled'
+        'no enabled plugin offers a storage backend "local"; known here: pyfilesystem; '
+        "see plugins.enabled"
     )
 
 

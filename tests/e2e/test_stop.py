@@ -3,8 +3,7 @@
 import os
 import signal
 import subprocess
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ from strongroom.server import STOP_SECONDS
 from tests.e2e.client import Client
 from tests.e2e.distributions import install
 from tests.support.server import STRONGROOM, Server, serving, write_config
+from tests.support.waiting import wait_until
 
 SLOW_PLUGIN = """
 import os, pathlib, threading
@@ -34,13 +34,6 @@ def config(tmp_path: Path) -> Path:
     return write_config(tmp_path, f"sqlite:///{tmp_path}/strongroom.sqlite3")
 
 
-def wait_for(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + AT_ONCE
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-
-
 def test_a_server_that_is_still_starting_stops_at_once(
     config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -49,7 +42,7 @@ def test_a_server_that_is_still_starting_stops_at_once(
     config.write_text(config.read_text().replace('["storage_local"]', '["storage_local", "slow"]'))
     process = subprocess.Popen([STRONGROOM, "serve", "--config", config], stderr=subprocess.DEVNULL)
     try:
-        wait_for((tmp_path / "loading").exists)
+        wait_until((tmp_path / "loading").exists)
         process.terminate()
         assert process.wait(AT_ONCE) == 0
     finally:
@@ -67,7 +60,7 @@ def test_an_upload_under_way_is_finished_before_the_server_stops(config: Path) -
         def body() -> Iterator[bytes]:
             yield content[:200_000]
             os.kill(server.process.pid, signal.SIGTERM)
-            wait_for(lambda: len(server.workers()) == 1)
+            wait_until(lambda: len(server.workers()) == 1)
             yield content[200_000:]
 
         response = client.send(tenant, "late.bin", body(), len(content))

@@ -3,9 +3,8 @@
 import re
 import shutil
 import subprocess
-import time
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from http.client import HTTPResponse
 from pathlib import Path
 
@@ -13,6 +12,7 @@ import pytest
 
 from tests.e2e.client import Client
 from tests.support.server import Server, free_port, serving, write_config
+from tests.support.waiting import wait_until
 
 GUIDE = Path(__file__).parents[2] / "docs/guides/who-gives-files-out.md"
 NGINX = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
@@ -70,14 +70,12 @@ def front(tmp_path: Path, server: Server) -> Iterator[str]:
 
 
 def wait_until_answering(url: str) -> None:
-    deadline = time.monotonic() + START_SECONDS
-    while True:
-        try:
-            assert Client(url).request("GET", "/openapi.json").status == 200
-            return
-        except ConnectionError:
-            assert time.monotonic() < deadline
-            time.sleep(0.02)
+    def is_answering() -> bool:
+        with suppress(ConnectionError):
+            return Client(url).request("GET", "/openapi.json").status == 200
+        return False
+
+    wait_until(is_answering, START_SECONDS)
 
 
 def get(client: Client, path: str, **headers: str) -> tuple[HTTPResponse, bytes]:

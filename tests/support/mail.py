@@ -2,7 +2,6 @@
 
 import logging
 import re
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -12,6 +11,7 @@ from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
 
 from tests.support.server import free_port
+from tests.support.waiting import wait_until
 
 ARRIVAL_SECONDS = 30
 _CODE = re.compile(r"(?<![0-9])[0-9]{6}(?![0-9])")
@@ -78,9 +78,6 @@ class MailServer:
 
 def code_in(texts: Callable[[], Sequence[str]], count: int = 1) -> str:
     """Wait until so many texts have arrived, and return the code that the last one brings."""
-    deadline = time.monotonic() + ARRIVAL_SECONDS
-    while len(texts()) < count:
-        assert time.monotonic() < deadline, "the message does not arrive"
-        time.sleep(0.02)
+    wait_until(lambda: len(texts()) >= count, ARRIVAL_SECONDS)
     (code,) = _CODE.findall(texts()[count - 1])
     return str(code)

@@ -104,34 +104,29 @@ def write_config(folder: Path, database_url: str, extra: str = "") -> Path:
 
 @contextmanager
 def serving(config: Path, output: Path | None = None) -> Iterator[Server]:
-    """Run a server until the block ends; what it says may go to a file."""
+    """Run a server until the block ends; what it says goes to a file, by default beside its data."""
+    output = output or config.with_suffix(".log")
     port = next(
         line.split("=")[1].strip() for line in config.read_text().splitlines() if line.startswith("port")
     )
     command = [str(STRONGROOM), "serve", "--config", str(config)]
-    if output is None:
-        process = subprocess.Popen(command, stderr=subprocess.PIPE)
-    else:
-        with output.open("ab") as file:
-            process = subprocess.Popen(command, stdout=file, stderr=file)
+    with output.open("ab") as file:
+        process = subprocess.Popen(command, stdout=file, stderr=file)
     server = Server(f"http://127.0.0.1:{port}", config, process)
     try:
-        wait_until_answering(server)
+        wait_until_answering(server, output)
         yield server
     finally:
         process.terminate()
         process.wait(timeout=STOP_SECONDS)
-        if process.stderr:
-            process.stderr.close()
 
 
-def wait_until_answering(server: Server) -> None:
+def wait_until_answering(server: Server, output: Path) -> None:
     """Return once the server answers."""
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline:
         if server.process.poll() is not None:
-            said = server.process.stderr.read().decode() if server.process.stderr else ""
-            raise AssertionError(f"the server ended: {said}")
+            raise AssertionError(f"the server ended: {output.read_text()}")
         try:
             with urllib.request.urlopen(f"{server.url}/openapi.json", timeout=5):
                 return

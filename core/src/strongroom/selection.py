@@ -192,6 +192,6 @@ class _Chooser:
     ) -> bool:
         if name in offered:
             return True
-        hint = suggestion(name, list(offered)) if offered else "see plugins.enabled"
+        hint = f"{suggestion(name, list(offered))}; see plugins.enabled"
         self._configuration.blame(path, f'no enabled plugin offers a {kind} "{name}"; {hint}')
         return False

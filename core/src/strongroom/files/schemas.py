@@ -15,7 +15,7 @@ _PERMISSIONS = _LEVELS[1:]
 
 
 def node_name(**options: Any) -> fields.String:
-    """Return the field of a name of bounded length; what else it may be is told where it is normalised."""
+    """Return the field of a name; what else it may be is told where it is normalised."""
     return fields.String(validate=validate.Length(max=1024), **options)
 
 
