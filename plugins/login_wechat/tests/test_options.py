@@ -37,3 +37,17 @@ def test_only_origins_may_embed(origin: str) -> None:
     assert WeChatOptions(apps={}, embedders=("https://app.example.org", "http://localhost:3000"))
     with pytest.raises(ValueError, match=r"^embedders: must be like"):
         WeChatOptions(apps={}, embedders=(origin,))
+
+
+@pytest.mark.parametrize("key", ["open_url", "api_url"])
+@pytest.mark.parametrize(
+    "url", ["http://api.example.org", "ftp://127.0.0.1", "https://", "http://10.0.0.1"]
+)
+def test_secrets_go_nowhere_that_others_can_read(key: str, url: str) -> None:
+    with pytest.raises(ValueError, match=f"^{key}: must begin with https://"):
+        WeChatOptions(apps={}, **{key: url})
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1:8090", "http://[::1]:8090", "http://localhost:8090"])
+def test_a_platform_on_this_machine_needs_no_tls(url: str) -> None:
+    assert WeChatOptions(apps={}, open_url=url, api_url=url).api_url == url

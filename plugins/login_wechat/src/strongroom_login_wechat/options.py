@@ -2,6 +2,8 @@
 
 import re
 from dataclasses import dataclass
+from ipaddress import ip_address
+from urllib.parse import urlsplit
 
 from strongroom.plugin_api import option
 
@@ -69,3 +71,23 @@ class WeChatOptions:
         for origin in self.embedders:
             if not re.fullmatch(r"https?://[A-Za-z0-9.-]+(:[0-9]{1,5})?", origin):
                 raise ValueError('embedders: must be like "https://app.example.org", without a path')
+        for name, url in (("open_url", self.open_url), ("api_url", self.api_url)):
+            if not _is_private(url):
+                raise ValueError(f"{name}: must begin with https://, for secrets go there")
+
+
+def _is_private(url: str) -> bool:
+    """Return whether nobody on the way can read what is sent to a URL."""
+    parts = urlsplit(url)
+    if parts.scheme == "https":
+        return bool(parts.hostname)
+    return parts.scheme == "http" and _is_loopback(parts.hostname or "")
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
