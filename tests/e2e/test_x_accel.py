@@ -72,7 +72,7 @@ def front(tmp_path: Path, server: Server) -> Iterator[str]:
 def wait_until_answering(url: str) -> None:
     def is_answering() -> bool:
         with suppress(ConnectionError):
-            return Client(url).request("GET", "/openapi.json").status == 200
+            return Client(url).request("GET", "/livez").status == 200
         return False
 
     wait_until(is_answering, START_SECONDS)

@@ -32,7 +32,7 @@ VARIABLE = [
 SCRIPT = """\
 set -eu
 trap 'kill $(jobs -p) 2>/dev/null || :; wait || :' EXIT
-wait_for_server() {{ until curl -sf {url}/openapi.json >/dev/null; do kill -0 $1; sleep 0.1; done; }}
+wait_for_server() {{ until curl -sf {url}/livez >/dev/null; do kill -0 $1; sleep 0.1; done; }}
 """
 
 

@@ -128,7 +128,7 @@ def wait_until_answering(server: Server, output: Path) -> None:
         if server.process.poll() is not None:
             raise AssertionError(f"the server ended: {output.read_text()}")
         try:
-            with urllib.request.urlopen(f"{server.url}/openapi.json", timeout=5):
+            with urllib.request.urlopen(f"{server.url}/livez", timeout=5):
                 return
         except (urllib.error.URLError, ConnectionError):
             time.sleep(0.02)

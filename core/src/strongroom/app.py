@@ -31,7 +31,7 @@ from strongroom.web.envelope import PublicUrl
 from strongroom.web.errors import register_error_handlers
 from strongroom.web.guard import TokenVerifier
 from strongroom.web.metering import Metered, register_route_notes
-from strongroom.web.openapi import create_api
+from strongroom.web.openapi import Description, serve_description
 from strongroom.web.requests import TrustedProxies, register_request_hooks
 from strongroom.web.reserved import reserve_paths
 from strongroom.web.wsgi import HonestLength, LingeringRefusal
@@ -120,12 +120,13 @@ def _request_limits(app: Flask, container: Container) -> RequestLimits:
 
 def _register_routes(app: Flask, container: Container) -> None:
     base_path = container.settings.server.base_path
-    api = create_api(
-        app, version=__version__, server_url=container.settings.public_root, base_path=base_path
-    )
     server = PluginServer(container.settings, container.identity.login_methods)
     asked = container.selection.plugins.ask("register_blueprints", server=server)
     plugin_blueprints = [item for _, item in asked]
-    for blueprint in (*BLUEPRINTS, *plugin_blueprints):
-        api.register_blueprint(blueprint, url_prefix=base_path + (blueprint.url_prefix or ""))
+    blueprints = (*BLUEPRINTS, *plugin_blueprints)
+    for blueprint in blueprints:
+        app.register_blueprint(blueprint, url_prefix=base_path + (blueprint.url_prefix or ""))
     reserve_paths(app, base_path)
+    root = container.settings.public_root
+    description = Description(blueprints, version=__version__, server_url=root, base_path=base_path)
+    serve_description(app, description, base_path)
