@@ -24,7 +24,10 @@ $(INSTALLED): requirements.lock $(PROJECTS)
 serve: install ## Run a development server on http://127.0.0.1:8000
 	$(BIN)/strongroom serve
 
+# Tests start commands by the hundred, which would each compile everything anew where the
+# environment forbids Python to keep what it has compiled.
 test: install ## Run all tests, on SQLite and on PostgreSQL
+	$(BIN)/python -m compileall -q core/src $(addsuffix /src,$(PLUGINS))
 	$(BIN)/pytest -n auto --dist loadscope
 
 test-timing: install ## Show that no time tells who has an account; wants an idle machine

@@ -25,6 +25,7 @@ from strongroom.web.guard import Access, guarded
 ViewT = TypeVar("ViewT", bound=Callable[..., Any])
 
 ErrorKinds = Sequence[type[StrongroomError] | ErrorKind]
+Json = dict[str, Any]
 
 _TOKEN: Final[list[dict[str, list[str]]]] = [{"bearer": []}, {"accessToken": []}]
 _SECURITY: Final[Mapping[Access, list[dict[str, list[str]]]]] = {
@@ -95,12 +96,10 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
                         handler
                     )
             limited = (TooManyRequests, Unavailable) if limit else ()
-            described = _described(access, (*errors, *limited), takes_input=bool(body or query))
-            for code, description in described:
-                handler = self.alt_response(code, schema=ErrorSchema, description=description)(handler)
-            operation: dict[str, Any] = {"operationId": _camel_case(view.__name__), **(document or {})}
-            operation["security"] = _SECURITY[access]
-            handler = guarded(self.doc(**operation)(handler), access)
+            refusals = _refusals(access, (*errors, *limited), takes_input=bool(body or query))
+            handler = guarded(
+                self.doc(**_operation(view, access, refusals, document or {}))(handler), access
+            )
             handler.__strongroom_access__ = access  # type: ignore[attr-defined]
             handler.__strongroom_limit__ = limit  # type: ignore[attr-defined]
             self.route(path, methods=[method])(handler)
@@ -115,17 +114,33 @@ def limit_of(view: Callable[..., Any]) -> str | None:
     return limit
 
 
-def _described(access: Access, errors: ErrorKinds, *, takes_input: bool) -> list[tuple[int, str]]:
+def _operation(
+    view: Callable[..., Any], access: Access, refusals: Json, document: Mapping[str, Any]
+) -> Json:
+    """Return what the description says of a view, beside what its schemas say."""
+    return {
+        "operationId": _camel_case(view.__name__),
+        **document,
+        "responses": {**refusals, **document.get("responses", {})},
+        "security": _SECURITY[access],
+    }
+
+
+def _refusals(access: Access, errors: ErrorKinds, *, takes_input: bool) -> Json:
+    """Return the responses that are errors, by their status."""
     kinds = set(errors)
     if takes_input:
         kinds.add(ValidationFailed)
     if access in (Access.USER, Access.ADMIN):
         kinds |= {TokenRequired, TokenInvalid}
     ordered = sorted(kinds, key=lambda kind: (kind.status, kind.code))
-    return [
-        (status, "; ".join(f"`{kind.code}`: {kind.message}" for kind in group))
+    return {
+        str(status): {
+            "description": "; ".join(f"`{kind.code}`: {kind.message}" for kind in group),
+            "content": {"application/json": {"schema": ErrorSchema}},
+        }
         for status, group in groupby(ordered, key=lambda kind: kind.status)
-    ]
+    }
 
 
 def _camel_case(name: str) -> str:
