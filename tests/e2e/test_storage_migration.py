@@ -28,7 +28,7 @@ from tests.support.stores import oss_store, s3_store
 
 logger = logging.getLogger(__name__)
 
-FILES = int(os.environ.get("STRONGROOM_TEST_MIGRATED_FILES", "200"))
+FILES = int(os.environ.get("STRONGROOM_TEST_MIGRATED_FILES", "100"))
 UPLOADERS, DOWNLOADERS = 2, 4
 PAUSE = 0.02
 PATIENCE = 1200
