@@ -8,6 +8,7 @@ from flask import Flask
 from strongroom.accounts.credential_views import blueprint as credentials_blueprint
 from strongroom.accounts.views import blueprint as users_blueprint
 from strongroom.assembly.container import Container, build
+from strongroom.assembly.fast_path import fast_routes
 from strongroom.audit.views import blueprint as audit_blueprint
 from strongroom.authorizations.views import blueprint as authorizations_blueprint
 from strongroom.business_files.views import blueprint as business_files_blueprint
@@ -29,12 +30,13 @@ from strongroom.version import __version__
 from strongroom.web.components import provide, use
 from strongroom.web.envelope import PublicUrl
 from strongroom.web.errors import register_error_handlers
+from strongroom.web.fast_path import FastPath
 from strongroom.web.guard import TokenVerifier
 from strongroom.web.metering import Metered, register_route_notes
 from strongroom.web.openapi import Description, serve_description
 from strongroom.web.requests import TrustedProxies, register_request_hooks
 from strongroom.web.reserved import reserve_paths
-from strongroom.web.wsgi import HonestLength, LingeringRefusal
+from strongroom.web.wsgi import HonestLength, LingeringRefusal, WsgiApp
 
 MAX_JSON_BYTES = 1024 * 1024
 
@@ -56,8 +58,15 @@ BLUEPRINTS = (
 )
 
 
-def create_app(configuration: Configuration, clock: Clock | None = None) -> Flask:
+def create_app(
+    configuration: Configuration, clock: Clock | None = None, *, fast_path: bool = True
+) -> Flask:
     """Make the application of one process.
+
+    Args:
+        configuration: what it serves.
+        clock: the time, if not the machine's.
+        fast_path: whether hot requests may pass Flask by.
 
     Raises:
         ConfigurationError: the configuration cannot be served.
@@ -71,6 +80,7 @@ def create_app(configuration: Configuration, clock: Clock | None = None) -> Flas
     register_request_hooks(app)
     register_error_handlers(app)
     limits = _request_limits(app, container)
+    hooks = _hooks_of_all_requests(app)
     try:
         _register_routes(app, container)
     except PluginError as error:
@@ -80,10 +90,23 @@ def create_app(configuration: Configuration, clock: Clock | None = None) -> Flas
     limits.guard_routes(app)
     # As Flask documents it.
     app.wsgi_app = LingeringRefusal(HonestLength(app.wsgi_app))  # type: ignore[method-assign]
+    if fast_path and _hooks_of_all_requests(app) == hooks:
+        app.wsgi_app = _fast_path(app.wsgi_app, container)  # type: ignore[method-assign]
     if container.base.metrics or container.settings.logging.requests:
         register_route_notes(app)
         app.wsgi_app = Metered(app.wsgi_app, container.base.metrics)  # type: ignore[method-assign]
     return app
+
+
+def _hooks_of_all_requests(app: Flask) -> int:
+    """Return how many there are: what a plugin wants to do with every request, it does in Flask."""
+    kinds = (app.before_request_funcs, app.after_request_funcs, app.teardown_request_funcs)
+    return sum(len(kind.get(None, ())) for kind in (*kinds, app.url_value_preprocessors))
+
+
+def _fast_path(app: WsgiApp, container: Container) -> FastPath:
+    base_path = container.settings.server.base_path
+    return FastPath(app, base_path, fast_routes(container), container.identity.authorizations.claims)
 
 
 def container_of(app: Flask) -> Container:

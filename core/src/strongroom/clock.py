@@ -2,6 +2,7 @@
 
 import time
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Protocol
 
 
@@ -21,10 +22,16 @@ class SystemClock:
 
 def iso_format(milliseconds: int) -> str:
     """Return a point in time as ISO 8601 in UTC, to the millisecond."""
-    moment = datetime.fromtimestamp(milliseconds / 1000, tz=UTC)
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    seconds, rest = divmod(milliseconds, 1000)
+    return f"{_to_the_second(seconds)}.{rest:03d}Z"
 
 
 def next_revision(previous: int, now: int) -> int:
     """Return the revision after ``previous``: the time, unless the clock has not moved since."""
     return max(now, previous + 1)
+
+
+# What is on one page was often made in the same few seconds, and is asked for again and again.
+@lru_cache(maxsize=4096)
+def _to_the_second(seconds: int) -> str:
+    return datetime.fromtimestamp(seconds, tz=UTC).isoformat().removesuffix("+00:00")

@@ -9,7 +9,7 @@ from strongroom.authorizations.minting import IssuedTokens, TokenMint
 from strongroom.authorizations.models import Authorization
 from strongroom.authorizations.refresh import RefreshTokens
 from strongroom.authorizations.sessions import Sessions
-from strongroom.authorizations.tokens import TokenSigner, parse_token_id
+from strongroom.authorizations.tokens import TokenClaims, TokenSigner, parse_token_id
 from strongroom.database import Database
 from strongroom.errors import NotFound, TokenInvalid, UserSuspended
 from strongroom.identity import Identity, Origin
@@ -54,6 +54,14 @@ class AuthorizationService:
         """Delete the authorizations and refresh tokens that have expired, and return how many."""
         pruned = self._refresh_tokens.prune(self._database)
         return pruned + self._sessions.prune(self._database)
+
+    def claims(self, token: str) -> TokenClaims:
+        """Return what an access token says, revoked or not.
+
+        Raises:
+            TokenInvalid: it is forged, or has expired.
+        """
+        return self._signer.check(token)
 
     def verify(self, token: str) -> Identity:
         """Return whom an access token stands for.

@@ -3,7 +3,17 @@
 import logging
 from typing import Final
 
-from sqlalchemy import ColumnElement, Connection, bindparam, delete, func, insert, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    FromClause,
+    bindparam,
+    delete,
+    func,
+    insert,
+    select,
+    update,
+)
 from sqlalchemy.exc import SQLAlchemyError
 
 from strongroom.authorizations.models import Authorization, authorizations
@@ -25,6 +35,27 @@ _LOGINS_LOCK: Final = 0x41555448
 _BY_ID: Final = select(authorizations).where(authorizations.c.id == bindparam("id"))
 
 logger = logging.getLogger(__name__)
+
+
+def good_authorization() -> FromClause:
+    """Return ``last_seen_at`` of a token's authorization, if it was not revoked.
+
+    A part of a query, whose parameters ``authorization_id`` and ``user_id`` are what the token says.
+    """
+    return (
+        select(authorizations.c.last_seen_at)
+        .where(
+            authorizations.c.id == bindparam("authorization_id"),
+            authorizations.c.user_id == bindparam("user_id"),
+            authorizations.c.revoked_at.is_(None),
+        )
+        .subquery("authorization")
+    )
+
+
+def was_seen_lately(last_seen_at: int, now: int) -> bool:
+    """Return whether nothing has to be written down of an authorization's use."""
+    return last_seen_at > now - SEEN_INTERVAL
 
 
 class Sessions:
@@ -124,7 +155,7 @@ class Sessions:
         It is written in a transaction of its own, and a request never fails by it.
         """
         now = self._clock.now()
-        if authorization.last_seen_at > now - SEEN_INTERVAL:
+        if was_seen_lately(authorization.last_seen_at, now):
             return
         statement = (
             update(authorizations)

@@ -1,12 +1,14 @@
 """Access tokens: JWTs (RFC 9068) of one algorithm and one issuer, fixed by configuration."""
 
 from dataclasses import dataclass
+from threading import Lock
 from typing import Any, Final
 
 from joserfc import jws, jwt
 from joserfc.errors import JoseError
 
 from strongroom.authorizations.key_file import KeyFile
+from strongroom.authorizations.keys import KeyRing
 from strongroom.clock import Clock
 from strongroom.errors import TokenInvalid
 from strongroom.ids import is_id
@@ -42,6 +44,7 @@ class TokenSigner:
         self._issuer = issuer
         self.lifetime = lifetime
         self._clock = clock
+        self._verified = VerifiedTokens()
 
     def issue(self, user_id: str, authorization_id: str, serial: int) -> tuple[str, int]:
         """Return a new token, and when it expires, in milliseconds since the Unix epoch."""
@@ -71,8 +74,18 @@ class TokenSigner:
         Raises:
             TokenInvalid: it was not issued here, was changed, or has expired.
         """
+        ring = self._keys.ring()
+        claims = self._verified.recall(ring, token)
+        if claims is None:
+            claims = self._verify(ring, token)
+            self._verified.remember(ring, token, claims)
+        if claims.expires_at <= self._clock.now():
+            raise TokenInvalid
+        return claims
+
+    def _verify(self, ring: KeyRing, token: str) -> TokenClaims:
         try:
-            claims = self._verified_claims(token)
+            claims = _signed_claims(ring, token)
             authorization_id, serial = parse_token_id(claims["jti"])
             expires_at = int(claims["exp"]) * 1000
             fits = claims["iss"] == claims["aud"] == self._issuer and expires_at > self._clock.now()
@@ -83,18 +96,49 @@ class TokenSigner:
             raise TokenInvalid
         return TokenClaims(user_id, authorization_id, serial, expires_at)
 
-    def _verified_claims(self, token: str) -> dict[str, Any]:
-        if len(token) > MAX_LENGTH:
-            raise ValueError("too long")
-        header = jws.extract_compact(token.encode("ascii")).headers()
-        # Names outside of the set, "crit" and "jwk" among them, could only ask for something unusual.
-        if set(header) != _HEADER_NAMES or header["typ"] != _TYPE:
-            raise ValueError("unusual header")
-        ring = self._keys.ring()
-        key = ring.find(header["kid"])
-        if key is None:
-            raise ValueError("unknown key")
-        return jwt.decode(token, key, algorithms=[ring.algorithm]).claims
+
+class VerifiedTokens:
+    """What tokens say whose signature was verified, for as long as the keys stay as they were.
+
+    To verify a signature costs more than all else that a short answer takes. Whether a token has
+    expired, or was revoked, is not remembered.
+
+    Args:
+        capacity: how many are remembered; then the oldest make room.
+    """
+
+    def __init__(self, capacity: int = 4096) -> None:
+        self._capacity = capacity
+        self._lock = Lock()
+        self._known: tuple[KeyRing | None, dict[str, TokenClaims]] = (None, {})
+
+    def recall(self, ring: KeyRing, token: str) -> TokenClaims | None:
+        """Return what a token says, if the very same keys have verified it."""
+        verified_by, claims = self._known
+        return claims.get(token) if verified_by is ring else None
+
+    def remember(self, ring: KeyRing, token: str, claims: TokenClaims) -> None:
+        """Remember what a token says that keys have verified."""
+        with self._lock:
+            if self._known[0] is not ring:
+                self._known = (ring, {})
+            known = self._known[1]
+            while len(known) >= self._capacity:
+                del known[next(iter(known))]
+            known[token] = claims
+
+
+def _signed_claims(ring: KeyRing, token: str) -> dict[str, Any]:
+    if len(token) > MAX_LENGTH:
+        raise ValueError("too long")
+    header = jws.extract_compact(token.encode("ascii")).headers()
+    # Names outside of the set, "crit" and "jwk" among them, could only ask for something unusual.
+    if set(header) != _HEADER_NAMES or header["typ"] != _TYPE:
+        raise ValueError("unusual header")
+    key = ring.find(header["kid"])
+    if key is None:
+        raise ValueError("unknown key")
+    return jwt.decode(token, key, algorithms=[ring.algorithm]).claims
 
 
 def token_id(authorization_id: str, serial: int) -> str:

@@ -101,7 +101,8 @@ class DatabaseSettings:
         16,
         minimum=1,
         maximum=512,
-        help="Connections that a process keeps open; under load it opens as many more.",
+        help="Connections that a process keeps open; under load it opens as many more, and half as "
+        "many for hot reads.",
     )
 
     def __post_init__(self) -> None:

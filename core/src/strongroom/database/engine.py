@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine, event, make_url
+from sqlalchemy import Connection, Dialect, Engine, create_engine, event, make_url
+from sqlalchemy.dialects import sqlite
 from sqlalchemy.exc import DBAPIError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
@@ -24,6 +25,7 @@ _BUSY_SECONDS = 30
 _POOL_SECONDS = 10
 _AWAY_ON_SQLITE = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_CANTOPEN})
 _WRITING = "strongroom_writing"
+_SQLITE_ARGUMENTS = {"timeout": _BUSY_SECONDS, "check_same_thread": False}
 
 
 class Database:
@@ -80,6 +82,34 @@ class Database:
         with self._only_one(), _unavailable_when_away(), engine.begin() as connection:
             yield connection
 
+    @property
+    def driver_error(self) -> type[Exception]:
+        """What the driver raises, whatever went wrong."""
+        error: type[Exception] = self.engine.dialect.loaded_dbapi.Error
+        return error
+
+    def driver_dialect(self) -> Dialect:
+        """Return a dialect that names parameters, for statements that the driver is given as text."""
+        is_sqlite = self.engine.dialect.name == "sqlite"
+        return sqlite.dialect(paramstyle="named") if is_sqlite else self.engine.dialect
+
+    def connect_reader(self) -> Any:
+        """Return a connection of the driver, in no pool, on which each query is a transaction.
+
+        Raises:
+            driver_error: the database does not answer.
+        """
+        dialect = self.engine.dialect
+        positional, named = dialect.create_connect_args(self.engine.url)
+        if dialect.name == "sqlite":
+            connection = dialect.connect(*positional, **{**named, **_SQLITE_ARGUMENTS})
+            _prepare_sqlite(connection, None)
+            connection.execute("PRAGMA query_only = ON")
+            return connection
+        connection = dialect.connect(*positional, **named, autocommit=True)
+        connection.execute("SET default_transaction_read_only = on")
+        return connection
+
     def close(self) -> None:
         """Close every connection."""
         self.engine.dispose()
@@ -116,7 +146,7 @@ def _sqlite_engine(url: str, pool_size: int) -> Engine:
         max_overflow=pool_size,
         pool_timeout=_POOL_SECONDS,
         hide_parameters=True,
-        connect_args={"timeout": _BUSY_SECONDS, "check_same_thread": False},
+        connect_args=_SQLITE_ARGUMENTS,
     )
     event.listen(engine, "connect", _prepare_sqlite)
     event.listen(engine, "begin", _begin_sqlite)

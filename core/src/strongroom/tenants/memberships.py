@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from sqlalchemy import Connection, bindparam, delete, func, select
+from sqlalchemy import Connection, FromClause, bindparam, delete, func, select
 
 from strongroom.clock import Clock
 from strongroom.database.upsert import insert
@@ -21,6 +21,11 @@ _ROLE: Final = select(tenant_members.c.role).where(
 _TURN: Final = (
     select(tenants.c.id).where(tenants.c.id == bindparam("tenant_id")).with_for_update(key_share=True)
 )
+
+
+def membership() -> FromClause:
+    """Return the ``role`` of a member: a part of a query, with the parameters of :data:`_ROLE`."""
+    return _ROLE.subquery("membership")
 
 
 class Memberships:

@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, Protocol
 
 from flask import Flask, g, has_request_context, request
@@ -40,11 +40,17 @@ def current_request_id() -> str | None:
     return g.get("request_id") if has_request_context() else None
 
 
-def _note(response: Any) -> Any:
-    seen = request.environ.get(_SEEN)
+def note_route(environ: Mapping[str, Any], route: str, request_id: str) -> None:
+    """Tell :class:`Metered`, if it is there, of a request's route and id."""
+    seen = environ.get(_SEEN)
     if seen is not None:
-        seen["route"] = request.url_rule.rule if request.url_rule else NO_ROUTE
-        seen["request_id"] = g.request_id
+        seen["route"] = route
+        seen["request_id"] = request_id
+
+
+def _note(response: Any) -> Any:
+    route = request.url_rule.rule if request.url_rule else NO_ROUTE
+    note_route(request.environ, route, g.request_id)
     return response
 
 
@@ -72,6 +78,11 @@ class Metered:
         except BaseException:
             passage.end()
             raise
+        if isinstance(answer, list):
+            # It is there already; a server that knows that sends it in one go.
+            passage.sent = sum(map(len, answer))
+            passage.end()
+            return answer
         return _Measured(answer, passage)
 
 

@@ -4,6 +4,7 @@ import ipaddress
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 from uuid import uuid4
 
 from flask import Flask, Response, g, request
@@ -12,6 +13,12 @@ from strongroom.errors import NotFound
 from strongroom.identity import Origin
 from strongroom.plugin_api.login import Client
 from strongroom.web.components import use
+
+SHARED_HEADERS: Final = {"X-Content-Type-Options": "nosniff"}
+"""What every answer says, besides the id of its request."""
+
+NO_STORE: Final = "no-store"
+"""How answers are cached that were asked for with a token, unless they say otherwise."""
 
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
@@ -46,9 +53,13 @@ def origin() -> Origin:
     return Origin(sender.address, sender.user_agent, g.request_id)
 
 
+def request_id_for(offered: str) -> str:
+    """Return the id that a request offers, if it may be one, or else a new one."""
+    return offered if _REQUEST_ID.fullmatch(offered) else uuid4().hex
+
+
 def _begin() -> None:
-    offered = request.headers.get("X-Request-Id", "")
-    g.request_id = offered if _REQUEST_ID.fullmatch(offered) else uuid4().hex
+    g.request_id = request_id_for(request.headers.get("X-Request-Id", ""))
     # No id and no name holds it, and not every database takes it for text.
     if "\0" in request.path:
         raise NotFound
@@ -57,9 +68,9 @@ def _begin() -> None:
 def _finish(response: Response) -> Response:
     headers = response.headers
     headers["X-Request-Id"] = g.request_id
-    headers["X-Content-Type-Options"] = "nosniff"
+    headers.update(SHARED_HEADERS)
     if "Cache-Control" not in headers and (request.method != "GET" or _carries_token()):
-        headers["Cache-Control"] = "no-store"
+        headers["Cache-Control"] = NO_STORE
     return response
 
 

@@ -1,0 +1,14 @@
+"""The routes that are answered fast."""
+
+from strongroom.assembly.container import Container
+from strongroom.database.prepared import Reader
+from strongroom.files.fast_path.details import FastDetails
+from strongroom.web.fast_path import FastRoute
+
+
+def fast_routes(container: Container) -> list[FastRoute]:
+    """Return the routes, the hottest first."""
+    base = container.base
+    reader = Reader(base.database, connections=-(-base.settings.database.pool_size // 2))
+    base.resources.callback(reader.close)
+    return [FastDetails(reader, base.clock).route()]

@@ -1,0 +1,1 @@
+"""The fast path of files; see :mod:`strongroom.web.fast_path`."""

@@ -1,0 +1,27 @@
+"""The details of a file or folder, fast."""
+
+from strongroom.clock import Clock
+from strongroom.database.prepared import Reader
+from strongroom.files.fast_path.looking import NodeLookup, look_up
+from strongroom.files.fast_path.rendering import as_json, render
+from strongroom.web.fast_path import FastRoute, PlainAnswer, PlainGet
+
+
+class FastDetails:
+    """Answers with one node."""
+
+    def __init__(self, reader: Reader, clock: Clock) -> None:
+        self._lookup = NodeLookup(reader, clock, look_up())
+
+    def route(self) -> FastRoute:
+        """Return what is answered."""
+        return FastRoute("/api/v1/tenants/<tenant_id>/files/<file_id>", self._answer)
+
+    def _answer(self, request: PlainGet) -> PlainAnswer | None:
+        if request.query:
+            return None
+        seen = self._lookup.find(request.claims, request.places, request.places["file_id"])
+        if seen is None:
+            return None
+        tag = ("ETag", f'"{seen.view.node.revision}"')
+        return as_json(render(seen.view), tag)

@@ -1,0 +1,100 @@
+"""What one server process answers fast, another one has ended: the very next request is refused."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.client import Client
+from tests.support.server import Server, free_port, serving, write_config
+
+
+@pytest.fixture
+def servers(tmp_path: Path, database_url: str) -> Iterator[tuple[Server, Server]]:
+    """Two server processes with the same database, keys and files."""
+    first, second = write_config(tmp_path, database_url), tmp_path / "second.toml"
+    alike = '[server]\nworkers = 1\npublic_url = "https://files.example.com"'
+    first.write_text(first.read_text().replace("[server]", alike))
+    port = next(line for line in first.read_text().splitlines() if line.startswith("port"))
+    second.write_text(first.read_text().replace(port, f"port = {free_port()}"))
+    with ExitStack() as stack:
+        one, other = (stack.enter_context(serving(config)) for config in (first, second))
+        one.create_user("alice@example.com")
+        one.create_user("bob@example.com")
+        one.create_user("root@example.com", "Correct1Horse", "--admin")
+        yield one, other
+
+
+class Scene:
+    """A file that Bob was granted, as he sees it at one server while the other changes it."""
+
+    def __init__(self, servers: tuple[Server, Server]) -> None:
+        changing, self.asked = servers
+        self.alice = Client.logged_in(changing.url, "alice@example.com")
+        self.root = Client.logged_in(changing.url, "root@example.com")
+        self.bob = Client.logged_in(changing.url, "bob@example.com")
+        self.bob_id = self.bob.expect(200, "GET", "/users/me").json()["id"]
+        self.tenant = self.alice.make_tenant("Acme")
+        member = f"{self.tenant}/members/{self.bob_id}"
+        self.alice.expect(200, "PUT", member, {"role": "member"})
+        self.file = f"{self.tenant}/files/{self.alice.upload(self.tenant, 'a.txt', b'before')['id']}"
+        self.grant()
+
+    def grant(self, **more: str) -> None:
+        body = {"ownerId": self.bob_id, "permission": "read", **more}
+        self.alice.expect(201, "POST", f"{self.file}/owners", body)
+
+    def seen(self) -> set[int]:
+        """Return what Bob is answered at the other server: for the details, the list, the content."""
+        bob = Client(self.asked.url, self.bob.token)
+        top = f"{self.tenant}/owners/me/files"
+        return {bob.request("GET", path).status for path in (self.file, f"{self.file}/download", top)}
+
+
+@pytest.fixture
+def scene(servers: tuple[Server, Server]) -> Scene:
+    scene = Scene(servers)
+    assert scene.seen() == {200}
+    return scene
+
+
+def test_a_token_that_was_revoked_is_refused(scene: Scene) -> None:
+    scene.bob.expect(200, "DELETE", "/authorizations/current")
+    assert scene.seen() == {401}
+
+
+def test_a_suspended_user_is_refused(scene: Scene) -> None:
+    scene.root.expect(200, "POST", f"/users/{scene.bob_id}/suspension")
+    assert scene.seen() == {401}
+
+
+def test_a_token_whose_key_was_taken_out_is_refused(scene: Scene, tmp_path: Path) -> None:
+    (keys,) = (tmp_path / "data").glob("*keys*.json")
+    keys.unlink()
+    scene.asked.command("keys", "rotate")
+    assert scene.seen() == {401}
+
+
+def test_a_grant_that_was_taken_back_shows_nothing_more(scene: Scene) -> None:
+    scene.alice.expect(200, "DELETE", f"{scene.file}/owners/{scene.bob_id}")
+    assert scene.seen() == {403, 200}
+    assert Client(scene.asked.url, scene.bob.token).files(scene.tenant) == []
+
+
+def test_a_membership_that_ended_shows_nothing_more(scene: Scene) -> None:
+    scene.alice.expect(200, "DELETE", f"{scene.tenant}/members/{scene.bob_id}")
+    assert scene.seen() == {403}
+
+
+def test_other_content_is_given_out_at_once(scene: Scene) -> None:
+    bob = Client(scene.asked.url, scene.bob.token)
+    for content in (b"after", b"and after that"):
+        assert scene.alice.request("PUT", f"{scene.file}/content", content).status == 200
+        assert bob.request("GET", f"{scene.file}/download").content == content
+        assert bob.expect(200, "GET", scene.file).json()["size"] == len(content)
+
+
+def test_what_was_deleted_is_gone(scene: Scene) -> None:
+    scene.alice.expect(200, "DELETE", scene.file)
+    assert scene.seen() == {404, 200}

@@ -1,0 +1,176 @@
+"""The fast path answers as the ordinary routes do, to the byte, and answers what it is there for."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.conftest import CONFIG
+from tests.rest.nasty_names import may_be_a_name, nasty_names
+from tests.rest.test_authorization_matrix import LEVELS, READ, UNKNOWN_ACTORS, Actor, World, make_world
+from tests.support.both_ways import BothWays, both_ways
+
+from strongroom.authorizations.sessions import SEEN_INTERVAL
+from strongroom.files.models import Permission
+from strongroom.testing.clock import HOUR, ManualClock
+
+MISSING = "01890000-0000-7000-8000-000000000000"
+
+
+@pytest.fixture
+def both(tmp_path: Path, database_url: str, clock: ManualClock) -> Iterator[BothWays]:
+    config = tmp_path / "strongroom.toml"
+    config.write_text(CONFIG.format(folder=tmp_path, database_url=database_url))
+    with both_ways(config, clock) as both:
+        yield both
+
+
+def may_read(actor: Actor) -> bool:
+    return actor not in UNKNOWN_ACTORS and LEVELS.get(actor, Permission.NONE) >= READ
+
+
+@pytest.fixture
+def world(both: BothWays) -> World:
+    return make_world(both.api)
+
+
+@pytest.mark.parametrize("target", ["file", "folder", "nested file", "nested folder"])
+def test_each_actor_is_answered_alike_and_fast_where_the_actor_may_look(
+    both: BothWays, world: World, target: str
+) -> None:
+    scene = world.scene(target)
+    for actor in Actor:
+        person = world.people[actor]
+        for node in (scene.node, MISSING, world.path.rpartition("/")[2]):
+            status, fast = both.ask(f"{world.path}/files/{node}", person)
+            assert fast == (status == 200) == (may_read(actor) and node == scene.node), actor
+
+
+def test_every_name_is_answered_alike(both: BothWays) -> None:
+    alice = both.api.person()
+    tenant = both.api.tenant(alice)
+    for name in nasty_names():
+        if may_be_a_name(name):
+            made = both.api.send(tenant, alice, name, b"content", query="?onConflict=rename").json
+            assert both.ask(f"{tenant}/files/{made['id']}", alice) == (200, True), name
+
+
+UNUSUAL = [
+    {"If-None-Match": "*"},
+    {"If-Match": '"1"'},
+    {"If-Modified-Since": "Sat, 01 Jan 2000 00:00:00 GMT"},
+    {"If-Unmodified-Since": "Sat, 01 Jan 2000 00:00:00 GMT"},
+    {"Expect": "100-continue"},
+    {"Transfer-Encoding": "chunked"},
+    {"X-Access-Token": "other"},
+]
+HARMLESS = [
+    {"Accept": "text/html"},
+    {"Accept-Encoding": "gzip"},
+    {"Origin": "https://elsewhere.example.com"},
+    {"Cookie": "a=b"},
+    {"Host": "elsewhere.example.com"},
+    {"X-Forwarded-For": "192.0.2.1"},
+    {"Content-Type": "application/json"},
+]
+
+
+def test_what_is_asked_for_in_an_unusual_way_is_answered_alike(both: BothWays) -> None:
+    alice = both.api.person()
+    tenant = both.api.tenant(alice)
+    path = f"{tenant}/files/{both.api.upload(tenant, alice, 'a.txt', b'content')['id']}"
+    for headers in UNUSUAL:
+        assert not both.ask(path, alice, headers=headers)[1], headers
+    for headers in HARMLESS:
+        assert both.ask(path, alice, headers=headers) == (200, True), headers
+    for method in ("HEAD", "OPTIONS", "POST", "PUT", "TRACE", "NONSENSE"):
+        assert not both.ask(path, alice, method=method)[1], method
+    for suffix in ("?a=b", "?", "/", "%00", "%0A", "//", "?access_token=x"):
+        both.ask(path + suffix, alice)
+    for environ in ({"SCRIPT_NAME": "/elsewhere"}, {"CONTENT_LENGTH": "2"}):
+        assert not both.ask(path, alice, environ=environ)[1], environ
+    for host in ("", "a b", "a@b", "[::1", "a:b", "\xff"):
+        both.ask(path, alice, environ={"HTTP_HOST": host})
+
+
+def test_each_way_to_present_a_token_is_answered_alike(both: BothWays) -> None:
+    alice = both.api.person()
+    tenant = both.api.tenant(alice)
+    path = f"{tenant}/files/{both.api.upload(tenant, alice, 'a.txt', b'content')['id']}"
+    token = alice.token or ""
+    good = [{"Authorization": f"Bearer {token}"}, {"X-Access-Token": token}]
+    for headers in good:
+        assert both.ask(path, headers=headers) == (200, True)
+    for value in (
+        f"bearer {token}",
+        f"Bearer  {token}",
+        f"Bearer {token} ",
+        "Basic YTpi",
+        "",
+        "Bearer ",
+    ):
+        both.ask(path, headers={"Authorization": value})
+        both.ask(path, headers={"Authorization": value, "X-Access-Token": token})
+    for value in ("", " ", f" {token}", token + "x", token[:-1], "é", f"{token}, {token}", "x" * 5000):
+        assert not both.ask(path, headers={"X-Access-Token": value})[1], value
+
+
+def test_a_request_has_the_id_that_it_offers_if_that_may_be_one(both: BothWays) -> None:
+    alice = both.api.person()
+    tenant = both.api.tenant(alice)
+    path = f"{tenant}/files/{both.api.upload(tenant, alice, 'a.txt', b'content')['id']}"
+    answer = both.api.get(path, by=alice, headers={"X-Request-Id": "mine"})
+    assert answer.headers["X-Request-Id"] == "mine"
+    given = {both.api.get(path, by=alice).headers["X-Request-Id"] for _ in range(2)}
+    assert len(given) == 2
+    odd = both.api.get(path, by=alice, headers={"X-Request-Id": "a b"}).headers["X-Request-Id"]
+    assert len(odd) == 32
+
+
+def test_a_login_that_is_in_use_is_seen_in_time(both: BothWays) -> None:
+    api, alice = both.api, both.api.person()
+    tenant = api.tenant(alice)
+    path = f"{tenant}/files/{api.upload(tenant, alice, 'a.txt', b'content')['id']}"
+    api.clock.advance(SEEN_INTERVAL - 1)
+    assert both.ask(path, alice) == (200, True)
+    api.clock.advance(1)
+    assert api.get(path, by=alice).status_code == 200
+    (login,) = api.get("/users/me/authorizations", by=alice).json["data"]
+    assert login["lastSeenAt"] > login["createdAt"]
+    assert both.ask(path, alice) == (200, True)
+
+
+def test_a_token_that_expires_or_is_revoked_between_two_requests_is_refused(both: BothWays) -> None:
+    api = both.api
+    alice, bob = api.person(), api.person()
+    tenant = api.tenant(alice)
+    path = f"{tenant}/files/{api.upload(tenant, alice, 'a.txt', b'content')['id']}"
+    api.join(tenant, alice, bob, "admin")
+    for person in (alice, bob):
+        assert both.ask(path, person) == (200, True)
+    assert api.delete("/authorizations/current", by=bob).status_code == 200
+    assert both.ask(path, bob) == (401, False)
+    assert both.ask(path, alice) == (200, True)
+    api.clock.advance(HOUR)
+    assert both.ask(path, alice) == (401, False)
+
+
+def test_a_grant_that_expires_or_is_taken_back_between_two_requests_shows_nothing_more(
+    both: BothWays,
+) -> None:
+    api = both.api
+    alice, bob = api.person(), api.person()
+    tenant = api.tenant(alice)
+    api.join(tenant, alice, bob)
+    folder = api.folder(tenant, alice, "folder")["id"]
+    path = f"{tenant}/files/{api.upload(tenant, alice, 'a.txt', b'content', folder)['id']}"
+    owners = f"{tenant}/files/{folder}/owners"
+    grant = {"ownerId": bob.id, "permission": "read"}
+    assert api.post(owners, grant, by=alice).status_code == 201
+    assert both.ask(path, bob) == (200, True)
+    assert api.delete(f"{owners}/{bob.id}", by=alice).status_code == 200
+    assert both.ask(path, bob) == (403, False)
+    ends = {"expiresAt": "2999-01-01T00:00:00Z"}
+    assert api.post(owners, {**grant, **ends}, by=alice).status_code == 201
+    assert both.ask(path, bob) == (200, True)
+    assert api.delete(f"{tenant}/members/{bob.id}", by=alice).status_code == 200
+    assert both.ask(path, bob) == (403, False)
