@@ -7,6 +7,7 @@ from sqlalchemy import text
 
 from strongroom.assembly.container import Container
 from strongroom.identity import Identity, Origin
+from strongroom.ids import new_id
 from strongroom.tenants.models import Role
 from strongroom.users.models import UserType
 
@@ -32,6 +33,11 @@ INSERT INTO grants (node_id, user_id, tenant_id, permission, expires_at, created
 SELECT id, :user, tenant_id, 3, NULL, 1, name, CASE WHEN parent_id = :own THEN NULL ELSE 0 END
 FROM nodes WHERE tenant_id = :tenant AND id <> :tenant AND id <> :foreign
 """
+_COUNTS: Final = """
+INSERT INTO folder_counts (folder_id, children)
+SELECT parent_id, count(*) FROM nodes
+WHERE tenant_id = :tenant AND parent_id IS NOT NULL GROUP BY parent_id
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +61,7 @@ def plant(container: Container, count: int) -> Forest:
     tenants = container.keeping.tenants
     tenant = tenants.create(admin, "Forest", Origin()).id
     tenants.put_member(admin, tenant, member.user_id, Role.MEMBER, Origin())
-    own, foreign = f"{tenant[:-1]}x", f"{tenant[:-1]}y"
+    own, foreign = new_id(), new_id()
     with container.database.write() as connection:
         for folder, parent, name, owner in (
             (tenant, None, "", admin),
@@ -69,6 +75,7 @@ def plant(container: Container, count: int) -> Forest:
             text(_FILES), {**names, "count": count, "shown": SHOWN, "owner": member.user_id}
         )
         connection.execute(text(_GRANTS), {**names, "user": member.user_id})
+        connection.execute(text(_COUNTS), {"tenant": tenant})
     _analyze(container)
     return Forest(tenant, member, own)
 

@@ -174,3 +174,95 @@ def test_a_grant_that_expires_or_is_taken_back_between_two_requests_shows_nothin
     assert both.ask(path, bob) == (200, True)
     assert api.delete(f"{tenant}/members/{bob.id}", by=alice).status_code == 200
     assert both.ask(path, bob) == (403, False)
+
+
+@pytest.mark.parametrize("target", ["folder", "nested folder"])
+def test_each_actor_gets_the_same_lists_and_fast_where_there_is_one(
+    both: BothWays, world: World, target: str
+) -> None:
+    scene = world.scene(target)
+    people = world.people
+    for number, actor in enumerate((Actor.CREATOR, Actor.WRITER, Actor.MANAGER, Actor.TENANT_ADMIN)):
+        both.api.upload(world.path, people[actor], f"{number}", b"content", scene.node)
+        both.api.upload(world.path, people[actor], f"{number} in the inbox", b"", world.inbox)
+    own = {"ownerId": people[Actor.READER].id, "permission": "manage"}
+    listed = both.api.get(f"{world.path}/owners/me/files/{scene.node}/files", by=people[Actor.CREATOR])
+    path = f"{world.path}/files/{listed.json['data'][0]['id']}/owners"
+    assert both.api.post(path, own, by=people[Actor.CREATOR]).status_code == 201
+    for actor in Actor:
+        top = f"{world.path}/owners/me/files"
+        status, fast = both.ask(top, people[actor])
+        assert fast == (status == 200) == (actor in LEVELS), actor
+        status, fast = both.ask(f"{top}/{scene.node}/files", people[actor])
+        assert fast == (status == 200) == may_read(actor), actor
+        for other in (MISSING, listed.json["data"][0]["id"], world.path.rpartition("/")[2]):
+            assert not both.ask(f"{top}/{other}/files", people[actor])[1], actor
+        for owner in (people[Actor.READER].id, "nobody"):
+            assert not both.ask(f"{world.path}/owners/{owner}/files", people[actor])[1], actor
+
+
+PAGES = [
+    "",
+    "?pageSize=1",
+    "?pageSize=3",
+    "?pageSize=3&pageNumber=2",
+    "?pageNumber=2&pageSize=3",
+    "?pageNumber=1",
+    "?pageSize=7&pageNumber=1",
+    "?pageSize=8",
+    "?pageSize=200",
+    "?pageNumber=2",
+    "?pageNumber=5&pageSize=3",
+]
+ODD_PAGES = [
+    "?pageSize=0",
+    "?pageSize=201",
+    "?pageSize=-1",
+    "?pageSize=1.5",
+    "?pageSize=",
+    "?pageSize=03",
+    "?pageSize=%33",
+    "?pageSize=3&pageSize=4",
+    "?pageSize=\u0663",
+    "?pageNumber=0",
+    "?pageNumber=2147483647",
+    "?pageNumber=2147483648",
+    "?pageNumber=99999999999999999999",
+    "?pageSize=3&other=1",
+    "?pageSize=3&",
+    "?&",
+    "?pagesize=3",
+]
+
+
+@pytest.mark.parametrize("names", [0, 7])
+def test_every_page_is_answered_alike(both: BothWays, names: int) -> None:
+    api = both.api
+    alice, bob = api.person(), api.person(name='Bob "the \u2028 Builder" \U0001f600')
+    tenant = api.tenant(alice)
+    api.join(tenant, alice, bob)
+    folder = api.folder(tenant, alice, "folder")["id"]
+    grant = {"ownerId": bob.id, "permission": "write"}
+    assert api.post(f"{tenant}/files/{folder}/owners", grant, by=alice).status_code == 201
+    for number in range(names):
+        api.upload(tenant, (alice, bob)[number % 2], f"{number}", b"content", folder)
+        api.upload(tenant, bob, f"{number}", b"content")
+    for who in (alice, bob):
+        for top in (f"{tenant}/owners/me/files", f"{tenant}/owners/me/files/{folder}/files"):
+            for query in PAGES:
+                assert both.ask(top + query, who) == (200, True), query
+            for query in ODD_PAGES:
+                assert not both.ask(top + query, who)[1], query
+
+
+def test_names_are_listed_alike(both: BothWays) -> None:
+    alice, bob = both.api.person(), both.api.person()
+    tenant = both.api.tenant(alice)
+    both.api.join(tenant, alice, bob)
+    for name in nasty_names():
+        if may_be_a_name(name):
+            both.api.send(tenant, bob, name, b"", query="?onConflict=rename")
+    for who in (alice, bob):
+        for number in (1, 2, 3):
+            path = f"{tenant}/owners/me/files?pageSize=150&pageNumber={number}"
+            assert both.ask(path, who) == (200, True)

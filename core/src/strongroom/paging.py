@@ -52,6 +52,7 @@ def seek_page(
     positions: Select[Any],
     paging: Paging,
     make: Callable[..., T],
+    count: Select[Any] | None = None,
 ) -> Page[T]:
     """Return a page, at about the same cost however deep it lies.
 
@@ -61,8 +62,10 @@ def seek_page(
         positions: what they are sorted by, unique, and found in one index alone.
         paging: which page.
         make: makes a row into a record.
+        count: tells how many there are; else they are counted.
     """
-    count = positions.with_only_columns(func.count(), maintain_column_froms=True)
+    if count is None:
+        count = positions.with_only_columns(func.count(), maintain_column_froms=True)
     total: int = connection.execute(count).scalar_one()
     if paging.offset >= total:
         return Page([], total, paging)

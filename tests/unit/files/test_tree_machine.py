@@ -2,6 +2,7 @@
 
 import io
 import os
+from collections import Counter
 from collections.abc import Callable
 from random import Random
 from typing import Any, TypeVar
@@ -18,7 +19,7 @@ from strongroom.errors import Forbidden, NameConflict, NotAFolder, NotFound, Str
 from strongroom.files.access import NodeView
 from strongroom.files.filing import OnConflict
 from strongroom.files.grants import Wish
-from strongroom.files.models import FOREVER, Permission, grants
+from strongroom.files.models import FOREVER, Permission, folder_counts, grants, nodes
 from strongroom.files.moving import Move
 from strongroom.identity import Identity, Origin
 from strongroom.paging import Paging
@@ -360,11 +361,15 @@ class TreeMachine(RuleBasedStateMachine):
             ]
 
     def teardown(self) -> None:
-        """Hold every grant against the model, with what it keeps of the folders around its node."""
+        """Hold against the model what grants keep of the folders around, and folders of what is in."""
         if not hasattr(self, "model"):
             return
+        of_tenant = nodes.c.tenant_id == self.tenant
         with self.api.container.database.read() as connection:
             rows = connection.execute(select(grants).where(grants.c.tenant_id == self.tenant)).all()
+            counted = select(folder_counts).join(nodes).where(of_tenant, folder_counts.c.children != 0)
+            counts = {row.folder_id: row.children for row in connection.execute(counted)}
+        assert counts == Counter(node.parent or self.tenant for node in self.model.nodes.values())
         kept = {(row.node_id, row.user_id): (row.node_name, row.parent_visible_until) for row in rows}
         assert kept == {
             (node.id, user): (

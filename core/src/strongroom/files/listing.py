@@ -1,6 +1,7 @@
 """Lists what a user can see."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from sqlalchemy import Connection, Row, func, literal, select
@@ -8,6 +9,7 @@ from sqlalchemy import Connection, Row, func, literal, select
 from strongroom.database import Database
 from strongroom.errors import Forbidden, NotAFolder
 from strongroom.files.access import AccessControl, NodeView
+from strongroom.files.counting import children_of
 from strongroom.files.models import Node, NodeType, Permission, grants, nodes
 from strongroom.identity import Identity
 from strongroom.paging import Page, Paging, seek_page
@@ -93,7 +95,9 @@ class FileListing:
             .where(nodes.c.parent_id == parent_id)
         )
         positions = select(nodes.c.name).where(nodes.c.parent_id == parent_id)
-        return seek_page(connection, query, positions, paging, lambda row: _view(row, inherited))
+        count = select(children_of(parent_id))
+        make = partial(_view, inherited=inherited)
+        return seek_page(connection, query, positions, paging, make, count)
 
     def _granted(
         self, connection: Connection, tenant_id: str, user_id: str, paging: Paging
@@ -107,7 +111,8 @@ class FileListing:
             .where(mine)
         )
         positions = select(grants.c.node_name, grants.c.node_id).where(mine)
-        return seek_page(connection, query, positions, paging, lambda row: _view(row, Permission.NONE))
+        make = partial(_view, inherited=Permission.NONE)
+        return seek_page(connection, query, positions, paging, make)
 
     def _summaries(self, connection: Connection, page: Page[NodeView]) -> Summaries:
         return self._users.summaries(connection, {view.node.owner_id for view in page.items})

@@ -95,6 +95,15 @@ nodes: Final = Table(
 """Each tenant has a root node, whose id is the tenant's and whose parent is null; it is never shown,
 and what lies in it has no folder as far as clients are told."""
 
+folder_counts: Final = Table(
+    "folder_counts",
+    metadata,
+    Column("folder_id", Id, ForeignKey("nodes.id", ondelete="CASCADE"), primary_key=True),
+    Column("children", BigInteger, nullable=False),
+)
+"""How many nodes lie in a folder; one that never held any has no row. Lists tell how long they are, and
+to count a million rows for that would take a hundred times as long as to find the page."""
+
 grants: Final = Table(
     "grants",
     metadata,

@@ -9,6 +9,7 @@ from sqlalchemy.exc import IntegrityError
 from strongroom.clock import Clock, next_revision
 from strongroom.database.upsert import insert as upsert
 from strongroom.errors import NameConflict, NotFound, RevisionConflict
+from strongroom.files import counting
 from strongroom.files.models import FOREVER, Node, NodeType, Permission, grants, nodes
 from strongroom.files.names import numbered
 from strongroom.files.paths import folders_around
@@ -105,6 +106,7 @@ class Tree:
             revision=now,
         )
         self._insert(connection, node)
+        counting.added(connection, place.parent_id)
         self._grant_to_creator(connection, node)
         return node
 
@@ -147,6 +149,8 @@ class Tree:
             repeated = update(grants).where(grants.c.node_id == node.id)
             connection.execute(repeated.values(node_name=name))
         if parent_id != node.parent_id:
+            counting.taken_out(connection, node.parent_id or "")
+            counting.added(connection, parent_id)
             self._visibility.moved(connection, changed.tenant_id, node.id, seen_before)
         return changed
 
@@ -168,6 +172,7 @@ class Tree:
         blob_keys = tuple(keys.scalars())
         size = connection.execute(select(func.sum(nodes.c.size)).where(within)).scalar_one()
         connection.execute(delete(nodes).where(within))
+        counting.taken_out(connection, node.parent_id or "")
         return RemovedSubtree(blob_keys, int(size))
 
     def _change(self, connection: Connection, node: Node, **values: Any) -> Node:

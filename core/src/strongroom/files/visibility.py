@@ -25,22 +25,19 @@ from strongroom.files.paths import folders_around
 _BATCH: Final = 500
 
 
-def _until() -> ColumnElement[int]:
-    return func.max(func.coalesce(grants.c.expires_at, FOREVER)).label("until")
-
-
 def _until_of_user() -> Select[Any]:
     path = folders_around()
-    return (
-        select(_until())
-        .join(path, grants.c.node_id == path.c.id)
-        .where(grants.c.user_id == bindparam("user_id"))
+    # For each folder around, so that no planner thinks of going through all grants of the user instead.
+    until = select(func.coalesce(grants.c.expires_at, FOREVER)).where(
+        grants.c.node_id == path.c.id, grants.c.user_id == bindparam("user_id")
     )
+    return select(func.max(until.scalar_subquery())).select_from(path)
 
 
 def _until_of_all() -> Select[Any]:
     path = folders_around()
-    query = select(grants.c.user_id, _until()).join(path, grants.c.node_id == path.c.id)
+    until = func.max(func.coalesce(grants.c.expires_at, FOREVER)).label("until")
+    query = select(grants.c.user_id, until).join(path, grants.c.node_id == path.c.id)
     return query.group_by(grants.c.user_id)
 
 

@@ -76,8 +76,11 @@ class UserService:
         return changed
 
     def summaries(self, connection: Connection, user_ids: Iterable[str]) -> list[dict[str, str]]:
-        """Return what stands in ``included`` for users that records refer to."""
-        return [
-            {"id": user.id, "type": "user", "name": user.name}
-            for user in self.find(connection, user_ids)
-        ]
+        """Return what stands in ``included`` for users that records refer to, in the order of ids."""
+        found = sorted(self.find(connection, user_ids), key=lambda user: user.id)
+        return [summary(user.id, user.name) for user in found]
+
+
+def summary(user_id: str, name: str) -> dict[str, str]:
+    """Return a user as ``included`` shows it."""
+    return {"id": user_id, "type": "user", "name": name}

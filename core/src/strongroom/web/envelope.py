@@ -1,7 +1,7 @@
 """The envelope of every collection, and the paging that goes with it."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, TypeVar
 from urllib.parse import quote, urlencode
@@ -24,6 +24,26 @@ class PublicUrl:
     """The scheme, host and port that clients reach the server by, as configured."""
 
     root: str
+
+
+@dataclass(frozen=True, slots=True)
+class Links:
+    """The URLs of a collection's pages.
+
+    Args:
+        root: of all URLs, as :class:`PublicUrl` has it.
+        path: of the collection.
+        others: what else is in the query.
+    """
+
+    root: str
+    path: str
+    others: Mapping[str, str] = field(default_factory=dict)
+
+    def to(self, number: int, size: int) -> str:
+        """Return the URL of a page."""
+        query = urlencode({**self.others, "pageSize": size, "pageNumber": number})
+        return f"{self.root}{quote(self.path)}?{query}"
 
 
 class PagingQuery(Schema):
@@ -99,20 +119,25 @@ def envelope(
     page: Page[T],
     present: Callable[[T], Any] = lambda record: record,
     included: Iterable[Mapping[str, str]] = (),
+    links: Links | None = None,
 ) -> dict[str, Any]:
-    """Return the body for a page: its records as ``present`` shows them, and what they refer to."""
+    """Return the body for a page: its records as ``present`` shows them, and what they refer to.
+
+    ``links`` lead to other pages, by default of what the current request asks for.
+    """
     return {
         "success": True,
-        "meta": _meta(page),
+        "meta": _meta(page, links or _current_links()),
         "data": [present(item) for item in page.items],
         "included": {summary["id"]: summary for summary in included},
     }
 
 
-def _meta(page: Page[Any]) -> dict[str, Any]:
+def _meta(page: Page[Any], links: Links) -> dict[str, Any]:
     number, size = page.paging.number, page.paging.size
     count = -(-page.total // size)
     has_previous, has_next = number > 1, number < count
+    previous = min(number - 1, max(count, 1))
     return {
         "totalCount": page.total,
         "pageSize": size,
@@ -121,13 +146,12 @@ def _meta(page: Page[Any]) -> dict[str, Any]:
         "isFirstPage": not has_previous,
         "isLastPage": not has_next,
         "hasPreviousPage": has_previous,
-        "previousPageLink": _link(min(number - 1, max(count, 1)), size) if has_previous else None,
+        "previousPageLink": links.to(previous, size) if has_previous else None,
         "hasNextPage": has_next,
-        "nextPageLink": _link(number + 1, size) if has_next else None,
+        "nextPageLink": links.to(number + 1, size) if has_next else None,
     }
 
 
-def _link(number: int, size: int) -> str:
+def _current_links() -> Links:
     others = {key: value for key, value in request.args.items() if key not in ("pageSize", "pageNumber")}
-    query = urlencode({**others, "pageSize": size, "pageNumber": number})
-    return f"{use(PublicUrl).root}{quote(request.path)}?{query}"
+    return Links(use(PublicUrl).root, request.path, others)

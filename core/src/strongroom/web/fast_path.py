@@ -9,7 +9,7 @@ is answered here is answered by them just so, to the byte; a test holds both aga
 import logging
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
 from strongroom.errors import StrongroomError
@@ -82,10 +82,12 @@ class FastRoute:
         rule: the ordinary route, as it is registered, without the base path; all in angle brackets is
             an id here.
         answer: answers, or returns ``None``: then the ordinary route does.
+        words: what stands in some of the brackets instead of an id.
     """
 
     rule: str
     answer: Callable[[PlainGet], PlainAnswer | None]
+    words: Mapping[str, str] = field(default_factory=dict)
 
 
 class FastPath:
@@ -107,7 +109,7 @@ class FastPath:
     ) -> None:
         self._app = app
         self._base_path = base_path
-        self._routes = [(_pattern(base_path + route.rule).fullmatch, route) for route in routes]
+        self._routes = [(_pattern(base_path, route).fullmatch, route) for route in routes]
         self._claims = claims
         self.answered = 0
         """How many requests were answered here."""
@@ -153,11 +155,13 @@ class FastPath:
         return answer
 
 
-def _pattern(rule: str) -> re.Pattern[str]:
-    """Return what matches the paths of a rule whose ids have the form of ours."""
-    parts = re.split(r"<(\w+)>", rule)
+def _pattern(base_path: str, route: FastRoute) -> re.Pattern[str]:
+    """Return what matches the paths of a route whose ids have the form of ours."""
+    parts = re.split(r"<(\w+)>", base_path + route.rule)
     for index, part in enumerate(parts):
-        parts[index] = f"(?P<{part}>[0-9a-f-]{{36}})" if index % 2 else re.escape(part)
+        word = route.words.get(part, "")
+        place = re.escape(word) or "[0-9a-f-]{36}"
+        parts[index] = f"(?P<{part}>{place})" if index % 2 else re.escape(part)
     return re.compile("".join(parts))
 
 

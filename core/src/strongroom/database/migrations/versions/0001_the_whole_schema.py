@@ -266,6 +266,15 @@ def upgrade() -> None:
     op.create_index("ix_nodes_owner_id", "nodes", ["owner_id"])
     op.create_index("ix_nodes_tenant_id", "nodes", ["tenant_id"])
     op.create_table(
+        "folder_counts",
+        sa.Column("folder_id", sa.String(length=36), nullable=False),
+        sa.Column("children", sa.BigInteger(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["folder_id"], ["nodes.id"], name="fk_folder_counts_folder_id", ondelete="CASCADE"
+        ),
+        sa.PrimaryKeyConstraint("folder_id", name="pk_folder_counts"),
+    )
+    op.create_table(
         "passwords",
         sa.Column("user_id", sa.String(length=36), nullable=False),
         sa.Column("hash", sa.String(length=128), nullable=False),
