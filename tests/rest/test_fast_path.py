@@ -11,6 +11,7 @@ from tests.support.both_ways import BothWays, both_ways
 
 from strongroom.authorizations.sessions import SEEN_INTERVAL
 from strongroom.files.models import Permission
+from strongroom.plugin_api.storage import StorageUnavailable
 from strongroom.testing.clock import HOUR, ManualClock
 
 MISSING = "01890000-0000-7000-8000-000000000000"
@@ -266,3 +267,121 @@ def test_names_are_listed_alike(both: BothWays) -> None:
         for number in (1, 2, 3):
             path = f"{tenant}/owners/me/files?pageSize=150&pageNumber={number}"
             assert both.ask(path, who) == (200, True)
+
+
+def test_each_actor_downloads_alike_and_fast_where_the_actor_may_read(
+    both: BothWays, world: World
+) -> None:
+    for target in ("file", "nested file", "folder"):
+        scene = world.scene(target)
+        for actor in Actor:
+            status, fast = both.ask(f"{scene.file}/download", world.people[actor])
+            assert fast == (status == 200) == (may_read(actor) and target != "folder"), actor
+
+
+SIZES = [0, 1, 64 * 1024, 64 * 1024 + 1, 300_000]
+RANGES = [
+    "bytes=0-0",
+    "bytes=0-",
+    "bytes=-1",
+    "bytes=0-65535",
+    "bytes=-65537",
+    "bytes=1-299998",
+    "bytes=0-999999999",
+    "bytes= 0-1",
+    "BYTES=0-1",
+    "bytes=0-1,",
+]
+ODD_RANGES = [
+    "bytes=0-0,2-2",
+    "bytes=0-1,1-2",
+    "bytes=999999-",
+    "bytes=-0",
+    "bytes=2-1",
+    "bytes=a-b",
+    "bytes=",
+    "bytes",
+    "",
+    "lines=0-1",
+    "bytes=0-1-2",
+    "bytes=00000000000000000000-1",
+]
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_every_range_is_answered_alike(both: BothWays, size: int) -> None:
+    alice = both.api.person()
+    tenant = both.api.tenant(alice)
+    content = bytes(number % 251 for number in range(size))
+    path = f"{tenant}/files/{both.api.upload(tenant, alice, 'a.bin', content)['id']}/download"
+    assert both.ask(path, alice) == (200, True)
+    assert both.api.get(path, by=alice).data == content
+    for wanted in RANGES:
+        status, fast = both.ask(path, alice, headers={"Range": wanted})
+        assert (status, fast) in ((206, True), (416, False)), wanted
+    for wanted in ODD_RANGES:
+        if "," in wanted or wanted.startswith("bytes=9") or wanted == "bytes=-0":
+            # The boundary of parts is drawn by lot.
+            answered = both.api.get(path, by=alice, headers={"Range": wanted})
+            assert answered.status_code in (200, 206, 416), wanted
+        else:
+            assert both.ask(path, alice, headers={"Range": wanted})[0] == 200, wanted
+
+
+def test_conditions_of_downloads_are_left_to_the_ordinary_route(both: BothWays) -> None:
+    alice = both.api.person()
+    tenant = both.api.tenant(alice)
+    path = f"{tenant}/files/{both.api.upload(tenant, alice, 'a.bin', b'content')['id']}/download"
+    tag = both.api.get(path, by=alice).headers["ETag"]
+    for headers in (
+        {"If-None-Match": tag},
+        {"If-Match": '"other"'},
+        {"Range": "bytes=0-1", "If-Range": tag},
+        {"Want-Content-Digest": "sha-256=1"},
+    ):
+        assert not both.ask(path, alice, headers=headers)[1], headers
+    assert not both.ask(path, alice, method="HEAD")[1]
+    assert not both.ask(path + "?a=b", alice)[1]
+
+
+def test_every_name_and_type_is_downloaded_alike(both: BothWays) -> None:
+    alice = both.api.person()
+    tenant = both.api.tenant(alice)
+    for name in (*nasty_names(), "a.png", "a.html", "a.svg", "a.txt"):
+        if may_be_a_name(name):
+            made = both.api.send(tenant, alice, name, b"<svg/>", query="?onConflict=rename").json
+            assert both.ask(f"{tenant}/files/{made['id']}/download", alice) == (200, True), name
+
+
+def test_bytes_that_are_gone_are_left_to_the_ordinary_route(both: BothWays, tmp_path: Path) -> None:
+    alice = both.api.person()
+    tenant = both.api.tenant(alice)
+    path = f"{tenant}/files/{both.api.upload(tenant, alice, 'a.bin', b'content')['id']}/download"
+    (stored,) = (file for file in (tmp_path / "files").rglob("*") if file.is_file())
+    stored.write_bytes(b"cut")
+    with pytest.raises(StorageUnavailable):
+        both.api.get(path, by=alice)
+    stored.unlink()
+    assert both.ask(path, alice) == (500, False)
+
+
+@pytest.fixture
+def pointing(tmp_path: Path, database_url: str, clock: ManualClock) -> Iterator[BothWays]:
+    """Both, with nginx in front that sends the files."""
+    config = tmp_path / "strongroom.toml"
+    text = CONFIG.format(folder=tmp_path, database_url=database_url)
+    config.write_text(text.replace("[files]", 'downloads = "x_accel"\n[files]'))
+    with both_ways(config, clock) as both:
+        yield both
+
+
+def test_nginx_is_pointed_to_files_alike(pointing: BothWays) -> None:
+    alice = pointing.api.person()
+    tenant = pointing.api.tenant(alice)
+    for name in ("a.bin", "é 100%.txt"):
+        node = pointing.api.upload(tenant, alice, name, b"content")["id"]
+        path = f"{tenant}/files/{node}/download"
+        assert pointing.ask(path, alice) == (200, True)
+        assert pointing.api.get(path, by=alice).headers["X-Accel-Redirect"].startswith("/_strongroom/")
+        assert pointing.ask(path, alice, headers={"Range": "bytes=1-2"}) == (200, True)
+        assert pointing.ask(path, alice, headers={"Range": "bytes=9-"}) == (416, False)

@@ -3,6 +3,7 @@
 from strongroom.assembly.container import Container
 from strongroom.database.prepared import Reader
 from strongroom.files.fast_path.details import FastDetails
+from strongroom.files.fast_path.downloads import FastDownloads
 from strongroom.files.fast_path.lists import FastLists
 from strongroom.web.fast_path import FastRoute
 
@@ -12,5 +13,9 @@ def fast_routes(container: Container) -> list[FastRoute]:
     base = container.base
     reader = Reader(base.database, connections=-(-base.settings.database.pool_size // 2))
     base.resources.callback(reader.close)
-    root = base.settings.public_root
-    return [FastDetails(reader, base.clock).route(), *FastLists(reader, base.clock, root).routes()]
+    keeping = container.keeping
+    return [
+        FastDetails(reader, base.clock).route(),
+        FastDownloads(reader, base.clock, keeping.blobs, keeping.delivery).route(),
+        *FastLists(reader, base.clock, base.settings.public_root).routes(),
+    ]

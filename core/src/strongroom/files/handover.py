@@ -3,15 +3,43 @@
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import replace
+from typing import Final
 
 from flask import Response, request
 
+from strongroom.files.models import Node
 from strongroom.plugin_api.storage import ByteStream
 from strongroom.storage.delivery import Handover, InternalPath
 from strongroom.web.downloads import INLINE_TYPES, Content, content_disposition, send_content
 
+CACHE_CONTROL: Final = "private, no-cache"
+"""For whom, and how long, downloads of tenants' files are good."""
+
 Offer = Callable[[Mapping[str, str]], Handover | None]
 """Returns who gives a file out with these response headers."""
+
+
+def content_of(node: Node, open_: Callable[[int, int], ByteStream]) -> Content | None:
+    """Return a file as a download sees it, or ``None`` for a folder."""
+    if node.content_type is None or node.checksum is None:
+        return None
+    return Content(
+        name=node.name,
+        content_type=node.content_type,
+        size=node.size,
+        checksum=node.checksum,
+        modified_at=node.updated_at,
+        open=open_,
+    )
+
+
+def handover_headers(content: Content) -> dict[str, str]:
+    """Return the headers that a store is to send with a file."""
+    inline = content.content_type.partition(";")[0] in INLINE_TYPES
+    return {
+        "Content-Type": content.content_type,
+        "Content-Disposition": content_disposition(content.name, inline=inline),
+    }
 
 
 def send_or_hand_over(content: Content, offer: Offer, *, cache_control: str) -> Response:
@@ -23,24 +51,16 @@ def send_or_hand_over(content: Content, offer: Offer, *, cache_control: str) -> 
         PreconditionFailed: If-Match or If-Unmodified-Since does not hold.
         RangeNotSatisfiable: the range lies outside the file.
     """
-    handover = offer(_headers(content)) if request.method == "GET" else None
+    handover = offer(handover_headers(content)) if request.method == "GET" else None
     if handover is None:
         return send_content(content, cache_control=cache_control)
-    response = send_content(replace(content, open=_nothing), cache_control=cache_control)
+    response = send_content(replace(content, open=nothing), cache_control=cache_control)
     if response.status_code >= 300:  # noqa: PLR2004  it has no body, as of what is unchanged
         return response
     response.close()
     if isinstance(handover, InternalPath):
         return _internal(response, handover.path)
     return Response(status=307, headers={"Location": handover.url, "Cache-Control": "private, no-store"})
-
-
-def _headers(content: Content) -> dict[str, str]:
-    inline = content.content_type.partition(";")[0] in INLINE_TYPES
-    return {
-        "Content-Type": content.content_type,
-        "Content-Disposition": content_disposition(content.name, inline=inline),
-    }
 
 
 def _internal(response: Response, path: str) -> Response:
@@ -54,6 +74,7 @@ def _internal(response: Response, path: str) -> Response:
     return internal
 
 
-def _nothing(_start: int, _length: int) -> ByteStream:
+def nothing(_start: int, _length: int) -> ByteStream:
+    """Open no bytes: somebody else sends them."""
     chunks: Iterator[bytes] = iter(())
     return nullcontext(chunks)

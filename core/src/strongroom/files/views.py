@@ -19,7 +19,7 @@ from strongroom.errors import (
     ValidationFailed,
 )
 from strongroom.files.filing import OnConflict
-from strongroom.files.handover import send_or_hand_over
+from strongroom.files.handover import CACHE_CONTROL, content_of, send_or_hand_over
 from strongroom.files.listing import FileListing
 from strongroom.files.presenting import (
     CONDITIONAL_ERRORS,
@@ -34,7 +34,6 @@ from strongroom.files.service import FileService
 from strongroom.storage.delivery import Delivery
 from strongroom.web.blueprint import Blueprint
 from strongroom.web.components import use
-from strongroom.web.downloads import Content
 from strongroom.web.envelope import PagingQuery, collection_of, envelope, paging
 from strongroom.web.guard import Access, current_identity
 from strongroom.web.schema import DONE, DoneSchema
@@ -150,19 +149,12 @@ def download_file(tenant_id: str, file_id: str) -> Response:
     """Download a file, or ranges of it: one as such, several as `multipart/byteranges`."""
     files = use(FileService)
     node = files.get(current_identity(), tenant_id, file_id).node
-    if node.content_type is None or node.checksum is None:
+    content = content_of(node, lambda start, length: files.open(node, start, length))
+    if content is None:
         raise NotAFile
-    content = Content(
-        name=node.name,
-        content_type=node.content_type,
-        size=node.size,
-        checksum=node.checksum,
-        modified_at=node.updated_at,
-        open=lambda start, length: files.open(node, start, length),
-    )
     delivery, key = use(Delivery), node.blob_key or ""
     return send_or_hand_over(
-        content, lambda headers: delivery.offer(key, headers), cache_control="private, no-cache"
+        content, lambda headers: delivery.offer(key, headers), cache_control=CACHE_CONTROL
     )
 
 

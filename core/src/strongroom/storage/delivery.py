@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from urllib.parse import quote
 
 from strongroom.plugin_api.storage import LocalPaths, SignedDownloads
+from strongroom.storage.models import Place
 from strongroom.storage.service import BlobService
 from strongroom.storage.stores import Store
 
@@ -60,7 +61,10 @@ class Delivery:
         """
         if not self._routes:
             return None
-        place = self._service.place(key)
+        return self.offer_at(self._service.place(key), headers)
+
+    def offer_at(self, place: Place, headers: Mapping[str, str]) -> Handover | None:
+        """Do as :meth:`offer`, for bytes whose place is known."""
         route = self._routes.get(place.storage)
         if route is None:
             return None

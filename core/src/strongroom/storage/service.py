@@ -188,6 +188,11 @@ class BlobService:
         """Remove released bytes alone, and return how many there were."""
         return self._removal.sweep()
 
+    def whereabouts(self) -> FromClause:
+        """Return where bytes lie that are there, for a query to be joined by ``key``."""
+        columns = (blobs.c.key, blobs.c.storage, blobs.c.object_key)
+        return select(*columns).where(blobs.c.state != BlobState.DISCARDED.value).subquery()
+
     def open(self, key: str, start: int, length: int, *, place: Place | None = None) -> ByteStream:
         """Open a range of bytes that are stored, wherever they are being moved meanwhile.
 

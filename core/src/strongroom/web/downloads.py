@@ -24,6 +24,8 @@ INLINE_TYPES: Final = frozenset(
 )
 """What a browser may show in our origin; all else is saved."""
 
+HeaderList = list[tuple[str, str]]
+
 _SANDBOX = "default-src 'none'; sandbox"
 
 # Ranges are defined for GET (RFC 9110, section 14.2), and by us for the POST that asks for a bundle.
@@ -72,11 +74,27 @@ def send_content(content: Content, *, cache_control: str) -> Response:
     """
     current = content.validators
     response = Response(status=304) if is_unchanged(current) else _respond(content, current)
-    response.headers["ETag"] = current.etag
-    if current.modified is not None:
-        response.headers["Last-Modified"] = http_date(current.modified)
-    response.headers["Cache-Control"] = cache_control
+    for name, value in version_headers(current, cache_control):
+        response.headers[name] = value
     return response
+
+
+def version_headers(current: Validators, cache_control: str) -> HeaderList:
+    """Return the headers that tell which version it is, and for how long it may be taken for current."""
+    modified = [] if current.modified is None else [("Last-Modified", http_date(current.modified))]
+    return [("ETag", current.etag), *modified, ("Cache-Control", cache_control)]
+
+
+def content_headers(content: Content) -> HeaderList:
+    """Return the headers that tell what the content is, whole or in part."""
+    is_inline = content.content_type.partition(";")[0] in INLINE_TYPES
+    digest = [("Repr-Digest", _digest(content.checksum))] if content.checksum else []
+    return [
+        ("Accept-Ranges", "bytes"),
+        ("Content-Disposition", content_disposition(content.name, inline=is_inline)),
+        ("Content-Security-Policy", _SANDBOX),
+        *digest,
+    ]
 
 
 def content_disposition(name: str, *, inline: bool) -> str:
@@ -96,20 +114,14 @@ def _respond(content: Content, current: Validators) -> Response:
     else:
         response = _part(content, spans[0]) if len(spans) == 1 else _parts(content, spans)
         response.status_code = 206
-    headers = response.headers
-    headers["Accept-Ranges"] = "bytes"
-    headers["Content-Disposition"] = content_disposition(
-        content.name, inline=content.content_type.partition(";")[0] in INLINE_TYPES
-    )
-    headers["Content-Security-Policy"] = _SANDBOX
-    if content.checksum:
-        headers["Repr-Digest"] = _digest(content.checksum)
+    for name, value in content_headers(content):
+        response.headers[name] = value
     return response
 
 
 def _whole(content: Content) -> Response:
     is_head = request.method == "HEAD"
-    body = () if is_head else _pieces(content.open(0, content.size))
+    body = () if is_head else pieces(content.open(0, content.size))
     response = _streamed(body, content.content_type, content.size)
     wanted = request.headers.get("Want-Content-Digest", "")
     if content.checksum and not is_head and _WANTED_DIGEST.search(wanted):
@@ -118,7 +130,7 @@ def _whole(content: Content) -> Response:
 
 
 def _part(content: Content, span: Span) -> Response:
-    body = _pieces(content.open(span.start, span.length))
+    body = pieces(content.open(span.start, span.length))
     response = _streamed(body, content.content_type, span.length)
     response.headers["Content-Range"] = span.content_range(content.size)
     return response
@@ -130,7 +142,7 @@ def _parts(content: Content, spans: list[Span]) -> Response:
     def body() -> Iterator[bytes]:
         for head, span in multipart.parts:
             yield head
-            yield from _pieces(content.open(span.start, span.length))
+            yield from pieces(content.open(span.start, span.length))
         yield multipart.tail
 
     return _streamed(body(), multipart.media_type, multipart.length)
@@ -143,7 +155,8 @@ def _streamed(body: Iterable[bytes], content_type: str, length: int) -> Response
     return response
 
 
-def _pieces(stream: ByteStream) -> Iterator[bytes]:
+def pieces(stream: ByteStream) -> Iterator[bytes]:
+    """Open a stream, and return its chunks; it is closed after the last one, or with the iterator."""
     # Opened here and not on the first step: a failure still becomes an answer of its own.
     stack = ExitStack()
     chunks = stack.enter_context(stream)
