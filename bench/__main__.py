@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from bench import details, downloads, lists, login, startup, transfer, uploads
+from bench import busy, details, downloads, lists, login, pages, startup, transfer, uploads
 from bench.harness import Plan, Row
 from bench.report import as_json, markdown
 
@@ -15,7 +15,9 @@ Bench = Callable[[Plan], list[Row]]
 
 BENCHES: Final[dict[str, Bench]] = {
     "login": login.measure,
+    "busy": busy.measure,
     "details": details.measure,
+    "pages": pages.measure,
     "downloads": downloads.measure,
     "uploads": uploads.measure,
     "transfer": transfer.measure,

@@ -27,17 +27,19 @@ def measure(plan: Plan) -> list[Row]:
             plan,
             f"details of a file, {CLIENTS} clients",
             CLIENTS,
-            Contender("Strongroom", server, _details_request(Client(server))),
-            Contender(PEER, peer, _peer_request(PeerClient(peer))),
+            Contender("Strongroom", server, details_request(Client(server))),
+            Contender(PEER, peer, peer_request(PeerClient(peer))),
             Contender("bare Flask route", bare, build_request("GET", "/", {})),
         )
 
 
-def _details_request(client: Client) -> bytes:
+def details_request(client: Client) -> bytes:
+    """Make a file, and return the request for its details."""
     node = client.upload(client.files, raw_headers("details.txt"), b"content")
     return build_request("GET", f"{client.files}/{node['id']}", client.headers)
 
 
-def _peer_request(client: PeerClient) -> bytes:
+def peer_request(client: PeerClient) -> bytes:
+    """Make the peer's record of a file, and return the request for it."""
     record = client.upload_file("details.txt", b"content")
     return build_request("GET", f"{RECORDS}/{record['id']}", client.headers)

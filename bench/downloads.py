@@ -45,7 +45,10 @@ DOWNLOADS: Final = (
 
 def measure(plan: Plan) -> list[Row]:
     """Measure downloads a second, and what each costs the server."""
-    return [row for download in DOWNLOADS for row in _measure(plan, download)]
+    rows = [row for download in DOWNLOADS for row in _measure(plan, download)]
+    if nginx.is_installed():
+        rows += [row for download in DOWNLOADS[:2] for row in _measure_behind(plan, download)]
+    return rows
 
 
 def _measure(plan: Plan, download: Download) -> list[Row]:
@@ -54,10 +57,25 @@ def _measure(plan: Plan, download: Download) -> list[Row]:
         return side_by_side(plan, download.name, download.clients, ours, *others)
 
 
-def _contenders(stack: ExitStack, folder: Path, download: Download) -> Iterator[Contender]:
+def _measure_behind(plan: Plan, download: Download) -> list[Row]:
+    """Measure what nginx sends once Strongroom has decided; of the cost, a part is nginx's."""
+    with TemporaryDirectory() as folder, ExitStack() as stack:
+        ours, *others = _contenders(stack, Path(folder), download, "x_accel")
+        front = Path(folder, "front")
+        front.mkdir()
+        before = nginx.nginx_before(front, ours.server, Path(folder, "files"))
+        behind = Contender("Strongroom", stack.enter_context(before), ours.request)
+        name = f"{download.name}, behind nginx"
+        rows = side_by_side(plan, name, download.clients, behind, *others)
+    return [row for row in rows if not row.is_cost]
+
+
+def _contenders(
+    stack: ExitStack, folder: Path, download: Download, downloads: str = "server"
+) -> Iterator[Contender]:
     content = os.urandom(download.size)
 
-    server = stack.enter_context(strongroom(folder))
+    server = stack.enter_context(strongroom(folder, downloads=downloads))
     client = Client(server)
     node = client.upload(client.files, raw_headers("download.bin"), content)
     path = f"{client.files}/{node['id']}/download"

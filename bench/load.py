@@ -28,6 +28,8 @@ MakeRequest = Callable[[], bytes]
 """Gives a request; uploads need a name of its own for each."""
 
 _LENGTH: Final = re.compile(rb"\r\ncontent-length: *(\d+)", re.IGNORECASE)
+_CHUNKED: Final = re.compile(rb"\r\ntransfer-encoding: *chunked", re.IGNORECASE)
+_LAST_CHUNK: Final = b"0\r\n\r\n"
 _SUCCESS: Final = re.compile(rb"HTTP/1\.[01] 20[016] ")
 _RECEIVE_BYTES: Final = 256 * 1024
 
@@ -113,6 +115,23 @@ def generate(server: Server, request: bytes | MakeRequest, *, clients: int, seco
         return Load(answers, taken, processor_seconds(server.pid) - spent)
 
 
+def latencies(server: Server, request: bytes, *, seconds: float) -> list[float]:
+    """Let one client send a request again and again, and return the seconds that each answer took.
+
+    Raises:
+        RuntimeError: an answer is no success.
+        TimeoutError: the server does not answer.
+    """
+    taken, deadline = [], time.perf_counter() + seconds
+    with _Client(server.port, lambda: request) as client:
+        while (sent := time.perf_counter()) < deadline:
+            client.send()
+            while not client.receive():
+                pass
+            taken.append(time.perf_counter() - sent)
+    return taken
+
+
 def _keep_sending(selector: selectors.BaseSelector, deadline: float) -> int:
     answers = 0
     while selector.get_map():
@@ -160,6 +179,8 @@ class _Client:
             raise RuntimeError(f"the server hung up after {self._head[:500]!r}")
         if self._missing is None:
             self._begin(bytes(memoryview(self._buffer)[:count]))
+        elif self._missing < 0:
+            self._go_on(bytes(memoryview(self._buffer)[:count]))
         else:
             self._missing -= count
         if self._missing:
@@ -174,7 +195,15 @@ class _Client:
         head, end, body = self._head.partition(b"\r\n\r\n")
         if not end:
             return
-        length = _LENGTH.search(head)
-        if length is None or not _SUCCESS.match(head):
+        length, is_chunked = _LENGTH.search(head), _CHUNKED.search(head)
+        if not (length or is_chunked) or not _SUCCESS.match(head):
             raise RuntimeError(f"unexpected answer: {self._head[:500]!r}")
-        self._missing = int(length[1]) - len(body)
+        if length:
+            self._missing = int(length[1]) - len(body)
+        else:
+            self._go_on(body)
+
+    def _go_on(self, body: bytes) -> None:
+        """Take more of an answer of unknown length; -1 stands for what is missing."""
+        self._head = (self._head + body)[-len(_LAST_CHUNK) :]
+        self._missing = 0 if self._head == _LAST_CHUNK else -1

@@ -1,4 +1,4 @@
-"""The limit of downloads: nginx, which sends files by sendfile and asks nobody."""
+"""nginx, which sends files by sendfile: the limit of downloads, or what stands before Strongroom."""
 
 import os
 import shutil
@@ -31,11 +31,21 @@ http {{
     fastcgi_temp_path {folder}/nginx-fastcgi;
     uwsgi_temp_path {folder}/nginx-uwsgi;
     scgi_temp_path {folder}/nginx-scgi;
+    {server}
+}}
+"""
+_FILES: Final = "server {{ listen {host}:{port}; root {root}; }}"
+_FRONT: Final = """
+    upstream strongroom {{ server {host}:{behind}; keepalive 64; }}
     server {{
         listen {host}:{port};
-        root {root};
+        location / {{
+            proxy_pass http://strongroom;
+            proxy_http_version 1.1;
+            proxy_set_header Connection "";
+        }}
+        location /_strongroom{root}/ {{ internal; alias {root}/; etag off; }}
     }}
-}}
 """
 
 
@@ -47,10 +57,24 @@ def is_installed() -> bool:
 @contextmanager
 def nginx(folder: Path, root: Path) -> Iterator[Server]:
     """Serve the files of ``root`` by nginx, until the block ends."""
+    with _running(folder, _FILES, root=root) as server:
+        yield server
+
+
+@contextmanager
+def nginx_before(folder: Path, behind: Server, root: Path) -> Iterator[Server]:
+    """Put nginx before a server that points it to files of ``root``, until the block ends."""
+    with _running(folder, _FRONT, root=root, behind=behind.port) as server:
+        yield server
+
+
+@contextmanager
+def _running(folder: Path, template: str, **values: object) -> Iterator[Server]:
     port = free_port()
     config = folder / "nginx.conf"
     # The workers of a master that is root would be somebody else, whom the folder is closed to.
     user = "user root;" if os.geteuid() == 0 else ""
-    config.write_text(_CONFIG.format(user=user, folder=folder, host=HOST, port=port, root=root))
+    section = template.format(host=HOST, port=port, **values)
+    config.write_text(_CONFIG.format(user=user, folder=folder, server=section))
     with running([_PROGRAM or "nginx", "-c", str(config)], port, config) as server:
         yield server

@@ -35,6 +35,7 @@ enabled = ["storage_local"]
 [storages.main]
 backend = "local"
 root = "{folder}/files"
+downloads = "{downloads}"
 [login]
 methods = ["password"]
 [passwords]
@@ -73,15 +74,16 @@ class Server:
 
 
 @contextmanager
-def strongroom(folder: Path, extra: str = "") -> Iterator[Server]:
+def strongroom(folder: Path, extra: str = "", *, downloads: str = "server") -> Iterator[Server]:
     """Run Strongroom, with all that it keeps in a folder, until the block ends.
 
     Args:
         folder: an empty folder.
         extra: more of the configuration, in TOML.
+        downloads: who gives files out.
     """
     port = free_port()
-    config = _write_config(folder / "strongroom.toml", port)
+    config = _write_config(folder / "strongroom.toml", port, downloads)
     config.write_text(config.read_text() + extra)
     with running([STRONGROOM, "serve", "--config", str(config)], port, config) as server:
         yield server
@@ -97,8 +99,9 @@ def bare_flask(folder: Path) -> Iterator[Server]:
         yield server
 
 
-def _write_config(path: Path, port: int) -> Path:
-    text = CONFIG.format(host=HOST, port=port, folder=path.parent, bcrypt_cost=BCRYPT_COST)
+def _write_config(path: Path, port: int, downloads: str = "server") -> Path:
+    values = {"host": HOST, "port": port, "folder": path.parent, "bcrypt_cost": BCRYPT_COST}
+    text = CONFIG.format(**values, downloads=downloads)
     path.write_text(text)
     return path
 

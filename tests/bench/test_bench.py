@@ -7,7 +7,18 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from bench import details, downloads, lists, login, nginx, startup, transfer, uploads
+from bench import (
+    busy,
+    details,
+    downloads,
+    lists,
+    login,
+    nginx,
+    pages,
+    startup,
+    transfer,
+    uploads,
+)
 from bench.__main__ import BENCHES, Bench
 from bench.client import Client
 from bench.forms import raw_headers
@@ -123,6 +134,18 @@ def test_downloads_are_compared_with_the_peer_and_with_nginx_where_there_is_one(
     assert all(row.ratio is not None and row.ratio.low > 0 for row in rows)
 
 
+def test_a_page_is_compared_with_the_peers() -> None:
+    rows = pages.measure(TINY)
+    assert {row.limit.name for row in rows if row.limit} == {"PocketBase"}
+    assert all(row.ratio is not None and row.ratio.low > 0 for row in rows)
+
+
+def test_details_are_timed_while_others_log_in() -> None:
+    rows = busy.measure(TINY)
+    assert [row.unit for row in rows] == ["ms", "ms"]
+    assert all(row.ratio is not None and row.ratio.low > 0 for row in rows)
+
+
 def test_small_uploads_are_compared_both_as_forms_and_raw() -> None:
     rows = uploads.measure(TINY)
     assert {row.name.partition(":")[0] for row in rows} == {
@@ -155,7 +178,8 @@ def test_transfers_are_compared_with_a_copy_and_weighed() -> None:
 
 
 def test_every_bench_has_its_name() -> None:
-    assert list(BENCHES) == ["login", "details", "downloads", "uploads", "transfer", "startup", "lists"]
+    names = "login busy details pages downloads uploads transfer startup lists"
+    assert list(BENCHES) == names.split()
 
 
 def test_load_counts_every_answer(tmp_path: Path) -> None:

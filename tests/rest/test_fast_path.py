@@ -251,7 +251,9 @@ def test_every_page_is_answered_alike(both: BothWays, names: int) -> None:
     for who in (alice, bob):
         for top in (f"{tenant}/owners/me/files", f"{tenant}/owners/me/files/{folder}/files"):
             for query in PAGES:
-                assert both.ask(top + query, who) == (200, True), query
+                status, fast = both.ask(top + query, who)
+                # How many there are at the top, a page beyond the end does not tell.
+                assert (status, fast or "pageNumber" in query) == (200, True), query
             for query in ODD_PAGES:
                 assert not both.ask(top + query, who)[1], query
 

@@ -8,9 +8,9 @@ changed, all that can be left out.
 import logging
 import time
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from threading import Semaphore
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from sqlalchemy import Select
 
@@ -21,6 +21,7 @@ logger = logging.getLogger(__name__)
 PAUSE_SECONDS: Final = 1.0
 """For how long nothing is tried after the database did not answer."""
 
+T = TypeVar("T")
 Rows = Sequence[tuple[Any, ...]]
 
 
@@ -47,6 +48,7 @@ class Reader:
 
     def __init__(self, database: Database, *, connections: int = 8) -> None:
         self._database = database
+        self._is_sqlite = database.engine.dialect.name == "sqlite"
         self._free = Semaphore(connections)
         self._idle: deque[Any] = deque()
         self._paused_until = 0.0
@@ -59,10 +61,37 @@ class Reader:
 
     def run(self, query: PreparedQuery, parameters: Mapping[str, Any]) -> Rows | None:
         """Return the rows, or ``None`` if the database does not answer: whoever asks asks otherwise."""
+        return self._on_connection(lambda connection: _fetch(connection, query, parameters))
+
+    def run_both(
+        self,
+        query: PreparedQuery,
+        choose: Callable[[Rows], PreparedQuery | None],
+        parameters: Mapping[str, Any],
+    ) -> tuple[Rows, Rows] | None:
+        """Return the rows of a query, and of another one that is chosen by them.
+
+        On SQLite both see the same moment; on PostgreSQL each sees its own, as in every transaction.
+
+        Args:
+            query: the first.
+            choose: returns the second, or ``None``, which then is the answer.
+            parameters: of both.
+        """
+        return self._on_connection(
+            lambda connection: self._fetch_both(connection, query, choose, parameters)
+        )
+
+    def close(self) -> None:
+        """Close the connections that are not in use."""
+        while (connection := self._take()) is not None:
+            connection.close()
+
+    def _on_connection(self, work: Callable[[Any], T]) -> T | None:
         if self._paused_until > time.monotonic() or not self._free.acquire(timeout=PAUSE_SECONDS):
             return None
         try:
-            return self._fetch(query.text, {**query.fixed, **parameters})
+            return self._with_connection(work)
         except self._database.driver_error:
             logger.warning("The database did not answer a prepared query", exc_info=True)
             self._paused_until = time.monotonic() + PAUSE_SECONDS
@@ -72,23 +101,39 @@ class Reader:
         finally:
             self._free.release()
 
-    def close(self) -> None:
-        """Close the connections that are not in use."""
-        while (connection := self._take()) is not None:
-            connection.close()
-
-    def _fetch(self, text: str, parameters: Mapping[str, Any]) -> Rows:
+    def _with_connection(self, work: Callable[[Any], T]) -> T:
         connection = self._take() or self._database.connect_reader()
         try:
-            rows: Rows = connection.execute(text, parameters).fetchall()
+            done = work(connection)
         except BaseException:
             connection.close()
             raise
         self._idle.append(connection)
-        return rows
+        return done
+
+    def _fetch_both(
+        self,
+        connection: Any,
+        query: PreparedQuery,
+        choose: Callable[[Rows], PreparedQuery | None],
+        parameters: Mapping[str, Any],
+    ) -> tuple[Rows, Rows] | None:
+        if self._is_sqlite:
+            connection.execute("BEGIN")
+        first = _fetch(connection, query, parameters)
+        chosen = choose(first)
+        both = None if chosen is None else (first, _fetch(connection, chosen, parameters))
+        if self._is_sqlite:
+            connection.execute("COMMIT")
+        return both
 
     def _take(self) -> Any:
         try:
             return self._idle.pop()
         except IndexError:
             return None
+
+
+def _fetch(connection: Any, query: PreparedQuery, parameters: Mapping[str, Any]) -> Rows:
+    rows: Rows = connection.execute(query.text, {**query.fixed, **parameters}).fetchall()
+    return rows

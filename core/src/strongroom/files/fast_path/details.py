@@ -24,4 +24,4 @@ class FastDetails:
         if seen is None:
             return None
         tag = ("ETag", f'"{seen.view.node.revision}"')
-        return as_json(render(seen.view), tag)
+        return as_json(render(seen.view), headers=[tag])

@@ -1,20 +1,20 @@
 """The first pages of a user's own lists, fast."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, Final
 
 from sqlalchemy import Select
 
 from strongroom.authorizations.sessions import was_seen_lately
 from strongroom.clock import Clock
-from strongroom.database.prepared import PreparedQuery, Reader
+from strongroom.database.prepared import PreparedQuery, Reader, Rows
 from strongroom.files.access import NodeView
 from strongroom.files.fast_path import pages
-from strongroom.files.fast_path.rendering import as_json, render
+from strongroom.files.fast_path.rendering import as_json, encode, render
 from strongroom.files.models import Node, NodeType, Permission, nodes
 from strongroom.paging import Page, Paging
-from strongroom.tenants.models import Role
 from strongroom.users.service import summary
 from strongroom.web.envelope import DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, Links, envelope
 from strongroom.web.fast_path import FastRoute, PlainAnswer, PlainGet
@@ -24,9 +24,8 @@ MAX_OFFSET: Final = 5000
 
 _TOP: Final = "/api/v1/tenants/<tenant_id>/owners/<owner_id>/files"
 _MINE: Final = {"owner_id": "me"}
-_GUARDS: Final = len(pages.GUARD_COLUMNS)
-_LEVELS: Final = tuple(Permission)
 _OWNER: Final = list(nodes.c).index(nodes.c.owner_id)
+_OWNER_NAME: Final = pages.RECORD.stop
 
 _NUMBER: Final = re.compile("[1-9][0-9]{0,8}")
 
@@ -46,7 +45,7 @@ class FastLists:
         self._reader = reader
         self._clock = clock
         self._root = root
-        self._role = reader.prepare(pages.role())
+        self._guard = reader.prepare(pages.guard())
         self._prepared: dict[tuple[PageQuery, int, bool], PreparedQuery] = {}
 
     def routes(self) -> list[FastRoute]:
@@ -58,50 +57,54 @@ class FastLists:
         ]
 
     def _answer_top(self, request: PlainGet) -> PlainAnswer | None:
-        tenant_id = request.places["tenant_id"]
-        asked = {"tenant_id": tenant_id, "user_id": request.claims.user_id}
-        # Which list it is; whether that is so when the list is read, the list's own query decides.
-        for (role,) in self._reader.run(self._role, asked) or ():
-            if role == Role.ADMIN.value:
-                return self._answer(request, pages.children, tenant_id, Permission.MANAGE)
-            return self._answer(request, pages.granted, tenant_id, Permission.NONE)
-        return None
+        # Nobody but an administrator may do anything with the root: it is never shown, nor granted.
+        return self._answer(request, request.places["tenant_id"], unseen=pages.granted)
 
     def _answer_inside(self, request: PlainGet) -> PlainAnswer | None:
         parent_id = request.places["parent_id"]
-        if parent_id == request.places["tenant_id"]:
-            # The root is never shown.
-            return None
-        return self._answer(request, pages.children, parent_id, Permission.READ)
+        return None if parent_id == request.places["tenant_id"] else self._answer(request, parent_id)
 
     def _answer(
-        self, request: PlainGet, query: PageQuery, folder_id: str, needed: Permission
+        self, request: PlainGet, folder_id: str, *, unseen: PageQuery | None = None
     ) -> PlainAnswer | None:
+        """Answer with a page of a folder, or with another one, if any, where it is not to be seen."""
         paging = plain_paging(request.query)
-        rows = paging and self._rows(request, query, folder_id, paging)
-        if not paging or not rows:
+        if paging is None:
             return None
-        last_seen_at, kind, permission, total = rows[0][:_GUARDS]
-        is_shown = kind == NodeType.FOLDER and permission >= needed
-        if not is_shown or not was_seen_lately(last_seen_at, self._clock.now()):
-            return None
-        page = _page(rows, Permission(permission), total, paging)
-        owners = {row[_GUARDS + _OWNER]: row[-1] for row in rows if row[_GUARDS] is not None}
-        included = [summary(owner, name) for owner, name in sorted(owners.items())]
-        return as_json(envelope(page, render, included, Links(self._root, request.path)))
+        now = self._clock.now()
 
-    def _rows(
-        self, request: PlainGet, query: PageQuery, folder_id: str, paging: Paging
-    ) -> Sequence[tuple[Any, ...]] | None:
+        def choose(guards: Rows) -> PreparedQuery | None:
+            if not guards or not was_seen_lately(guards[0][0], now) or guards[0][1] != NodeType.FOLDER:
+                return None
+            query = _query_by(Permission(guards[0][2])) or unseen
+            return query and self._prepare(query, paging)
+
         parameters = {
             "user_id": request.claims.user_id,
             "authorization_id": request.claims.authorization_id,
             "tenant_id": request.places["tenant_id"],
             "node_id": folder_id,
-            "now": self._clock.now(),
+            "now": now,
             "offset": paging.offset,
         }
-        return self._reader.run(self._prepare(query, paging), parameters)
+        found = self._reader.run_both(self._guard, choose, parameters)
+        if found is None:
+            return None
+        ((_, _, permission, children),), rows = found
+        if permission < Permission.READ:
+            if not rows and paging.offset:
+                return None
+            children = rows[0][-1] if rows else 0
+        return self._page(request, paging, Permission(permission), children, rows)
+
+    def _page(
+        self, request: PlainGet, paging: Paging, inherited: Permission, total: int, rows: Rows
+    ) -> PlainAnswer:
+        owners = {row[_OWNER]: row[_OWNER_NAME] for row in rows}
+        included = [summary(owner, name) for owner, name in sorted(owners.items())]
+        links = Links(self._root, request.path)
+        records = [rendered(row[pages.RECORD], inherited) for row in rows]
+        return as_json(envelope(Page([], total, paging), included=included, links=links), records)
 
     def _prepare(self, query: PageQuery, paging: Paging) -> PreparedQuery:
         key = (query, paging.size, paging.offset > 0)
@@ -109,6 +112,19 @@ class FastLists:
         if prepared is None:
             prepared = self._prepared[key] = self._reader.prepare(query(paging))
         return prepared
+
+
+def _query_by(permission: Permission) -> PageQuery | None:
+    if permission is Permission.MANAGE:
+        return pages.managed
+    return pages.children if permission >= Permission.READ else None
+
+
+@lru_cache(maxsize=2048)
+def rendered(record: tuple[Any, ...], inherited: Permission) -> str:
+    """Return a node as JSON. What is shown rests on nothing else, so it may be remembered."""
+    *columns, own = record
+    return encode(render(NodeView(Node(*columns), max(inherited, Permission(own)))))
 
 
 def plain_paging(query: str) -> Paging | None:
@@ -120,14 +136,3 @@ def plain_paging(query: str) -> Paging | None:
         given[name] = int(value)
     paging = Paging(given.get("pageNumber", 1), given.get("pageSize", DEFAULT_PAGE_SIZE))
     return paging if paging.size <= MAX_PAGE_SIZE and paging.offset <= MAX_OFFSET else None
-
-
-def _page(
-    rows: Sequence[tuple[Any, ...]], inherited: Permission, total: int, paging: Paging
-) -> Page[NodeView]:
-    views = [
-        NodeView(Node(*row[_GUARDS:-2]), _LEVELS[max(inherited, row[-2])])
-        for row in rows
-        if row[_GUARDS] is not None
-    ]
-    return Page(views, total, paging)

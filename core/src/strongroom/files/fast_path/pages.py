@@ -1,7 +1,6 @@
-"""Queries for pages of what a user sees: who asks, the total and the records at one moment.
+"""Queries for pages of what a user sees: who asks and how much there is, and then the records."""
 
-A page without records is one row, whose node is null.
-"""
+from typing import Any
 
 from sqlalchemy import (
     ColumnElement,
@@ -17,90 +16,90 @@ from sqlalchemy import (
 from strongroom.authorizations.sessions import good_authorization
 from strongroom.files.access import effective_permission, is_at_top, is_in_force
 from strongroom.files.counting import children_of
-from strongroom.files.models import grants, nodes
+from strongroom.files.models import Permission, grants, nodes
 from strongroom.paging import Paging
 from strongroom.tenants.memberships import membership
-from strongroom.tenants.models import Role
 from strongroom.users.models import users
 
-GUARD_COLUMNS = ("last_seen_at", "type", "permission", "total")
-"""What each row begins with; the columns of a node, the grant on it and its owner's name follow."""
+RECORD = slice(0, len(nodes.c) + 1)
+"""The columns of a node, and the permission that is granted on it; its owner's name follows."""
+
+# A planner sees how few rows are wanted only where the number stands in the text.
 
 
-def role() -> Select[tuple[str]]:
-    """Return the query for the role that decides which list is the top."""
-    return select(membership().c.role)
+def guard() -> Select[Any]:
+    """Return the query for a folder ``node_id``, the tenant's root among them, and who asks for it."""
+    authorization, member = good_authorization(), membership()
+    columns = (
+        authorization.c.last_seen_at,
+        nodes.c.type,
+        effective_permission(member.c.role),
+        children_of(nodes.c.id),
+    )
+    return (
+        select(*columns)
+        .select_from(nodes)
+        .join(member, true())
+        .join(authorization, true())
+        .where(nodes.c.id == bindparam("node_id"), nodes.c.tenant_id == bindparam("tenant_id"))
+    )
 
 
-def children(paging: Paging) -> Select[tuple[object, ...]]:
-    """Return the query for a page of a folder ``node_id``, the tenant's root among them."""
-    authorization, member, folder = good_authorization(), membership(), nodes.alias("folder")
-    inside = nodes.c.parent_id == bindparam("node_id")
-    shown = _cut(select(nodes).where(inside).order_by(nodes.c.name), paging)
+def managed(paging: Paging) -> Select[Any]:
+    """Return the query for a page of a folder whose reader may do everything in it."""
+    return _children(paging, nodes, literal_column(str(int(Permission.MANAGE))))
+
+
+def children(paging: Paging) -> Select[Any]:
+    """Return the query for a page of a folder, with what is granted on each node by itself."""
     held = (
-        (grants.c.node_id == shown.c.id)
+        (grants.c.node_id == nodes.c.id)
         & (grants.c.user_id == bindparam("user_id"))
         & is_in_force(bindparam("now"))
     )
-    return (
-        select(
-            authorization.c.last_seen_at,
-            folder.c.type,
-            effective_permission(member.c.role),
-            children_of(folder.c.id),
-            *_of_nodes(shown),
-            func.coalesce(grants.c.permission, 0),
-            users.c.name,
-        )
-        .select_from(folder)
-        .join(member, true())
-        .join(authorization, true())
-        .outerjoin(shown, true())
-        .outerjoin(grants, held)
-        .outerjoin(users, users.c.id == shown.c.owner_id)
-        .where(folder.c.id == bindparam("node_id"), folder.c.tenant_id == bindparam("tenant_id"))
-        .order_by(shown.c.name)
-    )
+    return _children(paging, nodes.outerjoin(grants, held), func.coalesce(grants.c.permission, 0))
 
 
-def granted(paging: Paging) -> Select[tuple[object, ...]]:
-    """Return the query for a page of what a member sees at the top by grants."""
-    authorization, member = good_authorization(), membership()
+def granted(paging: Paging) -> Select[Any]:
+    """Return the query for a page of what a member sees at the top by grants, with the total last."""
     mine = (
         (grants.c.user_id == bindparam("user_id"))
         & (grants.c.tenant_id == bindparam("tenant_id"))
         & is_at_top(bindparam("now"))
     )
     keys = (grants.c.node_name, grants.c.node_id)
-    shown = _cut(select(*keys, grants.c.permission).where(mine).order_by(*keys), paging)
+    wanted = select(*keys, grants.c.permission).where(mine).order_by(*keys)
+    if paging.offset:
+        wanted = wanted.offset(bindparam("offset"))
+    shown = wanted.limit(literal_column(str(paging.size))).subquery()
     total = select(func.count()).select_from(grants).where(mine).scalar_subquery()
     return (
-        select(
-            authorization.c.last_seen_at,
-            literal_column("'folder'"),
-            literal_column("0"),
-            total,
-            *nodes.c,
-            shown.c.permission,
-            users.c.name,
-        )
-        .select_from(member)
-        .join(authorization, true())
-        .outerjoin(shown, true())
-        .outerjoin(nodes, nodes.c.id == shown.c.node_id)
-        .outerjoin(users, users.c.id == nodes.c.owner_id)
-        .where(member.c.role == Role.MEMBER.value)
+        select(*nodes.c, shown.c.permission, users.c.name, total)
+        .select_from(shown)
+        .join(nodes, nodes.c.id == shown.c.node_id)
+        .join(users, users.c.id == nodes.c.owner_id)
         .order_by(shown.c.node_name, shown.c.node_id)
     )
 
 
-def _cut(query: Select[tuple[object, ...]], paging: Paging) -> FromClause:
-    """Return a page of a query, the numbers in the text: planners see how few rows are wanted."""
-    cut = query.limit(literal_column(str(paging.size)))
-    if paging.offset:
-        cut = cut.offset(bindparam("offset"))
-    return cut.subquery("shown")
-
-
-def _of_nodes(shown: FromClause) -> list[ColumnElement[object]]:
-    return [shown.c[column.name] for column in nodes.c]
+def _children(paging: Paging, found: FromClause, own: ColumnElement[Any]) -> Select[Any]:
+    inside = nodes.c.parent_id == bindparam("node_id")
+    query = (
+        select(*nodes.c, own, users.c.name)
+        .select_from(found)
+        .join(users, users.c.id == nodes.c.owner_id)
+        .where(inside)
+        .order_by(nodes.c.name)
+        .limit(literal_column(str(paging.size)))
+    )
+    if not paging.offset:
+        return query
+    passed = nodes.alias()
+    first = (
+        select(passed.c.name)
+        .where(passed.c.parent_id == bindparam("node_id"))
+        .order_by(passed.c.name)
+        .offset(bindparam("offset"))
+        .limit(literal_column("1"))
+    )
+    return query.where(nodes.c.name >= first.scalar_subquery())

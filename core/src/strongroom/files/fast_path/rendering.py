@@ -1,7 +1,8 @@
 """Nodes as the JSON that the schemas make of them."""
 
 import json
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Final
 
 from strongroom.clock import iso_format
 from strongroom.files.access import NodeView
@@ -9,7 +10,7 @@ from strongroom.files.presenting import Json, present
 from strongroom.web.fast_path import PlainAnswer
 
 # As Flask's own provider encodes, and does so as it is made by the composition root.
-_encode: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+encode: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 _OK: Final = "200 OK"
 
@@ -22,8 +23,20 @@ def render(view: NodeView) -> Json:
     return shown
 
 
-def as_json(content: Any, *headers: tuple[str, str]) -> PlainAnswer:
-    """Return the answer that is a JSON document."""
-    body = f"{_encode(content)}\n".encode()
+def as_json(
+    content: Json, records: Sequence[str] = (), headers: Sequence[tuple[str, str]] = ()
+) -> PlainAnswer:
+    """Return the answer that is a JSON document.
+
+    Args:
+        content: the document.
+        records: what its empty member ``data`` holds, encoded already.
+        headers: what else is said.
+    """
+    text = encode(content)
+    if records:
+        before, data, after = text.partition('"data":[')
+        text = f"{before}{data}{','.join(records)}{after}"
+    body = f"{text}\n".encode()
     length = ("Content-Length", str(len(body)))
     return PlainAnswer(_OK, [("Content-Type", "application/json"), length, *headers], [body])
