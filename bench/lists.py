@@ -17,6 +17,8 @@ from strongroom.paging import Paging
 
 FEW: Final = 10_000
 PAGE: Final = 50
+DEEP: Final = 1000
+"""The number of a page that few turn to."""
 PAGES_A_TURN: Final = 20
 
 CONFIG: Final = """
@@ -55,20 +57,20 @@ def _measure(
         few, many = (
             stack.enter_context(_lists(databases, folder, count)) for count in (FEW, plan.files)
         )
-        middle = plan.files // PAGE // 2
+        deep_page = min(DEEP, plan.files // PAGE // 2)
         top_few, top_many, first_few, first, deep = interleave(
             plan.rounds,
             few.top,
             many.top,
             lambda: few.inside(1),
             lambda: many.inside(1),
-            lambda: many.inside(middle),
+            lambda: many.inside(deep_page),
         )
     among, beside = f"{plan.files:,} files, {kind}", f"{FEW:,} files"
     return [
         Row(f"top of {SHOWN:,} among {among}", "ms", top_many, Limit(beside, top_few), is_cost=True),
         Row(f"folder of {among}", "ms", first, Limit(beside, first_few), is_cost=True),
-        Row(f"its page {middle:,}, {kind}", "ms", deep, Limit("page 1", first), is_cost=True),
+        Row(f"its page {deep_page:,}, {kind}", "ms", deep, Limit("page 1", first), is_cost=True),
     ]
 
 

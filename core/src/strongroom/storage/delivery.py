@@ -1,6 +1,6 @@
 """Tells who else can give bytes out: the store by a signed URL, or the web server in front."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from urllib.parse import quote
 
@@ -61,10 +61,10 @@ class Delivery:
         """
         if not self._routes:
             return None
-        return self.offer_at(self._service.place(key), headers)
+        return self.offer_at(self._service.place(key), lambda: headers)
 
-    def offer_at(self, place: Place, headers: Mapping[str, str]) -> Handover | None:
-        """Do as :meth:`offer`, for bytes whose place is known."""
+    def offer_at(self, place: Place, headers: Callable[[], Mapping[str, str]]) -> Handover | None:
+        """Do as :meth:`offer`, for bytes whose place is known; headers are made if they are needed."""
         route = self._routes.get(place.storage)
         if route is None:
             return None
@@ -73,11 +73,11 @@ class Delivery:
 
 
 def _handover(
-    store: Store, object_key: str, route: Route, headers: Mapping[str, str]
+    store: Store, object_key: str, route: Route, headers: Callable[[], Mapping[str, str]]
 ) -> Handover | None:
     backend = store.backend
     if route.location and isinstance(backend, LocalPaths):
         return InternalPath(quote(f"{route.location}{backend.local_path(object_key)}"))
     if isinstance(backend, SignedDownloads):
-        return SignedUrl(backend.download_url(object_key, lifetime=route.lifetime, headers=headers))
+        return SignedUrl(backend.download_url(object_key, lifetime=route.lifetime, headers=headers()))
     return None

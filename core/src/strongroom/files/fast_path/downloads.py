@@ -1,6 +1,7 @@
 """The content of a file, whole or one range of it, fast: from this machine, or by nginx in front."""
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Final
 
 from sqlalchemy import Select
@@ -9,7 +10,7 @@ from strongroom.clock import Clock
 from strongroom.database.prepared import Reader
 from strongroom.files.fast_path.looking import NodeLookup, look_up
 from strongroom.files.handover import CACHE_CONTROL, content_of, handover_headers, nothing
-from strongroom.files.models import nodes
+from strongroom.files.models import Node, nodes
 from strongroom.plugin_api.storage import StorageError
 from strongroom.storage.delivery import Delivery, InternalPath
 from strongroom.storage.local import FilePieces, local_path
@@ -48,19 +49,24 @@ class FastDownloads:
         if request.query:
             return None
         seen = self._lookup.find(request.claims, request.places, request.places["file_id"])
-        content = seen and content_of(seen.view.node, nothing)
-        if not seen or not content or seen.more[0] is None:
+        known = seen and described(seen.view.node)
+        if not seen or not known or seen.more[0] is None:
             return None
+        content, headers = known
         place = Place(*seen.more)
         spans = parse_ranges(request.range, content.size)
         if spans is not None and len(spans) > 1:
             return None
-        handover = self._delivery.offer_at(place, handover_headers(content))
+        handover = self._delivery.offer_at(place, lambda: handover_headers(content))
         if isinstance(handover, InternalPath):
-            return _pointed_to(content, handover.path)
-        return None if handover else self._sent(content, place, spans[0] if spans else None)
+            about: Headers = [("Content-Length", "0"), ("X-Accel-Redirect", handover.path)]
+            return PlainAnswer("200 OK", [*about, *headers], [])
+        span = spans[0] if spans else None
+        return None if handover else self._sent(content, headers, place, span)
 
-    def _sent(self, content: Content, place: Place, span: Span | None) -> PlainAnswer | None:
+    def _sent(
+        self, content: Content, headers: Headers, place: Place, span: Span | None
+    ) -> PlainAnswer | None:
         path = local_path(self._stores, place)
         if path is None:
             return None
@@ -70,11 +76,11 @@ class FastDownloads:
         except (OSError, StorageError):
             # It may have been moved a moment ago.
             return None
-        first: Headers = [("Content-Type", content.content_type), ("Content-Length", str(length))]
+        about: Headers = [("Content-Length", str(length))]
         if span is not None:
-            first.append(("Content-Range", span.content_range(content.size)))
+            about.append(("Content-Range", span.content_range(content.size)))
         status = "206 PARTIAL CONTENT" if span else "200 OK"
-        return PlainAnswer(status, [*first, *_shared(content)], body)
+        return PlainAnswer(status, [*about, *headers], body)
 
 
 def _look_up_content(blobs: BlobService) -> Select[tuple[object, ...]]:
@@ -83,13 +89,17 @@ def _look_up_content(blobs: BlobService) -> Select[tuple[object, ...]]:
     return query.outerjoin(place, place.c.key == nodes.c.blob_key)
 
 
-def _pointed_to(content: Content, path: str) -> PlainAnswer:
-    own = [("Content-Type", content.content_type), ("Content-Length", "0"), ("X-Accel-Redirect", path)]
-    return PlainAnswer("200 OK", [*own, *_shared(content)], [])
+@lru_cache(maxsize=2048)
+def described(node: Node) -> tuple[Content, Headers] | None:
+    """Return a file's content, opened by nobody, and the headers that whole and parts have in common.
 
-
-def _shared(content: Content) -> Headers:
-    return [*content_headers(content), *version_headers(content.validators, CACHE_CONTROL)]
+    They rest on nothing but the node, so they may be remembered; a folder has none.
+    """
+    content = content_of(node, nothing)
+    if content is None:
+        return None
+    version = version_headers(content.validators, CACHE_CONTROL)
+    return content, [("Content-Type", content.content_type), *content_headers(content), *version]
 
 
 def _body(pieces: FilePieces, length: int) -> Iterable[bytes]:
