@@ -62,8 +62,25 @@ def test_file_and_folders_are_synced_before_put_returns(
     monkeypatch.setattr(os, "fsync", recording)
     backend.put("ab/cd/abcd", io.BytesIO(b"x"))
     root = str(backend.local_path(""))
-    assert f"{INCOMING}/" in synced[0]
-    assert [path.removeprefix(root).strip("/") for path in synced[1:]] == ["", "ab", "ab/cd"]
+    names = [path.removeprefix(root).strip("/") for path in synced]
+    assert names == ["", "ab", "ab/cd/abcd", "ab/cd"]
+
+
+def test_a_file_that_cannot_be_synced_is_not_there(
+    backend: LocalBackend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = new_key()
+    backend.put(new_key(), io.BytesIO(b"x"))
+
+    def failing(descriptor: int) -> None:
+        if Path(f"/proc/self/fd/{descriptor}").readlink().name == Path(key).name:
+            raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(os, "fsync", failing)
+    with pytest.raises(StorageError):
+        backend.put(key, io.BytesIO(b"x"))
+    assert not backend.local_path(key).exists()
+    assert list(backend.local_path(INCOMING).iterdir()) == []
 
 
 def test_files_are_the_servers_alone(backend: LocalBackend) -> None:

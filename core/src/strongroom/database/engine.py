@@ -26,6 +26,8 @@ _POOL_SECONDS = 10
 _AWAY_ON_SQLITE = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_CANTOPEN})
 _WRITING = "strongroom_writing"
 _SQLITE_ARGUMENTS = {"timeout": _BUSY_SECONDS, "check_same_thread": False}
+_LAZY = "strongroom_lazy"
+_SYNCHRONOUS = "strongroom_synchronous"
 
 
 class Database:
@@ -45,6 +47,7 @@ class Database:
             _sqlite_engine(url, pool_size) if url.startswith("sqlite") else _engine(url, pool_size)
         )
         self._writer = self.engine.execution_options(**{_WRITING: True})
+        self._lazy_writer = self._writer.execution_options(**{_LAZY: True})
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
@@ -57,13 +60,18 @@ class Database:
             yield connection
 
     @contextmanager
-    def write(self) -> Iterator[Connection]:
+    def write(self, *, durable: bool = True) -> Iterator[Connection]:
         """Open a transaction that is durable once the block is left, and void if it raises.
+
+        Args:
+            durable: whether it must outlast a loss of power from then on. One that need not outlasts
+                the end of any process, and any durable one that comes after it makes it so as well.
 
         Raises:
             Unavailable: the database does not answer.
         """
-        with self._only_one(), _unavailable_when_away(), self._writer.begin() as connection:
+        writer = self._writer if durable else self._lazy_writer
+        with self._only_one(), _unavailable_when_away(), writer.begin() as connection:
             yield connection
 
     @contextmanager
@@ -126,7 +134,7 @@ class Database:
 
 
 def _engine(url: str, pool_size: int) -> Engine:
-    return create_engine(
+    engine = create_engine(
         url,
         pool_size=pool_size,
         max_overflow=pool_size,
@@ -134,6 +142,8 @@ def _engine(url: str, pool_size: int) -> Engine:
         pool_pre_ping=True,
         hide_parameters=True,
     )
+    event.listen(engine, "begin", _begin_postgresql)
+    return engine
 
 
 def _sqlite_engine(url: str, pool_size: int) -> Engine:
@@ -167,8 +177,23 @@ def _prepare_sqlite(connection: Any, _record: Any) -> None:
 
 
 def _begin_sqlite(connection: Connection) -> None:
-    writing = connection.get_execution_options().get(_WRITING, False)
+    options = connection.get_execution_options()
+    writing = options.get(_WRITING, False)
+    if writing:
+        _set_synchronous(connection, "NORMAL" if options.get(_LAZY) else "FULL")
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")
+
+
+def _set_synchronous(connection: Connection, wanted: str) -> None:
+    """Choose whether commits wait for the disk, which SQLite lets nobody do within a transaction."""
+    if connection.info.get(_SYNCHRONOUS, "FULL") != wanted:
+        connection.exec_driver_sql(f"PRAGMA synchronous = {wanted}")
+        connection.info[_SYNCHRONOUS] = wanted
+
+
+def _begin_postgresql(connection: Connection) -> None:
+    if connection.get_execution_options().get(_LAZY):
+        connection.exec_driver_sql("SET LOCAL synchronous_commit = off")
 
 
 @contextmanager

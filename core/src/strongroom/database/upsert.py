@@ -1,9 +1,22 @@
 """INSERT ... ON CONFLICT, which both databases have and SQLAlchemy spells by dialect."""
 
+from collections.abc import Callable, Mapping
+from typing import Any
+
 from sqlalchemy import Connection, Table
 from sqlalchemy.dialects import postgresql, sqlite
 
+AnyInsert = postgresql.Insert | sqlite.Insert
 
-def insert(connection: Connection, table: Table) -> postgresql.Insert | sqlite.Insert:
+
+def insert(connection: Connection, table: Table) -> AnyInsert:
     """Return an INSERT that has ``on_conflict_do_update`` and ``on_conflict_do_nothing``."""
     return postgresql.insert(table) if connection.dialect.name == "postgresql" else sqlite.insert(table)
+
+
+def for_each_dialect(table: Table, finish: Callable[[Any], AnyInsert]) -> Mapping[str, AnyInsert]:
+    """Return a finished INSERT for each dialect by its name, to be built once and run often."""
+    return {
+        "postgresql": finish(postgresql.insert(table)),
+        "sqlite": finish(sqlite.insert(table)),
+    }

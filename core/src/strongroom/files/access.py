@@ -56,6 +56,11 @@ def effective_permission(role: ColumnElement[str]) -> ColumnElement[int]:
     granted = func.coalesce(_highest_grant().scalar_subquery(), int(Permission.NONE))
     return case((role == Role.ADMIN.value, int(Permission.MANAGE)), else_=granted)
 
+_NODE = select(nodes).where(
+    nodes.c.id == bindparam("node_id"),
+    nodes.c.tenant_id == bindparam("tenant_id"),
+    nodes.c.parent_id.is_not(None),
+)
 
 # Built once: building it takes thirty times as long as running it.
 _HIGHEST_GRANT = _highest_grant()
@@ -122,10 +127,7 @@ class AccessControl:
         Raises:
             NotFound: the tenant holds no such node.
         """
-        query = select(nodes).where(
-            nodes.c.id == node_id, nodes.c.tenant_id == tenant_id, nodes.c.parent_id.is_not(None)
-        )
-        row = connection.execute(query).first()
+        row = connection.execute(_NODE, {"node_id": node_id, "tenant_id": tenant_id}).first()
         if row is None:
             raise NotFound
         return Node(*row)

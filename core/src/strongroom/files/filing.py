@@ -155,7 +155,7 @@ class Filing:
         self._access.memberships.take_turns(connection, target.tenant_id)
         place = self.place(connection, identity, target.tenant_id, target.parent_id)
         blob = received.blob
-        media_type = self.judge(received.head, target.name)
+        media_type = received.media_type or self.judge(received.head, target.name)
         content = FileContent(blob.key, blob.size, media_type, blob.checksum)
         self._blobs.keep(connection, blob)
         if target.on_conflict is OnConflict.REPLACE:

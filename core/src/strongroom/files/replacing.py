@@ -58,11 +58,13 @@ class ReplacingService:
             DigestMismatch: what arrived is not what was announced.
             StorageFull: there is no room for it.
         """
-        with self._database.read() as connection:
+        with self._database.write(durable=False) as connection:
             node = self._require_file(connection, identity, tenant_id, node_id, revision)
             self._tenants.space.require(connection, tenant_id, (incoming.size or 0) - node.size)
+            key = self._blobs.expect(connection)
         received = self._blobs.receive(
             incoming.source,
+            key=key,
             size=incoming.size,
             max_bytes=self._filing.max_file_bytes,
             inspect=lambda head: self._filing.judge(head, node.name),
@@ -95,7 +97,7 @@ class ReplacingService:
         self, connection: Connection, identity: Identity, node: Node, received: ReceivedBlob
     ) -> NodeView:
         blob = received.blob
-        media_type = self._filing.judge(received.head, node.name)
+        media_type = received.media_type or self._filing.judge(received.head, node.name)
         self._blobs.keep(connection, blob)
         content = FileContent(blob.key, blob.size, media_type, blob.checksum)
         return self._filing.replace(connection, identity, node, content)

@@ -90,9 +90,12 @@ class FileService:
             StorageFull: there is no room for it.
         """
         target = Target(tenant_id, parent_id, normalize_name(incoming.name), on_conflict)
-        self.admit(identity, target, incoming.size or 0)
+        with self._database.write(durable=False) as connection:
+            self._filing.admit(connection, identity, target, incoming.size or 0)
+            key = self._blobs.expect(connection)
         received = self._blobs.receive(
             incoming.source,
+            key=key,
             size=incoming.size,
             max_bytes=self._filing.max_file_bytes,
             inspect=lambda head: self._filing.judge(head, target.name),

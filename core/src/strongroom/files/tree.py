@@ -1,13 +1,13 @@
 """Changes the tree, within the caller's transaction and after the caller's permission is known."""
 
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import Connection, Select, bindparam, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from strongroom.clock import Clock, next_revision
-from strongroom.database.upsert import insert as upsert
+from strongroom.database.upsert import for_each_dialect
 from strongroom.errors import NameConflict, NotFound, RevisionConflict
 from strongroom.files import counting
 from strongroom.files.models import FOREVER, Node, NodeType, Permission, grants, nodes
@@ -24,7 +24,16 @@ def _is_within() -> Select[Any]:
     return select(path.c.id).where(path.c.id == bindparam("folder_id"))
 
 
-_IS_WITHIN = _is_within()
+# Built once: building them takes several times as long as running them.
+_IS_WITHIN: Final = _is_within()
+_CHILD: Final = select(nodes).where(
+    nodes.c.parent_id == bindparam("parent_id"), nodes.c.name == bindparam("name")
+)
+_ROOT: Final = select(nodes.c.id).where(nodes.c.id == bindparam("root_id"))
+_ADD_UNLESS_THERE: Final = for_each_dialect(
+    nodes, lambda insert: insert.on_conflict_do_nothing().execution_options(preserve_rowcount=True)
+)
+_GRANT: Final = insert(grants)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,17 +76,17 @@ class Tree:
 
     def ensure_root(self, connection: Connection, tenant_id: str, user_id: str) -> None:
         """Make the tenant's root, unless it is there."""
+        if connection.execute(_ROOT, {"root_id": tenant_id}).first() is not None:
+            return
         now = self._clock.now()
         root = Node(
             tenant_id, tenant_id, None, NodeType.FOLDER, "", None, 0, None, None, user_id, now, now, now
         )
-        statement = upsert(connection, nodes).values(asdict(root)).on_conflict_do_nothing()
-        connection.execute(statement)
+        connection.execute(_ADD_UNLESS_THERE[connection.dialect.name], _row(root))
 
     def find_child(self, connection: Connection, parent_id: str, name: str) -> Node | None:
         """Return the node of a name in a folder."""
-        query = select(nodes).where(nodes.c.parent_id == parent_id, nodes.c.name == name)
-        row = connection.execute(query).first()
+        row = connection.execute(_CHILD, {"parent_id": parent_id, "name": name}).first()
         return Node(*row) if row else None
 
     def add(
@@ -181,23 +190,23 @@ class Tree:
         statement = (
             update(nodes)
             .where(nodes.c.id == node.id, nodes.c.revision == node.revision)
-            .values(asdict(changed))
+            .values(_row(changed))
         )
         if connection.execute(statement).rowcount != 1:
             raise RevisionConflict
         return changed
 
     def _insert(self, connection: Connection, node: Node) -> None:
+        statement = _ADD_UNLESS_THERE[connection.dialect.name]
         try:
-            with connection.begin_nested():
-                connection.execute(insert(nodes).values(asdict(node)))
+            added = connection.execute(statement, _row(node)).rowcount == 1
         except IntegrityError as error:
-            if self.find_child(connection, node.parent_id or "", node.name):
-                raise NameConflict.of_field("name", "taken", NameConflict.message) from error
             raise NotFound from error
+        if not added:
+            raise NameConflict.of_field("name", "taken", NameConflict.message)
 
     def _grant_to_creator(self, connection: Connection, node: Node) -> None:
-        visible_until = self._visibility.until(connection, node.parent_id or "", node.owner_id)
+        visible_until = self._seen_around(connection, node)
         row = {
             "node_id": node.id,
             "user_id": node.owner_id,
@@ -208,7 +217,18 @@ class Tree:
             "node_name": node.name,
             "parent_visible_until": None if visible_until == FOREVER else visible_until,
         }
-        connection.execute(insert(grants).values(row))
+        connection.execute(_GRANT, row)
+
+    def _seen_around(self, connection: Connection, node: Node) -> int:
+        """Return until when its owner sees the folder that a new node lies in; 0 is never."""
+        if node.parent_id == node.tenant_id:
+            # Nobody is granted anything on a tenant's root.
+            return 0
+        return self._visibility.until(connection, node.parent_id or "", node.owner_id)
+
+
+def _row(node: Node) -> dict[str, Any]:
+    return {column: getattr(node, column) for column in Node.__slots__}
 
 
 def require_revision(node: Node, revision: int | None) -> None:

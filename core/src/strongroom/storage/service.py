@@ -12,7 +12,16 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Final
 
-from sqlalchemy import Connection, FromClause, and_, insert, or_, select, update
+from sqlalchemy import (
+    Connection,
+    FromClause,
+    and_,
+    bindparam,
+    insert,
+    or_,
+    select,
+    update,
+)
 
 from strongroom.clock import Clock
 from strongroom.database import Database
@@ -33,8 +42,22 @@ from strongroom.storage.source import Inspect, MeteredSource
 from strongroom.storage.stores import Backends, Stores
 
 _BATCH: Final = 500
-_KEY: Final = re.compile(r"([0-9a-f]{2})/([0-9a-f]{2})/\1\2[0-9a-f]{28}")
+_KEY: Final = re.compile(r"([0-9a-f]{2})/\1[0-9a-f]{30}")
 _PIECE: Final = 256 * 1024
+
+# Built once: building them takes several times as long as running them.
+_ANNOUNCE: Final = insert(blobs)
+_KEEP: Final = (
+    update(blobs)
+    .where(blobs.c.key == bindparam("of_key"), blobs.c.state == BlobState.PENDING.value)
+    .values(
+        state=BlobState.STORED.value,
+        size=bindparam("of_size"),
+        checksum=bindparam("of_checksum"),
+        crc32=bindparam("of_crc32"),
+        removable_at=None,
+    )
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +67,12 @@ class ReceivedBlob:
     Args:
         blob: what is known of them.
         head: their beginning, to tell the type by.
+        media_type: their type, if whoever inspected them has told it.
     """
 
     blob: Blob
     head: bytes
+    media_type: str | None = None
 
 
 class BlobService:
@@ -75,11 +100,13 @@ class BlobService:
         size: int | None,
         max_bytes: int,
         inspect: Inspect | None = None,
+        key: str | None = None,
     ) -> ReceivedBlob:
         """Store all that a source gives. Nothing refers to it until :meth:`keep`.
 
         Args:
             source: the bytes.
+            key: what :meth:`expect` returned, if they are expected.
             size: how many will come, where that is known.
             max_bytes: how many are accepted.
             inspect: is shown the beginning as soon as it is there, and may raise.
@@ -89,7 +116,7 @@ class BlobService:
         """
         if isinstance(source, ArrivedSource):
             return _measure(source, max_bytes, inspect)
-        key = self.announce(self.target)
+        key = key or self._expect()
         metered = MeteredSource(source, max_bytes, inspect)
         try:
             self.storages[self.target].put(key, metered, size=size)
@@ -101,7 +128,7 @@ class BlobService:
             self.discard(key)
             raise
         blob = Blob(key, self.target, metered.size, metered.checksum, metered.crc32)
-        return ReceivedBlob(blob, metered.head)
+        return ReceivedBlob(blob, metered.head, metered.media_type)
 
     def announce(self, storage: str, removable_at: int | None = None) -> str:
         """Write the row of bytes that will come to a storage, and return their key in both.
@@ -110,6 +137,17 @@ class BlobService:
             storage: the storage.
             removable_at: until when somebody else may write them, so that no removal is the last.
         """
+        with self._database.write() as connection:
+            return self._announce(connection, storage, removable_at)
+
+    def expect(self, connection: Connection) -> str:
+        """Write the row of bytes for :meth:`receive`, in a transaction that ends before they come.
+
+        It need not be durable: see ADR 0019.
+        """
+        return self._announce(connection, self.target, None)
+
+    def _announce(self, connection: Connection, storage: str, removable_at: int | None) -> str:
         key = new_key()
         row = {
             "key": key,
@@ -119,24 +157,22 @@ class BlobService:
             "created_at": self._clock.now(),
             "removable_at": removable_at,
         }
-        with self._database.write() as connection:
-            connection.execute(insert(blobs).values(row))
+        connection.execute(_ANNOUNCE, row)
         return key
+
+    def _expect(self) -> str:
+        with self._database.write(durable=False) as connection:
+            return self.expect(connection)
 
     def keep(self, connection: Connection, blob: Blob) -> None:
         """Make received bytes count, in the transaction that refers to them."""
-        statement = (
-            update(blobs)
-            .where(blobs.c.key == blob.key, blobs.c.state == BlobState.PENDING.value)
-            .values(
-                state=BlobState.STORED.value,
-                size=blob.size,
-                checksum=blob.checksum,
-                crc32=blob.crc32,
-                removable_at=None,
-            )
-        )
-        if connection.execute(statement).rowcount != 1:
+        known = {
+            "of_key": blob.key,
+            "of_size": blob.size,
+            "of_checksum": blob.checksum,
+            "of_crc32": blob.crc32,
+        }
+        if connection.execute(_KEEP, known).rowcount != 1:
             raise StorageError("the upload took so long that it was given up")
 
     def release(self, connection: Connection, keys: Sequence[str]) -> list[Released]:
@@ -303,7 +339,7 @@ def _measure(source: ArrivedSource, max_bytes: int, inspect: Inspect | None) -> 
     except ReadingFailed as failure:
         raise failure.error from failure
     blob = Blob(source.key, source.storage, metered.size, metered.checksum, metered.crc32)
-    return ReceivedBlob(blob, metered.head)
+    return ReceivedBlob(blob, metered.head, metered.media_type)
 
 
 def _exactly(size: int, chunks: Iterator[bytes]) -> Iterator[bytes]:
@@ -316,9 +352,13 @@ def _exactly(size: int, chunks: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def new_key() -> str:
-    """Return a key that nobody can guess: spread over folders, and safe on every store."""
+    """Return a key that nobody can guess: spread over folders, and safe on every store.
+
+    The folders are 256, so that a store that has to make them durably soon has made them all: a folder
+    of file systems of today finds a name among a hundred thousand as fast as among ten.
+    """
     name = secrets.token_hex(16)
-    return f"{name[:2]}/{name[2:4]}/{name}"
+    return f"{name[:2]}/{name}"
 
 
 def is_key(text: str) -> bool:

@@ -11,7 +11,8 @@ from strongroom.plugin_api.storage import ByteSource
 HEAD_BYTES: Final = 8192
 """How much of the beginning is kept, to tell the type by."""
 
-Inspect = Callable[[bytes], object]
+Inspect = Callable[[bytes], str | None]
+"""Is shown the beginning, and may say what type it is of."""
 
 
 class MeteredSource:
@@ -31,6 +32,7 @@ class MeteredSource:
         self.size = 0
         self.crc32 = 0
         self.head = b""
+        self.media_type: str | None = None
 
     def read(self, size: int, /) -> bytes:
         """Return the next piece.
@@ -47,7 +49,7 @@ class MeteredSource:
         if len(self.head) < HEAD_BYTES:
             self.head += chunk[: HEAD_BYTES - len(self.head)]
         if self._inspect and (len(self.head) == HEAD_BYTES or not chunk):
-            self._inspect(self.head)
+            self.media_type = self._inspect(self.head)
             self._inspect = None
         return chunk
 

@@ -109,7 +109,9 @@ class Memberships:
         Two changes at once might each remove the other one of two administrators, or each move a folder
         into the other. To be called before anything is read that a change rests on.
         """
-        connection.execute(_TURN, {"tenant_id": tenant_id})
+        # SQLite has one writer at a time.
+        if connection.dialect.name == "postgresql":
+            connection.execute(_TURN, {"tenant_id": tenant_id})
 
     def _require_administrator(self, connection: Connection, tenant_id: str) -> None:
         query = select(tenant_members.c.user_id).where(

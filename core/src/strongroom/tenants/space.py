@@ -2,12 +2,37 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
-from sqlalchemy import BigInteger, Connection, func, literal, select, update
+from sqlalchemy import BigInteger, Connection, Update, bindparam, func, select, update
 
 from strongroom.errors import NotFound, StorageFull
 from strongroom.tenants.models import Tenant, tenants
+
+
+def _number(name: str) -> Any:
+    return bindparam(name, type_=BigInteger)
+
+
+def _take() -> Update:
+    # One statement both looks and takes, so that uploads at one moment never share the last byte.
+    quota = func.coalesce(tenants.c.quota_bytes, _number("default_quota"))
+    growth = _number("used") + _number("reserved")
+    total = tenants.c.used_bytes + tenants.c.reserved_bytes + growth
+    fits = quota.is_(None) | (total <= quota) | (growth <= 0)
+    return (
+        update(tenants)
+        .where(tenants.c.id == bindparam("tenant_id"), fits)
+        .values(
+            used_bytes=tenants.c.used_bytes + _number("used"),
+            reserved_bytes=tenants.c.reserved_bytes + _number("reserved"),
+        )
+    )
+
+
+# Built once, for every upload asks them.
+_FIND: Final = select(tenants).where(tenants.c.id == bindparam("tenant_id"))
+_TAKE: Final = _take()
 
 
 class Space:
@@ -33,7 +58,7 @@ class Space:
         Raises:
             NotFound: there is no such tenant.
         """
-        row = connection.execute(select(tenants).where(tenants.c.id == tenant_id)).first()
+        row = connection.execute(_FIND, {"tenant_id": tenant_id}).first()
         if row is None:
             raise NotFound
         return self.tenant(row)
@@ -72,19 +97,13 @@ class Space:
             raise _exceeded()
 
     def _take(self, connection: Connection, tenant_id: str, *, used: int, reserved: int) -> None:
-        # One statement both looks and takes, so that uploads at one moment never share the last byte.
-        quota = func.coalesce(tenants.c.quota_bytes, literal(self._default_quota, BigInteger))
-        total = tenants.c.used_bytes + tenants.c.reserved_bytes + used + reserved
-        fits = quota.is_(None) | (total <= quota) | (used + reserved <= 0)
-        statement = (
-            update(tenants)
-            .where(tenants.c.id == tenant_id, fits)
-            .values(
-                used_bytes=tenants.c.used_bytes + used,
-                reserved_bytes=tenants.c.reserved_bytes + reserved,
-            )
-        )
-        if connection.execute(statement).rowcount != 1:
+        taken = {
+            "tenant_id": tenant_id,
+            "default_quota": self._default_quota,
+            "used": used,
+            "reserved": reserved,
+        }
+        if connection.execute(_TAKE, taken).rowcount != 1:
             raise _exceeded()
 
 

@@ -1,4 +1,4 @@
-"""The backend: one file an object, whole and durable before it is visible."""
+"""The backend: one file an object, whole before it is visible, and durable before anybody is told."""
 
 import os
 import shutil
@@ -47,8 +47,11 @@ class LocalBackend(StorageBackend[LocalOptions], LocalPaths, ServerSideCopy):
         self._require_room(size or 0)
         temporary = self._incoming(key)
         try:
-            written = self._write(temporary, source)
-            self._publish(temporary, key)
+            with _translated_errors():
+                file = temporary.open("xb", buffering=0)
+            with file:
+                written = _write_all(file.fileno(), source)
+                self._publish(temporary, key, file.fileno())
         except BaseException:
             temporary.unlink(missing_ok=True)
             raise
@@ -93,24 +96,18 @@ class LocalBackend(StorageBackend[LocalOptions], LocalPaths, ServerSideCopy):
         if shutil.disk_usage(self._root).free - size < self.options.reserve_bytes:
             raise StorageFull(f"less than {self.options.reserve_bytes} bytes would stay free")
 
-    def _write(self, path: Path, source: ByteSource) -> int:
-        written = 0
-        with _translated_errors():
-            file = path.open("xb", buffering=0)
-        with file:
-            while chunk := source.read(CHUNK_SIZE):
-                with _translated_errors():
-                    written += _write_fully(file.fileno(), chunk)
-            with _translated_errors():
-                os.fsync(file.fileno())
-        return written
-
-    def _publish(self, temporary: Path, key: str) -> None:
+    def _publish(self, temporary: Path, key: str, descriptor: int) -> None:
         target = self.local_path(key)
         with _translated_errors():
             self._ensure_folder(target.parent)
             temporary.rename(target)
-            _sync_folder(target.parent)
+            try:
+                # Renamed first, so that a file system with a journal commits name and bytes at once.
+                os.fsync(descriptor)
+                _sync_folder(target.parent)
+            except BaseException:
+                target.unlink(missing_ok=True)
+                raise
 
     def _ensure_folder(self, folder: Path) -> None:
         """Make a folder durably: a rename into it survives a crash only if the folder does.
@@ -146,6 +143,14 @@ def _chunks(file: ByteSource, length: int | None) -> Iterator[bytes]:
 
 def _may_hold(folder: str, prefix: str) -> bool:
     return folder.startswith(prefix) or prefix.startswith(folder)
+
+
+def _write_all(descriptor: int, source: ByteSource) -> int:
+    written = 0
+    while chunk := source.read(CHUNK_SIZE):
+        with _translated_errors():
+            written += _write_fully(descriptor, chunk)
+    return written
 
 
 def _write_fully(descriptor: int, chunk: bytes) -> int:
