@@ -8,16 +8,19 @@ once, so that it never finds, half way, that somebody else was faster.
 import logging
 import sqlite3
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Dialect, Engine, create_engine, event, make_url
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.exc import DBAPIError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
+from strongroom.database.together import Together
 from strongroom.errors import StorageFull, Unavailable
+
+T = TypeVar("T")
 
 logger = logging.getLogger(__name__)
 
@@ -48,6 +51,9 @@ class Database:
         )
         self._writer = self.engine.execution_options(**{_WRITING: True})
         self._lazy_writer = self._writer.execution_options(**{_LAZY: True})
+        is_sqlite = self.engine.dialect.name == "sqlite"
+        self._together = Together(self._writing) if is_sqlite else None
+        self._turns = threading.Lock() if is_sqlite else None
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
@@ -70,9 +76,23 @@ class Database:
         Raises:
             Unavailable: the database does not answer.
         """
-        writer = self._writer if durable else self._lazy_writer
-        with self._only_one(), _unavailable_when_away(), writer.begin() as connection:
+        with self._only_one(), self._writing(durable) as connection:
             yield connection
+
+    def write_together(self, work: Callable[[Connection], T], *, durable: bool = True) -> T:
+        """Do work in a transaction as of :meth:`write`, and return what it returns.
+
+        On SQLite, what other threads want at the same moment is done in the same transaction, so that
+        they wait for the disk once; PostgreSQL does so by itself. The work may run in another thread.
+
+        Raises:
+            Unavailable: the database does not answer.
+        """
+        with self._only_one():
+            if self._together is not None:
+                return self._together.run(work, durable=durable)
+            with self._writing(durable) as connection:
+                return work(connection)
 
     @contextmanager
     def snapshot(self) -> Iterator[Connection]:
@@ -121,6 +141,12 @@ class Database:
     def close(self) -> None:
         """Close every connection."""
         self.engine.dispose()
+
+    @contextmanager
+    def _writing(self, durable: bool) -> Iterator[Connection]:
+        writer = self._writer if durable else self._lazy_writer
+        with _in_turn(self._turns), _unavailable_when_away(), writer.begin() as connection:
+            yield connection
 
     @contextmanager
     def _only_one(self) -> Iterator[None]:
@@ -174,6 +200,20 @@ def _prepare_sqlite(connection: Any, _record: Any) -> None:
         "temp_store = MEMORY",
     ):
         connection.execute(f"PRAGMA {pragma}")
+
+
+@contextmanager
+def _in_turn(turns: threading.Lock | None) -> Iterator[None]:
+    """Wait for the other threads: SQLite would let them sleep a while, and see then."""
+    if turns is None:
+        yield
+        return
+    if not turns.acquire(timeout=_BUSY_SECONDS):
+        raise Unavailable(retry_after=1)
+    try:
+        yield
+    finally:
+        turns.release()
 
 
 def _begin_sqlite(connection: Connection) -> None:

@@ -1,5 +1,7 @@
 """Puts files and folders into tenants' spaces, and gives them out."""
 
+from sqlalchemy import Connection
+
 from strongroom.database import Database
 from strongroom.errors import (
     NotAFile,
@@ -90,9 +92,10 @@ class FileService:
             StorageFull: there is no room for it.
         """
         target = Target(tenant_id, parent_id, normalize_name(incoming.name), on_conflict)
-        with self._database.write(durable=False) as connection:
-            self._filing.admit(connection, identity, target, incoming.size or 0)
-            key = self._blobs.expect(connection)
+        key = self._database.write_together(
+            lambda connection: self._expect(connection, identity, target, incoming.size or 0),
+            durable=False,
+        )
         received = self._blobs.receive(
             incoming.source,
             key=key,
@@ -102,11 +105,18 @@ class FileService:
         )
         try:
             incoming.check(received.blob.checksum)
-            with self._database.write() as connection:
-                return self._filing.store(connection, identity, target, received)
+            return self._database.write_together(
+                lambda connection: self._filing.store(connection, identity, target, received)
+            )
         except BaseException:
             self._blobs.discard(received.blob.key)
             raise
+
+    def _expect(
+        self, connection: Connection, identity: Identity, target: Target, size: int
+    ) -> str:
+        self._filing.admit(connection, identity, target, size)
+        return self._blobs.expect(connection)
 
     def admit(self, identity: Identity, target: Target, size: int) -> None:
         """Refuse before the bytes are sent what would be refused after, as :meth:`upload` does."""
