@@ -57,14 +57,13 @@ def gathered(database: Database, works: list[Work]) -> list[Future[Any]]:
             entered.set()
             leave.wait(10)
 
-        first = pool.submit(database.write_together, hold)
+        pool.submit(database.write_together, hold)
         entered.wait(10)
         futures = [pool.submit(database.write_together, work) for work in works]
         together = database._together
         if together is not None:
             wait_until(lambda: len(together._waiting) == len(works) + 1)
         leave.set()
-        first.result(10)
     return futures
 
 

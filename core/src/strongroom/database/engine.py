@@ -9,7 +9,7 @@ import logging
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Dialect, Engine, create_engine, event, make_url
@@ -53,7 +53,7 @@ class Database:
         self._lazy_writer = self._writer.execution_options(**{_LAZY: True})
         is_sqlite = self.engine.dialect.name == "sqlite"
         self._together = Together(self._writing) if is_sqlite else None
-        self._turns = threading.Lock() if is_sqlite else None
+        self._turn = _Turns().take if is_sqlite else nullcontext
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
@@ -145,7 +145,7 @@ class Database:
     @contextmanager
     def _writing(self, durable: bool) -> Iterator[Connection]:
         writer = self._writer if durable else self._lazy_writer
-        with _in_turn(self._turns), _unavailable_when_away(), writer.begin() as connection:
+        with self._turn(), _unavailable_when_away(), writer.begin() as connection:
             yield connection
 
     @contextmanager
@@ -157,6 +157,27 @@ class Database:
             yield
         finally:
             self._of_thread.busy = False
+
+
+class _Turns:
+    """Lets one thread write after another: SQLite would let them sleep a while, and see then."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+
+    @contextmanager
+    def take(self) -> Iterator[None]:
+        """Be the one who writes.
+
+        Raises:
+            Unavailable: others do not come to an end.
+        """
+        if not self._lock.acquire(timeout=_BUSY_SECONDS):
+            raise Unavailable(retry_after=1)
+        try:
+            yield
+        finally:
+            self._lock.release()
 
 
 def _engine(url: str, pool_size: int) -> Engine:
@@ -200,20 +221,6 @@ def _prepare_sqlite(connection: Any, _record: Any) -> None:
         "temp_store = MEMORY",
     ):
         connection.execute(f"PRAGMA {pragma}")
-
-
-@contextmanager
-def _in_turn(turns: threading.Lock | None) -> Iterator[None]:
-    """Wait for the other threads: SQLite would let them sleep a while, and see then."""
-    if turns is None:
-        yield
-        return
-    if not turns.acquire(timeout=_BUSY_SECONDS):
-        raise Unavailable(retry_after=1)
-    try:
-        yield
-    finally:
-        turns.release()
 
 
 def _begin_sqlite(connection: Connection) -> None:

@@ -1,7 +1,7 @@
 """Writes what several threads want written at one moment in one transaction.
 
-SQLite has one writer at a time, and each transaction waits for the disk. While one waits, those that come
-gather behind it; the first of them then writes for all, and they wait for the disk but once.
+SQLite has one writer at a time, and each transaction waits for the disk. While one waits, those that
+come gather behind it; the first of them then writes for all, and they wait for the disk but once.
 """
 
 from collections.abc import Callable
@@ -37,7 +37,7 @@ class _Job:
         try:
             self._result = self._work(connection)
             savepoint.commit()
-        except Exception as error:  # noqa: BLE001  its own thread raises it
+        except Exception as error:
             savepoint.rollback()
             self._error = error
 
@@ -92,7 +92,7 @@ class Together:
                 jobs = self._gathered(durable)
                 for job in jobs:
                     job.run(connection, alone=len(jobs) == 1)
-        except BaseException as error:  # noqa: BLE001  each of their threads raises it
+        except BaseException as error:
             failure = error
         # Where none could be opened, those who wait have waited as long as this one.
         jobs = self._gathered(True) if jobs is None else jobs

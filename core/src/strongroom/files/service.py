@@ -112,9 +112,7 @@ class FileService:
             self._blobs.discard(received.blob.key)
             raise
 
-    def _expect(
-        self, connection: Connection, identity: Identity, target: Target, size: int
-    ) -> str:
+    def _expect(self, connection: Connection, identity: Identity, target: Target, size: int) -> str:
         self._filing.admit(connection, identity, target, size)
         return self._blobs.expect(connection)
 
