@@ -16,6 +16,11 @@ from sqlalchemy import Connection, select, text
 from strongroom.audit.models import audit_events
 
 _LOCK: Final = 0x41554454
+_LAST: Final = (
+    select(audit_events.c.sequence, audit_events.c.hash)
+    .order_by(audit_events.c.sequence.desc())
+    .limit(1)
+)
 _LINK = re.compile(r"([0-9]{1,18}):([0-9a-f]{64})")
 
 
@@ -58,9 +63,5 @@ def hold_end(connection: Connection) -> Link:
     # On SQLite the transaction has taken the write lock already.
     if connection.dialect.name == "postgresql":
         connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
-    last = connection.execute(
-        select(audit_events.c.sequence, audit_events.c.hash)
-        .order_by(audit_events.c.sequence.desc())
-        .limit(1)
-    ).first()
+    last = connection.execute(_LAST).first()
     return Link(*last) if last else GENESIS

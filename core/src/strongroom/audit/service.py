@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 from sqlalchemy import Connection, insert
 
@@ -11,6 +12,8 @@ from strongroom.clock import Clock
 from strongroom.identity import Origin
 
 __all__ = ["FAILURE", "SUCCESS", "AuditEvent", "AuditService"]
+
+_APPEND: Final = insert(audit_events)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +48,7 @@ class AuditService:
         """
         last = hold_end(connection)
         row = self._row(last.sequence + 1, event)
-        connection.execute(insert(audit_events).values(**row, hash=chain_hash(last.hash, row)))
+        connection.execute(_APPEND, {**row, "hash": chain_hash(last.hash, row)})
         if self._observe is not None:
             self._observe(event)
 

@@ -15,7 +15,7 @@ from strongroom.credentials.service import CredentialService
 from strongroom.database import Database
 from strongroom.errors import CaptchaRequired, InvalidCredentials, StrongroomError
 from strongroom.identity import Origin
-from strongroom.plugin_api.login import LoginAttempt, VerifiedCredential
+from strongroom.plugin_api.login import Credential, LoginAttempt, VerifiedCredential
 from strongroom.plugin_api.web import ApiError
 from strongroom.verification.captchas import CaptchaAnswer, CaptchaService
 
@@ -108,7 +108,7 @@ class LoginService:
         origin: Origin,
         began_at: int,
     ) -> IssuedTokens:
-        services = self._services
+        services, contacts = self._services, list[Credential]()
         with self._database.write() as connection:
             linked = services.linking.user_of(connection, verified)
             user_id = linked.user_id
@@ -118,10 +118,10 @@ class LoginService:
                 raise InvalidCredentials
             if ticket is not None:
                 services.throttle.succeed(connection, ticket)
-            contacts = services.notices.contacts(connection, user_id)
+            if linked.given and linked.by_contact:
+                contacts = services.notices.contacts(connection, user_id)
             self._record_success(connection, issued, linked, method, origin)
-        if linked.given and linked.by_contact:
-            services.notices.tell(contacts, "credential-changed")
+        services.notices.tell(contacts, "credential-changed")
         return issued
 
     def _record_success(

@@ -5,7 +5,7 @@ import secrets
 from dataclasses import dataclass, field
 from typing import Final
 
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import Connection, bindparam, delete, insert, select, update
 
 from strongroom.authorizations.models import refresh_tokens
 from strongroom.clock import Clock
@@ -16,6 +16,13 @@ from strongroom.secret_keys import SecretKeys
 MIN_BITS: Final = 256
 _FORM: Final = re.compile(r"[A-Za-z0-9_-]{43}")
 _PURPOSE: Final = "refresh-token"
+
+# Built once, for every login and every refresh asks them.
+_ISSUE: Final = insert(refresh_tokens)
+_FORGET: Final = delete(refresh_tokens).where(
+    refresh_tokens.c.authorization_id == bindparam("of_authorization"),
+    refresh_tokens.c.expires_at <= bindparam("now"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +50,7 @@ class RefreshTokens:
     def issue(self, connection: Connection, authorization_id: str) -> RefreshToken:
         """Make a token, and forget those of the authorization that have expired."""
         now = self._clock.now()
-        connection.execute(
-            delete(refresh_tokens).where(
-                refresh_tokens.c.authorization_id == authorization_id,
-                refresh_tokens.c.expires_at <= now,
-            )
-        )
+        connection.execute(_FORGET, {"of_authorization": authorization_id, "now": now})
         token = RefreshToken(secrets.token_urlsafe(MIN_BITS // 8), now + self._lifetime)
         row = {
             "hash": self._hash(token.value),
@@ -56,7 +58,7 @@ class RefreshTokens:
             "created_at": now,
             "expires_at": token.expires_at,
         }
-        connection.execute(insert(refresh_tokens).values(row))
+        connection.execute(_ISSUE, row)
         return token
 
     def spend(self, connection: Connection, token: str) -> str | None:

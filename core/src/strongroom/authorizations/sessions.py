@@ -33,6 +33,10 @@ _LOGINS_LOCK: Final = 0x41555448
 
 # Built once, for every request with a token asks it.
 _BY_ID: Final = select(authorizations).where(authorizations.c.id == bindparam("id"))
+_BEGIN: Final = insert(authorizations)
+_FORGET: Final = delete(authorizations).where(
+    authorizations.c.user_id == bindparam("of_user"), authorizations.c.expires_at <= bindparam("now")
+)
 
 logger = logging.getLogger(__name__)
 
@@ -81,11 +85,7 @@ class Sessions:
     def begin(self, connection: Connection, user: User, method: str, client: Client) -> Authorization:
         """Make an authorization, and forget those of the user that have expired."""
         now = self._clock.now()
-        connection.execute(
-            delete(authorizations).where(
-                authorizations.c.user_id == user.id, authorizations.c.expires_at <= now
-            )
-        )
+        connection.execute(_FORGET, {"of_user": user.id, "now": now})
         begun = Authorization(
             id=new_id(),
             user_id=user.id,
@@ -101,7 +101,7 @@ class Sessions:
             revoked_at=None,
         )
         row = {column: getattr(begun, column) for column in Authorization.__slots__}
-        connection.execute(insert(authorizations).values(row))
+        connection.execute(_BEGIN, row)
         return begun
 
     def renew(self, connection: Connection, authorization_id: str) -> Authorization:

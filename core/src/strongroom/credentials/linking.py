@@ -109,6 +109,8 @@ class CredentialLinking:
     def _add(
         self, connection: Connection, user_id: str, names: Sequence[Credential]
     ) -> list[Credential]:
+        if not names:
+            return []
         held = {item.kind for item in self._credentials.of_user(connection, user_id)}
         # Beside another address or number, one more is bound by a code that is sent there.
         wanted = [name for name in names if name.kind not in CONTACTS or held.isdisjoint(CONTACTS)]

@@ -4,7 +4,7 @@ import unicodedata
 from collections.abc import Sequence
 from typing import Final
 
-from sqlalchemy import Connection, delete, insert, select, tuple_, update
+from sqlalchemy import Connection, bindparam, delete, insert, select, tuple_, update
 from sqlalchemy.exc import IntegrityError
 
 from strongroom.clock import Clock
@@ -19,6 +19,18 @@ from strongroom.ids import new_id
 from strongroom.plugin_api.login import Credential
 
 MAX_NAME_LENGTH: Final = 1024
+
+# Built once, for every login asks them.
+_PAIRS: Final = tuple_(credentials.c.kind, credentials.c.value).in_(bindparam("pairs", expanding=True))
+_HOLDERS: Final = select(credentials.c.kind, credentials.c.value, credentials.c.user_id).where(_PAIRS)
+# In the order of take_turns(), so that no two can wait for each other.
+_HOLDERS_HELD: Final = _HOLDERS.order_by(credentials.c.id).with_for_update()
+_CHANGED_AT: Final = select(passwords.c.changed_at).where(passwords.c.user_id == bindparam("user_id"))
+_PASSWORD_OF: Final = (
+    select(passwords.c.user_id, passwords.c.hash)
+    .join(credentials, credentials.c.user_id == passwords.c.user_id)
+    .where(credentials.c.kind == bindparam("kind"), credentials.c.value == bindparam("value"))
+)
 
 
 class CredentialService:
@@ -60,14 +72,9 @@ class CredentialService:
             wanted: the credentials.
             hold: whether those that are found stay as they are until the transaction ends.
         """
-        pair = tuple_(credentials.c.kind, credentials.c.value)
-        query = select(credentials.c.kind, credentials.c.value, credentials.c.user_id).where(
-            pair.in_([(item.kind, item.value) for item in wanted])
-        )
-        if hold:
-            # In the order of take_turns(), so that no two can wait for each other.
-            query = query.order_by(credentials.c.id).with_for_update()
-        return {Credential(kind, value): user_id for kind, value, user_id in connection.execute(query)}
+        pairs = [(item.kind, item.value) for item in wanted]
+        rows = connection.execute(_HOLDERS_HELD if hold else _HOLDERS, {"pairs": pairs})
+        return {Credential(kind, value): user_id for kind, value, user_id in rows}
 
     def of_user(self, connection: Connection, user_id: str) -> list[BoundCredential]:
         """Return the credentials of a user, oldest first."""
@@ -136,8 +143,7 @@ class CredentialService:
 
     def password_changed_after(self, connection: Connection, user_id: str, moment: int) -> bool:
         """Return whether a user's password was set after a moment, in milliseconds since the epoch."""
-        query = select(passwords.c.changed_at).where(passwords.c.user_id == user_id)
-        changed_at = connection.execute(query).scalar()
+        changed_at = connection.execute(_CHANGED_AT, {"user_id": user_id}).scalar()
         return changed_at is not None and changed_at > moment
 
     def hash_password(self, password: str, field: str = "password") -> str:
@@ -170,13 +176,9 @@ class CredentialService:
         return stored if fits else None
 
     def _password_of(self, credential: Credential) -> tuple[str, str] | None:
-        query = (
-            select(passwords.c.user_id, passwords.c.hash)
-            .join(credentials, credentials.c.user_id == passwords.c.user_id)
-            .where(credentials.c.kind == credential.kind, credentials.c.value == credential.value)
-        )
+        wanted = {"kind": credential.kind, "value": credential.value}
         with self._database.read() as connection:
-            row = connection.execute(query).first()
+            row = connection.execute(_PASSWORD_OF, wanted).first()
         return (row.user_id, row.hash) if row else None
 
     def _rehash(self, user_id: str, old: str, password: str) -> None:

@@ -1,13 +1,34 @@
 """Counters that all processes share, exact because the database does the counting."""
 
-from sqlalchemy import Connection, case, delete, select, update
+from typing import Any, Final
+
+from sqlalchemy import Connection, bindparam, case, delete, select, update
 
 from strongroom.clock import Clock
 from strongroom.database import Database
 from strongroom.database.pruning import prune
-from strongroom.database.upsert import insert
+from strongroom.database.upsert import AnyInsert, for_each_dialect
 from strongroom.limits.models import counters
 from strongroom.secret_keys import SecretKeys
+
+
+def _counting(insert: Any) -> AnyInsert:
+    counted = case((counters.c.expires_at <= bindparam("now"), 1), else_=counters.c.count + 1)
+    row = insert.values(subject=bindparam("subject"), count=1, expires_at=bindparam("expires_at"))
+    upsert: AnyInsert = row.on_conflict_do_update(
+        index_elements=[counters.c.subject],
+        set_={"count": counted, "expires_at": row.excluded.expires_at},
+    )
+    return upsert.returning(counters.c.count)
+
+
+# Built once, for every login asks them.
+_OF_SUBJECT: Final = counters.c.subject == bindparam("of_subject")
+_ADD: Final = for_each_dialect(counters, _counting)
+_TAKE_BACK: Final = (
+    update(counters).where(_OF_SUBJECT, counters.c.count > 0).values(count=counters.c.count - 1)
+)
+_RESET: Final = delete(counters).where(_OF_SUBJECT)
 
 
 class Counters:
@@ -27,15 +48,8 @@ class Counters:
             lifetime: milliseconds after the last event until the count starts anew.
         """
         now = self._clock.now()
-        row = insert(connection, counters).values(
-            subject=self._key(purpose, subject), count=1, expires_at=now + lifetime
-        )
-        counted = case((counters.c.expires_at <= now, 1), else_=counters.c.count + 1)
-        upsert = row.on_conflict_do_update(
-            index_elements=[counters.c.subject],
-            set_={"count": counted, "expires_at": row.excluded.expires_at},
-        ).returning(counters.c.count)
-        count: int = connection.execute(upsert).scalar_one()
+        row = {"subject": self._key(purpose, subject), "now": now, "expires_at": now + lifetime}
+        count: int = connection.execute(_ADD[connection.dialect.name], row).scalar_one()
         return count
 
     def count(self, connection: Connection, purpose: str, subject: str) -> int:
@@ -47,15 +61,11 @@ class Counters:
 
     def take_back(self, connection: Connection, purpose: str, subject: str) -> None:
         """Undo one :meth:`add`."""
-        connection.execute(
-            update(counters)
-            .where(counters.c.subject == self._key(purpose, subject), counters.c.count > 0)
-            .values(count=counters.c.count - 1)
-        )
+        connection.execute(_TAKE_BACK, {"of_subject": self._key(purpose, subject)})
 
     def reset(self, connection: Connection, purpose: str, subject: str) -> None:
         """Forget the events of a subject."""
-        connection.execute(delete(counters).where(counters.c.subject == self._key(purpose, subject)))
+        connection.execute(_RESET, {"of_subject": self._key(purpose, subject)})
 
     def prune(self, database: Database) -> int:
         """Delete what is forgotten anyway, and return how many rows that were."""

@@ -3,7 +3,7 @@
 from typing import Final
 
 from limits.storage import MovingWindowSupport, Storage
-from sqlalchemy import Connection, delete, func, insert, select, text
+from sqlalchemy import Connection, bindparam, delete, func, insert, select, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from strongroom.clock import Clock
@@ -18,6 +18,14 @@ SCHEME: Final = "strongroom-database"
 
 _SECOND: Final = 1000
 _LONGEST: Final = max(SECONDS.values())
+
+# Built once, for every request that is limited asks them.
+_OF_SUBJECT: Final = rate_events.c.subject == bindparam("of_subject")
+_FORGET: Final = delete(rate_events).where(_OF_SUBJECT, rate_events.c.at <= bindparam("since"))
+_COUNT: Final = select(func.min(rate_events.c.at), func.count()).where(
+    _OF_SUBJECT, rate_events.c.at > bindparam("since")
+)
+_ADD: Final = insert(rate_events)
 
 
 class DatabaseStorage(Storage, MovingWindowSupport):
@@ -39,17 +47,14 @@ class DatabaseStorage(Storage, MovingWindowSupport):
 
     def acquire_entry(self, key: str, limit: int, expiry: int, amount: int = 1) -> bool:
         now = self._clock.now()
-        with self._database.write() as connection:
+        # A loss of power is nothing that anybody could go beyond a limit by.
+        with self._database.write(durable=False) as connection:
             _take_turns(connection, key)
-            connection.execute(
-                delete(rate_events).where(
-                    rate_events.c.subject == key, rate_events.c.at <= now - expiry * _SECOND
-                )
-            )
+            connection.execute(_FORGET, {"of_subject": key, "since": now - expiry * _SECOND})
             if self._count(connection, key, now, expiry)[1] + amount > limit:
                 return False
             rows = [{"id": new_id(), "subject": key, "at": now} for _ in range(amount)]
-            connection.execute(insert(rate_events), rows)
+            connection.execute(_ADD, rows)
         return True
 
     def get_moving_window(self, key: str, limit: int, expiry: int) -> tuple[float, int]:  # noqa: ARG002
@@ -82,10 +87,8 @@ class DatabaseStorage(Storage, MovingWindowSupport):
             connection.execute(delete(rate_events).where(rate_events.c.subject == key))
 
     def _count(self, connection: Connection, key: str, now: int, expiry: int) -> tuple[int, int]:
-        query = select(func.min(rate_events.c.at), func.count()).where(
-            rate_events.c.subject == key, rate_events.c.at > now - expiry * _SECOND
-        )
-        start, count = connection.execute(query).one()
+        within = {"of_subject": key, "since": now - expiry * _SECOND}
+        start, count = connection.execute(_COUNT, within).one()
         return start or now, count
 
 
