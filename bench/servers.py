@@ -42,7 +42,7 @@ methods = ["password"]
 bcrypt_cost = {bcrypt_cost}
 [limits]
 login_failures_before_captcha = 1000
-login_per_address = ["1000000/hour"]
+login_per_address = ["1000000/second"]
 """
 
 

@@ -34,8 +34,14 @@ _LOGINS_LOCK: Final = 0x41555448
 # Built once, for every request with a token asks it.
 _BY_ID: Final = select(authorizations).where(authorizations.c.id == bindparam("id"))
 _BEGIN: Final = insert(authorizations)
+_EXPIRED: Final = (
+    select(authorizations.c.id)
+    .where(authorizations.c.expires_at <= bindparam("now"))
+    .limit(2)
+    .with_for_update(skip_locked=True)
+)
 _FORGET: Final = delete(authorizations).where(
-    authorizations.c.user_id == bindparam("of_user"), authorizations.c.expires_at <= bindparam("now")
+    authorizations.c.id.in_(bindparam("ids", expanding=True))
 )
 
 logger = logging.getLogger(__name__)
@@ -83,9 +89,10 @@ class Sessions:
         _lock_logins(connection, user_id, "pg_advisory_xact_lock_shared")
 
     def begin(self, connection: Connection, user: User, method: str, client: Client) -> Authorization:
-        """Make an authorization, and forget those of the user that have expired."""
+        """Make an authorization, and forget up to two that have expired: more than come anew."""
         now = self._clock.now()
-        connection.execute(_FORGET, {"of_user": user.id, "now": now})
+        if expired := connection.execute(_EXPIRED, {"now": now}).scalars().all():
+            connection.execute(_FORGET, {"ids": expired})
         begun = Authorization(
             id=new_id(),
             user_id=user.id,
