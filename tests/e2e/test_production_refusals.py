@@ -246,6 +246,15 @@ def test_every_fault_is_told_at_once(deployment: Deployment) -> None:
     assert len(deployment.refusals()) == 3
 
 
+def test_a_server_of_production_prints_no_link_that_makes_an_administrator(
+    deployment: Deployment, tmp_path: Path
+) -> None:
+    deployment.upgrade()
+    with serving(deployment.config, tmp_path / "output"):
+        pass
+    assert "/setup" not in (tmp_path / "output").read_text()
+
+
 def test_a_development_server_says_on_one_line_that_it_is_none_for_production(
     deployment: Deployment, tmp_path: Path
 ) -> None:

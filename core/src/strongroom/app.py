@@ -23,6 +23,7 @@ from strongroom.health.views import blueprint as health_blueprint
 from strongroom.limits.requests import RequestLimits
 from strongroom.plugin_manager import PluginError
 from strongroom.plugin_server import PluginServer
+from strongroom.setup.views import blueprint as setup_blueprint
 from strongroom.tenants.views import blueprint as tenants_blueprint
 from strongroom.uploads.views import blueprint as uploads_blueprint
 from strongroom.verification.views import blueprint as verification_blueprint
@@ -41,6 +42,7 @@ from strongroom.web.wsgi import HonestLength, LingeringRefusal, WsgiApp
 MAX_JSON_BYTES = 1024 * 1024
 
 BLUEPRINTS = (
+    setup_blueprint,
     users_blueprint,
     credentials_blueprint,
     authorizations_blueprint,

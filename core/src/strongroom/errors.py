@@ -96,6 +96,11 @@ class StateInvalid(StrongroomError):
     message = "The state is unknown, used, too old, or of another browser, user or purpose."
 
 
+class SetupLinkInvalid(StrongroomError):
+    status, code = 400, "error.setup-link-invalid"
+    message = "The link is wrong, was used or is too old, or there is an administrator already."
+
+
 class WrongPassword(StrongroomError):
     status, code = 400, "error.wrong-password"
     message = "The old password is not right."

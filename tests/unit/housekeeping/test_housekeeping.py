@@ -19,6 +19,7 @@ from strongroom.limits.models import counters, rate_events
 from strongroom.limits.service import Counters
 from strongroom.messages.models import sent_messages
 from strongroom.secret_keys import SecretKeys
+from strongroom.setup.models import setup_links
 from strongroom.testing.clock import HOUR, MINUTE, ManualClock
 from strongroom.verification.models import captchas, verification_codes
 
@@ -27,6 +28,7 @@ EXPIRING = (
     captchas,
     verification_codes,
     browser_states,
+    setup_links,
     counters,
     rate_events,
     authorizations,
@@ -46,6 +48,7 @@ def live(api: Api) -> None:
     api.code(person.email, "reset-password")
     api.post("/captchas", {})
     api.container.identity.states.issue("test", "browser", None, {}, Origin(address="192.0.2.1"))
+    api.container.identity.setup.issue(Origin())
 
 
 def counts(api: Api) -> dict[str, int]:
@@ -76,6 +79,7 @@ def test_each_thing_goes_when_its_time_is_over_and_not_before(api: Api, clock: M
         "captchas": 1,
         "verification codes": 1,
         "states of browsers": 0,
+        "setup links": 0,
         "counters": 0,
         "events of rates": 0,
         "logins and refresh tokens": 0,
@@ -85,7 +89,7 @@ def test_each_thing_goes_when_its_time_is_over_and_not_before(api: Api, clock: M
     clock.advance(HOUR)
     cleaned = clean(api)
     assert cleaned["counters"] >= 2
-    assert cleaned["states of browsers"] == 1
+    assert cleaned["states of browsers"] == cleaned["setup links"] == 1
     clock.advance(DAY)
     assert clean(api)["events of rates"] >= 3
     clock.advance(30 * DAY)
@@ -188,7 +192,7 @@ def test_the_command_says_what_went(tmp_path: Path, database_url: str) -> None:
     result = run_command("--config", str(write_config(tmp_path, database_url)), "housekeeping")
     assert (result.returncode, result.stderr) == (0, "")
     assert "counters: 3 removed\n" in result.stdout
-    assert len(result.stdout.splitlines()) == 8
+    assert len(result.stdout.splitlines()) == 9
     database.close()
 
 

@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from sqlalchemy import Connection
+
 from strongroom.audit.service import AuditEvent, AuditService
 from strongroom.credentials.models import EMAIL, MOBILE, USERNAME
 from strongroom.credentials.service import CredentialService
@@ -25,6 +27,16 @@ class Registration:
     mobile: str | None = None
     username: str | None = None
     kind: UserType = UserType.USER
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A registration whose names are well formed and whose password is hashed."""
+
+    name: str
+    kind: UserType
+    credentials: Sequence[Credential]
+    password_hash: str = field(repr=False)
 
 
 class RegistrationService:
@@ -62,10 +74,10 @@ class RegistrationService:
             CodeInvalid: an address or number has no code, or a wrong one.
             CredentialTaken: somebody has one of the names already.
         """
-        credentials = self._credentials_of(registration)
-        password_hash = self._credentials.hash_password(registration.password)
-        self._require_codes(credentials, codes)
-        return self._create(registration, credentials, password_hash, origin)
+        prepared = self.prepare(registration)
+        self._require_codes(prepared.credentials, codes)
+        with self._database.write() as connection:
+            return self.add(connection, prepared, origin)
 
     def create(self, registration: Registration, origin: Origin) -> User:
         """Make a user whose names are taken as proven.
@@ -74,31 +86,39 @@ class RegistrationService:
             ValidationFailed: a name is malformed, none is given, or the password is weak.
             CredentialTaken: somebody has one of the names already.
         """
+        prepared = self.prepare(registration)
+        with self._database.write() as connection:
+            return self.add(connection, prepared, origin)
+
+    def prepare(self, registration: Registration) -> Prepared:
+        """Judge a registration, outside of a transaction, for hashing the password takes long.
+
+        Raises:
+            ValidationFailed: a name is malformed, none is given, or the password is weak.
+        """
         credentials = self._credentials_of(registration)
         password_hash = self._credentials.hash_password(registration.password)
-        return self._create(registration, credentials, password_hash, origin)
+        return Prepared(registration.name, registration.kind, credentials, password_hash)
 
-    def _create(
-        self,
-        registration: Registration,
-        credentials: Sequence[Credential],
-        password_hash: str,
-        origin: Origin,
-    ) -> User:
-        with self._database.write() as connection:
-            user = self._users.create(connection, registration.name, registration.kind)
-            for credential in credentials:
-                self._credentials.bind(connection, user.id, credential)
-            self._credentials.set_password(connection, user.id, password_hash)
-            event = AuditEvent(
-                "user.create",
-                actor_id=user.id,
-                target_type="user",
-                target_id=user.id,
-                origin=origin,
-                details={"type": user.type},
-            )
-            self._audit.record(connection, event)
+    def add(self, connection: Connection, prepared: Prepared, origin: Origin) -> User:
+        """Make a user whose names are taken as proven.
+
+        Raises:
+            CredentialTaken: somebody has one of the names already.
+        """
+        user = self._users.create(connection, prepared.name, prepared.kind)
+        for credential in prepared.credentials:
+            self._credentials.bind(connection, user.id, credential)
+        self._credentials.set_password(connection, user.id, prepared.password_hash)
+        event = AuditEvent(
+            "user.create",
+            actor_id=user.id,
+            target_type="user",
+            target_id=user.id,
+            origin=origin,
+            details={"type": user.type},
+        )
+        self._audit.record(connection, event)
         return user
 
     def _require_codes(

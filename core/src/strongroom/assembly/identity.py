@@ -35,6 +35,7 @@ from strongroom.credentials.service import CredentialService
 from strongroom.identity import Origin
 from strongroom.limits.storage import prune_events
 from strongroom.messages.service import MessageService
+from strongroom.setup.service import Setup
 from strongroom.verification.captchas import CaptchaService
 from strongroom.verification.codes import CodeService
 from strongroom.verification.sending import CodeSending
@@ -46,6 +47,7 @@ HOUSEKEEPER: Final = Origin(user_agent="command line")
 class IdentityServices:
     """What the rest of the server asks about people."""
 
+    setup: Setup
     registration: RegistrationService
     accounts: AccountService
     bindings: BindingService
@@ -79,8 +81,11 @@ def assemble_identity(base: Foundation) -> IdentityServices:
         database, base.clock, base.keys, base.rates, settings.limits.login_per_address, audit
     )
     audit_retention = AuditRetention(database, base.clock, audit, settings.audit.retention_days)
+    registration = RegistrationService(database, users, credentials, codes, audit)
+    setup = Setup(database, base.clock, base.keys, users, registration, audit)
     return IdentityServices(
-        registration=RegistrationService(database, users, credentials, codes, audit),
+        setup=setup,
+        registration=registration,
         accounts=AccountService(database, users, authorizations, notices, audit),
         bindings=BindingService(database, credentials, codes, notices, audit),
         proven_bindings=ProvenBindings(database, credentials, linking, codes, notices, audit),
@@ -104,6 +109,7 @@ def assemble_identity(base: Foundation) -> IdentityServices:
                 "captchas": captchas.prune,
                 "verification codes": codes.prune,
                 "states of browsers": states.prune,
+                "setup links": setup.prune,
                 "counters": partial(base.counters.prune, database),
                 "events of rates": partial(prune_events, database, base.clock),
                 "logins and refresh tokens": authorizations.prune,

@@ -17,7 +17,14 @@ from strongroom.backup.errors import BackupError
 from strongroom.database import metadata
 
 EPHEMERAL: Final = frozenset(
-    {"captchas", "verification_codes", "browser_states", "rate_events", "blob_holds"}
+    {
+        "captchas",
+        "verification_codes",
+        "browser_states",
+        "setup_links",
+        "rate_events",
+        "blob_holds",
+    }
 )
 """Tables whose rows live for minutes: restored, a code that was spent since could be spent again."""
 

@@ -12,6 +12,7 @@ import click
 
 from strongroom.cli.context import CommandContext, config_option
 from strongroom.cli.schema import require_current_schema
+from strongroom.cli.setup_link import make_setup_link
 from strongroom.config import Configuration, load
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ def serve(context: CommandContext) -> None:
                 f"{settings.server.data_dir.absolute()}",
                 err=True,
             )
+            _show_setup_link(configuration)
         click.echo(
             f"strongroom: serving {settings.public_root}{settings.server.base_path or '/'}", err=True
         )
@@ -45,6 +47,25 @@ def serve(context: CommandContext) -> None:
         from strongroom.server import run
 
         run(configuration, lambda: _reread(context), metrics_folder)
+
+
+def _show_setup_link(configuration: Configuration) -> None:
+    """Show whoever starts a server without an administrator the link that makes one.
+
+    In development alone: what a server in production says is collected, and read by more people than
+    may administer it. There, the link is made by ``strongroom users invite-admin``.
+    """
+    from strongroom.assembly.container import build
+    from strongroom.setup.service import AdministratorExists
+
+    container = build(configuration)
+    try:
+        url = make_setup_link(container).url
+    except AdministratorExists:
+        return
+    finally:
+        container.close()
+    click.echo(f"strongroom: no administrator yet; good once, for an hour: {url}", err=True)
 
 
 def _reread(context: CommandContext) -> Configuration:

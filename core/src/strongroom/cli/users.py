@@ -7,8 +7,11 @@ import click
 
 from strongroom.accounts.registration import Registration
 from strongroom.cli.context import CommandContext
+from strongroom.cli.setup_link import make_setup_link
+from strongroom.clock import iso_format
 from strongroom.errors import StrongroomError
 from strongroom.identity import Origin
+from strongroom.setup.service import AdministratorExists
 from strongroom.users.models import User, UserType
 
 
@@ -54,6 +57,24 @@ def create(
         except StrongroomError as error:
             raise click.ClickException(_explain(error)) from error
     click.echo(json.dumps(_present(user), ensure_ascii=False) if as_json else f"{user.id} {user.name}")
+
+
+@users_group.command("invite-admin")
+@click.option("--json", "as_json", is_flag=True, help="Print the link as JSON.")
+@click.pass_obj
+def invite_admin(context: CommandContext, *, as_json: bool) -> None:
+    """Print a link that makes the first administrator.
+
+    It is good once and for an hour, and voids the one before. It is a secret until then.
+    """
+    with context.container() as container:
+        try:
+            link = make_setup_link(container)
+        except AdministratorExists as error:
+            message = "there is an administrator already; for another: strongroom users create --admin"
+            raise click.ClickException(message) from error
+    expires_at = iso_format(link.expires_at)
+    click.echo(json.dumps({"url": link.url, "expiresAt": expires_at}) if as_json else link.url)
 
 
 def _read_password(*, from_stdin: bool) -> str:

@@ -1,6 +1,6 @@
 """What messages say, in English and Chinese."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from string import Template
 from typing import Final
@@ -64,6 +64,12 @@ CODE_PARAMETERS: Final = frozenset({"code", "minutes"})
 def parameters_of(template: str) -> frozenset[str]:
     """Return the names that the texts of an occasion may hold."""
     return CODE_PARAMETERS if "$code" in TEMPLATES[template][DEFAULT_LOCALE].body else frozenset()
+
+
+def locale_of(languages: Iterable[str], default: str = DEFAULT_LOCALE) -> str:
+    """Return the first of the languages that messages are written in, whatever its region."""
+    primary = (language.partition("-")[0].lower() for language in languages)
+    return next((language for language in primary if language in LOCALES), default)
 
 
 def text_of(texts: Texts, template: str, locale: str) -> Text:

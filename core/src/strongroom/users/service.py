@@ -55,6 +55,11 @@ class UserService:
         rows = connection.execute(select(users).where(users.c.id.in_(set(user_ids))))
         return [User(*row) for row in rows]
 
+    def has_administrator(self, connection: Connection) -> bool:
+        """Return whether anybody administers the server, suspended or not."""
+        query = select(users.c.id).where(users.c.type == UserType.ADMIN.value).limit(1)
+        return connection.execute(query).first() is not None
+
     def page(self, connection: Connection, paging: Paging) -> Page[User]:
         """Return a page of all users, oldest first."""
         query = select(users).order_by(users.c.created_at, users.c.id)

@@ -2,10 +2,8 @@
 
 from typing import Any
 
-from flask import request
-
 from strongroom.errors import CaptchaInvalid, CaptchaRequired, TooManyRequests
-from strongroom.messages.templates import LOCALES
+from strongroom.messages.templates import locale_of
 from strongroom.verification.captchas import CaptchaAnswer, CaptchaService, IssuedCaptcha
 from strongroom.verification.codes import Purpose
 from strongroom.verification.schemas import (
@@ -18,7 +16,7 @@ from strongroom.verification.sending import CodeSending, SentCode
 from strongroom.web.blueprint import Blueprint
 from strongroom.web.components import use
 from strongroom.web.guard import Access
-from strongroom.web.requests import client
+from strongroom.web.requests import client, languages
 
 blueprint = Blueprint("verification", __name__, description="Show that you are a person, and who.")
 
@@ -56,5 +54,5 @@ def send_verification_code(body: dict[str, Any]) -> SentCode:
         Purpose(body["purpose"]),
         CaptchaAnswer(**captcha) if captcha else None,
         client(),
-        request.accept_languages.best_match(LOCALES) or LOCALES[0],
+        locale_of(languages()),
     )

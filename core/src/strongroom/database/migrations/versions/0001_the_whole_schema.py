@@ -365,6 +365,13 @@ def upgrade() -> None:
     )
     op.create_index("ix_refresh_tokens_authorization_id", "refresh_tokens", ["authorization_id"])
     op.create_index("ix_refresh_tokens_expires_at", "refresh_tokens", ["expires_at"])
+    op.create_table(
+        "setup_links",
+        sa.Column("id", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("hash", sa.String(length=64), nullable=False),
+        sa.Column("expires_at", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("id", name="pk_setup_links"),
+    )
     _create_transfers()
 
 

@@ -1,0 +1,1 @@
+"""The first administrator, by a link that is good once."""

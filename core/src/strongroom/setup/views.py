@@ -1,0 +1,46 @@
+"""Where the link leads: a page, and what it calls."""
+
+from typing import Any
+
+from flask import Response
+
+from strongroom.accounts.registration import Registration
+from strongroom.accounts.schemas import UserSchema
+from strongroom.errors import CredentialTaken, SetupLinkInvalid
+from strongroom.setup.pages import setup_page
+from strongroom.setup.schemas import SetupSchema
+from strongroom.setup.service import Setup
+from strongroom.users.models import User, UserType
+from strongroom.web.blueprint import Blueprint
+from strongroom.web.components import use
+from strongroom.web.guard import Access
+from strongroom.web.requests import origin
+
+blueprint = Blueprint("setup", __name__, url_prefix="/setup", description="The first administrator.")
+
+_PAGE = {"responses": {"200": {"description": "A page", "content": {"text/html": {}}}}}
+
+
+@blueprint.operation("GET", "", access=Access.PUBLIC, document=_PAGE)
+def show_setup_page() -> Response:
+    """Get the page that the link opens. The token is in its fragment, which no browser sends."""
+    return setup_page()
+
+
+@blueprint.operation(
+    "POST",
+    "",
+    access=Access.PUBLIC,
+    body=SetupSchema,
+    returns=UserSchema,
+    status=201,
+    errors=(SetupLinkInvalid, CredentialTaken),
+    limit="login_per_address",
+)
+def create_first_administrator(body: dict[str, Any]) -> User:
+    """Become the first administrator, by the link that the operator was shown.
+
+    The link is good once and for an hour, and only as long as there is no administrator.
+    """
+    token = body.pop("token")
+    return use(Setup).redeem(token, Registration(kind=UserType.ADMIN, **body), origin())

@@ -1,0 +1,146 @@
+"""The link that makes the first administrator: printed, opened, raced for."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect, sync_playwright
+
+from tests.support.http import Caller, at_once
+from tests.support.server import Server, run_command, serving, write_config
+
+CHROMIUM = Path("/usr/bin/chromium")
+EMAIL, PASSWORD = "root@example.com", "Correct1Horse"
+WAYS = 32
+LINK = re.compile(r"http://127\.0\.0\.1:\d+/setup#([\w-]{43})\b")
+
+on_sqlite = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+
+
+@pytest.fixture
+def config(tmp_path: Path, database_url: str) -> Path:
+    return write_config(tmp_path, database_url)
+
+
+@pytest.fixture
+def server(config: Path) -> Iterator[Server]:
+    with serving(config) as server:
+        yield server
+
+
+def tokens_said(config: Path) -> list[str]:
+    """Return the tokens of the links that the server has printed."""
+    return LINK.findall(config.with_suffix(".log").read_text())
+
+
+def body_of(token: str, email: str = EMAIL) -> dict[str, str]:
+    return {"token": token, "email": email, "password": PASSWORD}
+
+
+def test_of_many_who_redeem_at_one_moment_one_wins(server: Server) -> None:
+    caller = Caller(server.url)
+    (token,) = tokens_said(server.config)
+    bodies = [body_of(token, f"root{number}@example.com") for number in range(WAYS)]
+    replies = at_once([partial(caller.send, "POST", "/setup", body) for body in bodies])
+    assert Counter(reply.status for reply in replies) == {201: 1, 400: WAYS - 1}
+
+
+def test_of_two_links_made_at_one_moment_one_is_good(server: Server) -> None:
+    command = partial(server.command, "users", "invite-admin", "--json")
+    links = [json.loads(said)["url"] for said in at_once([command] * 2)]
+    bodies = [body_of(link.partition("#")[2], f"root{n}@example.com") for n, link in enumerate(links)]
+    replies = at_once([partial(Caller(server.url).send, "POST", "/setup", body) for body in bodies])
+    assert sorted(reply.status for reply in replies) == [201, 400]
+
+
+@on_sqlite
+def test_the_command_prints_a_link_until_there_is_an_administrator(config: Path) -> None:
+    command = ("--config", str(config), "users", "invite-admin")
+    older, newer = (run_command(*command).stdout.strip() for _ in range(2))
+    assert older != newer
+    with serving(config) as server:
+        assert tokens_said(config)[0] not in (older, newer)
+        void = Caller(server.url).send("POST", "/setup", body_of(newer.partition("#")[2]))
+        assert void.json["error"]["code"] == "error.setup-link-invalid"
+        link = server.command("users", "invite-admin").strip()
+        assert LINK.fullmatch(link)
+        made = Caller(server.url).send("POST", "/setup", body_of(link.partition("#")[2]))
+        assert (made.status, made.json["type"]) == (201, "ADMIN")
+    refused = run_command(*command)
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert "there is an administrator already" in refused.stderr
+
+
+@on_sqlite
+def test_a_server_with_an_administrator_prints_none(config: Path) -> None:
+    run_command(
+        *("--config", str(config), "users", "create", "--admin"),
+        *("--email", EMAIL, "--password-stdin"),
+        stdin=PASSWORD,
+    )
+    with serving(config):
+        assert tokens_said(config) == []
+
+
+@pytest.fixture
+def page() -> Iterator[Page]:
+    if not CHROMIUM.exists():
+        pytest.skip(f"there is no browser at {CHROMIUM}")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=["--no-sandbox"])
+        yield browser.new_page()
+        browser.close()
+
+
+def submit(page: Page, password: str) -> None:
+    page.get_by_label("E-mail address").fill(EMAIL)
+    page.get_by_label("Name").fill("Root")
+    page.get_by_label("Password").fill(password)
+    page.get_by_role("button").click()
+
+
+@on_sqlite
+def test_a_browser_opens_the_link_once(server: Server, page: Page) -> None:
+    complaints: list[str] = []
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    (token,) = tokens_said(server.config)
+    page.goto(f"{server.url}/setup#{token}")
+    assert page.url == f"{server.url}/setup"
+    submit(page, "tooweak")
+    expect(page.get_by_role("alert")).to_contain_text("8 characters")
+    submit(page, PASSWORD)
+    expect(page.get_by_role("status")).to_be_visible()
+    expect(page.locator("form")).to_be_hidden()
+    caller = Caller(server.url)
+    login = caller.send("POST", "/authorizations", {"username": EMAIL, "password": PASSWORD})
+    assert login.json["user"]["type"] == "ADMIN"
+    page.goto("about:blank")
+    page.goto(f"{server.url}/setup#{token}")
+    submit(page, PASSWORD)
+    expect(page.locator("#invalid")).to_be_visible()
+    assert complaints == []
+
+
+@on_sqlite
+def test_without_its_token_the_page_says_so(server: Server, page: Page) -> None:
+    page.goto(f"{server.url}/setup")
+    expect(page.locator("#invalid")).to_be_visible()
+    expect(page.locator("form")).to_be_hidden()
+
+
+@on_sqlite
+def test_what_the_server_says_of_requests_holds_no_token(tmp_path: Path, database_url: str) -> None:
+    extra = '[logging]\nformat = "json"\nlevel = "info"\nrequests = true\n'
+    config = write_config(tmp_path, database_url, extra)
+    with serving(config) as server:
+        link = server.command("users", "invite-admin").strip()
+        token = link.partition("#")[2]
+        for _ in range(2):
+            Caller(server.url).send("POST", "/setup", body_of(token))
+    said = config.with_suffix(".log").read_text()
+    assert '"/setup"' in said
+    assert token not in said
