@@ -1,13 +1,14 @@
-"""The pages of docs are true: every command that can run runs, every answer is compared."""
+"""The pages of docs are true: every command that can run runs, every answer is compared.
+
+Their configurations are checked by ``test_configurations``.
+"""
 
 from pathlib import Path
 
 import pytest
 from tests.support.environment import Environment
-from tests.support.pages import Block, blocks_of, follow
+from tests.support.pages import blocks_of, follow
 from tests.support.server import free_port
-
-from strongroom.config import load
 
 DOCS = Path(__file__).parents[2] / "docs"
 WRITTEN = ("tutorials", "guides", "operate")
@@ -46,18 +47,3 @@ def test_the_commands_of_a_page_do_what_it_says(
     page: Path, tmp_path: Path, environment: Environment
 ) -> None:
     follow(page, tmp_path, environment, free_port())
-
-
-CONFIGURATIONS = [
-    pytest.param(block, id=name(page))
-    for page in PAGES
-    for block in blocks_of(page)
-    if block.language == "toml"
-]
-
-
-@pytest.mark.parametrize("block", CONFIGURATIONS)
-def test_every_key_that_is_shown_is_one(block: Block, tmp_path: Path) -> None:
-    path = tmp_path / "strongroom.toml"
-    path.write_text(block.content)
-    load(path, {})

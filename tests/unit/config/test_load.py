@@ -40,6 +40,21 @@ def test_one_key_of_a_profile_leaves_its_others_at_their_defaults(tmp_path: Path
     assert profiles.photos.widths == (320, 640, 1280, 1920)
 
 
+@pytest.mark.parametrize(
+    ("text", "methods"),
+    [
+        ("", ("password", "sms")),
+        ("[plugins]\nenabled = ['storage_local']", ("password",)),
+        ("[plugins]\nenabled = ['storage_local', 'login_sms']", ("password", "sms")),
+        ("[plugins]\nenabled = ['acme']\n[login]\nmethods = ['sms']", ("sms",)),
+    ],
+)
+def test_login_by_sms_is_a_default_with_its_plugin_alone(
+    tmp_path: Path, text: str, methods: tuple[str, ...]
+) -> None:
+    assert load_text(tmp_path, text).settings.login.methods == methods
+
+
 def test_the_embedded_storage_lies_in_the_data_folder() -> None:
     configuration = load(None, {"STRONGROOM__SERVER__DATA_DIR": "/srv/strongroom"})
     assert configuration.extension_values["storages", "main"] == {"root": "/srv/strongroom/files"}

@@ -74,5 +74,6 @@ def load(path: Path | None, environment: Mapping[str, str]) -> Configuration:
         settings: Settings = schema_for(Settings).load(interpret(core_values, Settings))
     except ValidationError as error:
         raise ConfigurationError(find_problems(error.messages_dict, Settings, (), raw)) from error
-    defaults.fill(settings, extension_values)
+    names_methods = ("login", "methods") in raw.origins
+    settings = defaults.fill(settings, extension_values, names_methods=names_methods)
     return Configuration(settings, raw, extension_values)

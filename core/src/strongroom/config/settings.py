@@ -192,7 +192,9 @@ class LoginSettings:
     """How clients prove who they are; options of a method stand in ``[login.METHOD]``."""
 
     methods: tuple[str, ...] = option(
-        ("password", "sms"), help="The login methods in use, in the order they are asked."
+        ("password", "sms"),
+        help="The login methods in use, in the order they are asked; the default is without sms if "
+        "login_sms is not enabled.",
     )
     default_region: str = option(
         "CN", help="The ISO 3166 code of the region whose mobile numbers need no country code."

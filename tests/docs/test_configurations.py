@@ -1,0 +1,46 @@
+"""Every configuration that is shown anywhere is one that a server would start with."""
+
+import os
+import re
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+from tests.e2e.distributions import install
+from tests.support.server import run_command
+
+ROOT = Path(__file__).parents[2]
+EXAMPLE = ROOT / "examples/storage_network_folder/src/strongroom_storage_network_folder/plugin.py"
+SHOWN = ("README.md", "*/*/README.md", "docs/guides/*.md", "docs/operate/*.md", "docs/tutorials/*.md")
+PAGES = sorted(page for pattern in SHOWN for page in ROOT.glob(pattern))
+SHIPPED = sorted(path.parent.name for path in ROOT.glob("plugins/*/pyproject.toml"))
+
+BLOCK = re.compile(r"^( *)```toml\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
+CONFIGURATIONS = [
+    pytest.param(dedent(match[2]), id=f"{page.relative_to(ROOT).with_suffix('')}-{number}")
+    for page in PAGES
+    for number, match in enumerate(BLOCK.finditer(page.read_text()))
+]
+
+
+def completed(text: str) -> str:
+    """Return a configuration with what a fragment leaves to the reader."""
+    if "[plugins]" in text:
+        return text
+    return f"[plugins]\nenabled = {SHIPPED}\n[login]\nmethods = ['password']\n{text}"
+
+
+def test_none_is_overlooked() -> None:
+    shown = "".join(page.read_text() for page in PAGES)
+    assert shown.count("```toml") == len(CONFIGURATIONS) > 10
+
+
+@pytest.mark.parametrize("text", CONFIGURATIONS)
+def test_the_server_would_start_with_it(text: str, tmp_path: Path) -> None:
+    install(tmp_path, "storage_network_folder", EXAMPLE.read_text())
+    path = tmp_path / "strongroom.toml"
+    (tmp_path / "texts").mkdir()
+    path.write_text(completed(text).replace("/etc/strongroom/texts", str(tmp_path / "texts")))
+    python_path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
+    result = run_command("config", "check", "--config", str(path), env={"PYTHONPATH": python_path})
+    assert (result.returncode, result.stdout) == (0, "the configuration is fine\n"), result.stderr
