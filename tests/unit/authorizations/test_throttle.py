@@ -11,6 +11,7 @@ from strongroom.testing.clock import HOUR, ManualClock
 
 GUESSERS = 64
 FREE = 3
+THREADS, ROUNDS = 8, 25
 
 
 def test_sixty_four_guessers_at_once_get_three_tries(database_url: str) -> None:
@@ -26,6 +27,23 @@ def test_sixty_four_guessers_at_once_get_three_tries(database_url: str) -> None:
     with ThreadPoolExecutor(GUESSERS) as pool:
         tickets = [ticket for ticket in pool.map(guess, range(GUESSERS)) if ticket]
     assert len(tickets) == FREE
+    database.close()
+
+
+def test_logins_of_one_user_at_once_do_not_wait_for_each_other_in_a_circle(database_url: str) -> None:
+    database = Database(database_url)
+    counters = Counters(ManualClock(), SecretKeys("s" * 32))
+    throttle = LoginThrottle(database, counters, free_failures=GUESSERS, lifetime=HOUR)
+
+    def log_in(_number: int) -> None:
+        for _ in range(ROUNDS):
+            ticket = throttle.admit("alice", "192.0.2.1")
+            assert ticket is not None
+            with database.write() as connection:
+                throttle.succeed(connection, ticket)
+
+    with ThreadPoolExecutor(THREADS) as pool:
+        list(pool.map(log_in, range(THREADS)))
     database.close()
 
 

@@ -168,20 +168,20 @@ def test_a_redis_that_is_gone_refuses_within_a_second(redis: Redis, was_used: bo
     if was_used:
         redis.rates.spend(allowance("5/hour"))
     redis.server.kill()
-    refuses_within_a_second(redis.rates)
+    refuses_within(1, redis.rates)
 
 
 @pytest.mark.parametrize("was_used", [True, False])
-def test_a_redis_that_hangs_refuses_within_a_second(redis: Redis, was_used: bool) -> None:
+def test_a_redis_that_hangs_refuses_within_seconds(redis: Redis, was_used: bool) -> None:
     if was_used:
         redis.rates.spend(allowance("5/hour"))
     redis.server.hang()
-    refuses_within_a_second(redis.rates)
+    refuses_within(3, redis.rates)
 
 
-def refuses_within_a_second(limits: RateLimits) -> None:
+def refuses_within(seconds: float, limits: RateLimits) -> None:
     began = time.monotonic()
     with pytest.raises(Unavailable) as refusal:
         limits.spend(allowance("5/hour"))
-    assert time.monotonic() - began < 1
+    assert time.monotonic() - began < seconds
     assert refusal.value.retry_after == 5

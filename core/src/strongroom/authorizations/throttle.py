@@ -58,11 +58,12 @@ class LoginThrottle:
 
     def succeed(self, connection: Connection, ticket: Ticket) -> None:
         """Forget the failures of the name, and this attempt at the address."""
-        self._counters.reset(connection, _BY_NAME, ticket.name)
+        # In the order of _count(), so that no two transactions can wait for each other.
         self._counters.take_back(connection, _BY_ADDRESS, ticket.address)
+        self._counters.reset(connection, _BY_NAME, ticket.name)
 
     def _count(self, connection: Connection, name: str, address: str) -> int:
-        # Always in this order, so that two transactions cannot wait for each other.
+        # The order of succeed(), too.
         by_address = self._counters.add(connection, _BY_ADDRESS, address, lifetime=self._lifetime)
         by_name = self._counters.add(connection, _BY_NAME, name, lifetime=self._lifetime)
         return max(by_address, by_name)
