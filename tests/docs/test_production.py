@@ -54,7 +54,7 @@ def test_without_its_secret_key_it_is_refused(secrets: dict[str, str]) -> None:
 
 
 def test_units_containers_and_configuration_name_the_same_secrets() -> None:
-    for name in ("strongroom.toml", "strongroom@.service", "compose.yaml"):
+    for name in ("strongroom.toml", "strongroom@.service", "strongroom-backup.service", "compose.yaml"):
         text = (PRODUCTION / name).read_text()
         assert [variable for variable in SECRETS if variable not in text] == [], name
 
@@ -67,7 +67,14 @@ def test_nginx_takes_its_configuration(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "unit", ["strongroom@.service", "strongroom-housekeeping.service", "strongroom-housekeeping.timer"]
+    "unit",
+    [
+        "strongroom@.service",
+        "strongroom-housekeeping.service",
+        "strongroom-housekeeping.timer",
+        "strongroom-backup.service",
+        "strongroom-backup.timer",
+    ],
 )
 def test_systemd_takes_the_units(unit: str, tmp_path: Path) -> None:
     analyze = shutil.which("systemd-analyze")

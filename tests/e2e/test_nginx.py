@@ -50,6 +50,17 @@ class Https:
             return Answer(response.status, response.headers, response.read())
 
 
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Server]:
+    """A server whose files nginx gives out."""
+    config = write_config(tmp_path, f"sqlite:///{tmp_path}/strongroom.sqlite3")
+    root = f'root = "{tmp_path}/files"\n'
+    config.write_text(config.read_text().replace(root, f'{root}downloads = "x_accel"\n'))
+    with serving(config) as server:
+        server.create_user("alice@example.com")
+        yield server
+
+
 @pytest.fixture(scope="module")
 def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Server, Server]]:
     """Two servers that know of each other by their database and their keys alone."""
@@ -93,6 +104,28 @@ def test_a_large_file_goes_through_and_a_range_comes_back(alice: Https) -> None:
     assert alice.request("GET", download).content == content
     part = alice.request("GET", download, Range=f"bytes={SIZE - 10}-")
     assert (part.status, part.content) == (206, content[-10:])
+
+
+def test_files_of_a_folder_are_given_out_by_nginx_itself(server: Server, tmp_path: Path) -> None:
+    port = int(server.url.rpartition(":")[2])
+    folder = tmp_path / "nginx"
+    folder.mkdir()
+    nginx = nginx_before(folder, [port, port], tmp_path / "files")
+    with nginx.running():
+        alice = logged_in(nginx)
+        tenant = alice.request("POST", "/api/v1/tenants", {"name": "Acme"}).json()["id"]
+        name = {"Content-Disposition": 'attachment; filename="naive.bin"'}
+        node = alice.request("POST", f"/api/v1/tenants/{tenant}/files", b"kept", **name).json()
+        answer = alice.request("GET", f"/api/v1/tenants/{tenant}/files/{node['id']}/download")
+        (stored,) = (path for path in (tmp_path / "files").rglob("*") if path.is_file())
+        hidden = alice.request("GET", f"/_strongroom{stored}")
+    assert (answer.status, answer.content) == (200, b"kept")
+    assert answer.headers["Server"] == "nginx"
+    assert "X-Accel-Redirect" not in answer.headers
+    assert answer.headers["ETag"] == f'"{node["checksum"].removeprefix("sha256:")}"'
+    for header in ("Strict-Transport-Security", "Content-Security-Policy", "X-Content-Type-Options"):
+        assert len(answer.headers.get_all(header, [])) == 1, header
+    assert hidden.status == 404
 
 
 def test_a_token_is_good_on_either_server_until_it_is_revoked(alice: Https) -> None:

@@ -67,8 +67,14 @@ class Nginx:
         raise AssertionError((self.folder / "start.log").read_text())
 
 
-def nginx_before(folder: Path, servers: Sequence[int]) -> Nginx:
-    """Return nginx before servers on these ports; skips the test where there is no nginx."""
+def nginx_before(folder: Path, servers: Sequence[int], files: Path | None = None) -> Nginx:
+    """Return nginx before servers on these ports; skips the test where there is no nginx.
+
+    Args:
+        folder: for what nginx needs itself.
+        servers: the ports of two servers.
+        files: the folder of their files.
+    """
     binary = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin:/usr/local/sbin")
     if binary is None:
         pytest.skip("nginx is not on this machine")
@@ -78,6 +84,7 @@ def nginx_before(folder: Path, servers: Sequence[int]) -> Nginx:
         "listen 80;": f"listen 127.0.0.1:{free_port()};",
         "listen 443 ssl http2;": f"listen 127.0.0.1:{port} ssl http2;",
         "/etc/ssl/strongroom/": f"{folder}/tls/",
+        "/srv/strongroom/files/": f"{files or folder / 'files'}/",
         "/var/log/nginx/": f"{folder}/",
         "/run/nginx.pid": f"{folder}/nginx.pid",
         "worker_processes auto;": f"worker_processes 1;\nuser root;\nerror_log {folder}/start.log;",
