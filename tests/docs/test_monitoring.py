@@ -50,6 +50,6 @@ def test_prometheus_takes_its_configuration_and_the_rules() -> None:
     promtool = shutil.which("promtool")
     if promtool is None:
         pytest.skip("promtool is not on this machine")
-    command = [promtool, "check", "config", PRODUCTION / "prometheus.yml"]
+    command = [promtool, "check", "config", str(PRODUCTION / "prometheus.yml")]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stdout + result.stderr

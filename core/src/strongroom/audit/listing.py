@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 from sqlalchemy import ColumnElement, Connection, func, select
 
@@ -38,6 +38,11 @@ class AuditFilter:
     since: int | None = None
     until: int | None = None
 
+    @property
+    def is_of_a_time(self) -> bool:
+        """Whether the records wanted are bounded in time."""
+        return self.since is not None or self.until is not None
+
     def conditions(self) -> list[ColumnElement[bool]]:
         """Return the filter as conditions on :data:`audit_events`."""
         columns = ("action", "outcome", "actor_id", "target_type", "target_id", "address")
@@ -62,7 +67,7 @@ class AuditListing:
         conditions = wanted.conditions()
         with self._database.read() as connection:
             if conditions:
-                found = _found(connection, conditions, paging)
+                found = _found(connection, conditions, paging, by_time=wanted.is_of_a_time)
             else:
                 found = _counted_off(connection, paging)
             records = _records(connection, found.items)
@@ -71,12 +76,21 @@ class AuditListing:
 
 
 def _found(
-    connection: Connection, conditions: Sequence[ColumnElement[bool]], paging: Paging
+    connection: Connection,
+    conditions: Sequence[ColumnElement[bool]],
+    paging: Paging,
+    *,
+    by_time: bool,
 ) -> Page[int]:
     # Sequences alone, so that the way to a deep page leads through an index and not through records.
-    query = select(_SEQUENCE).where(*conditions).order_by(_SEQUENCE.desc())
+    query = select(_SEQUENCE).where(*conditions).order_by(*_newest_first(by_time=by_time))
     count = select(func.count()).select_from(audit_events).where(*conditions)
     return select_page(connection, query, count, paging, lambda row: int(row.sequence))
+
+
+def _newest_first(*, by_time: bool) -> list[ColumnElement[Any]]:
+    """Return the order of a page; of what is asked for by time, one that the index of times has."""
+    return [audit_events.c.at.desc(), _SEQUENCE.desc()] if by_time else [_SEQUENCE.desc()]
 
 
 def _counted_off(connection: Connection, paging: Paging) -> Page[int]:
@@ -90,6 +104,7 @@ def _counted_off(connection: Connection, paging: Paging) -> Page[int]:
 
 
 def _records(connection: Connection, sequences: Sequence[int]) -> list[AuditRecord]:
-    query = select(audit_events).where(_SEQUENCE.in_(sequences)).order_by(_SEQUENCE.desc())
-    rows = connection.execute(query)
-    return [AuditRecord(*row) for row in rows]
+    rows = connection.execute(select(audit_events).where(_SEQUENCE.in_(sequences)))
+    records = {row.sequence: AuditRecord(*row) for row in rows}
+    # One may have been pruned since it was found.
+    return [records[sequence] for sequence in sequences if sequence in records]

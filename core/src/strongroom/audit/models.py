@@ -50,7 +50,7 @@ audit_events: Final = Table(
     Column("request_id", String(64)),
     Column("details", JSON, nullable=False),
     Column("hash", String(64), nullable=False),
-    Index(None, "at"),
+    Index(None, "at", "sequence"),
     Index(None, "actor_id", "sequence"),
     Index(None, "action", "sequence"),
     Index(None, "target_id", "sequence"),

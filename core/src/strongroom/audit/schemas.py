@@ -20,12 +20,8 @@ class AuditQuery(PagingQuery):
     )
     targetId = text(255, attribute="target_id", metadata={"description": "The thing it was done to"})
     address = text(64, metadata={"description": "The client's address, exactly as recorded"})
-    since = fields.AwareDateTime(
-        "iso", metadata={"description": "At this time or later, as `2026-06-21T00:00:00Z`"}
-    )
-    until = fields.AwareDateTime(
-        "iso", metadata={"description": "Before this time, as `2026-06-22T00:00:00Z`"}
-    )
+    since = Moment(metadata={"description": "At this time or later, as `2026-06-21T00:00:00Z`"})
+    until = Moment(metadata={"description": "Before this time, as `2026-06-22T00:00:00Z`"})
 
 
 class TargetSchema(Schema):

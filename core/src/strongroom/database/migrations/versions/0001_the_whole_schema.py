@@ -35,7 +35,7 @@ def upgrade() -> None:
     )
     op.create_index("ix_audit_events_action_sequence", "audit_events", ["action", "sequence"])
     op.create_index("ix_audit_events_actor_id_sequence", "audit_events", ["actor_id", "sequence"])
-    op.create_index("ix_audit_events_at", "audit_events", ["at"])
+    op.create_index("ix_audit_events_at_sequence", "audit_events", ["at", "sequence"])
     op.create_index("ix_audit_events_target_id_sequence", "audit_events", ["target_id", "sequence"])
     op.create_table(
         "blobs",

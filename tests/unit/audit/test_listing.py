@@ -1,0 +1,80 @@
+"""Pages of the record, and what the database has to read for one."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from sqlalchemy import event
+from tests.unit.audit.conftest import Record
+
+from strongroom.audit.listing import AuditFilter, AuditListing
+from strongroom.database import Database
+from strongroom.paging import Paging
+from strongroom.testing.clock import SECOND, ManualClock
+from strongroom.users.service import UserService
+
+Statement = tuple[str, Any]
+
+
+@pytest.fixture
+def listing(database: Database, clock: ManualClock) -> AuditListing:
+    return AuditListing(database, UserService(clock))
+
+
+@pytest.fixture
+def statements(database: Database) -> Iterator[list[Statement]]:
+    """What is asked of the database."""
+    asked: list[Statement] = []
+
+    def note(_connection: Any, _cursor: Any, statement: str, parameters: Any, *_: Any) -> None:
+        asked.append((statement, parameters))
+
+    event.listen(database.engine, "before_cursor_execute", note)
+    yield asked
+    event.remove(database.engine, "before_cursor_execute", note)
+
+
+def plan_of(database: Database, statement: Statement) -> str:
+    """Return how the database would find it, were there many records."""
+    text, parameters = statement
+    with database.read() as connection:
+        if connection.dialect.name == "postgresql":
+            connection.exec_driver_sql("SET LOCAL enable_seqscan = off")
+            rows = connection.exec_driver_sql(f"EXPLAIN {text}", parameters)
+            return "\n".join(row[0] for row in rows)
+        rows = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {text}", parameters)
+        return "\n".join(row[3] for row in rows)
+
+
+def test_a_page_of_a_time_is_read_off_one_index_in_its_order(
+    listing: AuditListing,
+    record: Record,
+    database: Database,
+    clock: ManualClock,
+    statements: list[Statement],
+) -> None:
+    began = clock.now()
+    record(20)
+    wanted = AuditFilter(since=began + 5 * SECOND, until=began + 15 * SECOND)
+    statements.clear()
+    page, _ = listing.page(wanted, Paging(number=2, size=4))
+    assert ([item.sequence for item in page.items], page.total) == ([11, 10, 9, 8], 10)
+    count, sequences = [item for item in statements if " at >= " in item[0] or ".at >= " in item[0]]
+    for statement in (count, sequences):
+        assert "ix_audit_events_at_sequence" in plan_of(database, statement)
+    sorting = plan_of(database, sequences)
+    assert "Sort" not in sorting
+    assert "TEMP B-TREE" not in sorting
+
+
+def test_of_a_time_the_latest_come_first_whatever_clock_they_were_told_by(
+    listing: AuditListing, record: Record, clock: ManualClock
+) -> None:
+    began = clock.now()
+    record(2)
+    clock.advance(-10 * SECOND)
+    record(1)
+    everything, _ = listing.page(AuditFilter(), Paging(1, 10))
+    of_the_time, _ = listing.page(AuditFilter(since=began - 60 * SECOND), Paging(1, 10))
+    assert [item.sequence for item in everything.items] == [3, 2, 1]
+    assert [item.sequence for item in of_the_time.items] == [2, 1, 3]
