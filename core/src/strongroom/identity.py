@@ -9,11 +9,15 @@ ADMIN = "ADMIN"
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a request came from, as far as a record tells it."""
+    """Where a request came from, as far as a record tells it, and what its sender reads.
+
+    ``languages`` are BCP 47 tags, the preferred one first; no record holds them.
+    """
 
     address: str | None = None
     user_agent: str | None = None
     request_id: str | None = None
+    languages: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,6 +98,7 @@ class AccountService:
         user = self._apply("user.suspend", identity, user_id, origin, apply)
         with self._database.read() as connection:
             contacts = self._notices.contacts(connection, user_id)
+        # Not in the language of the administrator, who has sent the request.
         self._notices.tell(contacts, "user-suspended")
         return user
 

@@ -147,7 +147,8 @@ def _messages(base: Foundation) -> MessageService:
         for sender in channel_senders:
             base.resources.callback(sender.close)
     texts = message_texts(base.configuration)
-    service = MessageService(base.database, base.clock, senders, texts)
+    language = base.settings.messages.language
+    service = MessageService(base.database, base.clock, senders, texts, language)
     base.resources.callback(service.close)
     return service
 

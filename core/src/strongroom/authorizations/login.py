@@ -121,7 +121,7 @@ class LoginService:
             if linked.given and linked.by_contact:
                 contacts = services.notices.contacts(connection, user_id)
             self._record_success(connection, issued, linked, method, origin)
-        services.notices.tell(contacts, "credential-changed")
+        services.notices.tell(contacts, "credential-changed", origin.languages)
         return issued
 
     def _record_success(

@@ -217,6 +217,11 @@ class MessagesSettings:
 
     email: tuple[str, ...] = option(("console",), help="The senders of e-mail, tried in this order.")
     sms: tuple[str, ...] = option(("console",), help="The senders of SMS, tried in this order.")
+    language: str = option(
+        "en",
+        choices=("en", "zh"),
+        help="The language of messages to whoever does not say, by Accept-Language, to read another.",
+    )
     retention_days: int = option(
         90,
         minimum=0,

@@ -1,5 +1,7 @@
 """Tells users what has happened to their accounts."""
 
+from collections.abc import Sequence
+
 from sqlalchemy import Connection
 
 from strongroom.credentials.service import CredentialService
@@ -19,7 +21,10 @@ class Notices:
         held = self._credentials.of_user(connection, user_id)
         return [Credential(item.kind, item.value) for item in held if item.kind in CHANNELS]
 
-    def tell(self, contacts: list[Credential], occasion: str) -> None:
-        """Send the message of an occasion."""
+    def tell(self, contacts: list[Credential], occasion: str, languages: Sequence[str] = ()) -> None:
+        """Send the message of an occasion, in the first of the languages that there is a text in.
+
+        Give the languages of the request only if the user has sent it.
+        """
         for contact in contacts:
-            self._messages.send(contact, occasion, {})
+            self._messages.send(contact, occasion, {}, languages)

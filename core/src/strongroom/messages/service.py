@@ -14,7 +14,7 @@ from strongroom.database import Database
 from strongroom.database.pruning import prune
 from strongroom.ids import new_id
 from strongroom.messages.models import sent_messages
-from strongroom.messages.templates import DEFAULT_LOCALE, TEMPLATES, Texts, text_of
+from strongroom.messages.templates import DEFAULT_LOCALE, TEMPLATES, Texts, locale_of, text_of
 from strongroom.plugin_api.login import Credential
 from strongroom.plugin_api.messages import DeliveryUncertain, Message, MessageNotSent, MessageSender
 
@@ -41,6 +41,7 @@ class MessageService:
         clock: the time.
         senders: by channel, in the order they are tried.
         texts: what messages say.
+        default_locale: the language of whoever is known to read none of the texts.
         sleep: waits for seconds between attempts.
     """
 
@@ -50,12 +51,14 @@ class MessageService:
         clock: Clock,
         senders: Senders,
         texts: Texts = TEMPLATES,
+        default_locale: str = DEFAULT_LOCALE,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self._database = database
         self._clock = clock
         self._senders = senders
         self._texts = texts
+        self._default_locale = default_locale
         self._sleep = sleep
         self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="messages")
 
@@ -64,15 +67,17 @@ class MessageService:
         recipient: Credential,
         template: str,
         parameters: Mapping[str, str],
-        locale: str = DEFAULT_LOCALE,
+        languages: Sequence[str] = (),
         *,
         suppressed: bool = False,
     ) -> None:
         """Send a message; whether it arrives is not waited for.
 
+        It is in the first of the languages that there is a text in, and else in the default one.
         A suppressed one is recorded and not sent, so that the time taken does not tell the difference.
         """
         channel = CHANNELS[recipient.kind]
+        locale = locale_of(languages, self._default_locale)
         subject, text = text_of(self._texts, template, locale).fill(parameters)
         message = Message(
             id=new_id(),

@@ -1,5 +1,6 @@
 """Sends verification codes: after a captcha, and no more often than the limits say."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -57,7 +58,12 @@ class CodeSending:
         self._messages = messages
 
     def send(
-        self, text: str, purpose: Purpose, captcha: CaptchaAnswer | None, client: Client, locale: str
+        self,
+        text: str,
+        purpose: Purpose,
+        captcha: CaptchaAnswer | None,
+        client: Client,
+        languages: Sequence[str] = (),
     ) -> SentCode:
         """Send a code to an e-mail address or a mobile number.
 
@@ -83,7 +89,7 @@ class CodeSending:
         # A password that does not exist cannot be reset, and a stranger need not be troubled.
         suppressed = purpose is Purpose.RESET_PASSWORD and not is_known
         parameters = {"code": code.code, "minutes": str(LIFETIME // _MINUTE)}
-        self._messages.send(recipient, purpose.value, parameters, locale, suppressed=suppressed)
+        self._messages.send(recipient, purpose.value, parameters, languages, suppressed=suppressed)
         return SentCode(code.id, code.expires_at, self._shortest_pause())
 
     def _allowances(self, recipient: Credential, client: Client) -> list[Allowance]:

@@ -3,7 +3,6 @@
 from typing import Any
 
 from strongroom.errors import CaptchaInvalid, CaptchaRequired, TooManyRequests
-from strongroom.messages.templates import locale_of
 from strongroom.verification.captchas import CaptchaAnswer, CaptchaService, IssuedCaptcha
 from strongroom.verification.codes import Purpose
 from strongroom.verification.schemas import (
@@ -54,5 +53,5 @@ def send_verification_code(body: dict[str, Any]) -> SentCode:
         Purpose(body["purpose"]),
         CaptchaAnswer(**captcha) if captcha else None,
         client(),
-        locale_of(languages()),
+        languages(),
     )

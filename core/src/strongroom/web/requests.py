@@ -50,7 +50,7 @@ def client() -> Client:
 def origin() -> Origin:
     """Return where the request comes from, as a record tells it."""
     sender = client()
-    return Origin(sender.address, sender.user_agent, g.request_id)
+    return Origin(sender.address, sender.user_agent, g.request_id, languages())
 
 
 def request_id_for(offered: str) -> str:
