@@ -84,16 +84,27 @@ def test_the_plugin_is_the_example() -> None:
     assert blocks("python") == [PLUGIN.read_text()]
 
 
-def test_the_map_names_the_packages_of_the_core() -> None:
-    (layout,) = (block for block in blocks("") if block.startswith("core/src/strongroom/"))
-    named = {
-        name
-        for line in re.findall(r"^  (\S.*)$", layout, re.MULTILINE)
-        for name in PACKAGE.findall(line)
-    }
-    packages = {path.parent.name for path in CORE.glob("*/__init__.py")}
-    assert named - packages == set()
-    assert {path.parent.name for path in CORE.glob("*/models.py")} - named == set()
+def layout() -> str:
+    """Return the map of the tree."""
+    (found,) = (block for block in blocks("") if block.startswith("core/src/strongroom/"))
+    return found
+
+
+def test_the_map_names_every_package_of_the_core_and_no_other() -> None:
+    lines = re.findall(r"^  (\S.*)$", layout(), re.MULTILINE)
+    named = [name for line in lines for name in PACKAGE.findall(line)]
+    assert sorted(named) == sorted(path.parent.name for path in CORE.glob("*/__init__.py"))
+
+
+def test_the_map_names_every_folder_of_the_tree_and_no_other() -> None:
+    named = re.findall(r"^(\S+?)/\S* +(\S.*)$", layout(), re.MULTILINE)
+    made = (ROOT / ".gitignore").read_text().split()
+    found = {path.name for path in ROOT.iterdir() if path.is_dir() and not path.name.startswith(".")}
+    assert {name for name, _ in named} == {name for name in found if f"{name}/" not in made}
+    (plugins,) = (told for name, told in named if name == "plugins")
+    assert sorted(plugins.split(", ")) == sorted(
+        path.parent.name for path in ROOT.glob("plugins/*/pyproject.toml")
+    )
 
 
 def test_every_link_leads_somewhere() -> None:
