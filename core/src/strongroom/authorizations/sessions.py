@@ -40,9 +40,7 @@ _EXPIRED: Final = (
     .limit(2)
     .with_for_update(skip_locked=True)
 )
-_FORGET: Final = delete(authorizations).where(
-    authorizations.c.id.in_(bindparam("ids", expanding=True))
-)
+_FORGET: Final = delete(authorizations).where(authorizations.c.id.in_(bindparam("ids", expanding=True)))
 
 logger = logging.getLogger(__name__)
 

@@ -1,12 +1,13 @@
 """INSERT ... ON CONFLICT, which both databases have and SQLAlchemy spells by dialect."""
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Table
 from sqlalchemy.dialects import postgresql, sqlite
 
 AnyInsert = postgresql.Insert | sqlite.Insert
+StatementT = TypeVar("StatementT")
 
 
 def insert(connection: Connection, table: Table) -> AnyInsert:
@@ -14,7 +15,7 @@ def insert(connection: Connection, table: Table) -> AnyInsert:
     return postgresql.insert(table) if connection.dialect.name == "postgresql" else sqlite.insert(table)
 
 
-def for_each_dialect(table: Table, finish: Callable[[Any], AnyInsert]) -> Mapping[str, AnyInsert]:
+def for_each_dialect(table: Table, finish: Callable[[Any], StatementT]) -> Mapping[str, StatementT]:
     """Return a finished INSERT for each dialect by its name, to be built once and run often."""
     return {
         "postgresql": finish(postgresql.insert(table)),

@@ -56,6 +56,7 @@ def effective_permission(role: ColumnElement[str]) -> ColumnElement[int]:
     granted = func.coalesce(_highest_grant().scalar_subquery(), int(Permission.NONE))
     return case((role == Role.ADMIN.value, int(Permission.MANAGE)), else_=granted)
 
+
 _NODE = select(nodes).where(
     nodes.c.id == bindparam("node_id"),
     nodes.c.tenant_id == bindparam("tenant_id"),

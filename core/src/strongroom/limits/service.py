@@ -3,23 +3,25 @@
 from typing import Any, Final
 
 from sqlalchemy import Connection, bindparam, case, delete, select, update
+from sqlalchemy.sql.dml import ReturningInsert
 
 from strongroom.clock import Clock
 from strongroom.database import Database
 from strongroom.database.pruning import prune
-from strongroom.database.upsert import AnyInsert, for_each_dialect
+from strongroom.database.upsert import for_each_dialect
 from strongroom.limits.models import counters
 from strongroom.secret_keys import SecretKeys
 
 
-def _counting(insert: Any) -> AnyInsert:
+def _counting(insert: Any) -> ReturningInsert[int]:
     counted = case((counters.c.expires_at <= bindparam("now"), 1), else_=counters.c.count + 1)
     row = insert.values(subject=bindparam("subject"), count=1, expires_at=bindparam("expires_at"))
-    upsert: AnyInsert = row.on_conflict_do_update(
+    upsert = row.on_conflict_do_update(
         index_elements=[counters.c.subject],
         set_={"count": counted, "expires_at": row.excluded.expires_at},
     )
-    return upsert.returning(counters.c.count)
+    counting: ReturningInsert[int] = upsert.returning(counters.c.count)
+    return counting
 
 
 # Built once, for every login asks them.

@@ -56,6 +56,8 @@ def origin() -> Origin:
 def request_id_for(offered: str) -> str:
     """Return the id that a request offers, if it may be one, or else a new one."""
     return offered if _REQUEST_ID.fullmatch(offered) else uuid4().hex
+
+
 def languages() -> tuple[str, ...]:
     """Return the languages that the client accepts (RFC 9110, section 12.5.4), the best first."""
     return tuple(language for language, quality in request.accept_languages if quality > 0)
