@@ -20,7 +20,7 @@ import click
 from strongroom import hookspecs
 from strongroom.cli.main import root
 from strongroom.config.describe import Section, core_sections, template
-from strongroom.config.settings import StorageSettings
+from strongroom.config.keeping import StorageSettings
 from strongroom.errors import StrongroomError, catalogue
 from strongroom.plugin_api import API_VERSION, Extension
 from strongroom.plugin_api.captcha import CaptchaProvider

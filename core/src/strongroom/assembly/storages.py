@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from strongroom.assembly.foundation import Foundation
-from strongroom.config.settings import StorageSettings
+from strongroom.config.keeping import StorageSettings
 from strongroom.plugin_api.storage import (
     LocalPaths,
     SignedDownloads,

@@ -4,7 +4,8 @@ from dataclasses import replace
 from typing import Final
 
 from strongroom.config.extensions import ExtensionValues
-from strongroom.config.settings import Settings, StorageSettings
+from strongroom.config.keeping import StorageSettings
+from strongroom.config.settings import Settings
 
 _SMS: Final = "sms"
 _OF_SMS: Final = "login_sms"

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from strongroom.config.settings import LimitsSettings
+from strongroom.config.identity import LimitsSettings
 from strongroom.credentials.service import CredentialService
 from strongroom.database import Database
 from strongroom.errors import CaptchaRequired, ValidationFailed

@@ -1,0 +1,121 @@
+"""The keys of a process: what it serves, what it stands on, and what it says."""
+
+import re
+from dataclasses import dataclass
+from ipaddress import ip_network
+from pathlib import Path
+
+from strongroom.plugin_api import option
+
+
+@dataclass(frozen=True, slots=True)
+class ServerSettings:
+    """The process: where it listens, what it believes of its clients, where it keeps its own things."""
+
+    mode: str = option(
+        "development",
+        choices=("development", "production"),
+        help="What the server is for; production refuses whatever is only safe on one's own machine.",
+    )
+    host: str = option("127.0.0.1", help="The address to listen on.")
+    port: int = option(8000, minimum=0, maximum=65535, help="The port to listen on.")
+    workers: int = option(2, minimum=1, maximum=256, help="The number of server processes.")
+    threads: int = option(
+        64,
+        minimum=1,
+        maximum=512,
+        help="Requests a process works on at once; a slow upload holds one of them.",
+    )
+    public_url: str = option(
+        "", help="The URL clients reach the server by, without base_path; empty: http://host:port."
+    )
+    base_path: str = option("", help='A path before every route, such as "/identity"; empty: none.')
+    data_dir: Path = option(
+        Path("strongroom-data"), help="The folder of what the server generates by itself."
+    )
+    secret_key: str | None = option(
+        None,
+        secret=True,
+        help="At least 32 characters from which the keys of codes, captchas and password hashes are "
+        "derived; once in use it must never change. Absent: generated in data_dir, in development.",
+    )
+    trusted_proxies: tuple[str, ...] = option(
+        (), help="Networks (CIDR) of the proxies whose X-Forwarded-For is believed."
+    )
+
+    def __post_init__(self) -> None:
+        for text in self.trusted_proxies:
+            _require_network(text)
+        if self.base_path and not re.fullmatch(r"(/[a-z0-9-]+)+", self.base_path):
+            raise ValueError('base_path: must be like "/identity": lowercase letters, digits, hyphens')
+        if self.public_url and not re.fullmatch(r"https?://[^/?#@]+/?", self.public_url):
+            raise ValueError('public_url: must be like "https://example.com", without a path')
+
+
+def _require_network(text: str) -> None:
+    try:
+        ip_network(text)
+    except ValueError as error:
+        raise ValueError(f"trusted_proxies: {error}") from error
+
+
+@dataclass(frozen=True, slots=True)
+class ManagementSettings:
+    """The address for operators: metrics and the state of the server, apart from what clients reach."""
+
+    host: str = option("127.0.0.1", help="The address to listen on; let nobody but operators reach it.")
+    port: int = option(0, minimum=0, maximum=65535, help="The port to listen on; 0: none is opened.")
+
+
+@dataclass(frozen=True, slots=True)
+class LoggingSettings:
+    """What the server says on standard error."""
+
+    format: str = option("text", choices=("text", "json"), help="Lines for people, or JSON, one a line.")
+    level: str = option(
+        "warning", choices=("debug", "info", "warning", "error"), help="The least that is worth a line."
+    )
+    requests: bool = option(
+        False,
+        help="Whether each request is a line, with its route and never its path, whatever the level.",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseSettings:
+    """Where rows are kept."""
+
+    url: str = option(
+        "", secret=True, help="sqlite:///FILE or postgresql+psycopg://...; empty: SQLite in data_dir."
+    )
+    pool_size: int = option(
+        16,
+        minimum=1,
+        maximum=512,
+        help="Connections that a process keeps open; under load it opens as many more, and half as "
+        "many for hot reads.",
+    )
+
+    def __post_init__(self) -> None:
+        if self.url and not self.url.startswith(("sqlite:///", "postgresql+psycopg://")):
+            raise ValueError("url: must begin with sqlite:/// or postgresql+psycopg://")
+
+
+@dataclass(frozen=True, slots=True)
+class RedisSettings:
+    """Redis, for limits that several machines share."""
+
+    url: str = option("", secret=True, help="redis://... or rediss://...; empty: none.")
+
+    def __post_init__(self) -> None:
+        if self.url and not self.url.startswith(("redis://", "rediss://")):
+            raise ValueError("url: must begin with redis:// or rediss://")
+
+
+@dataclass(frozen=True, slots=True)
+class PluginsSettings:
+    """Which installed plugins take part."""
+
+    enabled: tuple[str, ...] = option(
+        ("storage_local", "login_sms"), help="The entry-point names of the plugins in use."
+    )
