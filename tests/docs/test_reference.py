@@ -4,13 +4,15 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import make_dataclass
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import click
 import pytest
+from generator.commands import command_of
+from generator.configuration import section_of
+from generator.errors import error_row
+from generator.prose import prose
 
 from strongroom.config.describe import Section
 from strongroom.plugin_api import option
@@ -29,16 +31,6 @@ def test_the_reference_is_not_stale() -> None:
     assert (result.returncode, result.stderr) == (0, "")
 
 
-@pytest.fixture(scope="module")
-def generate() -> ModuleType:
-    spec = spec_from_file_location("generate", ROOT / "docs" / "generate.py")
-    assert spec
-    assert spec.loader
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def undocumented() -> None:
     pass
 
@@ -50,22 +42,20 @@ def documented() -> None:
 SILENT_KEY = make_dataclass("Options", [("key", str, option(help=""))])
 SILENT_OPTION = click.Command("odd", callback=documented, params=[click.Option(["--odd"])])
 
-Page = Callable[[ModuleType], Any]
+Page = Callable[[], Any]
 
 
 @pytest.mark.parametrize(
     ("page", "named"),
     [
-        (lambda of: list(of._command(("odd",), click.Command("odd", callback=undocumented))), "odd"),
-        (lambda of: list(of._command(("odd",), SILENT_OPTION)), "odd odd"),
-        (lambda of: of._error(ErrorKind(400, "error.odd", "")), "error.odd"),
-        (lambda of: of._section(Section(("odd",), SILENT_KEY)), "odd.key"),
-        (lambda of: of._prose(undocumented), "undocumented"),
+        (lambda: list(command_of(("odd",), click.Command("odd", callback=undocumented))), "odd"),
+        (lambda: list(command_of(("odd",), SILENT_OPTION)), "odd odd"),
+        (lambda: error_row(ErrorKind(400, "error.odd", "")), "error.odd"),
+        (lambda: section_of(Section(("odd",), SILENT_KEY)), "odd.key"),
+        (lambda: prose(undocumented), "undocumented"),
     ],
 )
-def test_what_is_not_described_where_it_is_declared_ends_the_build(
-    generate: ModuleType, page: Page, named: str
-) -> None:
+def test_what_is_not_described_where_it_is_declared_ends_the_build(page: Page, named: str) -> None:
     SILENT_KEY.__doc__ = "Options."
     with pytest.raises(SystemExit, match=f"{named}.* is not documented where it is declared"):
-        page(generate)
+        page()

@@ -1,0 +1,42 @@
+"""The page of contracts."""
+
+import ast
+import inspect
+from collections.abc import Iterator
+from importlib import import_module
+from typing import Any
+
+from generator.kinds import KINDS
+from generator.prose import code, prose
+
+CONTRACTS = """\
+# Contracts
+
+The suites of `strongroom.testing`, version {version}: what every extension of a kind holds to, the
+built-in ones too. [Plugins](../tutorials/kit.md) tells how a plugin inherits one.
+"""
+
+
+def contracts_page() -> Iterator[str]:
+    """Yield the pieces of the page of contracts."""
+    testing = import_module("strongroom.testing")
+    yield CONTRACTS.format(version=testing.CONTRACT_VERSION)
+    for kind in KINDS:
+        module = kind.__module__.rpartition(".")[2]
+        contract = getattr(import_module(f"strongroom.testing.{module}"), f"{kind.__name__}Contract")
+        yield f"\n## class `{contract.__name__}`\n\n`{contract.__module__}`. {prose(contract)}\n"
+        yield from _contract(contract)
+
+
+def _contract(contract: type[Any]) -> Iterator[str]:
+    (suite,) = ast.parse(inspect.getsource(contract)).body
+    functions = [item for item in getattr(suite, "body", []) if isinstance(item, ast.FunctionDef)]
+    supplied = [item for item in functions if "NotImplementedError" in ast.unparse(item)]
+    yield "\nTo supply:\n\n"
+    for fixture in supplied:
+        told = " ".join((ast.get_docstring(fixture) or "an empty one").rstrip(".").split())
+        yield f"- `{fixture.name}`: {code(told)}\n"
+    yield "\nIt holds that:\n\n"
+    for test in functions:
+        if test.name.startswith("test_"):
+            yield f"- {test.name.removeprefix('test_').replace('_', ' ')}\n"

@@ -1,0 +1,55 @@
+"""The page of error codes."""
+
+from collections.abc import Iterator
+
+from generator.kinds import shipped
+from generator.prose import required
+from strongroom.errors import StrongroomError, catalogue
+from strongroom.plugin_api.web import ErrorKind
+
+ERRORS = """\
+# Errors
+
+Every error answer has this body; the code is stable, the message is for developers and may change:
+
+```json
+{"error": {"code": "error.not-found", "message": "The resource does not exist.",
+           "details": [{"field": "name", "code": "required", "message": "..."}], "requestId": "..."}}
+```
+
+`details` names fields where some are to blame, and is empty otherwise. `requestId` is that of the
+response header `X-Request-Id`, by which the server's log knows the request.
+
+| status | code | message |
+|---|---|---|
+"""
+
+PLUGIN_ERRORS = """
+## The plugin `{plugin}`
+
+| status | code | message |
+|---|---|---|
+"""
+
+
+def errors_page() -> Iterator[str]:
+    """Yield the pieces of the page of error codes: the core's, then those of its own plugins."""
+    yield ERRORS
+    for error in catalogue():
+        yield error_row(error)
+    for plugin, errors in _plugin_errors().items():
+        yield PLUGIN_ERRORS.format(plugin=plugin)
+        yield from map(error_row, errors)
+
+
+def error_row(error: ErrorKind | type[StrongroomError]) -> str:
+    """Return the row of an error."""
+    message = required(error.message, f"the error {error.code}")
+    return f"| {error.status} | `{error.code}` | {message} |\n"
+
+
+def _plugin_errors() -> dict[str, list[ErrorKind]]:
+    found: dict[str, list[ErrorKind]] = {}
+    for plugin, error in shipped().ask("register_errors"):
+        found.setdefault(plugin.name, []).append(error)
+    return found
