@@ -7,7 +7,18 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from bench import busy, details, downloads, lists, login, pages, startup, transfer, uploads
+from bench import (
+    bundles,
+    busy,
+    details,
+    downloads,
+    lists,
+    login,
+    pages,
+    startup,
+    transfer,
+    uploads,
+)
 from bench.harness import Plan, Row
 from bench.report import as_json, markdown
 
@@ -21,6 +32,7 @@ BENCHES: Final[dict[str, Bench]] = {
     "downloads": downloads.measure,
     "uploads": uploads.measure,
     "transfer": transfer.measure,
+    "bundles": bundles.measure,
     "startup": startup.measure,
     "lists": lists.measure,
 }

@@ -45,8 +45,14 @@ class HttpClient:
 
     def download(self, path: str) -> int:
         """Receive a file, and return how many bytes it had."""
+        return self.receive("GET", path, {})
+
+    def receive(self, method: str, path: str, headers: Mapping[str, str], body: bytes = b"") -> int:
+        """Send a request, and return how many bytes its answer had."""
         buffer, received = bytearray(MEBIBYTE), 0
-        with closing(self._begin("GET", path, {}, 0)) as connection:
+        with closing(self._begin(method, path, headers, len(body))) as connection:
+            if body:
+                connection.send(body)
             response = _successful(connection.getresponse())
             while count := response.readinto(buffer):
                 received += count

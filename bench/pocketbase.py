@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 
 from bench.client import EMAIL, PASSWORD, HttpClient
 from bench.forms import FORM_HEADERS, FORM_TAIL, form_head
@@ -70,7 +70,7 @@ class PeerClient(HttpClient):
         issued = self.post(LOGIN, {"identity": EMAIL, "password": PASSWORD})
         self.headers["Authorization"] = issued["token"]
 
-    def upload_file(self, name: str, content: bytes) -> dict[str, str]:
+    def upload_file(self, name: str, content: bytes | BinaryIO) -> dict[str, str]:
         """Upload a file, and return its record."""
         head = form_head(name, {"name": name, "owner": self.owner})
         record: dict[str, str] = self.upload(RECORDS, FORM_HEADERS, head, content, FORM_TAIL)

@@ -1,4 +1,4 @@
-"""A large file up and down, against a plain copy on the same disk."""
+"""A large file up and down, beside a copy on the same disk, the peer, and nothing but its SHA-256."""
 
 import hashlib
 import os
@@ -11,6 +11,8 @@ from tempfile import TemporaryDirectory
 from bench.client import Client, Json
 from bench.forms import FORM_HEADERS, FORM_TAIL, form_head, raw_headers
 from bench.harness import MEBIBYTE, Limit, Plan, Row, interleave
+from bench.pocketbase import NAME as PEER
+from bench.pocketbase import RECORDS, PeerClient, pocketbase
 from bench.servers import Server, strongroom
 from bench.usage import forget_peak, peak_bytes, resident_bytes
 
@@ -20,11 +22,18 @@ Sample = tuple[float, float]
 
 def measure(plan: Plan) -> list[Row]:
     """Measure the speed of uploads and downloads, and the memory that they take."""
-    with TemporaryDirectory() as folder, strongroom(Path(folder)) as server:
+    with (
+        TemporaryDirectory() as folder,
+        strongroom(Path(folder)) as server,
+        pocketbase(Path(folder)) as peer,
+    ):
         transfers = _Transfers(server, Path(folder), plan.transfer_bytes)
-        copies, *served = interleave(
+        peer_upload = transfers.upload_to(peer)
+        copies, hashes, peers, *served = interleave(
             plan.rounds,
             transfers.copy,
+            transfers.hash,
+            peer_upload,
             transfers.upload_form,
             transfers.upload_raw,
             transfers.download,
@@ -35,6 +44,10 @@ def measure(plan: Plan) -> list[Row]:
     speeds = [
         Row(name, "MiB/s", _column(samples, 0), limit)
         for name, samples in zip(names, served, strict=True)
+    ]
+    speeds[1:1] = [
+        Row(names[0], "MiB/s", _column(served[0], 0), Limit(other, _column(samples, 0)))
+        for other, samples in (("SHA-256, 1 thread", hashes), (PEER, peers))
     ]
     memory = [
         Row(f"{name}: memory over idle", "MiB", _column(samples, 1), is_cost=True)
@@ -66,6 +79,27 @@ class _Transfers:
         sample = self._sample(lambda: _copy(self._path, target))
         target.unlink()
         return sample
+
+    def hash(self) -> Sample:
+        digest = hashlib.sha256()
+
+        def read() -> None:
+            with self._path.open("rb", buffering=0) as file:
+                while chunk := file.read(MEBIBYTE):
+                    digest.update(chunk)
+
+        return self._sample(read)
+
+    def upload_to(self, peer: Server) -> Callable[[], Sample]:
+        """Return what uploads the file to the peer."""
+        client = PeerClient(peer)
+
+        def send() -> None:
+            with self._path.open("rb") as file:
+                record = client.upload_file("form.bin", file)
+            client.delete(f"{RECORDS}/{record['id']}")
+
+        return lambda: self._sample(send)
 
     def upload_form(self) -> Sample:
         return self._upload(FORM_HEADERS, form_head("form.bin"), FORM_TAIL)

@@ -1,12 +1,12 @@
 """Measures what passes while it is stored."""
 
-import hashlib
 import zlib
 from collections.abc import Callable
 from typing import Final
 
 from strongroom.errors import PayloadTooLarge
 from strongroom.plugin_api.storage import ByteSource
+from strongroom.storage.hashing import OverlappedSha256
 
 HEAD_BYTES: Final = 8192
 """How much of the beginning is kept, to tell the type by."""
@@ -28,7 +28,7 @@ class MeteredSource:
         self._source = source
         self._max_bytes = max_bytes
         self._inspect = inspect
-        self._sha256 = hashlib.sha256()
+        self._sha256 = OverlappedSha256()
         self.size = 0
         self.crc32 = 0
         self.head = b""

@@ -11,7 +11,7 @@ from werkzeug.http import parse_options_header
 from strongroom.errors import MalformedRequest, UploadIncomplete, ValidationFailed
 from strongroom.plugin_api.storage import ByteSource
 
-CHUNK_SIZE: Final = 64 * 1024
+CHUNK_SIZE: Final = 128 * 1024
 MAX_HEADER_BYTES: Final = 16 * 1024
 MAX_BOUNDARY_BYTES: Final = 70
 
