@@ -4,15 +4,22 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from flask import Flask
 from tests.conftest import CONFIG
 from tests.rest.nasty_names import may_be_a_name, nasty_names
 from tests.rest.test_authorization_matrix import LEVELS, READ, UNKNOWN_ACTORS, Actor, World, make_world
+from tests.support.api import Api
 from tests.support.both_ways import BothWays, both_ways
 
+from strongroom import app as application
+from strongroom.assembly.container import Container
 from strongroom.authorizations.sessions import SEEN_INTERVAL
+from strongroom.config import load
 from strongroom.files.models import Permission
 from strongroom.plugin_api.storage import StorageUnavailable
+from strongroom.telemetry.logs import ACCESS_LOGGER
 from strongroom.testing.clock import HOUR, ManualClock
+from strongroom.web.fast_path import FastPath
 
 MISSING = "01890000-0000-7000-8000-000000000000"
 
@@ -387,3 +394,43 @@ def test_nginx_is_pointed_to_files_alike(pointing: BothWays) -> None:
         assert pointing.api.get(path, by=alice).headers["X-Accel-Redirect"].startswith("/_strongroom/")
         assert pointing.ask(path, alice, headers={"Range": "bytes=1-2"}) == (200, True)
         assert pointing.ask(path, alice, headers={"Range": "bytes=9-"}) == (416, False)
+
+
+def test_a_plugin_that_does_something_with_every_request_does_it_with_all(
+    tmp_path: Path, database_url: str, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def register(app: Flask, container: Container) -> None:
+        register_routes(app, container)
+        app.after_request(lambda response: response)
+
+    register_routes = application._register_routes
+    monkeypatch.setattr(application, "_register_routes", register)
+    config = tmp_path / "strongroom.toml"
+    config.write_text(CONFIG.format(folder=tmp_path, database_url=database_url))
+    app = application.create_app(load(config, {}), clock)
+    assert not isinstance(app.wsgi_app, FastPath)
+    application.container_of(app).close()
+
+
+def test_the_log_tells_of_fast_answers_what_it_tells_of_others(
+    tmp_path: Path, database_url: str, clock: ManualClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    config = tmp_path / "strongroom.toml"
+    text = CONFIG.format(folder=tmp_path, database_url=database_url)
+    config.write_text(f"{text}\n[logging]\nrequests = true\n")
+    caplog.set_level("INFO", ACCESS_LOGGER)
+    lines = []
+    with both_ways(config, clock) as both:
+        alice = both.api.person()
+        tenant = both.api.tenant(alice)
+        node = both.api.upload(tenant, alice, "a.txt", b"content" * 20_000)["id"]
+        for app in (both.api.app, both.ordinary):
+            caplog.clear()
+            api = Api(app, both.api.container, clock)
+            for suffix in (f"files/{node}", f"files/{node}/download", "owners/me/files"):
+                api.get(f"{tenant}/{suffix}", by=alice, headers={"X-Request-Id": "mine"})
+            lines.append([(vars(line)["request_id"], vars(line)["members"]) for line in caplog.records])
+    for _, members in (*lines[0], *lines[1]):
+        members.pop("milliseconds")
+    assert lines[0] == lines[1]
+    assert [members["sent"] for _, members in lines[0]][1] == 140_000

@@ -19,7 +19,7 @@ from strongroom.users.service import summary
 from strongroom.web.envelope import DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, Links, envelope
 from strongroom.web.fast_path import FastRoute, PlainAnswer, PlainGet
 
-MAX_OFFSET: Final = 5000
+MAX_OFFSET: Final = 50_000
 """How many records are passed over one by one; deeper pages are sought by the ordinary route."""
 
 _TOP: Final = "/api/v1/tenants/<tenant_id>/owners/<owner_id>/files"
