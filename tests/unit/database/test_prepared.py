@@ -1,18 +1,15 @@
 """Prepared queries, on connections of their own."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
-from sqlalchemy import Select, String, bindparam, func, insert, literal, select, text
+from sqlalchemy import String, bindparam, func, insert, literal, select, text
 
 from strongroom.database import Database
 from strongroom.database.prepared import Reader
 from strongroom.limits.models import counters
 
-QUERY: Select[Any] = select(
-    func.coalesce(bindparam("one", type_=String), literal("nothing")), literal(2)
-)
+QUERY = select(func.coalesce(bindparam("one", type_=String), literal("nothing")), literal(2))
 
 
 @pytest.fixture

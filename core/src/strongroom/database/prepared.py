@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from threading import Semaphore
 from typing import Any, Final, TypeVar
 
-from sqlalchemy import Select
+from sqlalchemy import SelectBase
 
 from strongroom.database.engine import Database
 
@@ -53,7 +53,7 @@ class Reader:
         self._idle: deque[Any] = deque()
         self._paused_until = 0.0
 
-    def prepare(self, query: Select[Any]) -> PreparedQuery:
+    def prepare(self, query: SelectBase) -> PreparedQuery:
         """Compile a query, of whose columns all are texts and whole numbers: nothing is converted."""
         compiled = query.compile(dialect=self._database.driver_dialect())
         fixed = {name: value for name, value in compiled.params.items() if value is not None}
