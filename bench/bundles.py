@@ -35,7 +35,7 @@ def measure(plan: Plan) -> list[Row]:
         if program := shutil.which("zip"):
             contenders.append(lambda: _zip(program, files))
         bundles, *zips = interleave(plan.rounds, *contenders)
-    name = f"bundle, {FILES:,} × {FILE_BYTES // 1024} KiB"
+    name = f"bundle, {FILES:,} x {FILE_BYTES // 1024} KiB"
     limit = Limit(LIMIT, [speed for speed, _ in zips[0]]) if zips else None
     return [
         Row(name, "MiB/s", [speed for speed, _ in bundles], limit),
@@ -68,11 +68,14 @@ def _bundle_of_new_files(server: Server, folder: Path) -> Callable[[], Sample]:
 
 
 def _zip(program: str, folder: Path) -> Sample:
-    received, started = 0, time.perf_counter()
     command = [program, "-0", "-q", "-r", "-", folder.name]
-    with subprocess.Popen(command, cwd=folder.parent, stdout=subprocess.PIPE, bufsize=0) as process:  # noqa: S603  a program of this machine
-        buffer = bytearray(_RECEIVE_BYTES)
-        assert process.stdout is not None
-        while count := process.stdout.readinto(buffer):  # type: ignore[attr-defined]  # unbuffered, it has it
-            received += count
+    received, buffer, started = 0, bytearray(_RECEIVE_BYTES), time.perf_counter()
+    reading, writing = os.pipe()
+    with subprocess.Popen(command, cwd=folder.parent, stdout=writing) as process:  # noqa: S603  of this machine
+        os.close(writing)
+        with os.fdopen(reading, "rb", buffering=0) as pipe:
+            while count := pipe.readinto(buffer):
+                received += count
+    if process.returncode:
+        raise RuntimeError(f"zip has ended with {process.returncode}")
     return received / MEBIBYTE / (time.perf_counter() - started), 0

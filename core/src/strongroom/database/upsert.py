@@ -1,13 +1,12 @@
 """INSERT ... ON CONFLICT, which both databases have and SQLAlchemy spells by dialect."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from typing import Any
 
-from sqlalchemy import Connection, Table
+from sqlalchemy import Connection, Executable, Table
 from sqlalchemy.dialects import postgresql, sqlite
 
 AnyInsert = postgresql.Insert | sqlite.Insert
-StatementT = TypeVar("StatementT")
 
 
 def insert(connection: Connection, table: Table) -> AnyInsert:
@@ -15,7 +14,7 @@ def insert(connection: Connection, table: Table) -> AnyInsert:
     return postgresql.insert(table) if connection.dialect.name == "postgresql" else sqlite.insert(table)
 
 
-def for_each_dialect(table: Table, finish: Callable[[Any], StatementT]) -> Mapping[str, StatementT]:
+def for_each_dialect(table: Table, finish: Callable[[Any], Executable]) -> Mapping[str, Executable]:
     """Return a finished INSERT for each dialect by its name, to be built once and run often."""
     return {
         "postgresql": finish(postgresql.insert(table)),

@@ -2,8 +2,7 @@
 
 from typing import Any, Final
 
-from sqlalchemy import Connection, bindparam, case, delete, select, update
-from sqlalchemy.sql.dml import ReturningInsert
+from sqlalchemy import Connection, Executable, bindparam, case, delete, select, update
 
 from strongroom.clock import Clock
 from strongroom.database import Database
@@ -13,14 +12,14 @@ from strongroom.limits.models import counters
 from strongroom.secret_keys import SecretKeys
 
 
-def _counting(insert: Any) -> ReturningInsert[int]:
+def _counting(insert: Any) -> Executable:
     counted = case((counters.c.expires_at <= bindparam("now"), 1), else_=counters.c.count + 1)
     row = insert.values(subject=bindparam("subject"), count=1, expires_at=bindparam("expires_at"))
-    upsert = row.on_conflict_do_update(
+    upsert: Any = row.on_conflict_do_update(
         index_elements=[counters.c.subject],
         set_={"count": counted, "expires_at": row.excluded.expires_at},
     )
-    counting: ReturningInsert[int] = upsert.returning(counters.c.count)
+    counting: Executable = upsert.returning(counters.c.count)
     return counting
 
 

@@ -1,7 +1,8 @@
 """Named storages, each behind a circuit of its own."""
 
+import sys
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from functools import partial
 from typing import Any, Final, NoReturn
 
 from strongroom.clock import Clock
@@ -49,7 +50,7 @@ class Store:
 
         What goes wrong before :data:`FIRST_BYTES`, or all, have come is raised when it is entered.
         """
-        return self._reader(key, start, length)
+        return _Reader(self, key, start, length)
 
     def stat(self, key: str) -> ObjectStat:
         """Return what is known of an object, as :meth:`StorageBackend.stat`."""
@@ -65,21 +66,35 @@ class Store:
         """Iterate over objects, as :meth:`StorageBackend.scan`."""
         return self.backend.scan(prefix)
 
-    @contextmanager
-    def _reader(self, key: str, start: int, length: int | None) -> Iterator[Iterator[bytes]]:
-        with ExitStack() as stack:
-            with self.circuit.guard():
-                opened = self.backend.open(key, start=start, length=length)
-                chunks = iter(stack.enter_context(opened))
-                begun = _begin(chunks, FIRST_BYTES if length is None else min(FIRST_BYTES, length))
-            yield self._watched(begun, chunks)
+
+class _Reader:
+    """An object that is read. As slim as it can be, for a bundle has thousands."""
+
+    def __init__(self, store: Store, key: str, start: int, length: int | None) -> None:
+        self._circuit = store.circuit
+        self._open = partial(store.backend.open, key, start=start, length=length)
+        self._first = FIRST_BYTES if length is None else min(FIRST_BYTES, length)
+
+    def __enter__(self) -> Iterator[bytes]:
+        with self._circuit.guard():
+            self._stream = self._open()
+            chunks = iter(self._stream.__enter__())
+            try:
+                begun = _begin(chunks, self._first)
+            except BaseException:
+                self._stream.__exit__(*sys.exc_info())
+                raise
+        return self._watched(begun, chunks)
+
+    def __exit__(self, *raised: Any) -> None:
+        self._stream.__exit__(*raised)
 
     def _watched(self, begun: list[bytes], chunks: Iterator[bytes]) -> Iterator[bytes]:
         yield from begun
         try:
             yield from chunks
         except StorageUnavailable:
-            self.circuit.failed()
+            self._circuit.failed()
             raise
 
 

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from errno import EDQUOT, ENOSPC
@@ -58,7 +59,7 @@ class LocalBackend(StorageBackend[LocalOptions], LocalPaths, ServerSideCopy):
         return written
 
     def open(self, key: str, *, start: int = 0, length: int | None = None) -> ByteStream:
-        return self._reader(key, start, length)
+        return _Reader(f"{self._root}/{key}", start, length)
 
     def stat(self, key: str) -> ObjectStat:
         with _translated_errors():
@@ -122,23 +123,36 @@ class LocalBackend(StorageBackend[LocalOptions], LocalPaths, ServerSideCopy):
         _sync_folder(folder.parent)
         self._durable_folders.add(folder)
 
-    @contextmanager
-    def _reader(self, key: str, start: int, length: int | None) -> Iterator[Iterator[bytes]]:
-        with _translated_errors():
-            file = self.local_path(key).open("rb", buffering=0)
-        with file:
-            file.seek(start)
-            yield _chunks(file, length)
 
+class _Reader:
+    """A range of a file. As slim as it can be, for a bundle has thousands."""
 
-def _chunks(file: ByteSource, length: int | None) -> Iterator[bytes]:
-    if length is None:
-        while chunk := file.read(CHUNK_SIZE):
+    def __init__(self, path: str, start: int, length: int | None) -> None:
+        self._path = path
+        self._start = start
+        self._length = sys.maxsize if length is None else length
+
+    def __enter__(self) -> Iterator[bytes]:
+        try:
+            self._descriptor = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)
+        except OSError as error:
+            raise _translated(error) from error
+        return self._chunks(self._start, self._length)
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._descriptor)
+
+    def _chunks(self, offset: int, length: int) -> Iterator[bytes]:
+        while length > 0 and (chunk := self._read(min(CHUNK_SIZE, length), offset)):
+            offset += len(chunk)
+            length -= len(chunk)
             yield chunk
-        return
-    while length > 0 and (chunk := file.read(min(CHUNK_SIZE, length))):
-        length -= len(chunk)
-        yield chunk
+
+    def _read(self, size: int, offset: int) -> bytes:
+        try:
+            return os.pread(self._descriptor, size, offset)
+        except OSError as error:
+            raise _translated(error) from error
 
 
 def _may_hold(folder: str, prefix: str) -> bool:
@@ -172,9 +186,11 @@ def _sync_folder(folder: Path) -> None:
 def _translated_errors() -> Iterator[None]:
     try:
         yield
-    except (FileNotFoundError, NotADirectoryError, IsADirectoryError) as error:
-        raise ObjectNotFound(str(error)) from error
     except OSError as error:
-        if error.errno in (ENOSPC, EDQUOT):
-            raise StorageFull(str(error)) from error
-        raise StorageError(str(error)) from error
+        raise _translated(error) from error
+
+
+def _translated(error: OSError) -> StorageError:
+    if isinstance(error, FileNotFoundError | NotADirectoryError | IsADirectoryError):
+        return ObjectNotFound(str(error))
+    return (StorageFull if error.errno in (ENOSPC, EDQUOT) else StorageError)(str(error))

@@ -16,6 +16,7 @@ from strongroom.files.bundles.layout import (
 )
 
 _IN_MEMORY: Final = 1024 * 1024
+_WRITTEN_AT_ONCE: Final = 500
 _RECORD = struct.Struct("<QIIHB")
 
 
@@ -32,6 +33,7 @@ class Manifest:
     def __init__(self) -> None:
         self._file = SpooledTemporaryFile(max_size=_IN_MEMORY)  # noqa: SIM115  closed by close()
         self._digest = hashlib.blake2b(digest_size=16)
+        self._unwritten: list[bytes] = []
         self.count = 0
         self.content_size = 0
         self.directory_size = 0
@@ -42,20 +44,31 @@ class Manifest:
         Raises:
             PayloadTooLarge: its path is longer than an archive can hold.
         """
-        entry = item.entry
-        if len(entry.path) > MAX_PATH_BYTES:
+        entry, key = item
+        path, size, crc32, modified = entry
+        if len(path) > MAX_PATH_BYTES:
             raise PayloadTooLarge("The folders lie too deep in each other for an archive.")
-        numbers = (entry.size, entry.crc32, entry.modified, len(entry.path), len(item.key))
-        record = _RECORD.pack(*numbers) + entry.path + item.key.encode()
-        self._file.write(record)
-        self._digest.update(record)
+        head = _RECORD.pack(size, crc32, modified, len(path), len(key))
+        self._unwritten.append(head + path + key.encode())
+        if len(self._unwritten) == _WRITTEN_AT_ONCE:
+            self._write()
         self.directory_size += central_length(entry, self.content_size)
-        self.content_size += local_length(entry) + entry.size
+        self.content_size += local_length(entry) + size
         self.count += 1
+
+    def _write(self) -> None:
+        """Write down what was gathered, for each writing costs, whatever its length."""
+        if not self._unwritten:
+            return
+        records = b"".join(self._unwritten)
+        self._unwritten.clear()
+        self._file.write(records)
+        self._digest.update(records)
 
     @property
     def tag(self) -> str:
         """What tells the archive from any other: a key stands for one content for ever."""
+        self._write()
         return self._digest.hexdigest()
 
     @property
@@ -70,6 +83,7 @@ class Manifest:
 
     def items(self) -> Iterator[Item]:
         """Iterate over the items; one iteration at a time."""
+        self._write()
         self._file.seek(0)
         while head := self._file.read(_RECORD.size):
             size, crc32, modified, *lengths = _RECORD.unpack(head)
@@ -77,5 +91,6 @@ class Manifest:
             yield Item(Entry(path, size, crc32, modified), key.decode())
 
     def close(self) -> None:
-        """Forget all of it."""
+        """Forget all of it but for its sizes and the tag."""
+        self._write()
         self._file.close()
