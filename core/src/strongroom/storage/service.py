@@ -143,7 +143,7 @@ class BlobService:
     def expect(self, connection: Connection) -> str:
         """Write the row of bytes for :meth:`receive`, in a transaction that ends before they come.
 
-        It need not be durable: see ADR 0019.
+        It need not be durable: see ADR 0020.
         """
         return self._announce(connection, self.target, None)
 
