@@ -34,9 +34,12 @@ SELECT id, :user, tenant_id, 3, NULL, 1, name, CASE WHEN parent_id = :own THEN N
 FROM nodes WHERE tenant_id = :tenant AND id <> :tenant AND id <> :foreign
 """
 _COUNTS: Final = """
-INSERT INTO folder_counts (folder_id, children)
-SELECT parent_id, count(*) FROM nodes
-WHERE tenant_id = :tenant AND parent_id IS NOT NULL GROUP BY parent_id
+INSERT INTO folder_counts (folder_id, first_name, children)
+SELECT parent_id, CASE WHEN run = 0 THEN '' ELSE min(name) END, count(*)
+FROM (SELECT parent_id, name,
+             (row_number() OVER (PARTITION BY parent_id ORDER BY name) - 1) / 6000 AS run
+      FROM nodes WHERE tenant_id = :tenant AND parent_id IS NOT NULL) AS placed
+GROUP BY parent_id, run
 """
 
 

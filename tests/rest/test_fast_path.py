@@ -15,6 +15,7 @@ from strongroom import app as application
 from strongroom.assembly.container import Container
 from strongroom.authorizations.sessions import SEEN_INTERVAL
 from strongroom.config import load
+from strongroom.files import counting
 from strongroom.files.models import Permission
 from strongroom.plugin_api.storage import StorageUnavailable
 from strongroom.telemetry.logs import ACCESS_LOGGER
@@ -244,7 +245,10 @@ ODD_PAGES = [
 
 
 @pytest.mark.parametrize("names", [0, 7])
-def test_every_page_is_answered_alike(both: BothWays, names: int) -> None:
+def test_every_page_is_answered_alike(
+    both: BothWays, names: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(counting, "SPLIT_ABOVE", 2)
     api = both.api
     alice, bob = api.person(), api.person(name='Bob "the \u2028 Builder" \U0001f600')
     tenant = api.tenant(alice)

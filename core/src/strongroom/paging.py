@@ -53,6 +53,7 @@ def seek_page(
     paging: Paging,
     make: Callable[..., T],
     count: Select[Any] | None = None,
+    position: Callable[[int], Select[Any]] | None = None,
 ) -> Page[T]:
     """Return a page, at about the same cost however deep it lies.
 
@@ -63,6 +64,7 @@ def seek_page(
         paging: which page.
         make: makes a row into a record.
         count: tells how many there are; else they are counted.
+        position: returns the query for the position at an offset; else it is counted off.
     """
     if count is None:
         count = positions.with_only_columns(func.count(), maintain_column_froms=True)
@@ -71,7 +73,10 @@ def seek_page(
         return Page([], total, paging)
     keys = list(positions.selected_columns)
     if paging.offset:
-        first = _position(connection, positions, paging.offset, total)
+        if position is None:
+            first = _position(connection, positions, paging.offset, total)
+        else:
+            first = connection.execute(position(paging.offset)).first()
         if first is None:
             return Page([], total, paging)
         query = query.where(tuple_(*keys) >= tuple_(*first))

@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import String, bindparam, func, insert, literal, select, text
 
 from strongroom.database import Database
-from strongroom.database.prepared import Reader
+from strongroom.database.prepared import Ask, Reader, Rows
 from strongroom.limits.models import counters
 
 QUERY = select(func.coalesce(bindparam("one", type_=String), literal("nothing")), literal(2))
@@ -32,12 +32,14 @@ def test_parameters_are_named_and_what_is_fixed_is_kept(reader: Reader) -> None:
     assert [*map(tuple, reader.run(query, {"one": None}) or ())] == [("nothing", 2)]
 
 
-def test_the_second_query_is_chosen_by_the_first(reader: Reader) -> None:
-    one, two = reader.prepare(select(literal("one"))), reader.prepare(select(literal("two")))
-    assert reader.run_both(one, lambda _: None, {}) is None
-    found = reader.run_both(one, lambda rows: two if rows[0][0] == "one" else None, {})
-    assert found is not None
-    assert [[tuple(row) for row in rows] for rows in found] == [[("one",)], [("two",)]]
+def test_a_query_may_rest_on_one_before(reader: Reader) -> None:
+    one, two = reader.prepare(select(literal("one"))), reader.prepare(QUERY)
+
+    def work(ask: Ask) -> Rows:
+        return ask(two, {"one": ask(one, {})[0][0]})
+
+    assert [*map(tuple, reader.at_one_moment(work) or ())] == [("one", 2)]
+    assert reader.at_one_moment(lambda _: None) is None
     assert reader.run(one, {})
 
 

@@ -3,7 +3,7 @@
 import io
 import os
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from random import Random
 from typing import Any, TypeVar
 
@@ -16,6 +16,7 @@ from tests.support.api import Api
 from tests.support.tree_model import Errors, ModelNode, TreeModel, normalized
 
 from strongroom.errors import Forbidden, NameConflict, NotAFolder, NotFound, StrongroomError
+from strongroom.files import counting
 from strongroom.files.access import NodeView
 from strongroom.files.filing import OnConflict
 from strongroom.files.grants import Wish
@@ -71,6 +72,7 @@ class TreeMachine(RuleBasedStateMachine):
         self.services = self.api.container.keeping
         # With few, no subtree is small enough to be looked through.
         self.services.grants._visibility._descend_at_most = 0 if few else 1000
+        counting.SPLIT_ABOVE = 2 if few else 8192
         admin = self.identity(0)
         self.tenant = self.services.tenants.create(admin, "Acme", Origin()).id
         self.model = TreeModel({self.people[0]: True}, self.api.clock.now())
@@ -338,6 +340,10 @@ class TreeMachine(RuleBasedStateMachine):
         )
         if found is not None:
             self.check_page(found[0], self.model.children(node_id) if seen else [], whose)
+            second, _ = self.services.listing.inside(
+                self.identity(user), self.tenant, whose, node_id, Paging(2, 2)
+            )
+            assert list(second.items) == list(found[0].items[2:4])
 
     def check_page(self, page: Any, expected: list[ModelNode], whose: str) -> None:
         assert page.total == len(expected)
@@ -367,9 +373,9 @@ class TreeMachine(RuleBasedStateMachine):
         of_tenant = nodes.c.tenant_id == self.tenant
         with self.api.container.database.read() as connection:
             rows = connection.execute(select(grants).where(grants.c.tenant_id == self.tenant)).all()
-            counted = select(folder_counts).join(nodes).where(of_tenant, folder_counts.c.children != 0)
-            counts = {row.folder_id: row.children for row in connection.execute(counted)}
-        assert counts == Counter(node.parent or self.tenant for node in self.model.nodes.values())
+            counted = select(folder_counts).join(nodes).where(of_tenant)
+            runs = connection.execute(counted.order_by(folder_counts.c.first_name)).all()
+        self.check_runs(runs)
         kept = {(row.node_id, row.user_id): (row.node_name, row.parent_visible_until) for row in rows}
         assert kept == {
             (node.id, user): (
@@ -379,6 +385,19 @@ class TreeMachine(RuleBasedStateMachine):
             for node in self.model.nodes.values()
             for user in node.grants
         }
+
+    def check_runs(self, runs: Sequence[Any]) -> None:
+        """Count the children of each folder by the runs that their names belong to."""
+        starts: dict[str, list[str]] = {}
+        for run in runs:
+            starts.setdefault(run.folder_id, []).append(run.first_name)
+        counted = Counter(
+            (folder, max(name for name in starts[folder] if name <= node.name))
+            for node in self.model.nodes.values()
+            for folder in [node.parent or self.tenant]
+        )
+        kept = {(run.folder_id, run.first_name): run.children for run in runs if run.children}
+        assert kept == counted
 
 
 @pytest.fixture

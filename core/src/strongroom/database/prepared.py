@@ -9,6 +9,7 @@ import logging
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from threading import Semaphore
 from typing import Any, Final, TypeVar
 
@@ -16,13 +17,13 @@ from sqlalchemy import SelectBase
 
 from strongroom.database.engine import Database
 
-logger = logging.getLogger(__name__)
-
 PAUSE_SECONDS: Final = 1.0
 """For how long nothing is tried after the database did not answer."""
 
 T = TypeVar("T")
 Rows = Sequence[tuple[Any, ...]]
+
+logger = logging.getLogger(__name__)
 
 
 class PreparedQuery:
@@ -36,6 +37,10 @@ class PreparedQuery:
     def __init__(self, text: str, fixed: Mapping[str, Any]) -> None:
         self.text = text
         self.fixed = dict(fixed)
+
+
+Ask = Callable[[PreparedQuery, Mapping[str, Any]], Rows]
+"""Runs a query with parameters, of which it takes those that it knows."""
 
 
 class Reader:
@@ -63,24 +68,12 @@ class Reader:
         """Return the rows, or ``None`` if the database does not answer: whoever asks asks otherwise."""
         return self._on_connection(lambda connection: _fetch(connection, query, parameters))
 
-    def run_both(
-        self,
-        query: PreparedQuery,
-        choose: Callable[[Rows], PreparedQuery | None],
-        parameters: Mapping[str, Any],
-    ) -> tuple[Rows, Rows] | None:
-        """Return the rows of a query, and of another one that is chosen by them.
+    def at_one_moment(self, work: Callable[[Ask], T | None]) -> T | None:
+        """Return what comes of queries, each of which may rest on those before; ``None`` as above.
 
-        On SQLite both see the same moment; on PostgreSQL each sees its own, as in every transaction.
-
-        Args:
-            query: the first.
-            choose: returns the second, or ``None``, which then is the answer.
-            parameters: of both.
+        On SQLite all see the same moment; on PostgreSQL each sees its own, as in every transaction.
         """
-        return self._on_connection(
-            lambda connection: self._fetch_both(connection, query, choose, parameters)
-        )
+        return self._on_connection(lambda connection: self._transact(connection, work))
 
     def close(self) -> None:
         """Close the connections that are not in use."""
@@ -111,21 +104,13 @@ class Reader:
         self._idle.append(connection)
         return done
 
-    def _fetch_both(
-        self,
-        connection: Any,
-        query: PreparedQuery,
-        choose: Callable[[Rows], PreparedQuery | None],
-        parameters: Mapping[str, Any],
-    ) -> tuple[Rows, Rows] | None:
-        if self._is_sqlite:
-            connection.execute("BEGIN")
-        first = _fetch(connection, query, parameters)
-        chosen = choose(first)
-        both = None if chosen is None else (first, _fetch(connection, chosen, parameters))
-        if self._is_sqlite:
-            connection.execute("COMMIT")
-        return both
+    def _transact(self, connection: Any, work: Callable[[Ask], T]) -> T:
+        if not self._is_sqlite:
+            return work(partial(_fetch, connection))
+        connection.execute("BEGIN")
+        done = work(partial(_fetch, connection))
+        connection.execute("COMMIT")
+        return done
 
     def _take(self) -> Any:
         try:

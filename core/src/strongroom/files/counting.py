@@ -1,25 +1,102 @@
-"""How many nodes lie in each folder: kept by whoever changes the tree, in the same transaction."""
+"""How many nodes lie in each folder: kept by whoever changes the tree, in the same transaction.
 
-from sqlalchemy import ColumnElement, Connection, func, select, update
+A folder's names are counted in runs, which are split as they grow. So the number of all is a sum of few
+numbers, and the name at any place is found by passing over less than one run.
+"""
 
-from strongroom.database.upsert import insert
-from strongroom.files.models import folder_counts
+from collections.abc import Iterable
+from typing import Any
+
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Connection,
+    Select,
+    bindparam,
+    cast,
+    func,
+    insert,
+    select,
+    update,
+)
+
+from strongroom.files.models import folder_counts, nodes
+
+SPLIT_ABOVE = 8192
+"""How many nodes a run may have."""
 
 
 def children_of(folder_id: str | ColumnElement[str]) -> ColumnElement[int]:
     """Return the number of nodes in a folder, for a query."""
-    kept = select(folder_counts.c.children).where(folder_counts.c.folder_id == folder_id)
-    return func.coalesce(kept.scalar_subquery(), 0)
+    kept = select(func.sum(folder_counts.c.children)).where(folder_counts.c.folder_id == folder_id)
+    return cast(func.coalesce(kept.scalar_subquery(), 0), BigInteger)
 
 
-def added(connection: Connection, folder_id: str) -> None:
-    """Count one node more in a folder."""
-    row = insert(connection, folder_counts).values(folder_id=folder_id, children=1)
-    more = {"children": folder_counts.c.children + 1}
-    connection.execute(row.on_conflict_do_update(index_elements=["folder_id"], set_=more))
+def runs() -> Select[Any]:
+    """Return the query for the runs of the folder ``node_id``: their first names and numbers."""
+    columns = (folder_counts.c.first_name, folder_counts.c.children)
+    ours = folder_counts.c.folder_id == bindparam("node_id")
+    return select(*columns).where(ours).order_by(folder_counts.c.first_name)
 
 
-def taken_out(connection: Connection, folder_id: str) -> None:
-    """Count one node less in a folder."""
-    ours = folder_counts.c.folder_id == folder_id
-    connection.execute(update(folder_counts).where(ours).values(children=folder_counts.c.children - 1))
+def run_at(found: Iterable[Any], offset: int) -> tuple[str, int]:
+    """Return from which name on how many places are to be passed over to come to a place."""
+    start, passed = ("", 0), 0
+    for first_name, children in found:
+        if passed > offset:
+            break
+        start = (first_name, passed)
+        passed += children
+    return start[0], offset - start[1]
+
+
+def added(connection: Connection, folder_id: str, name: str) -> None:
+    """Count a node that has come into a folder."""
+    run = _change(connection, folder_id, name, 1)
+    if run is None:
+        row = {"folder_id": folder_id, "first_name": "", "children": 1}
+        connection.execute(insert(folder_counts).values(row))
+    elif run.children > SPLIT_ABOVE:
+        _split(connection, folder_id, run.first_name, run.children)
+
+
+def taken_out(connection: Connection, folder_id: str, name: str) -> None:
+    """Count a node no more that has left a folder."""
+    _change(connection, folder_id, name, -1)
+
+
+def _change(connection: Connection, folder_id: str, name: str, difference: int) -> Any:
+    """Change the number of the run that a name belongs to, and return it; ``None`` if there is none."""
+    others = folder_counts.alias()
+    first_name = select(func.max(others.c.first_name)).where(
+        others.c.folder_id == folder_id, others.c.first_name <= name
+    )
+    statement = (
+        update(folder_counts)
+        .where(
+            folder_counts.c.folder_id == folder_id,
+            folder_counts.c.first_name == first_name.scalar_subquery(),
+        )
+        .values(children=folder_counts.c.children + difference)
+        .returning(folder_counts.c.first_name, folder_counts.c.children)
+    )
+    return connection.execute(statement).first()
+
+
+def _split(connection: Connection, folder_id: str, first_name: str, children: int) -> None:
+    kept = children // 2
+    middle = (
+        select(nodes.c.name)
+        .where(nodes.c.parent_id == folder_id, nodes.c.name >= first_name)
+        .order_by(nodes.c.name)
+        .offset(kept)
+        .limit(1)
+    )
+    row = {
+        "folder_id": folder_id,
+        "first_name": connection.execute(middle).scalar_one(),
+        "children": children - kept,
+    }
+    connection.execute(insert(folder_counts).values(row))
+    ours = (folder_counts.c.folder_id == folder_id, folder_counts.c.first_name == first_name)
+    connection.execute(update(folder_counts).where(*ours).values(children=kept))

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from sqlalchemy import Connection, Row, func, literal, select
+from sqlalchemy import Connection, Row, Select, func, literal, select
 
 from strongroom.database import Database
 from strongroom.errors import Forbidden, NotAFolder
 from strongroom.files.access import AccessControl, NodeView
-from strongroom.files.counting import children_of
+from strongroom.files.counting import children_of, run_at, runs
 from strongroom.files.models import Node, NodeType, Permission, grants, nodes
 from strongroom.identity import Identity
 from strongroom.paging import Page, Paging, seek_page
@@ -96,8 +96,18 @@ class FileListing:
         )
         positions = select(nodes.c.name).where(nodes.c.parent_id == parent_id)
         count = select(children_of(parent_id))
+
+        def position(offset: int) -> Select[Any]:
+            first_name, passed = run_at(connection.execute(runs(), {"node_id": parent_id}), offset)
+            return (
+                positions.where(nodes.c.name >= first_name)
+                .order_by(nodes.c.name)
+                .offset(passed)
+                .limit(1)
+            )
+
         make = partial(_view, inherited=inherited)
-        return seek_page(connection, query, positions, paging, make, count)
+        return seek_page(connection, query, positions, paging, make, count, position)
 
     def _granted(
         self, connection: Connection, tenant_id: str, user_id: str, paging: Paging

@@ -99,10 +99,12 @@ folder_counts: Final = Table(
     "folder_counts",
     metadata,
     Column("folder_id", Id, ForeignKey("nodes.id", ondelete="CASCADE"), primary_key=True),
+    Column("first_name", Name, primary_key=True),
     Column("children", BigInteger, nullable=False),
 )
-"""How many nodes lie in a folder; one that never held any has no row. Lists tell how long they are, and
-to count a million rows for that would take a hundred times as long as to find the page."""
+"""How many nodes lie in a folder, by runs of names: each row counts those from its ``first_name``, which
+is empty in the first, up to the next row's. Lists tell how long they are, and begin anywhere; to count
+a million rows for that would take a hundred times as long as to find the page."""
 
 grants: Final = Table(
     "grants",

@@ -115,7 +115,7 @@ class Tree:
             revision=now,
         )
         self._insert(connection, node)
-        counting.added(connection, place.parent_id)
+        counting.added(connection, place.parent_id, name)
         self._grant_to_creator(connection, node)
         return node
 
@@ -157,9 +157,9 @@ class Tree:
         if name != node.name:
             repeated = update(grants).where(grants.c.node_id == node.id)
             connection.execute(repeated.values(node_name=name))
+        counting.taken_out(connection, node.parent_id or "", node.name)
+        counting.added(connection, parent_id, name)
         if parent_id != node.parent_id:
-            counting.taken_out(connection, node.parent_id or "")
-            counting.added(connection, parent_id)
             self._visibility.moved(connection, changed.tenant_id, node.id, seen_before)
         return changed
 
@@ -181,7 +181,7 @@ class Tree:
         blob_keys = tuple(keys.scalars())
         size = connection.execute(select(func.sum(nodes.c.size)).where(within)).scalar_one()
         connection.execute(delete(nodes).where(within))
-        counting.taken_out(connection, node.parent_id or "")
+        counting.taken_out(connection, node.parent_id or "", node.name)
         return RemovedSubtree(blob_keys, int(size))
 
     def _change(self, connection: Connection, node: Node, **values: Any) -> Node:

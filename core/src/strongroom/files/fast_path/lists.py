@@ -1,7 +1,7 @@
 """The first pages of a user's own lists, fast."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any, Final
 
@@ -9,8 +9,9 @@ from sqlalchemy import Select
 
 from strongroom.authorizations.sessions import was_seen_lately
 from strongroom.clock import Clock
-from strongroom.database.prepared import PreparedQuery, Reader, Rows
+from strongroom.database.prepared import Ask, PreparedQuery, Reader, Rows
 from strongroom.files.access import NodeView
+from strongroom.files.counting import run_at, runs
 from strongroom.files.fast_path import pages
 from strongroom.files.fast_path.rendering import as_json, encode, render
 from strongroom.files.models import Node, NodeType, Permission, nodes
@@ -20,7 +21,7 @@ from strongroom.web.envelope import DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, Links, env
 from strongroom.web.fast_path import FastRoute, PlainAnswer, PlainGet
 
 MAX_OFFSET: Final = 50_000
-"""How many records are passed over one by one; deeper pages are sought by the ordinary route."""
+"""How many records may be passed over; deeper pages are the ordinary route's."""
 
 _TOP: Final = "/api/v1/tenants/<tenant_id>/owners/<owner_id>/files"
 _MINE: Final = {"owner_id": "me"}
@@ -46,6 +47,7 @@ class FastLists:
         self._clock = clock
         self._root = root
         self._guard = reader.prepare(pages.guard())
+        self._runs = reader.prepare(runs())
         self._prepared: dict[tuple[PageQuery, int, bool], PreparedQuery] = {}
 
     def routes(self) -> list[FastRoute]:
@@ -72,13 +74,6 @@ class FastLists:
         if paging is None:
             return None
         now = self._clock.now()
-
-        def choose(guards: Rows) -> PreparedQuery | None:
-            if not guards or not was_seen_lately(guards[0][0], now) or guards[0][1] != NodeType.FOLDER:
-                return None
-            query = _query_by(Permission(guards[0][2])) or unseen
-            return query and self._prepare(query, paging)
-
         parameters = {
             "user_id": request.claims.user_id,
             "authorization_id": request.claims.authorization_id,
@@ -87,15 +82,33 @@ class FastLists:
             "now": now,
             "offset": paging.offset,
         }
-        found = self._reader.run_both(self._guard, choose, parameters)
-        if found is None:
-            return None
-        ((_, _, permission, children),), rows = found
-        if permission < Permission.READ:
+
+        def read(ask: Ask) -> PlainAnswer | None:
+            found = ask(self._guard, parameters)
+            if not found or not was_seen_lately(found[0][0], now) or found[0][1] != NodeType.FOLDER:
+                return None
+            permission, total = Permission(found[0][2]), found[0][3]
+            if permission >= Permission.READ:
+                rows = self._children(ask, permission, paging, parameters)
+                return self._page(request, paging, permission, total, rows)
+            if unseen is None:
+                return None
+            rows = ask(self._prepare(unseen, paging), parameters)
             if not rows and paging.offset:
                 return None
-            children = rows[0][-1] if rows else 0
-        return self._page(request, paging, Permission(permission), children, rows)
+            return self._page(request, paging, permission, rows[0][-1] if rows else 0, rows)
+
+        return self._reader.at_one_moment(read)
+
+    def _children(
+        self, ask: Ask, permission: Permission, paging: Paging, parameters: Mapping[str, Any]
+    ) -> Rows:
+        query = pages.managed if permission is Permission.MANAGE else pages.children
+        if not paging.offset:
+            return ask(self._prepare(query, paging), parameters)
+        first_name, passed = run_at(ask(self._runs, parameters), paging.offset)
+        sought = {**parameters, "first_name": first_name, "passed": passed}
+        return ask(self._prepare(query, paging), sought)
 
     def _page(
         self, request: PlainGet, paging: Paging, inherited: Permission, total: int, rows: Rows
@@ -112,12 +125,6 @@ class FastLists:
         if prepared is None:
             prepared = self._prepared[key] = self._reader.prepare(query(paging))
         return prepared
-
-
-def _query_by(permission: Permission) -> PageQuery | None:
-    if permission is Permission.MANAGE:
-        return pages.managed
-    return pages.children if permission >= Permission.READ else None
 
 
 @lru_cache(maxsize=2048)

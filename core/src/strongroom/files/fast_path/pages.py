@@ -97,9 +97,9 @@ def _children(paging: Paging, found: FromClause, own: ColumnElement[Any]) -> Sel
     passed = nodes.alias()
     first = (
         select(passed.c.name)
-        .where(passed.c.parent_id == bindparam("node_id"))
+        .where(passed.c.parent_id == bindparam("node_id"), passed.c.name >= bindparam("first_name"))
         .order_by(passed.c.name)
-        .offset(bindparam("offset"))
+        .offset(bindparam("passed"))
         .limit(literal_column("1"))
     )
     return query.where(nodes.c.name >= first.scalar_subquery())

@@ -268,11 +268,16 @@ def upgrade() -> None:
     op.create_table(
         "folder_counts",
         sa.Column("folder_id", sa.String(length=36), nullable=False),
+        sa.Column(
+            "first_name",
+            sa.String(length=255).with_variant(sa.String(length=255, collation="C"), "postgresql"),
+            nullable=False,
+        ),
         sa.Column("children", sa.BigInteger(), nullable=False),
         sa.ForeignKeyConstraint(
             ["folder_id"], ["nodes.id"], name="fk_folder_counts_folder_id", ondelete="CASCADE"
         ),
-        sa.PrimaryKeyConstraint("folder_id", name="pk_folder_counts"),
+        sa.PrimaryKeyConstraint("folder_id", "first_name", name="pk_folder_counts"),
     )
     op.create_table(
         "passwords",
