@@ -54,6 +54,21 @@ class TestWebsite:
         assert logins.scan("lin").json["user"]["id"] == response.json["user"]["id"]
         assert logins.scan("wei").json["user"]["id"] != response.json["user"]["id"]
 
+    @pytest.mark.parametrize(
+        ("wanted", "shown"),
+        [
+            ("zh-CN,en;q=0.5", "zh"),
+            ("de, ZH-tw;q=0.9, en;q=0.8", "zh"),
+            ("zh;q=0, en-GB", "en"),
+            ("fr", "en"),
+        ],
+    )
+    def test_the_page_speaks_the_language_that_its_reader_likes_best(
+        self, api: Api, wanted: str, shown: str
+    ) -> None:
+        page = api.get(f"{AUTHORIZATIONS}/scan?app=site", headers={"Accept-Language": wanted})
+        assert f'<html lang="{shown}">' in page.text
+
     def test_the_tokens_are_those_of_any_login(self, api: Api, logins: Logins) -> None:
         person = logins.person(logins.scan("lin"))
         assert api.get("/users/me", by=person).json["id"] == person.id

@@ -27,6 +27,7 @@ logger = logging.getLogger(__name__)
 _BUSY_SECONDS = 30
 _POOL_SECONDS = 10
 _AWAY_ON_SQLITE = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_CANTOPEN})
+_DEADLOCK = "40P01"
 _WRITING = "strongroom_writing"
 _SQLITE_ARGUMENTS = {"timeout": _BUSY_SECONDS, "check_same_thread": False}
 _LAZY = "strongroom_lazy"
@@ -253,6 +254,10 @@ def _unavailable_when_away() -> Iterator[None]:
     except DBAPIError as error:
         if _is_full(error):
             raise StorageFull("The database has no room.") from error
+        if getattr(error.orig, "sqlstate", None) == _DEADLOCK:
+            # A client that tries again is helped; only a change of the code mends it.
+            logger.exception("Two transactions waited for each other")
+            raise Unavailable(retry_after=1) from error
         if _is_away(error):
             logger.warning("The database does not answer: %s", type(error.orig).__name__)
             raise Unavailable(retry_after=1) from error

@@ -38,7 +38,7 @@ class Pages:
         return self._page("callback.html", framed="'none'")
 
     def _page(self, template: str, *, framed: str, **values: Any) -> Response:
-        language = request.accept_languages.best_match(LANGUAGES, "en")
+        language = _preferred_language()
         nonce = secrets.token_urlsafe(16)
         html = self._environment.get_template(template).render(
             language=language,
@@ -62,3 +62,12 @@ class Pages:
 def _origin(url: str) -> str:
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc}"
+
+
+def _preferred_language() -> str:
+    """Return the language that the browser likes best of those that we speak, whatever its region."""
+    for language, quality in request.accept_languages:
+        primary = language.partition("-")[0].lower()
+        if quality > 0 and primary in LANGUAGES:
+            return primary
+    return "en"

@@ -1,0 +1,43 @@
+"""Two transactions that wait for each other: one gives way, and the log says what it was."""
+
+import logging
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+
+import pytest
+from sqlalchemy import text
+from tests.support.databases import PostgresqlDatabases
+
+from strongroom.database import Database
+from strongroom.errors import Unavailable
+
+_LOCK = text("SELECT pg_advisory_xact_lock(:number)")
+
+
+@pytest.fixture
+def database(postgresql_databases: PostgresqlDatabases) -> Iterator[Database]:
+    with postgresql_databases.create() as url:
+        database = Database(url)
+        yield database
+        database.close()
+
+
+def test_one_gives_way_and_may_try_again(database: Database, caplog: pytest.LogCaptureFixture) -> None:
+    both = Barrier(2, timeout=10)
+
+    def take(first: int, second: int) -> bool:
+        try:
+            with database.write() as connection:
+                connection.execute(_LOCK, {"number": first})
+                both.wait()
+                connection.execute(_LOCK, {"number": second})
+        except Unavailable:
+            return False
+        return True
+
+    with caplog.at_level(logging.ERROR), ThreadPoolExecutor(2) as pool:
+        outcomes = sorted(pool.map(take, (1, 2), (2, 1)))
+    assert outcomes == [False, True]
+    (record,) = caplog.records
+    assert record.message == "Two transactions waited for each other"
