@@ -37,7 +37,7 @@ _COUNTS: Final = """
 INSERT INTO folder_counts (folder_id, first_name, children)
 SELECT parent_id, CASE WHEN run = 0 THEN '' ELSE min(name) END, count(*)
 FROM (SELECT parent_id, name,
-             (row_number() OVER (PARTITION BY parent_id ORDER BY name) - 1) / 6000 AS run
+             (row_number() OVER (PARTITION BY parent_id ORDER BY name) - 1) / 3000 AS run
       FROM nodes WHERE tenant_id = :tenant AND parent_id IS NOT NULL) AS placed
 GROUP BY parent_id, run
 """

@@ -72,7 +72,7 @@ class TreeMachine(RuleBasedStateMachine):
         self.services = self.api.container.keeping
         # With few, no subtree is small enough to be looked through.
         self.services.grants._visibility._descend_at_most = 0 if few else 1000
-        counting.SPLIT_ABOVE = 2 if few else 8192
+        counting.SPLIT_ABOVE = 2 if few else 4096
         admin = self.identity(0)
         self.tenant = self.services.tenants.create(admin, "Acme", Origin()).id
         self.model = TreeModel({self.people[0]: True}, self.api.clock.now())
@@ -401,8 +401,9 @@ class TreeMachine(RuleBasedStateMachine):
 
 
 @pytest.fixture
-def hurried(api: Api) -> Api:
-    """The API on a database that need not survive the machine."""
+def hurried(api: Api, monkeypatch: pytest.MonkeyPatch) -> Api:
+    """The API on a database that need not survive the machine, which changes how long runs are."""
+    monkeypatch.setattr(counting, "SPLIT_ABOVE", counting.SPLIT_ABOVE)
     engine = api.container.database.engine
     if engine.dialect.name == "sqlite":
         event.listen(

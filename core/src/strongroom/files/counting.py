@@ -22,7 +22,7 @@ from sqlalchemy import (
 
 from strongroom.files.models import folder_counts, nodes
 
-SPLIT_ABOVE = 8192
+SPLIT_ABOVE = 4096
 """How many nodes a run may have."""
 
 

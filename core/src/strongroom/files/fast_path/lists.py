@@ -20,7 +20,7 @@ from strongroom.users.service import summary
 from strongroom.web.envelope import DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, Links, envelope
 from strongroom.web.fast_path import FastRoute, PlainAnswer, PlainGet
 
-MAX_OFFSET: Final = 50_000
+MAX_OFFSET: Final = 1_000_000
 """How many records may be passed over; deeper pages are the ordinary route's."""
 
 _TOP: Final = "/api/v1/tenants/<tenant_id>/owners/<owner_id>/files"
