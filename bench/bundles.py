@@ -16,7 +16,6 @@ from bench.harness import MEBIBYTE, Limit, Plan, Row, interleave
 from bench.servers import Server, strongroom
 from bench.usage import forget_peak, peak_bytes, resident_bytes
 
-FILES: Final = 1000
 FILE_BYTES: Final = 100 * 1024
 LIMIT: Final = "zip -0 through a pipe"
 
@@ -30,12 +29,12 @@ def measure(plan: Plan) -> list[Row]:
     """Measure the speed of a bundle and the memory that it takes; without `zip`, beside nothing."""
     with TemporaryDirectory() as folder, strongroom(Path(folder)) as server:
         files = Path(folder) / "bundled"
-        bundle = _bundle_of_new_files(server, files)
+        bundle = _bundle_of_new_files(server, files, plan.bundled)
         contenders: list[Callable[[], Sample]] = [bundle]
         if program := shutil.which("zip"):
             contenders.append(lambda: _zip(program, files))
         bundles, *zips = interleave(plan.rounds, *contenders)
-    name = f"bundle, {FILES:,} x {FILE_BYTES // 1024} KiB"
+    name = f"bundle, {plan.bundled:,} x {FILE_BYTES // 1024} KiB"
     limit = Limit(LIMIT, [speed for speed, _ in zips[0]]) if zips else None
     return [
         Row(name, "MiB/s", [speed for speed, _ in bundles], limit),
@@ -43,13 +42,13 @@ def measure(plan: Plan) -> list[Row]:
     ]
 
 
-def _bundle_of_new_files(server: Server, folder: Path) -> Callable[[], Sample]:
+def _bundle_of_new_files(server: Server, folder: Path, count: int) -> Callable[[], Sample]:
     """Make the files, here and at the server, and return what downloads them as one."""
     client = Client(server)
     folders = client.files.removesuffix("files") + "folders"
     node = client.post(folders, {"name": "bundled"})["id"]
     folder.mkdir()
-    for number in range(FILES):
+    for number in range(count):
         content = os.urandom(FILE_BYTES)
         (folder / f"{number}.bin").write_bytes(content)
         client.upload(f"{client.files}/{node}/files", raw_headers(f"{number}.bin"), content)

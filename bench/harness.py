@@ -24,12 +24,14 @@ class Plan:
         seconds: how long a turn under load lasts.
         transfer_bytes: the size of the file that a transfer moves.
         files: how many files a large tenant has.
+        bundled: how many files a bundle has.
     """
 
     rounds: int = 5
     seconds: float = 2.0
     transfer_bytes: int = 200 * MEBIBYTE
     files: int = 1_000_000
+    bundled: int = 1000
 
 
 @dataclass(frozen=True, slots=True)

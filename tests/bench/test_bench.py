@@ -3,11 +3,13 @@
 import json
 import os
 import select
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from bench import (
+    bundles,
     busy,
     details,
     downloads,
@@ -29,7 +31,7 @@ from bench.servers import bare_flask, strongroom
 from bench.usage import forget_peak, peak_bytes, processes, processor_seconds, resident_bytes
 
 LIMIT = f"bare bcrypt, {os.cpu_count()} threads"
-TINY = Plan(rounds=1, seconds=0.1, transfer_bytes=2 * 1024 * 1024, files=2000)
+TINY = Plan(rounds=1, seconds=0.1, transfer_bytes=2 * 1024 * 1024, files=2000, bundled=5)
 
 
 def test_contenders_take_turns_after_one_turn_to_warm_up() -> None:
@@ -170,15 +172,22 @@ def test_pages_of_a_large_tenant_are_compared_with_those_of_a_small_one(
     assert all(row.ratio is not None and row.ratio.low > 0 for row in rows)
 
 
-def test_transfers_are_compared_with_a_copy_and_weighed() -> None:
+def test_a_bundle_is_compared_with_zip_and_weighed() -> None:
+    speed, memory = bundles.measure(TINY)
+    assert (speed.unit, memory.unit, memory.limit) == ("MiB/s", "MiB", None)
+    assert len(speed.values) == len(memory.values) == TINY.rounds
+    assert (speed.ratio is not None) == (shutil.which("zip") is not None)
+
+
+def test_transfers_are_compared_with_a_copy_a_hash_and_the_peer_and_weighed() -> None:
     rows = transfer.measure(TINY)
-    assert [row.unit for row in rows] == ["MiB/s"] * 3 + ["MiB"] * 3
-    assert all(row.ratio is not None and row.ratio.low > 0 for row in rows[:3])
+    assert [row.unit for row in rows] == ["MiB/s"] * 5 + ["MiB"] * 3
+    assert all(row.ratio is not None and row.ratio.low > 0 for row in rows[:5])
     assert all(len(row.values) == TINY.rounds for row in rows)
 
 
 def test_every_bench_has_its_name() -> None:
-    names = "login busy details pages downloads uploads transfer startup lists"
+    names = "login busy details pages downloads uploads transfer bundles startup lists"
     assert list(BENCHES) == names.split()
 
 
