@@ -11,7 +11,7 @@ from bench.harness import MEBIBYTE, Limit, Plan, Row, interleave
 from bench.pocketbase import NAME as PEER
 from bench.pocketbase import pocketbase
 from bench.servers import Server, bare_flask, strongroom
-from bench.usage import processes, resident_bytes
+from bench.usage import processes, proportional_bytes
 
 Sample = tuple[float, float]
 """Milliseconds to the first answer, and mebibytes that a process takes."""
@@ -32,7 +32,7 @@ def measure(plan: Plan) -> list[Row]:
     return [
         Row(name, unit, [sample[column] for sample in ours], limit, is_cost=True)
         for column, (name, unit) in enumerate(
-            (("start to first answer", "ms"), ("idle memory of a process", "MiB"))
+            (("start to first answer", "ms"), ("idle memory of a process, shared pages divided", "MiB"))
         )
         for limit in (
             Limit(other, [sample[column] for sample in samples]) for other, samples in others.items()
@@ -44,5 +44,5 @@ def _start(serve: Callable[[Path], AbstractContextManager[Server]], folder: Path
     started = time.perf_counter()
     with serve(folder) as server:
         milliseconds = (time.perf_counter() - started) * 1000
-        each = resident_bytes(server.pid) / len(processes(server.pid)) / MEBIBYTE
+        each = proportional_bytes(server.pid) / len(processes(server.pid)) / MEBIBYTE
     return milliseconds, each

@@ -16,6 +16,11 @@ def resident_bytes(root: int) -> int:
     return sum(_status_bytes(pid, "VmRSS") for pid in processes(root))
 
 
+def proportional_bytes(root: int) -> int:
+    """Return the memory in use, what processes share divided among those who share it."""
+    return sum(_number(Path(f"/proc/{pid}/smaps_rollup"), "Pss") * 1024 for pid in processes(root))
+
+
 def peak_bytes(root: int) -> int:
     """Return the most memory in use since :func:`forget_peak`, each process at its own worst."""
     return sum(_status_bytes(pid, "VmHWM") for pid in processes(root))
@@ -34,11 +39,14 @@ def processor_seconds(root: int) -> float:
 
 
 def _status_bytes(pid: int, name: str) -> int:
-    status = Path(f"/proc/{pid}/status").read_text()
-    found = re.search(rf"^{name}:\s+(\d+) kB$", status, re.MULTILINE)
+    return _number(Path(f"/proc/{pid}/status"), name) * 1024
+
+
+def _number(path: Path, name: str) -> int:
+    found = re.search(rf"^{name}:\s+(\d+) kB$", path.read_text(), re.MULTILINE)
     if found is None:
-        raise ProcessLookupError(f"process {pid} has ended")
-    return int(found[1]) * 1024
+        raise ProcessLookupError(f"{path} tells nothing of a process that has ended")
+    return int(found[1])
 
 
 def _processor_clock(pid: int) -> int:

@@ -1,6 +1,7 @@
 """Runs the application under Granian: a master that supervises, and processes that serve."""
 
 import ctypes
+import gc
 import logging
 import multiprocessing
 import os
@@ -77,6 +78,9 @@ def run(
     server.on_reload(reload)
     if metrics_folder is not None:
         server.on_startup(lambda: _start_management(configuration, metrics_folder, master))
+    # What there is now stays, and the processes to come share it until a collection writes to it.
+    gc.collect()
+    gc.freeze()
     server.serve(target_loader=load, wrap_loader=False)
 
 
