@@ -48,9 +48,12 @@ def main() -> None:
     rows = [row for measure in options.benches or BENCHES.values() for row in measure(plan)]
     text, figures = markdown(rows, plan), as_json(rows, plan)
     print(text, end="")
-    (RESULTS / "latest.md").write_text(text)
-    for path in (RESULTS / "latest.json", *options.json):
+    for path in options.json:
         path.write_text(figures)
+    # What the documentation shows is of one run, whole.
+    if not options.benches:
+        (RESULTS / "latest.md").write_text(text)
+        (RESULTS / "latest.json").write_text(figures)
 
 
 def _parser() -> argparse.ArgumentParser:

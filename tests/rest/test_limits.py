@@ -24,6 +24,7 @@ login_per_address = ["3/minute", "5/hour"]
 available_per_address = ["2/minute", "3/hour"]
 [passwords]"""
 WAYS = 32
+SOON_SECONDS = 2.5
 
 
 @pytest.fixture
@@ -179,7 +180,7 @@ class TestRedis:
         for send in (log_in, ask, ask_for_code):
             began = time.monotonic()
             response = send(api)
-            assert time.monotonic() - began < 1
+            assert time.monotonic() - began < SOON_SECONDS
             assert (response.status_code, error_code(response)) == (503, "error.unavailable")
             assert response.headers["Retry-After"] == "5"
         assert api.outbox() == []
