@@ -6,7 +6,6 @@ import logging
 import multiprocessing
 import os
 import signal
-import socket
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -85,17 +84,25 @@ def run(
 
 
 class _Server(MPServer):
-    """A server whose processes share one listening socket.
+    """A server that holds the listening sockets of its processes.
 
-    By default each listens for itself, and connections that wait for a process are lost when it is
-    replaced. What waits at a shared socket, the next process takes.
+    By default each process opens its own, and connections that wait there are lost when it is replaced.
+    What waits at a socket that the master holds, the next process takes. One for each process, and not
+    one for all, lets the kernel spread connections evenly (``SO_REUSEPORT``).
     """
 
     def _init_shared_socket(self) -> None:
-        holder: Any = SocketSpec(self.bind_addr, self.bind_port, self.backlog).build()
-        self._ssp, self._shd, self._sfd = None, holder, holder.get_fd()
-        self._sso = socket.socket(fileno=self._sfd)
-        self._sso.set_inheritable(True)
+        self._ssp, self._sso = None, None
+        self._listeners: list[Any] = [
+            SocketSpec(self.bind_addr, self.bind_port, self.backlog).build() for _ in range(self.workers)
+        ]
+
+    def _spawn_worker(  # type: ignore[override]  # as the base class itself has it
+        self, idx: int, target: Any, callback_loader: Any
+    ) -> Any:
+        holder: Any = self._listeners[idx]
+        self._shd = holder
+        return super()._spawn_worker(idx, target, callback_loader)
 
 
 def _start_management(configuration: Configuration, metrics_folder: Path, master: int) -> None:
