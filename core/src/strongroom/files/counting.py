@@ -5,7 +5,7 @@ numbers, and the name at any place is found by passing over less than one run.
 """
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import (
     BigInteger,
@@ -19,11 +19,32 @@ from sqlalchemy import (
     select,
     update,
 )
+from sqlalchemy.sql.dml import ReturningUpdate
 
 from strongroom.files.models import folder_counts, nodes
 
 SPLIT_ABOVE = 4096
 """How many nodes a run may have."""
+
+
+def _changing() -> ReturningUpdate[tuple[str, int]]:
+    others = folder_counts.alias()
+    first_name = select(func.max(others.c.first_name)).where(
+        others.c.folder_id == bindparam("of_folder"), others.c.first_name <= bindparam("of_name")
+    )
+    return (
+        update(folder_counts)
+        .where(
+            folder_counts.c.folder_id == bindparam("of_folder"),
+            folder_counts.c.first_name == first_name.scalar_subquery(),
+        )
+        .values(children=folder_counts.c.children + bindparam("difference", type_=BigInteger))
+        .returning(folder_counts.c.first_name, folder_counts.c.children)
+    )
+
+
+# Built once, for every node that comes or goes asks it.
+_CHANGE: Final = _changing()
 
 
 def children_of(folder_id: str | ColumnElement[str]) -> ColumnElement[int]:
@@ -67,20 +88,8 @@ def taken_out(connection: Connection, folder_id: str, name: str) -> None:
 
 def _change(connection: Connection, folder_id: str, name: str, difference: int) -> Any:
     """Change the number of the run that a name belongs to, and return it; ``None`` if there is none."""
-    others = folder_counts.alias()
-    first_name = select(func.max(others.c.first_name)).where(
-        others.c.folder_id == folder_id, others.c.first_name <= name
-    )
-    statement = (
-        update(folder_counts)
-        .where(
-            folder_counts.c.folder_id == folder_id,
-            folder_counts.c.first_name == first_name.scalar_subquery(),
-        )
-        .values(children=folder_counts.c.children + difference)
-        .returning(folder_counts.c.first_name, folder_counts.c.children)
-    )
-    return connection.execute(statement).first()
+    row = {"of_folder": folder_id, "of_name": name, "difference": difference}
+    return connection.execute(_CHANGE, row).first()
 
 
 def _split(connection: Connection, folder_id: str, first_name: str, children: int) -> None:
