@@ -1,12 +1,16 @@
 """Asks an application that has the fast path, and one that has not, and holds their answers together."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from flask import Flask
+from werkzeug.datastructures import FileStorage
 from werkzeug.test import EnvironBuilder, run_wsgi_app
 
 from strongroom.app import container_of, create_app
@@ -17,6 +21,11 @@ from strongroom.web.fast_path import FastPath
 from tests.support.api import Api, Person
 
 REQUEST_ID = "both-ways"
+
+Sent = tuple[str, list[tuple[str, str]], bytes]
+"""The status, the headers in order, and the body of an answer."""
+
+_ID = re.compile(rb'(?<="id":")[0-9a-f-]{36}')
 
 
 @dataclass
@@ -41,28 +50,72 @@ class BothWays:
         environ: dict[str, Any] | None = None,
     ) -> tuple[int, bool]:
         """Ask both, and return the status, if it is one answer, and whether it was given fast."""
-        sent = [*(headers.items() if isinstance(headers, dict) else headers or [])]
-        sent.append(("X-Request-Id", REQUEST_ID))
-        if by is not None and by.token is not None:
-            sent.append(("Authorization", f"Bearer {by.token}"))
+        sent = [*(headers.items() if isinstance(headers, dict) else headers or []), *_told_of(by)]
 
-        def send(app: Flask) -> tuple[str, list[tuple[str, str]], bytes]:
-            builder = EnvironBuilder(path, method=method, headers=sent)
-            chunks, status, answered = run_wsgi_app(
-                app.wsgi_app, {**builder.get_environ(), **(environ or {})}
-            )
-            # The order of fields of different names says nothing (RFC 9110, section 5.3).
-            body = b"".join(chunks)
-            if callable(close := getattr(chunks, "close", None)):
-                close()
-            return status, sorted(answered), body
+        def send(app: Flask) -> Sent:
+            return _send(app, EnvironBuilder(path, method=method, headers=sent), environ or {})
 
+        return self._compare(send)
+
+    def upload(
+        self,
+        path: str,
+        by: Person | None,
+        name: str,
+        content: bytes,
+        *,
+        form: bool = False,
+        headers: dict[str, str] | None = None,
+        environ: dict[str, Any] | None = None,
+    ) -> tuple[int, bool]:
+        """Upload to both, under names that differ in how they begin, and return as :meth:`ask` does."""
+        sent = [*(headers or {}).items(), *_told_of(by)]
+
+        def send(app: Flask) -> Sent:
+            way = "1" if app is self.api.app else "2"
+            builder = (_form if form else _raw)(path, f"{way}{name}", content, sent)
+            status, answered, body = _send(app, builder, environ or {})
+            told = _ID.sub(b"", body).replace(f'"name":"{way}'.encode(), b'"name":"')
+            return status, answered, told
+
+        return self._compare(send)
+
+    def _compare(self, send: Callable[[Flask], Sent]) -> tuple[int, bool]:
         layer = self.api.app.wsgi_app
         assert isinstance(layer, FastPath)
         before = layer.answered
         fast, ordinary = send(self.api.app), send(self.ordinary)
-        assert fast == ordinary, (path, fast, ordinary)
+        assert fast == ordinary, (fast, ordinary)
         return int(fast[0][:3]), layer.answered > before
+
+
+def _told_of(person: Person | None) -> list[tuple[str, str]]:
+    told = [("X-Request-Id", REQUEST_ID)]
+    if person is not None and person.token is not None:
+        told.append(("Authorization", f"Bearer {person.token}"))
+    return told
+
+
+def _send(app: Flask, builder: EnvironBuilder, environ: dict[str, Any]) -> Sent:
+    chunks, status, answered = run_wsgi_app(app.wsgi_app, {**builder.get_environ(), **environ})
+    # The order of fields of different names says nothing (RFC 9110, section 5.3).
+    body = b"".join(chunks)
+    if callable(close := getattr(chunks, "close", None)):
+        close()
+    return status, sorted(answered), body
+
+
+def _raw(path: str, name: str, content: bytes, headers: list[tuple[str, str]]) -> EnvironBuilder:
+    named = (
+        "Content-Disposition",
+        f"attachment; filename*=UTF-8''{quote(name, safe='', errors='surrogatepass')}",
+    )
+    return EnvironBuilder(path, method="POST", headers=[named, *headers], data=content)
+
+
+def _form(path: str, name: str, content: bytes, headers: list[tuple[str, str]]) -> EnvironBuilder:
+    file = FileStorage(BytesIO(content), filename=name)
+    return EnvironBuilder(path, method="POST", headers=headers, data={"file": file})
 
 
 @contextmanager

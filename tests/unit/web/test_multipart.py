@@ -72,3 +72,16 @@ def test_no_body_breaks_it(body: bytes) -> None:
 def test_headers_without_end_are_refused() -> None:
     with pytest.raises(MalformedRequest):
         content_of(Pieces(b"--xYzZy\r\nContent-Disposition: " + b"x" * 200_000))
+
+
+@pytest.mark.parametrize("length", [1, 70, 71, 200])
+def test_a_boundary_may_be_somewhat_longer_than_it_should(length: int) -> None:
+    boundary = b"-" * length
+    form = (HEAD + b"content" + TAIL).replace(BOUNDARY, boundary)
+    assert read_file_part(Pieces(form), boundary, "file").source.read(1) == b"content"
+
+
+@pytest.mark.parametrize("length", [0, 201])
+def test_a_boundary_of_another_length_is_refused(length: int) -> None:
+    with pytest.raises(MalformedRequest, match="1 to 200"):
+        read_file_part(Pieces(b""), b"-" * length, "file")

@@ -1,10 +1,11 @@
 """The routes that are answered fast."""
 
 from strongroom.assembly.container import Container
-from strongroom.database.prepared import Reader
+from strongroom.database.reader import Reader
 from strongroom.files.fast_path.details import FastDetails
 from strongroom.files.fast_path.downloads import FastDownloads
 from strongroom.files.fast_path.lists import FastLists
+from strongroom.files.fast_path.uploads import FastUploads
 from strongroom.web.fast_path import FastRoute
 
 
@@ -18,4 +19,5 @@ def fast_routes(container: Container) -> list[FastRoute]:
         FastDetails(reader, base.clock).route(),
         FastDownloads(reader, base.clock, keeping.blobs, keeping.delivery).route(),
         *FastLists(reader, base.clock, base.settings.public_root).routes(),
+        *FastUploads(reader, base.clock, keeping.files).routes(),
     ]

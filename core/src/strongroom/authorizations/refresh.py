@@ -11,17 +11,19 @@ from strongroom.authorizations.models import refresh_tokens
 from strongroom.clock import Clock
 from strongroom.database import Database
 from strongroom.database.pruning import prune
+from strongroom.database.statements import Statement
 from strongroom.secret_keys import SecretKeys
 
 MIN_BITS: Final = 256
 _FORM: Final = re.compile(r"[A-Za-z0-9_-]{43}")
 _PURPOSE: Final = "refresh-token"
 
-# Built once, for every login and every refresh asks them.
-_ISSUE: Final = insert(refresh_tokens)
-_FORGET: Final = delete(refresh_tokens).where(
-    refresh_tokens.c.authorization_id == bindparam("of_authorization"),
-    refresh_tokens.c.expires_at <= bindparam("now"),
+_ISSUE: Final = Statement(insert(refresh_tokens))
+_FORGET: Final = Statement(
+    delete(refresh_tokens).where(
+        refresh_tokens.c.authorization_id == bindparam("of_authorization"),
+        refresh_tokens.c.expires_at <= bindparam("now"),
+    )
 )
 
 
@@ -50,15 +52,16 @@ class RefreshTokens:
     def issue(self, connection: Connection, authorization_id: str) -> RefreshToken:
         """Make a token, and forget those of the authorization that have expired."""
         now = self._clock.now()
-        connection.execute(_FORGET, {"of_authorization": authorization_id, "now": now})
+        _FORGET.change(connection, {"of_authorization": authorization_id, "now": now})
         token = RefreshToken(secrets.token_urlsafe(MIN_BITS // 8), now + self._lifetime)
         row = {
             "hash": self._hash(token.value),
             "authorization_id": authorization_id,
             "created_at": now,
             "expires_at": token.expires_at,
+            "used_at": None,
         }
-        connection.execute(_ISSUE, row)
+        _ISSUE.change(connection, row)
         return token
 
     def spend(self, connection: Connection, token: str) -> str | None:

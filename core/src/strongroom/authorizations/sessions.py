@@ -20,6 +20,7 @@ from strongroom.authorizations.models import Authorization, authorizations
 from strongroom.clock import Clock
 from strongroom.database import Database
 from strongroom.database.pruning import prune
+from strongroom.database.statements import Statement
 from strongroom.errors import StrongroomError, TokenInvalid
 from strongroom.ids import new_id
 from strongroom.paging import Page, Paging, select_page
@@ -31,27 +32,27 @@ SEEN_INTERVAL: Final = 60_000
 
 _LOGINS_LOCK: Final = 0x41555448
 
-# Built once, for every request with a token asks it.
-_BY_ID: Final = select(authorizations).where(authorizations.c.id == bindparam("id"))
-_BEGIN: Final = insert(authorizations)
-_EXPIRED: Final = (
+_BY_ID: Final = Statement(select(authorizations).where(authorizations.c.id == bindparam("id")))
+_BEGIN: Final = Statement(insert(authorizations))
+_EXPIRED: Final = Statement(
     select(authorizations.c.id)
     .where(authorizations.c.expires_at <= bindparam("now"))
     .limit(2)
     .with_for_update(skip_locked=True)
 )
+# Built once, for every login asks it.
 _FORGET: Final = delete(authorizations).where(authorizations.c.id.in_(bindparam("ids", expanding=True)))
 
 logger = logging.getLogger(__name__)
 
 
 def good_authorization() -> FromClause:
-    """Return ``last_seen_at`` of a token's authorization, if it was not revoked.
+    """Return ``last_seen_at`` and ``user_type`` of a token's authorization, if it was not revoked.
 
     A part of a query, whose parameters ``authorization_id`` and ``user_id`` are what the token says.
     """
     return (
-        select(authorizations.c.last_seen_at)
+        select(authorizations.c.last_seen_at, authorizations.c.user_type)
         .where(
             authorizations.c.id == bindparam("authorization_id"),
             authorizations.c.user_id == bindparam("user_id"),
@@ -89,8 +90,8 @@ class Sessions:
     def begin(self, connection: Connection, user: User, method: str, client: Client) -> Authorization:
         """Make an authorization, and forget up to two that have expired: more than come anew."""
         now = self._clock.now()
-        if expired := connection.execute(_EXPIRED, {"now": now}).scalars().all():
-            connection.execute(_FORGET, {"ids": expired})
+        if expired := _EXPIRED.all(connection, {"now": now}):
+            connection.execute(_FORGET, {"ids": [expired_id for (expired_id,) in expired]})
         begun = Authorization(
             id=new_id(),
             user_id=user.id,
@@ -106,7 +107,7 @@ class Sessions:
             revoked_at=None,
         )
         row = {column: getattr(begun, column) for column in Authorization.__slots__}
-        connection.execute(_BEGIN, row)
+        _BEGIN.change(connection, row)
         return begun
 
     def renew(self, connection: Connection, authorization_id: str) -> Authorization:
@@ -133,7 +134,7 @@ class Sessions:
 
     def find(self, connection: Connection, authorization_id: str) -> Authorization | None:
         """Return an authorization, be it alive or not."""
-        row = connection.execute(_BY_ID, {"id": authorization_id}).first()
+        row = _BY_ID.first(connection, {"id": authorization_id})
         return None if row is None else Authorization(*row)
 
     def page(self, connection: Connection, user_id: str, paging: Paging) -> Page[Authorization]:

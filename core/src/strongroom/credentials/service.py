@@ -2,7 +2,7 @@
 
 import unicodedata
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, cast
 
 from sqlalchemy import Connection, bindparam, delete, insert, select, tuple_, update
 from sqlalchemy.exc import IntegrityError
@@ -13,6 +13,7 @@ from strongroom.credentials.identifiers import identify
 from strongroom.credentials.models import BoundCredential, credentials, passwords
 from strongroom.credentials.passwords import MAX_LENGTH, PasswordHasher
 from strongroom.database import Database
+from strongroom.database.statements import Statement
 from strongroom.database.upsert import insert as upsert
 from strongroom.errors import CredentialTaken, ValidationFailed
 from strongroom.ids import new_id
@@ -25,8 +26,10 @@ _PAIRS: Final = tuple_(credentials.c.kind, credentials.c.value).in_(bindparam("p
 _HOLDERS: Final = select(credentials.c.kind, credentials.c.value, credentials.c.user_id).where(_PAIRS)
 # In the order of take_turns(), so that no two can wait for each other.
 _HOLDERS_HELD: Final = _HOLDERS.order_by(credentials.c.id).with_for_update()
-_CHANGED_AT: Final = select(passwords.c.changed_at).where(passwords.c.user_id == bindparam("user_id"))
-_PASSWORD_OF: Final = (
+_CHANGED_AT: Final = Statement(
+    select(passwords.c.changed_at).where(passwords.c.user_id == bindparam("user_id"))
+)
+_PASSWORD_OF: Final = Statement(
     select(passwords.c.user_id, passwords.c.hash)
     .join(credentials, credentials.c.user_id == passwords.c.user_id)
     .where(credentials.c.kind == bindparam("kind"), credentials.c.value == bindparam("value"))
@@ -143,7 +146,7 @@ class CredentialService:
 
     def password_changed_after(self, connection: Connection, user_id: str, moment: int) -> bool:
         """Return whether a user's password was set after a moment, in milliseconds since the epoch."""
-        changed_at = connection.execute(_CHANGED_AT, {"user_id": user_id}).scalar()
+        changed_at = _CHANGED_AT.scalar(connection, {"user_id": user_id})
         return changed_at is not None and changed_at > moment
 
     def hash_password(self, password: str, field: str = "password") -> str:
@@ -178,8 +181,7 @@ class CredentialService:
     def _password_of(self, credential: Credential) -> tuple[str, str] | None:
         wanted = {"kind": credential.kind, "value": credential.value}
         with self._database.read() as connection:
-            row = connection.execute(_PASSWORD_OF, wanted).first()
-        return (row.user_id, row.hash) if row else None
+            return cast("tuple[str, str] | None", _PASSWORD_OF.first(connection, wanted))
 
     def _rehash(self, user_id: str, old: str, password: str) -> None:
         new = self._hasher.hash(password)

@@ -12,8 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Dialect, Engine, create_engine, event, make_url
-from sqlalchemy.dialects import sqlite
+from sqlalchemy import Connection, Engine, create_engine, event, make_url
 from sqlalchemy.exc import DBAPIError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
@@ -31,7 +30,6 @@ _DEADLOCK = "40P01"
 _WRITING = "strongroom_writing"
 _SQLITE_ARGUMENTS = {"timeout": _BUSY_SECONDS, "check_same_thread": False}
 _LAZY = "strongroom_lazy"
-_SYNCHRONOUS = "strongroom_synchronous"
 
 
 class Database:
@@ -47,12 +45,12 @@ class Database:
 
     def __init__(self, url: str, *, pool_size: int = 16) -> None:
         self._of_thread = threading.local()
-        self.engine = (
-            _sqlite_engine(url, pool_size) if url.startswith("sqlite") else _engine(url, pool_size)
-        )
+        is_sqlite = url.startswith("sqlite")
+        self.engine = _sqlite_engine(url, pool_size) if is_sqlite else _engine(url, pool_size)
+        # On SQLite, whether a commit waits for the disk is a matter of the connection.
+        lazy = _sqlite_engine(url, 1, synchronous="NORMAL") if is_sqlite else self.engine
         self._writer = self.engine.execution_options(**{_WRITING: True})
-        self._lazy_writer = self._writer.execution_options(**{_LAZY: True})
-        is_sqlite = self.engine.dialect.name == "sqlite"
+        self._lazy_writer = lazy.execution_options(**{_WRITING: True, _LAZY: True})
         self._together = Together(self._writing) if is_sqlite else None
         self._turn = _Turns().take if is_sqlite else nullcontext
 
@@ -117,11 +115,6 @@ class Database:
         error: type[Exception] = self.engine.dialect.loaded_dbapi.Error
         return error
 
-    def driver_dialect(self) -> Dialect:
-        """Return a dialect that names parameters, for statements that the driver is given as text."""
-        is_sqlite = self.engine.dialect.name == "sqlite"
-        return sqlite.dialect(paramstyle="named") if is_sqlite else self.engine.dialect
-
     def connect_reader(self) -> Any:
         """Return a connection of the driver, in no pool, on which each query is a transaction.
 
@@ -132,7 +125,7 @@ class Database:
         positional, named = dialect.create_connect_args(self.engine.url)
         if dialect.name == "sqlite":
             connection = dialect.connect(*positional, **{**named, **_SQLITE_ARGUMENTS})
-            _prepare_sqlite(connection, None)
+            _prepare_sqlite(connection)
             connection.execute("PRAGMA query_only = ON")
             return connection
         connection = dialect.connect(*positional, **named, autocommit=True)
@@ -141,6 +134,7 @@ class Database:
 
     def close(self) -> None:
         """Close every connection."""
+        self._lazy_writer.dispose()
         self.engine.dispose()
 
     @contextmanager
@@ -194,7 +188,7 @@ def _engine(url: str, pool_size: int) -> Engine:
     return engine
 
 
-def _sqlite_engine(url: str, pool_size: int) -> Engine:
+def _sqlite_engine(url: str, pool_size: int, synchronous: str = "FULL") -> Engine:
     path = make_url(url).database
     if not path or path == ":memory:":
         raise ValueError("an SQLite database must be a file: each connection in memory has its own")
@@ -206,17 +200,17 @@ def _sqlite_engine(url: str, pool_size: int) -> Engine:
         hide_parameters=True,
         connect_args=_SQLITE_ARGUMENTS,
     )
-    event.listen(engine, "connect", _prepare_sqlite)
+    event.listen(engine, "connect", lambda connection, _: _prepare_sqlite(connection, synchronous))
     event.listen(engine, "begin", _begin_sqlite)
     return engine
 
 
-def _prepare_sqlite(connection: Any, _record: Any) -> None:
+def _prepare_sqlite(connection: Any, synchronous: str = "FULL") -> None:
     # The driver's own transactions begin too late; _begin_sqlite begins them instead.
     connection.isolation_level = None
     for pragma in (
         "journal_mode = WAL",
-        "synchronous = FULL",
+        f"synchronous = {synchronous}",
         "foreign_keys = ON",
         "cache_size = -8000",
         "temp_store = MEMORY",
@@ -225,18 +219,8 @@ def _prepare_sqlite(connection: Any, _record: Any) -> None:
 
 
 def _begin_sqlite(connection: Connection) -> None:
-    options = connection.get_execution_options()
-    writing = options.get(_WRITING, False)
-    if writing:
-        _set_synchronous(connection, "NORMAL" if options.get(_LAZY) else "FULL")
+    writing = connection.get_execution_options().get(_WRITING, False)
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")
-
-
-def _set_synchronous(connection: Connection, wanted: str) -> None:
-    """Choose whether commits wait for the disk, which SQLite lets nobody do within a transaction."""
-    if connection.info.get(_SYNCHRONOUS, "FULL") != wanted:
-        connection.exec_driver_sql(f"PRAGMA synchronous = {wanted}")
-        connection.info[_SYNCHRONOUS] = wanted
 
 
 def _begin_postgresql(connection: Connection) -> None:

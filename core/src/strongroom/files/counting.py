@@ -21,6 +21,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.sql.dml import ReturningUpdate
 
+from strongroom.database.statements import Statement
 from strongroom.files.models import folder_counts, nodes
 
 SPLIT_ABOVE = 4096
@@ -43,8 +44,7 @@ def _changing() -> ReturningUpdate[tuple[str, int]]:
     )
 
 
-# Built once, for every node that comes or goes asks it.
-_CHANGE: Final = _changing()
+_CHANGE: Final = Statement(_changing())
 
 
 def children_of(folder_id: str | ColumnElement[str]) -> ColumnElement[int]:
@@ -77,8 +77,8 @@ def added(connection: Connection, folder_id: str, name: str) -> None:
     if run is None:
         row = {"folder_id": folder_id, "first_name": "", "children": 1}
         connection.execute(insert(folder_counts).values(row))
-    elif run.children > SPLIT_ABOVE:
-        _split(connection, folder_id, run.first_name, run.children)
+    elif run[1] > SPLIT_ABOVE:
+        _split(connection, folder_id, *run)
 
 
 def taken_out(connection: Connection, folder_id: str, name: str) -> None:
@@ -86,10 +86,13 @@ def taken_out(connection: Connection, folder_id: str, name: str) -> None:
     _change(connection, folder_id, name, -1)
 
 
-def _change(connection: Connection, folder_id: str, name: str, difference: int) -> Any:
-    """Change the number of the run that a name belongs to, and return it; ``None`` if there is none."""
+def _change(
+    connection: Connection, folder_id: str, name: str, difference: int
+) -> tuple[str, int] | None:
+    """Change the number of a name's run, and return both, or ``None`` if there is no run yet."""
     row = {"of_folder": folder_id, "of_name": name, "difference": difference}
-    return connection.execute(_CHANGE, row).first()
+    run: tuple[str, int] | None = _CHANGE.first(connection, row)
+    return run
 
 
 def _split(connection: Connection, folder_id: str, first_name: str, children: int) -> None:

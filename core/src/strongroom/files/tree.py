@@ -7,6 +7,7 @@ from sqlalchemy import Connection, Select, bindparam, delete, func, insert, sele
 from sqlalchemy.exc import IntegrityError
 
 from strongroom.clock import Clock, next_revision
+from strongroom.database.statements import Statement
 from strongroom.database.upsert import for_each_dialect
 from strongroom.errors import NameConflict, NotFound, RevisionConflict
 from strongroom.files import counting
@@ -24,16 +25,15 @@ def _is_within() -> Select[Any]:
     return select(path.c.id).where(path.c.id == bindparam("folder_id"))
 
 
-# Built once: building them takes several times as long as running them.
-_IS_WITHIN: Final = _is_within()
-_CHILD: Final = select(nodes).where(
-    nodes.c.parent_id == bindparam("parent_id"), nodes.c.name == bindparam("name")
+_IS_WITHIN: Final = Statement(_is_within())
+_CHILD: Final = Statement(
+    select(nodes).where(nodes.c.parent_id == bindparam("parent_id"), nodes.c.name == bindparam("name"))
 )
-_ROOT: Final = select(nodes.c.id).where(nodes.c.id == bindparam("root_id"))
-_ADD_UNLESS_THERE: Final = for_each_dialect(
-    nodes, lambda insert: insert.on_conflict_do_nothing().execution_options(preserve_rowcount=True)
+_ROOT: Final = Statement(select(nodes.c.id).where(nodes.c.id == bindparam("root_id")))
+_ADD_UNLESS_THERE: Final = Statement(
+    for_each_dialect(nodes, lambda insert: insert.on_conflict_do_nothing())
 )
-_GRANT: Final = insert(grants)
+_GRANT: Final = Statement(insert(grants))
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,17 +76,17 @@ class Tree:
 
     def ensure_root(self, connection: Connection, tenant_id: str, user_id: str) -> None:
         """Make the tenant's root, unless it is there."""
-        if connection.execute(_ROOT, {"root_id": tenant_id}).first() is not None:
+        if _ROOT.first(connection, {"root_id": tenant_id}) is not None:
             return
         now = self._clock.now()
         root = Node(
             tenant_id, tenant_id, None, NodeType.FOLDER, "", None, 0, None, None, user_id, now, now, now
         )
-        connection.execute(_ADD_UNLESS_THERE[connection.dialect.name], _row(root))
+        _ADD_UNLESS_THERE.change(connection, _row(root))
 
     def find_child(self, connection: Connection, parent_id: str, name: str) -> Node | None:
         """Return the node of a name in a folder."""
-        row = connection.execute(_CHILD, {"parent_id": parent_id, "name": name}).first()
+        row = _CHILD.first(connection, {"parent_id": parent_id, "name": name})
         return Node(*row) if row else None
 
     def add(
@@ -141,7 +141,7 @@ class Tree:
     def is_within(self, connection: Connection, node_id: str, folder_id: str) -> bool:
         """Return whether a node is a folder, or lies somewhere below it."""
         parameters = {"node_id": node_id, "folder_id": folder_id}
-        return connection.execute(_IS_WITHIN, parameters).first() is not None
+        return _IS_WITHIN.first(connection, parameters) is not None
 
     def move(self, connection: Connection, node: Node, parent_id: str, name: str) -> Node:
         """Give a node another folder or another name, or both. What lies below it is not touched.
@@ -197,9 +197,8 @@ class Tree:
         return changed
 
     def _insert(self, connection: Connection, node: Node) -> None:
-        statement = _ADD_UNLESS_THERE[connection.dialect.name]
         try:
-            added = connection.execute(statement, _row(node)).rowcount == 1
+            added = _ADD_UNLESS_THERE.change(connection, _row(node)) == 1
         except IntegrityError as error:
             raise NotFound from error
         if not added:
@@ -213,11 +212,12 @@ class Tree:
             "tenant_id": node.tenant_id,
             "permission": int(Permission.MANAGE),
             "granted_by": node.owner_id,
+            "expires_at": None,
             "created_at": node.created_at,
             "node_name": node.name,
             "parent_visible_until": None if visible_until == FOREVER else visible_until,
         }
-        connection.execute(_GRANT, row)
+        _GRANT.change(connection, row)
 
     def _seen_around(self, connection: Connection, node: Node) -> int:
         """Return until when its owner sees the folder that a new node lies in; 0 is never."""

@@ -19,6 +19,7 @@ from sqlalchemy import (
     update,
 )
 
+from strongroom.database.statements import Statement
 from strongroom.files.models import FOREVER, grants, nodes
 from strongroom.files.paths import folders_around
 
@@ -41,8 +42,8 @@ def _until_of_all() -> Select[Any]:
     return query.group_by(grants.c.user_id)
 
 
-_UNTIL_OF_USER = _until_of_user()
-_UNTIL_OF_ALL = _until_of_all()
+_UNTIL_OF_USER: Final = Statement(_until_of_user())
+_UNTIL_OF_ALL: Final = Statement(_until_of_all())
 
 Change = tuple[int, int]
 """Until when a node was visible, and until when it is now."""
@@ -62,12 +63,11 @@ class Visibility:
     def until(self, connection: Connection, node_id: str, user_id: str) -> int:
         """Return until when a user sees a node by grants on it and the folders around it; 0 is never."""
         parameters = {"node_id": node_id, "user_id": user_id}
-        return connection.execute(_UNTIL_OF_USER, parameters).scalar() or 0
+        return _UNTIL_OF_USER.scalar(connection, parameters) or 0
 
     def until_by_user(self, connection: Connection, node_id: str) -> dict[str, int]:
         """Return the same for each user who holds such a grant."""
-        rows = connection.execute(_UNTIL_OF_ALL, {"node_id": node_id})
-        return {row.user_id: row.until for row in rows}
+        return dict(_UNTIL_OF_ALL.all(connection, {"node_id": node_id}))
 
     def refresh(
         self, connection: Connection, tenant_id: str, node_id: str, changes: Mapping[str, Change]

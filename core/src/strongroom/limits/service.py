@@ -7,6 +7,7 @@ from sqlalchemy import Connection, Executable, bindparam, case, delete, select, 
 from strongroom.clock import Clock
 from strongroom.database import Database
 from strongroom.database.pruning import prune
+from strongroom.database.statements import Statement
 from strongroom.database.upsert import for_each_dialect
 from strongroom.limits.models import counters
 from strongroom.secret_keys import SecretKeys
@@ -23,13 +24,12 @@ def _counting(insert: Any) -> Executable:
     return counting
 
 
-# Built once, for every login asks them.
 _OF_SUBJECT: Final = counters.c.subject == bindparam("of_subject")
-_ADD: Final = for_each_dialect(counters, _counting)
-_TAKE_BACK: Final = (
+_ADD: Final = Statement(for_each_dialect(counters, _counting))
+_TAKE_BACK: Final = Statement(
     update(counters).where(_OF_SUBJECT, counters.c.count > 0).values(count=counters.c.count - 1)
 )
-_RESET: Final = delete(counters).where(_OF_SUBJECT)
+_RESET: Final = Statement(delete(counters).where(_OF_SUBJECT))
 
 
 class Counters:
@@ -50,7 +50,7 @@ class Counters:
         """
         now = self._clock.now()
         row = {"subject": self._key(purpose, subject), "now": now, "expires_at": now + lifetime}
-        count: int = connection.execute(_ADD[connection.dialect.name], row).scalar_one()
+        count: int = _ADD.scalar(connection, row)
         return count
 
     def count(self, connection: Connection, purpose: str, subject: str) -> int:
@@ -62,11 +62,11 @@ class Counters:
 
     def take_back(self, connection: Connection, purpose: str, subject: str) -> None:
         """Undo one :meth:`add`."""
-        connection.execute(_TAKE_BACK, {"of_subject": self._key(purpose, subject)})
+        _TAKE_BACK.change(connection, {"of_subject": self._key(purpose, subject)})
 
     def reset(self, connection: Connection, purpose: str, subject: str) -> None:
         """Forget the events of a subject."""
-        connection.execute(_RESET, {"of_subject": self._key(purpose, subject)})
+        _RESET.change(connection, {"of_subject": self._key(purpose, subject)})
 
     def prune(self, database: Database) -> int:
         """Delete what is forgotten anyway, and return how many rows that were."""

@@ -10,6 +10,7 @@ from strongroom.clock import Clock
 from strongroom.config.rates import SECONDS
 from strongroom.database import Database
 from strongroom.database.pruning import prune
+from strongroom.database.statements import Statement
 from strongroom.ids import new_id
 from strongroom.limits.models import rate_events
 
@@ -19,13 +20,16 @@ SCHEME: Final = "strongroom-database"
 _SECOND: Final = 1000
 _LONGEST: Final = max(SECONDS.values())
 
-# Built once, for every request that is limited asks them.
 _OF_SUBJECT: Final = rate_events.c.subject == bindparam("of_subject")
-_FORGET: Final = delete(rate_events).where(_OF_SUBJECT, rate_events.c.at <= bindparam("since"))
-_COUNT: Final = select(func.min(rate_events.c.at), func.count()).where(
-    _OF_SUBJECT, rate_events.c.at > bindparam("since")
+_FORGET: Final = Statement(
+    delete(rate_events).where(_OF_SUBJECT, rate_events.c.at <= bindparam("since"))
 )
-_ADD: Final = insert(rate_events)
+_COUNT: Final = Statement(
+    select(func.min(rate_events.c.at), func.count()).where(
+        _OF_SUBJECT, rate_events.c.at > bindparam("since")
+    )
+)
+_ADD: Final = Statement(insert(rate_events))
 
 
 class DatabaseStorage(Storage, MovingWindowSupport):
@@ -50,11 +54,11 @@ class DatabaseStorage(Storage, MovingWindowSupport):
         # A loss of power is nothing that anybody could go beyond a limit by.
         with self._database.write(durable=False) as connection:
             _take_turns(connection, key)
-            connection.execute(_FORGET, {"of_subject": key, "since": now - expiry * _SECOND})
+            _FORGET.change(connection, {"of_subject": key, "since": now - expiry * _SECOND})
             if self._count(connection, key, now, expiry)[1] + amount > limit:
                 return False
-            rows = [{"id": new_id(), "subject": key, "at": now} for _ in range(amount)]
-            connection.execute(_ADD, rows)
+            for _ in range(amount):
+                _ADD.change(connection, {"id": new_id(), "subject": key, "at": now})
         return True
 
     def get_moving_window(self, key: str, limit: int, expiry: int) -> tuple[float, int]:  # noqa: ARG002
@@ -88,7 +92,7 @@ class DatabaseStorage(Storage, MovingWindowSupport):
 
     def _count(self, connection: Connection, key: str, now: int, expiry: int) -> tuple[int, int]:
         within = {"of_subject": key, "since": now - expiry * _SECOND}
-        start, count = connection.execute(_COUNT, within).one()
+        ((start, count),) = _COUNT.all(connection, within)
         return start or now, count
 
 

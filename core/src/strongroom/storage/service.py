@@ -25,6 +25,7 @@ from sqlalchemy import (
 
 from strongroom.clock import Clock
 from strongroom.database import Database
+from strongroom.database.statements import Statement
 from strongroom.errors import NotFound
 from strongroom.plugin_api.storage import (
     ByteSource,
@@ -45,9 +46,8 @@ _BATCH: Final = 500
 _KEY: Final = re.compile(r"([0-9a-f]{2})/\1[0-9a-f]{30}")
 _PIECE: Final = 256 * 1024
 
-# Built once: building them takes several times as long as running them.
-_ANNOUNCE: Final = insert(blobs)
-_KEEP: Final = (
+_ANNOUNCE: Final = Statement(insert(blobs))
+_KEEP: Final = Statement(
     update(blobs)
     .where(blobs.c.key == bindparam("of_key"), blobs.c.state == BlobState.PENDING.value)
     .values(
@@ -154,10 +154,13 @@ class BlobService:
             "storage": storage,
             "object_key": key,
             "state": BlobState.PENDING.value,
+            "size": None,
+            "checksum": None,
+            "crc32": None,
             "created_at": self._clock.now(),
             "removable_at": removable_at,
         }
-        connection.execute(_ANNOUNCE, row)
+        _ANNOUNCE.change(connection, row)
         return key
 
     def _expect(self) -> str:
@@ -172,7 +175,7 @@ class BlobService:
             "of_checksum": blob.checksum,
             "of_crc32": blob.crc32,
         }
-        if connection.execute(_KEEP, known).rowcount != 1:
+        if _KEEP.change(connection, known) != 1:
             raise StorageError("the upload took so long that it was given up")
 
     def release(self, connection: Connection, keys: Sequence[str]) -> list[Released]:

@@ -5,27 +5,29 @@ from typing import Final
 from sqlalchemy import Connection, FromClause, bindparam, delete, func, select
 
 from strongroom.clock import Clock
+from strongroom.database.statements import Statement
 from strongroom.database.upsert import insert
 from strongroom.errors import Forbidden, LastAdministrator
 from strongroom.identity import Identity
 from strongroom.paging import Page, Paging, select_page
 from strongroom.tenants.models import Member, Role, tenant_members, tenants
 
-# Built once, for every request about a tenant asks it.
-_ROLE: Final = select(tenant_members.c.role).where(
+_OF_MEMBER: Final = select(tenant_members.c.role).where(
     tenant_members.c.tenant_id == bindparam("tenant_id"),
     tenant_members.c.user_id == bindparam("user_id"),
 )
 
+_ROLE: Final = Statement(_OF_MEMBER)
+
 # Such a lock lets others insert rows that refer to the tenant.
-_TURN: Final = (
+_TURN: Final = Statement(
     select(tenants.c.id).where(tenants.c.id == bindparam("tenant_id")).with_for_update(key_share=True)
 )
 
 
 def membership() -> FromClause:
-    """Return the ``role`` of a member: a part of a query, with the parameters of :data:`_ROLE`."""
-    return _ROLE.subquery("membership")
+    """Return the ``role`` of a member: a part of a query for ``user_id`` and ``tenant_id``."""
+    return _OF_MEMBER.subquery("membership")
 
 
 class Memberships:
@@ -36,7 +38,7 @@ class Memberships:
 
     def role(self, connection: Connection, tenant_id: str, user_id: str) -> Role | None:
         """Return what a user is in a tenant, or ``None``: also when there is no such tenant."""
-        role = connection.execute(_ROLE, {"tenant_id": tenant_id, "user_id": user_id}).scalar()
+        role = _ROLE.scalar(connection, {"tenant_id": tenant_id, "user_id": user_id})
         return Role(role) if role else None
 
     def require_member(self, connection: Connection, tenant_id: str, identity: Identity) -> Role:
@@ -111,7 +113,7 @@ class Memberships:
         """
         # SQLite has one writer at a time.
         if connection.dialect.name == "postgresql":
-            connection.execute(_TURN, {"tenant_id": tenant_id})
+            _TURN.first(connection, {"tenant_id": tenant_id})
 
     def _require_administrator(self, connection: Connection, tenant_id: str) -> None:
         query = select(tenant_members.c.user_id).where(

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from sqlalchemy import BigInteger, Connection, Update, bindparam, func, select, update
 
+from strongroom.database.statements import Statement
 from strongroom.errors import NotFound, StorageFull
 from strongroom.tenants.models import Tenant, tenants
 
@@ -30,9 +31,8 @@ def _take() -> Update:
     )
 
 
-# Built once, for every upload asks them.
-_FIND: Final = select(tenants).where(tenants.c.id == bindparam("tenant_id"))
-_TAKE: Final = _take()
+_FIND: Final = Statement(select(tenants).where(tenants.c.id == bindparam("tenant_id")))
+_TAKE: Final = Statement(_take())
 
 
 class Space:
@@ -58,7 +58,7 @@ class Space:
         Raises:
             NotFound: there is no such tenant.
         """
-        row = connection.execute(_FIND, {"tenant_id": tenant_id}).first()
+        row = _FIND.first(connection, {"tenant_id": tenant_id})
         if row is None:
             raise NotFound
         return self.tenant(row)
@@ -103,7 +103,7 @@ class Space:
             "used": used,
             "reserved": reserved,
         }
-        if connection.execute(_TAKE, taken).rowcount != 1:
+        if _TAKE.change(connection, taken) != 1:
             raise _exceeded()
 
 

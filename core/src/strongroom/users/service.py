@@ -7,13 +7,13 @@ from typing import Any, Final
 from sqlalchemy import Connection, bindparam, func, insert, select, update
 
 from strongroom.clock import Clock, next_revision
+from strongroom.database.statements import Statement
 from strongroom.errors import NotFound, RevisionConflict
 from strongroom.ids import new_id
 from strongroom.paging import Page, Paging, select_page
 from strongroom.users.models import User, UserStatus, UserType, users
 
-# Built once, for every login asks it.
-_BY_ID: Final = select(users).where(users.c.id == bindparam("user_id"))
+_BY_ID: Final = Statement(select(users).where(users.c.id == bindparam("user_id")))
 
 
 class UserService:
@@ -45,7 +45,7 @@ class UserService:
         Raises:
             NotFound: there is none of that id.
         """
-        row = connection.execute(_BY_ID, {"user_id": user_id}).first()
+        row = _BY_ID.first(connection, {"user_id": user_id})
         if row is None:
             raise NotFound
         return User(*row)

@@ -13,7 +13,8 @@ from strongroom.plugin_api.storage import ByteSource
 
 CHUNK_SIZE: Final = 128 * 1024
 MAX_HEADER_BYTES: Final = 16 * 1024
-MAX_BOUNDARY_BYTES: Final = 70
+MAX_BOUNDARY_BYTES: Final = 200
+"""RFC 2046 allows 70, and some clients, by chance, send a few more."""
 
 _LINE_END: Final = b"\r\n"
 _BLANK_LINE: Final = b"\r\n\r\n"
@@ -36,7 +37,9 @@ def read_file_part(stream: ByteSource, boundary: bytes, field: str) -> FilePart:
         UploadIncomplete: the body ends before the form does.
     """
     if not 1 <= len(boundary) <= MAX_BOUNDARY_BYTES:
-        raise MalformedRequest("The boundary of the form must have 1 to 70 characters.")
+        raise MalformedRequest(
+            f"The boundary of the form must have 1 to {MAX_BOUNDARY_BYTES} characters."
+        )
     body = _Buffer(stream)
     delimiter = b"--" + boundary
     body.skip_past(delimiter)

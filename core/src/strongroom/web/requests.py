@@ -20,6 +20,9 @@ SHARED_HEADERS: Final = {"X-Content-Type-Options": "nosniff"}
 NO_STORE: Final = "no-store"
 """How answers are cached that were asked for with a token, unless they say otherwise."""
 
+FAILURE: Final = "strongroom.failure"
+"""The name under which WSGI's environment holds what ended a request before Flask saw it."""
+
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
@@ -65,6 +68,8 @@ def languages() -> tuple[str, ...]:
 
 def _begin() -> None:
     g.request_id = request_id_for(request.headers.get("X-Request-Id", ""))
+    if FAILURE in request.environ:
+        raise request.environ[FAILURE]
     # No id and no name holds it, and not every database takes it for text.
     if "\0" in request.path:
         raise NotFound

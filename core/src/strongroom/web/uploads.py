@@ -1,6 +1,7 @@
 """Reads the file that a request brings: as a form, or as the raw body under a name in a header."""
 
 from dataclasses import dataclass, field
+from io import BytesIO
 from typing import Any, Final
 
 from flask import request
@@ -90,8 +91,28 @@ def receive_upload(max_bytes: int, *, default_name: str | None = None) -> Upload
     stream = open_body()
     mimetype, parameters = parse_options_header(request.headers.get("Content-Type"))
     if mimetype == "multipart/form-data":
-        return _form_upload(stream, parameters.get("boundary", ""))
+        return _form_upload(stream, parameters.get("boundary", ""), announced_digests())
     return _raw_upload(stream, max_bytes, default_name)
+
+
+def plain_upload(content: bytes, content_type: str, disposition: str | None) -> Upload | None:
+    """Return the upload that a whole body is which announces no digests, or ``None`` if it has no name.
+
+    Args:
+        content: the body.
+        content_type: its type, as the request tells it.
+        disposition: the Content-Disposition of the request.
+
+    Raises:
+        ValidationFailed: as :func:`receive_upload`.
+        MalformedRequest: the body is no form.
+        UploadIncomplete: the body ends before the form does.
+    """
+    mimetype, parameters = parse_options_header(content_type)
+    if mimetype == "multipart/form-data":
+        return _form_upload(BytesIO(content), parameters.get("boundary", ""), [])
+    name = parse_options_header(disposition)[1].get("filename")
+    return None if name is None else Upload(name, BytesIO(content), len(content))
 
 
 def open_body() -> ByteSource:
@@ -122,10 +143,9 @@ def _refuse_parts_and_codings() -> None:
         raise UnsupportedMediaType("The content must be sent as it is, without a Content-Encoding.")
 
 
-def _form_upload(stream: ByteSource, boundary: str) -> Upload:
+def _form_upload(stream: ByteSource, boundary: str, announced: list[AnnouncedDigest]) -> Upload:
     if not boundary:
         raise MalformedRequest("The Content-Type must name the boundary of the form.")
-    announced = announced_digests()
     if not announced:
         part = read_file_part(stream, boundary.encode(), FILE_FIELD)
         return Upload(part.name, part.source, None)

@@ -1,10 +1,10 @@
 """The details of a file or folder, fast."""
 
 from strongroom.clock import Clock
-from strongroom.database.prepared import Reader
+from strongroom.database.reader import Reader
 from strongroom.files.fast_path.looking import NodeLookup, look_up
 from strongroom.files.fast_path.rendering import as_json, render
-from strongroom.web.fast_path import FastRoute, PlainAnswer, PlainGet
+from strongroom.web.fast_path import FastRoute, PlainAnswer, PlainRequest
 
 
 class FastDetails:
@@ -17,7 +17,7 @@ class FastDetails:
         """Return what is answered."""
         return FastRoute("/api/v1/tenants/<tenant_id>/files/<file_id>", self._answer)
 
-    def _answer(self, request: PlainGet) -> PlainAnswer | None:
+    def _answer(self, request: PlainRequest) -> PlainAnswer | None:
         if request.query:
             return None
         seen = self._lookup.find(request.claims, request.places, request.places["file_id"])

@@ -7,7 +7,7 @@ from typing import Final
 from sqlalchemy import Select
 
 from strongroom.clock import Clock
-from strongroom.database.prepared import Reader
+from strongroom.database.reader import Reader
 from strongroom.files.fast_path.looking import NodeLookup, look_up
 from strongroom.files.handover import CACHE_CONTROL, content_of, handover_headers, nothing
 from strongroom.files.models import Node, nodes
@@ -17,7 +17,7 @@ from strongroom.storage.local import FilePieces, local_path
 from strongroom.storage.models import Place
 from strongroom.storage.service import BlobService
 from strongroom.web.downloads import Content, content_headers, version_headers
-from strongroom.web.fast_path import FastRoute, Headers, PlainAnswer, PlainGet
+from strongroom.web.fast_path import FastRoute, Headers, PlainAnswer, PlainRequest
 from strongroom.web.ranges import Span, parse_ranges
 
 IN_ONE_PIECE: Final = 64 * 1024
@@ -45,7 +45,7 @@ class FastDownloads:
         """Return what is answered."""
         return FastRoute("/api/v1/tenants/<tenant_id>/files/<file_id>/download", self._answer)
 
-    def _answer(self, request: PlainGet) -> PlainAnswer | None:
+    def _answer(self, request: PlainRequest) -> PlainAnswer | None:
         if request.query:
             return None
         seen = self._lookup.find(request.claims, request.places, request.places["file_id"])
@@ -54,7 +54,7 @@ class FastDownloads:
             return None
         content, headers = known
         place = Place(*seen.more)
-        spans = parse_ranges(request.range, content.size)
+        spans = parse_ranges(request.header("HTTP_RANGE"), content.size)
         if spans is not None and len(spans) > 1:
             return None
         handover = self._delivery.offer_at(place, lambda: handover_headers(content))

@@ -9,7 +9,8 @@ from sqlalchemy import Select
 
 from strongroom.authorizations.sessions import was_seen_lately
 from strongroom.clock import Clock
-from strongroom.database.prepared import Ask, PreparedQuery, Reader, Rows
+from strongroom.database.reader import Ask, Reader
+from strongroom.database.statements import Compiled, Rows
 from strongroom.files.access import NodeView
 from strongroom.files.counting import run_at, runs
 from strongroom.files.fast_path import pages
@@ -18,7 +19,7 @@ from strongroom.files.models import Node, NodeType, Permission, nodes
 from strongroom.paging import Page, Paging
 from strongroom.users.service import summary
 from strongroom.web.envelope import DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, Links, envelope
-from strongroom.web.fast_path import FastRoute, PlainAnswer, PlainGet
+from strongroom.web.fast_path import FastRoute, PlainAnswer, PlainRequest
 
 MAX_OFFSET: Final = 1_000_000
 """How many records may be passed over; deeper pages are the ordinary route's."""
@@ -48,7 +49,7 @@ class FastLists:
         self._root = root
         self._guard = reader.prepare(pages.guard())
         self._runs = reader.prepare(runs())
-        self._prepared: dict[tuple[PageQuery, int, bool], PreparedQuery] = {}
+        self._prepared: dict[tuple[PageQuery, int, bool], Compiled] = {}
 
     def routes(self) -> list[FastRoute]:
         """Return what is answered."""
@@ -58,16 +59,16 @@ class FastLists:
             FastRoute(inside, self._answer_inside, _MINE),
         ]
 
-    def _answer_top(self, request: PlainGet) -> PlainAnswer | None:
+    def _answer_top(self, request: PlainRequest) -> PlainAnswer | None:
         # Nobody but an administrator may do anything with the root: it is never shown, nor granted.
         return self._answer(request, request.places["tenant_id"], unseen=pages.granted)
 
-    def _answer_inside(self, request: PlainGet) -> PlainAnswer | None:
+    def _answer_inside(self, request: PlainRequest) -> PlainAnswer | None:
         parent_id = request.places["parent_id"]
         return None if parent_id == request.places["tenant_id"] else self._answer(request, parent_id)
 
     def _answer(
-        self, request: PlainGet, folder_id: str, *, unseen: PageQuery | None = None
+        self, request: PlainRequest, folder_id: str, *, unseen: PageQuery | None = None
     ) -> PlainAnswer | None:
         """Answer with a page of a folder, or with another one, if any, where it is not to be seen."""
         paging = plain_paging(request.query)
@@ -111,7 +112,7 @@ class FastLists:
         return ask(self._prepare(query, paging), sought)
 
     def _page(
-        self, request: PlainGet, paging: Paging, inherited: Permission, total: int, rows: Rows
+        self, request: PlainRequest, paging: Paging, inherited: Permission, total: int, rows: Rows
     ) -> PlainAnswer:
         owners = {row[_OWNER]: row[_OWNER_NAME] for row in rows}
         included = [summary(owner, name) for owner, name in sorted(owners.items())]
@@ -119,7 +120,7 @@ class FastLists:
         records = [rendered(row[pages.RECORD], inherited) for row in rows]
         return as_json(envelope(Page([], total, paging), included=included, links=links), records)
 
-    def _prepare(self, query: PageQuery, paging: Paging) -> PreparedQuery:
+    def _prepare(self, query: PageQuery, paging: Paging) -> Compiled:
         key = (query, paging.size, paging.offset > 0)
         prepared = self._prepared.get(key)
         if prepared is None:

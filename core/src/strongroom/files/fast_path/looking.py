@@ -8,7 +8,7 @@ from sqlalchemy import Select, bindparam, select, true
 
 from strongroom.authorizations.sessions import good_authorization, was_seen_lately
 from strongroom.clock import Clock
-from strongroom.database.prepared import Reader
+from strongroom.database.reader import Reader
 from strongroom.files.access import NodeView, effective_permission
 from strongroom.files.models import Node, Permission, nodes
 from strongroom.tenants.memberships import membership

@@ -12,8 +12,6 @@ from strongroom.web.fast_path import PlainAnswer
 # As Flask's own provider encodes, and does so as it is made by the composition root.
 encode: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
-_OK: Final = "200 OK"
-
 
 def render(view: NodeView) -> Json:
     """Return a node as it is sent: its moments are told in words."""
@@ -24,7 +22,10 @@ def render(view: NodeView) -> Json:
 
 
 def as_json(
-    content: Json, records: Sequence[str] = (), headers: Sequence[tuple[str, str]] = ()
+    content: Json,
+    records: Sequence[str] = (),
+    headers: Sequence[tuple[str, str]] = (),
+    status: str = "200 OK",
 ) -> PlainAnswer:
     """Return the answer that is a JSON document.
 
@@ -32,6 +33,7 @@ def as_json(
         content: the document.
         records: what its empty member ``data`` holds, encoded already.
         headers: what else is said.
+        status: the status line.
     """
     text = encode(content)
     if records:
@@ -39,4 +41,4 @@ def as_json(
         text = f"{before}{data}{','.join(records)}{after}"
     body = f"{text}\n".encode()
     length = ("Content-Length", str(len(body)))
-    return PlainAnswer(_OK, [("Content-Type", "application/json"), length, *headers], [body])
+    return PlainAnswer(status, [("Content-Type", "application/json"), length, *headers], [body])

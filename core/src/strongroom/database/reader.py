@@ -1,14 +1,13 @@
-"""Queries that are compiled once, and run on connections that the driver has opened for them alone.
+"""Runs queries, one a request, on connections that the driver has opened for them alone.
 
-To run a Core statement costs several times what the database takes to find a row by its key: the pool,
-a transaction, the statement's cache, the result's rows. Where a request is one query, and nothing is
-changed, all that can be left out.
+A pool and a transaction cost several times what the database takes to find a row by its key. Where a
+request is one query, and nothing is changed, they can be left out.
 """
 
 import logging
 import time
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from threading import Semaphore
 from typing import Any, Final, TypeVar
@@ -16,35 +15,22 @@ from typing import Any, Final, TypeVar
 from sqlalchemy import SelectBase
 
 from strongroom.database.engine import Database
+from strongroom.database.statements import Compiled, Rows, Statement
 
 PAUSE_SECONDS: Final = 1.0
 """For how long nothing is tried after the database did not answer."""
 
 T = TypeVar("T")
-Rows = Sequence[tuple[Any, ...]]
 
 logger = logging.getLogger(__name__)
 
 
-class PreparedQuery:
-    """A query in the words of one database.
-
-    Args:
-        text: with parameters by name, as the driver takes them.
-        fixed: the values of those that are always the same.
-    """
-
-    def __init__(self, text: str, fixed: Mapping[str, Any]) -> None:
-        self.text = text
-        self.fixed = dict(fixed)
-
-
-Ask = Callable[[PreparedQuery, Mapping[str, Any]], Rows]
+Ask = Callable[[Compiled, Mapping[str, Any]], Rows]
 """Runs a query with parameters, of which it takes those that it knows."""
 
 
 class Reader:
-    """Runs prepared queries, each of which sees the database as it is at one moment.
+    """Runs queries, each of which sees the database as it is at one moment.
 
     Args:
         database: what is read.
@@ -58,13 +44,11 @@ class Reader:
         self._idle: deque[Any] = deque()
         self._paused_until = 0.0
 
-    def prepare(self, query: SelectBase) -> PreparedQuery:
+    def prepare(self, query: SelectBase) -> Compiled:
         """Compile a query, of whose columns all are texts and whole numbers: nothing is converted."""
-        compiled = query.compile(dialect=self._database.driver_dialect())
-        fixed = {name: value for name, value in compiled.params.items() if value is not None}
-        return PreparedQuery(str(compiled), fixed)
+        return Statement(query).compiled(self._database.engine.dialect)
 
-    def run(self, query: PreparedQuery, parameters: Mapping[str, Any]) -> Rows | None:
+    def run(self, query: Compiled, parameters: Mapping[str, Any]) -> Rows | None:
         """Return the rows, or ``None`` if the database does not answer: whoever asks asks otherwise."""
         return self._on_connection(lambda connection: _fetch(connection, query, parameters))
 
@@ -119,6 +103,6 @@ class Reader:
             return None
 
 
-def _fetch(connection: Any, query: PreparedQuery, parameters: Mapping[str, Any]) -> Rows:
-    rows: Rows = connection.execute(query.text, {**query.fixed, **parameters}).fetchall()
+def _fetch(connection: Any, query: Compiled, parameters: Mapping[str, Any]) -> Rows:
+    rows: Rows = query.run_on(connection, parameters).fetchall()
     return rows

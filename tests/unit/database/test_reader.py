@@ -6,7 +6,8 @@ import pytest
 from sqlalchemy import String, bindparam, func, insert, literal, select, text
 
 from strongroom.database import Database
-from strongroom.database.prepared import Ask, Reader, Rows
+from strongroom.database.reader import Ask, Reader
+from strongroom.database.statements import Rows
 from strongroom.limits.models import counters
 
 QUERY = select(func.coalesce(bindparam("one", type_=String), literal("nothing")), literal(2))

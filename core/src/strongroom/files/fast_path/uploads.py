@@ -1,0 +1,65 @@
+"""Small uploads, fast: received whole, and put where they belong by the service of all uploads."""
+
+from typing import Final
+
+from sqlalchemy import select
+
+from strongroom.authorizations.sessions import good_authorization, was_seen_lately
+from strongroom.clock import Clock
+from strongroom.database.reader import Reader
+from strongroom.files.fast_path.rendering import as_json, render
+from strongroom.files.filing import OnConflict
+from strongroom.files.service import FileService
+from strongroom.identity import Identity
+from strongroom.web.fast_path import Claims, FastRoute, PlainAnswer, PlainRequest
+from strongroom.web.uploads import plain_upload
+
+MAX_BYTES: Final = 64 * 1024
+"""How large a request may be; for larger ones the ordinary way takes little of the time."""
+
+_TOP: Final = "/api/v1/tenants/<tenant_id>/files"
+_INSIDE: Final = "/api/v1/tenants/<tenant_id>/files/<parent_id>/files"
+
+
+class FastUploads:
+    """Makes files of small requests.
+
+    Args:
+        reader: finds who asks.
+        clock: the time.
+        files: does the work, and refuses.
+    """
+
+    def __init__(self, reader: Reader, clock: Clock, files: FileService) -> None:
+        self._reader = reader
+        self._clock = clock
+        self._files = files
+        self._caller = reader.prepare(select(good_authorization()))
+
+    def routes(self) -> list[FastRoute]:
+        """Return what is answered."""
+        return [
+            FastRoute(rule, self._answer, method="POST", max_content=MAX_BYTES)
+            for rule in (_TOP, _INSIDE)
+        ]
+
+    def _answer(self, request: PlainRequest) -> PlainAnswer | None:
+        caller = None if request.query else self._identify(request.claims)
+        if caller is None:
+            return None
+        content_type = request.header("CONTENT_TYPE") or ""
+        disposition = request.header("HTTP_CONTENT_DISPOSITION")
+        upload = plain_upload(request.content, content_type, disposition)
+        if upload is None:
+            return None
+        tenant_id, parent_id = request.places["tenant_id"], request.places.get("parent_id")
+        view = self._files.upload(caller, tenant_id, parent_id, upload, OnConflict.FAIL)
+        return as_json(render(view), status="201 CREATED")
+
+    def _identify(self, claims: Claims) -> Identity | None:
+        """Return who asks, or ``None`` if anything stands against it, or has to be written down."""
+        named = {"user_id": claims.user_id, "authorization_id": claims.authorization_id}
+        rows = self._reader.run(self._caller, named)
+        if not rows or not was_seen_lately(rows[0][0], self._clock.now()):
+            return None
+        return Identity(claims.user_id, rows[0][1], claims.authorization_id)
