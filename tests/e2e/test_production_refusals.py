@@ -228,7 +228,7 @@ def test_a_storage_inside_the_code_is_refused(deployment: Deployment) -> None:
     try:
         assert "storages.main: its folder lies inside the code, " in deployment.refusal()
     finally:
-        (folder / ".incoming").rmdir()
+        folder.rmdir()
 
 
 def test_a_storage_that_cannot_be_written_to_is_refused(deployment: Deployment) -> None:

@@ -159,7 +159,7 @@ def test_an_upload_that_nobody_finishes_leaves_nothing(tmp_path: Path, database_
         upload.patch(0, CONTENT[:PIECE])
         cut_off(server, upload, PIECE, CONTENT[PIECE:])
     assert_nothing_left_over(config)
-    assert list((tmp_path / "files" / ".incoming").iterdir()) == []
+    assert [path for path in (tmp_path / "files").rglob("*") if path.is_file()] == []
     with services(config) as container:
         assert list(container.keeping.blobs.storages["main"].scan()) == []
 

@@ -17,6 +17,7 @@ from sqlalchemy.exc import DBAPIError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from strongroom.database.together import Together
+from strongroom.database.turns import Turns
 from strongroom.errors import StorageFull, Unavailable
 
 T = TypeVar("T")
@@ -52,7 +53,7 @@ class Database:
         self._writer = self.engine.execution_options(**{_WRITING: True})
         self._lazy_writer = lazy.execution_options(**{_WRITING: True, _LAZY: True})
         self._together = Together(self._writing) if is_sqlite else None
-        self._turn = _Turns().take if is_sqlite else nullcontext
+        self._turns = Turns(self.engine.url.database or "", _BUSY_SECONDS) if is_sqlite else None
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
@@ -135,12 +136,15 @@ class Database:
     def close(self) -> None:
         """Close every connection."""
         self._lazy_writer.dispose()
+        if self._turns:
+            self._turns.close()
         self.engine.dispose()
 
     @contextmanager
     def _writing(self, durable: bool) -> Iterator[Connection]:
         writer = self._writer if durable else self._lazy_writer
-        with self._turn(), _unavailable_when_away(), writer.begin() as connection:
+        turn = self._turns.take() if self._turns else nullcontext()
+        with turn, _unavailable_when_away(), writer.begin() as connection:
             yield connection
 
     @contextmanager
@@ -152,27 +156,6 @@ class Database:
             yield
         finally:
             self._of_thread.busy = False
-
-
-class _Turns:
-    """Lets one thread write after another: SQLite would let them sleep a while, and see then."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-
-    @contextmanager
-    def take(self) -> Iterator[None]:
-        """Be the one who writes.
-
-        Raises:
-            Unavailable: others do not come to an end.
-        """
-        if not self._lock.acquire(timeout=_BUSY_SECONDS):
-            raise Unavailable(retry_after=1)
-        try:
-            yield
-        finally:
-            self._lock.release()
 
 
 def _engine(url: str, pool_size: int) -> Engine:

@@ -104,7 +104,7 @@ def _compile(statement: Any, dialect: Dialect) -> Compiled:
 
 
 def _columns(statement: Any) -> list[TypeEngine[Any]]:
-    return [column.type for column in statement.exported_columns]
+    return [column.type for column in getattr(statement, "exported_columns", ())]
 
 
 def _refuse_conversions(

@@ -7,9 +7,15 @@ come gather behind it; the first of them then writes for all, and they wait for 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from threading import Event, Lock
-from typing import Any, TypeVar, cast
+from typing import Any, Final, TypeVar, cast
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, text
+
+from strongroom.database.statements import Statement
+
+_MARK: Final = Statement(text("SAVEPOINT work"))
+_RETURN: Final = Statement(text("ROLLBACK TO work"))
+_FORGET: Final = Statement(text("RELEASE work"))
 
 T = TypeVar("T")
 
@@ -33,13 +39,13 @@ class _Job:
         if alone:
             self._result = self._work(connection)
             return
-        savepoint = connection.begin_nested()
+        _MARK.change(connection, {})
         try:
             self._result = self._work(connection)
-            savepoint.commit()
         except Exception as error:
-            savepoint.rollback()
+            _RETURN.change(connection, {})
             self._error = error
+        _FORGET.change(connection, {})
 
     def end(self, error: BaseException | None) -> None:
         """Let its thread go on; with an error, nothing of the transaction counts."""

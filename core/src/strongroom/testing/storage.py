@@ -48,7 +48,7 @@ class PatternSource:
 def new_key() -> str:
     """Return a key as the core makes them."""
     name = secrets.token_hex(16)
-    return f"{name[:2]}/{name[2:4]}/{name}"
+    return f"{name[:2]}/{name}"
 
 
 def read_all(

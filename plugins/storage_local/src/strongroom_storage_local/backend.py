@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from errno import EDQUOT, ENOSPC
+from io import FileIO
 from pathlib import Path
 
 from strongroom.plugin_api.storage import (
@@ -23,8 +24,8 @@ from strongroom_storage_local.options import LocalOptions
 
 CHUNK_SIZE = 256 * 1024
 
-# Begins with a character that no key has, so that a scan can tell it from the folders of keys.
-INCOMING = ".incoming"
+# A character that no key has, so that a scan can tell what is not whole yet.
+INCOMING = "."
 
 
 class LocalBackend(StorageBackend[LocalOptions], LocalPaths, ServerSideCopy):
@@ -37,7 +38,7 @@ class LocalBackend(StorageBackend[LocalOptions], LocalPaths, ServerSideCopy):
         super().__init__(options)
         self._root = options.root.expanduser().absolute()
         with _translated_errors():
-            (self._root / INCOMING).mkdir(parents=True, exist_ok=True, mode=0o700)
+            self._root.mkdir(parents=True, exist_ok=True, mode=0o700)
             _sync_folder(self._root.parent)
         self._durable_folders = {self._root}
 
@@ -46,15 +47,16 @@ class LocalBackend(StorageBackend[LocalOptions], LocalPaths, ServerSideCopy):
 
     def put(self, key: str, source: ByteSource, *, size: int | None = None) -> int:
         self._require_room(size or 0)
-        temporary = self._incoming(key)
+        folder, temporary = self.local_path(key).parent, self._incoming(key)
+        with _translated_errors():
+            self._ensure_folder(folder)
+            file = FileIO(temporary, "xb")
         try:
-            with _translated_errors():
-                file = temporary.open("xb", buffering=0)
             with file:
                 written = _write_all(file.fileno(), source)
                 self._publish(temporary, key, file.fileno())
         except BaseException:
-            temporary.unlink(missing_ok=True)
+            Path(temporary).unlink(missing_ok=True)
             raise
         return written
 
@@ -70,17 +72,15 @@ class LocalBackend(StorageBackend[LocalOptions], LocalPaths, ServerSideCopy):
         with _translated_errors():
             self.local_path(key).unlink(missing_ok=True)
             # What a crash left half written goes with the key that it was written for.
-            self._incoming(key).unlink(missing_ok=True)
+            Path(self._incoming(key)).unlink(missing_ok=True)
 
     def scan(self, prefix: str = "") -> Iterator[ObjectStat]:
         for folder, subfolders, names in os.walk(self._root):
             below = Path(folder).relative_to(self._root).as_posix()
             base = "" if below == "." else f"{below}/"
-            subfolders[:] = [
-                name for name in subfolders if name != INCOMING and _may_hold(f"{base}{name}/", prefix)
-            ]
+            subfolders[:] = [name for name in subfolders if _may_hold(f"{base}{name}/", prefix)]
             for name in names:
-                if f"{base}{name}".startswith(prefix):
+                if f"{base}{name}".startswith(prefix) and not name.startswith(INCOMING):
                     try:
                         yield self.stat(f"{base}{name}")
                     except ObjectNotFound:
@@ -90,18 +90,19 @@ class LocalBackend(StorageBackend[LocalOptions], LocalPaths, ServerSideCopy):
         with _translated_errors(), self.local_path(source_key).open("rb") as source:
             self.put(target_key, source)
 
-    def _incoming(self, key: str) -> Path:
-        return self._root / INCOMING / key.replace("/", "-")
+    def _incoming(self, key: str) -> str:
+        """Return where an object is until it is whole: a rename within a folder takes least."""
+        folder, _, name = f"{self._root}/{key}".rpartition("/")
+        return f"{folder}/{INCOMING}{name}"
 
     def _require_room(self, size: int) -> None:
         if shutil.disk_usage(self._root).free - size < self.options.reserve_bytes:
             raise StorageFull(f"less than {self.options.reserve_bytes} bytes would stay free")
 
-    def _publish(self, temporary: Path, key: str, descriptor: int) -> None:
+    def _publish(self, temporary: str, key: str, descriptor: int) -> None:
         target = self.local_path(key)
         with _translated_errors():
-            self._ensure_folder(target.parent)
-            temporary.rename(target)
+            os.rename(temporary, target)  # noqa: PTH104  a path made of a text takes longer
             try:
                 # Renamed first, so that a file system with a journal commits name and bytes at once.
                 os.fsync(descriptor)
