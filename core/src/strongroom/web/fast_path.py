@@ -227,5 +227,5 @@ def _only_token(environ: Mapping[str, Any]) -> str | None:
 def _complete(headers: Headers, request_id: str) -> None:
     headers.append(("X-Request-Id", request_id))
     headers += SHARED_HEADERS.items()
-    if all(name != "Cache-Control" for name, _ in headers):
+    if "Cache-Control" not in dict(headers):
         headers.append(("Cache-Control", NO_STORE))

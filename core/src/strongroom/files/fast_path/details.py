@@ -1,10 +1,15 @@
 """The details of a file or folder, fast."""
 
+from typing import Final
+
 from strongroom.clock import Clock
 from strongroom.database.reader import Reader
 from strongroom.files.fast_path.looking import NodeLookup, look_up
-from strongroom.files.fast_path.rendering import as_json, render
+from strongroom.files.fast_path.rendering import as_json, remembered
+from strongroom.files.models import nodes
 from strongroom.web.fast_path import FastRoute, PlainAnswer, PlainRequest
+
+_REVISION: Final = list(nodes.c).index(nodes.c.revision)
 
 
 class FastDetails:
@@ -23,5 +28,5 @@ class FastDetails:
         seen = self._lookup.find(request.claims, request.places, request.places["file_id"])
         if seen is None:
             return None
-        tag = ("ETag", f'"{seen.view.node.revision}"')
-        return as_json(render(seen.view), headers=[tag])
+        tag = ("ETag", f'"{seen.columns[_REVISION]}"')
+        return as_json(remembered(seen.columns, seen.permission), [tag])

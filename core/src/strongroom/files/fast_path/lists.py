@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Mapping
-from functools import lru_cache
 from typing import Any, Final
 
 from sqlalchemy import Select
@@ -11,11 +10,10 @@ from strongroom.authorizations.sessions import was_seen_lately
 from strongroom.clock import Clock
 from strongroom.database.reader import Ask, Reader
 from strongroom.database.statements import Compiled, Rows
-from strongroom.files.access import NodeView
 from strongroom.files.counting import run_at, runs
 from strongroom.files.fast_path import pages
-from strongroom.files.fast_path.rendering import as_json, encode, render
-from strongroom.files.models import Node, NodeType, Permission, nodes
+from strongroom.files.fast_path.rendering import as_list, remembered
+from strongroom.files.models import NodeType, Permission, nodes
 from strongroom.paging import Page, Paging
 from strongroom.users.service import summary
 from strongroom.web.envelope import DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, Links, envelope
@@ -117,8 +115,8 @@ class FastLists:
         owners = {row[_OWNER]: row[_OWNER_NAME] for row in rows}
         included = [summary(owner, name) for owner, name in sorted(owners.items())]
         links = Links(self._root, request.path)
-        records = [rendered(row[pages.RECORD], inherited) for row in rows]
-        return as_json(envelope(Page([], total, paging), included=included, links=links), records)
+        records = [_record(row[pages.RECORD], inherited) for row in rows]
+        return as_list(envelope(Page([], total, paging), included=included, links=links), records)
 
     def _prepare(self, query: PageQuery, paging: Paging) -> Compiled:
         key = (query, paging.size, paging.offset > 0)
@@ -128,11 +126,8 @@ class FastLists:
         return prepared
 
 
-@lru_cache(maxsize=2048)
-def rendered(record: tuple[Any, ...], inherited: Permission) -> str:
-    """Return a node as JSON. What is shown rests on nothing else, so it may be remembered."""
-    *columns, own = record
-    return encode(render(NodeView(Node(*columns), max(inherited, Permission(own)))))
+def _record(record: tuple[Any, ...], inherited: Permission) -> str:
+    return remembered(record[:-1], Permission(max(inherited, record[-1])))
 
 
 def plain_paging(query: str) -> Paging | None:

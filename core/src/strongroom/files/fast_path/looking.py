@@ -2,24 +2,27 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import Select, bindparam, select, true
 
 from strongroom.authorizations.sessions import good_authorization, was_seen_lately
 from strongroom.clock import Clock
 from strongroom.database.reader import Reader
-from strongroom.files.access import NodeView, effective_permission
-from strongroom.files.models import Node, Permission, nodes
+from strongroom.files.access import effective_permission
+from strongroom.files.models import Permission, nodes
 from strongroom.tenants.memberships import membership
 from strongroom.web.fast_path import Claims
 
+_COUNT: Final = len(nodes.c)
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(slots=True)
 class Seen:
-    """A node that the caller may read, and what else was selected with it."""
+    """The columns of a node that the caller may read, and what else was selected with it."""
 
-    view: NodeView
+    columns: tuple[Any, ...]
+    permission: Permission
     more: tuple[Any, ...]
 
 
@@ -58,9 +61,7 @@ class NodeLookup:
         last_seen_at, permission, *columns = rows[0]
         if permission < Permission.READ or not was_seen_lately(last_seen_at, now):
             return None
-        count = len(nodes.c)
-        view = NodeView(Node(*columns[:count]), Permission(permission))
-        return Seen(view, tuple(columns[count:]))
+        return Seen(tuple(columns[:_COUNT]), Permission(permission), tuple(columns[_COUNT:]))
 
 
 def look_up() -> Select[Any]:

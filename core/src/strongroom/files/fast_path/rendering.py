@@ -1,44 +1,44 @@
 """Nodes as the JSON that the schemas make of them."""
 
 import json
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import Any, Final
 
 from strongroom.clock import iso_format
 from strongroom.files.access import NodeView
+from strongroom.files.models import Node, Permission
 from strongroom.files.presenting import Json, present
 from strongroom.web.fast_path import PlainAnswer
 
 # As Flask's own provider encodes, and does so as it is made by the composition root.
-encode: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+_encode: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+_OK: Final = "200 OK"
 
 
-def render(view: NodeView) -> Json:
-    """Return a node as it is sent: its moments are told in words."""
+def rendered(view: NodeView) -> str:
+    """Return a node as JSON: its moments are told in words."""
     shown = present(view)
     shown["createdAt"] = iso_format(shown["createdAt"])
     shown["updatedAt"] = iso_format(shown["updatedAt"])
-    return shown
+    return _encode(shown)
 
 
-def as_json(
-    content: Json,
-    records: Sequence[str] = (),
-    headers: Sequence[tuple[str, str]] = (),
-    status: str = "200 OK",
-) -> PlainAnswer:
-    """Return the answer that is a JSON document.
+@lru_cache(maxsize=4096)
+def remembered(columns: tuple[Any, ...], permission: Permission) -> str:
+    """Return the same of a node's columns. It rests on nothing else, so it may be remembered."""
+    return rendered(NodeView(Node(*columns), permission))
 
-    Args:
-        content: the document.
-        records: what its empty member ``data`` holds, encoded already.
-        headers: what else is said.
-        status: the status line.
-    """
-    text = encode(content)
-    if records:
-        before, data, after = text.partition('"data":[')
-        text = f"{before}{data}{','.join(records)}{after}"
+
+def as_list(content: Json, records: Iterable[str]) -> PlainAnswer:
+    """Return the answer that is a document, whose empty member ``data`` is to hold the records."""
+    before, data, after = _encode(content).partition('"data":[')
+    return as_json(f"{before}{data}{','.join(records)}{after}")
+
+
+def as_json(text: str, headers: Sequence[tuple[str, str]] = (), status: str = _OK) -> PlainAnswer:
+    """Return the answer that is a JSON text."""
     body = f"{text}\n".encode()
     length = ("Content-Length", str(len(body)))
     return PlainAnswer(status, [("Content-Type", "application/json"), length, *headers], [body])

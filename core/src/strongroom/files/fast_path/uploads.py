@@ -7,7 +7,7 @@ from sqlalchemy import select
 from strongroom.authorizations.sessions import good_authorization, was_seen_lately
 from strongroom.clock import Clock
 from strongroom.database.reader import Reader
-from strongroom.files.fast_path.rendering import as_json, render
+from strongroom.files.fast_path.rendering import as_json, rendered
 from strongroom.files.filing import OnConflict
 from strongroom.files.service import FileService
 from strongroom.identity import Identity
@@ -54,7 +54,7 @@ class FastUploads:
             return None
         tenant_id, parent_id = request.places["tenant_id"], request.places.get("parent_id")
         view = self._files.upload(caller, tenant_id, parent_id, upload, OnConflict.FAIL)
-        return as_json(render(view), status="201 CREATED")
+        return as_json(rendered(view), status="201 CREATED")
 
     def _identify(self, claims: Claims) -> Identity | None:
         """Return who asks, or ``None`` if anything stands against it, or has to be written down."""
