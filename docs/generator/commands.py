@@ -6,7 +6,7 @@ import click
 
 from generator.kinds import shipped
 from generator.prose import prose, required
-from strongroom.cli.main import root
+from strongroom.cli.main import core_commands
 
 COMMANDS = """\
 # Commands
@@ -21,7 +21,7 @@ anything else is.
 def commands_page() -> Iterator[str]:
     """Yield the pieces of the page of commands."""
     yield COMMANDS
-    for name, command in sorted(root.commands.items()):
+    for name, command in core_commands().items():
         yield from command_of(("strongroom", name), command)
     for plugin, command in shipped().ask("register_commands"):
         yield from command_of(

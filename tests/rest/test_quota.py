@@ -7,6 +7,8 @@ from functools import partial
 import pytest
 from tests.support.api import Answer, Api, Person, error_code
 
+from strongroom.files.fast_path.uploads import MAX_BYTES
+
 UNKNOWN = "01a1fd35-41a4-7159-832d-f9df39268981"
 WAYS = 16
 
@@ -81,9 +83,10 @@ def test_an_upload_that_announces_too_much_is_refused_unread(api: Api) -> None:
     person = api.person()
     tenant = api.tenant(person)
     limit(api, tenant, 10)
+    assert_full(api.send(tenant, person, "a", b"12345678901"))
 
     headers = {"Content-Disposition": 'attachment; filename="a"'}
-    body = Unread(b"12345678901")
+    body = Unread(bytes(MAX_BYTES + 1))
     assert_full(api.request("POST", f"{tenant}/files", by=person, headers=headers, input_stream=body))
     assert body.tell() == 0
 

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 TEMPLATE = "strongroom_template"
 
 _SHAPE = """
-SELECT string_agg(attrelid::regclass || '.' || attname, ' ' ORDER BY attrelid::regclass::text, attnum)
+SELECT (SELECT string_agg(version_num, ' ') FROM alembic_version) || ' ' ||
+       string_agg(attrelid::regclass || '.' || attname, ' ' ORDER BY attrelid::regclass::text, attnum)
 FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid
 WHERE relnamespace = 'public'::regnamespace AND NOT attisdropped
 """

@@ -24,6 +24,10 @@ STOP_SECONDS: Final = 30
 _HANDOVER_SECONDS: Final = 1.0
 _BACKLOG: Final = 1024
 _PR_SET_PDEATHSIG: Final = 1
+_M_TRIM_THRESHOLD: Final = -1
+_M_MMAP_THRESHOLD: Final = -3
+_KEPT_BYTES: Final = 8 * 1024 * 1024
+_LARGE_BYTES: Final = 1024 * 1024
 
 logger = logging.getLogger(__name__)
 
@@ -45,6 +49,7 @@ def run(
 
     def load() -> Callable[..., Any]:
         _end_with(master)
+        _keep_memory()
         # Made in the process that serves, for connections must not be shared between processes.
         from strongroom.app import create_app
 
@@ -123,6 +128,19 @@ def _configure_log(configuration: Configuration) -> None:
     from strongroom.web.metering import current_request_id
 
     configure(configuration.settings.logging, current_request_id)
+
+
+def _keep_memory() -> None:
+    """Let the C library keep some of what is freed: content comes and goes in pieces.
+
+    By default it gives large pieces back to the system each time, and to be given zeroed pages anew
+    takes as long as to read a file into them.
+    """
+    # Not every C library has it.
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+    if mallopt is not None:
+        mallopt(_M_MMAP_THRESHOLD, _LARGE_BYTES)
+        mallopt(_M_TRIM_THRESHOLD, _KEPT_BYTES)
 
 
 def _end_with(master: int) -> None:

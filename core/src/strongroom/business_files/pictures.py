@@ -4,14 +4,10 @@ import logging
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from threading import BoundedSemaphore
 from typing import BinaryIO, Final
 
-from PIL import Image, ImageFile
-
-from strongroom.business_files.decoding import Decoded, decode
-from strongroom.business_files.encoding import encode_kept, encode_smaller
 from strongroom.errors import PictureUnreadable, StrongroomError, Unavailable
 
 logger = logging.getLogger(__name__)
@@ -49,10 +45,11 @@ class PictureWorks:
             PictureUnreadable: it cannot be decoded to its end.
             Unavailable: too many wait.
         """
+        # Imported late: it takes a while, and a server begins to serve without.
+        from strongroom.business_files.pixels import clean
+
         with self._slot(), _explained():
-            decoded = decode(file.read(), media_type, max_pixels)
-            first = decoded.frames[0].image
-            return Picture(encode_kept(decoded, media_type), first.width, first.height)
+            return Picture(*clean(file.read(), media_type, max_pixels))
 
     def scale(self, read: Callable[[], bytes], media_type: str, width: int) -> bytes:
         """Return a picture that was cleaned in a smaller width; all frames of an animation.
@@ -60,11 +57,10 @@ class PictureWorks:
         Raises:
             Unavailable: too many wait.
         """
+        from strongroom.business_files.pixels import scale
+
         with self._slot():
-            content = read()
-            picture = decode(content, media_type, max_pixels=1 << 62, prepare=_draft(width))
-            frames = [replace(frame, image=_scaled(frame.image, width)) for frame in picture.frames]
-            return encode_smaller(Decoded(frames, picture.loop, picture.hints), media_type)
+            return scale(read(), media_type, width)
 
     @contextmanager
     def _slot(self) -> Iterator[None]:
@@ -88,22 +84,3 @@ def _explained() -> Iterator[None]:
     except Exception as error:
         logger.info("A picture was refused: %s", type(error).__name__)
         raise PictureUnreadable.of_field("file", "unreadable", "It cannot be decoded.") from error
-
-
-def _draft(width: int) -> Callable[[ImageFile.ImageFile], None]:
-    """Return what lets a JPEG be decoded at about the size that is wanted, which costs less."""
-
-    def draft(image: ImageFile.ImageFile) -> None:
-        image.draft(None, (width, _height(image, width)))
-
-    return draft
-
-
-def _height(image: Image.Image, width: int) -> int:
-    return max(1, round(image.height * width / image.width))
-
-
-def _scaled(image: Image.Image, width: int) -> Image.Image:
-    if image.mode in ("1", "P", "LA") or "transparency" in image.info:
-        image = image.convert("RGBA" if image.has_transparency_data else "RGB")
-    return image.resize((width, _height(image, width)), Image.Resampling.LANCZOS, reducing_gap=2.0)

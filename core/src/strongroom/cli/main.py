@@ -2,41 +2,60 @@
 
 import sys
 import warnings
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 
-from strongroom.cli.audit import audit_group
-from strongroom.cli.backup import backup_group
-from strongroom.cli.config import config_group
 from strongroom.cli.context import CommandContext
-from strongroom.cli.db import db_group
-from strongroom.cli.doctor import doctor
-from strongroom.cli.housekeeping import housekeeping
-from strongroom.cli.keys import keys_group
-from strongroom.cli.openapi import openapi
-from strongroom.cli.plugins import plugins_group
-from strongroom.cli.serve import serve
-from strongroom.cli.storage import storage_group
-from strongroom.cli.users import users_group
 from strongroom.config import ConfigurationError
 from strongroom.version import __version__
 
 EXIT_CONFIGURATION = 2
 
 
+_COMMANDS: Final = {
+    "audit": "audit_group",
+    "backup": "backup_group",
+    "config": "config_group",
+    "db": "db_group",
+    "doctor": "doctor",
+    "housekeeping": "housekeeping",
+    "keys": "keys_group",
+    "openapi": "openapi",
+    "plugins": "plugins_group",
+    "serve": "serve",
+    "storage": "storage_group",
+    "users": "users_group",
+}
+"""What each module beside this one calls its command."""
+
+
 class RootGroup(click.Group):
-    """Finds the core's commands first; only for others are the plugins asked."""
+    """Imports the one command that is wanted; only for others than the core's asks the plugins."""
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        return super().get_command(ctx, cmd_name) or self._plugin_commands(ctx).get(cmd_name)
+        if cmd_name in _COMMANDS:
+            return core_command(cmd_name)
+        return self._plugin_commands(ctx).get(cmd_name)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted({*super().list_commands(ctx), *self._plugin_commands(ctx)})
+        return sorted({*_COMMANDS, *self._plugin_commands(ctx)})
 
     def _plugin_commands(self, ctx: click.Context) -> dict[str, click.Command]:
         return CommandContext(ctx.params.get("config_path")).plugin_commands()
+
+
+def core_command(name: str) -> click.Command:
+    """Return a command of the core."""
+    command: click.Command = getattr(import_module(f"strongroom.cli.{name}"), _COMMANDS[name])
+    return command
+
+
+def core_commands() -> dict[str, click.Command]:
+    """Return all commands of the core by their names, in the order of these."""
+    return {name: core_command(name) for name in _COMMANDS}
 
 
 @click.group(cls=RootGroup)
@@ -52,23 +71,6 @@ class RootGroup(click.Group):
 def root(ctx: click.Context, config_path: Path | None) -> None:
     """Who your users are, and what they keep."""
     ctx.obj = CommandContext(config_path)
-
-
-for command in (
-    serve,
-    users_group,
-    keys_group,
-    plugins_group,
-    db_group,
-    config_group,
-    storage_group,
-    audit_group,
-    housekeeping,
-    backup_group,
-    doctor,
-    openapi,
-):
-    root.add_command(command)
 
 
 def main(**options: Any) -> None:

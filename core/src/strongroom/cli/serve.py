@@ -31,15 +31,15 @@ def serve(context: CommandContext) -> None:
     configuration = context.configuration
     settings = configuration.settings
     with _metrics_folder(configuration) as metrics_folder:
-        _refuse_faults(configuration)
-        _require_free_ports(configuration)
-        if not settings.is_production:
-            click.echo(
-                f"strongroom: DEVELOPMENT server, not for production; what it makes is kept in "
-                f"{settings.server.data_dir.absolute()}",
-                err=True,
-            )
-            _show_setup_link(configuration)
+        with _checked(configuration) as container:
+            _require_free_ports(configuration)
+            if not settings.is_production:
+                click.echo(
+                    f"strongroom: DEVELOPMENT server, not for production; what it makes is kept in "
+                    f"{settings.server.data_dir.absolute()}",
+                    err=True,
+                )
+                _show_setup_link(container)
         click.echo(
             f"strongroom: serving {settings.public_root}{settings.server.base_path or '/'}", err=True
         )
@@ -49,22 +49,18 @@ def serve(context: CommandContext) -> None:
         run(configuration, lambda: _reread(context), metrics_folder)
 
 
-def _show_setup_link(configuration: Configuration) -> None:
+def _show_setup_link(container: "Container") -> None:
     """Show whoever starts a server without an administrator the link that makes one.
 
     In development alone: what a server in production says is collected, and read by more people than
     may administer it. There, the link is made by ``strongroom users invite-admin``.
     """
-    from strongroom.assembly.container import build
     from strongroom.setup.service import AdministratorExists
 
-    container = build(configuration)
     try:
         url = make_setup_link(container).url
     except AdministratorExists:
         return
-    finally:
-        container.close()
     click.echo(f"strongroom: no administrator yet; good once, for an hour: {url}", err=True)
 
 
@@ -81,8 +77,8 @@ def _reread(context: CommandContext) -> Configuration:
             if now != getattr(getattr(before, section), key):
                 configuration.blame((section, key), "changes only when the server is started anew")
     configuration.refuse_problems()
-    _refuse_faults(configuration)
-    return configuration
+    with _checked(configuration):
+        return configuration
 
 
 @contextmanager
@@ -98,8 +94,13 @@ def _metrics_folder(configuration: Configuration) -> Iterator[Path | None]:
         yield Path(folder)
 
 
-def _refuse_faults(configuration: Configuration) -> None:
-    """Make the application once, so that a fault is one line here, and not one in each process."""
+@contextmanager
+def _checked(configuration: Configuration) -> Iterator["Container"]:
+    """Make the application once, so that a fault is one line here, and not one in each process.
+
+    Raises:
+        ConfigurationError: it cannot be served.
+    """
     from strongroom.app import container_of, create_app
     from strongroom.production import refuse_unusable
 
@@ -109,6 +110,7 @@ def _refuse_faults(configuration: Configuration) -> None:
         _require_storages(configuration, container)
         storages = container.keeping.blobs.storages.items()
         refuse_unusable(configuration, {name: store.backend for name, store in storages})
+        yield container
     finally:
         container.close()
 

@@ -1,0 +1,47 @@
+"""Makes pictures of pictures: clean ones, and smaller ones."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from PIL import Image, ImageFile
+
+from strongroom.business_files.decoding import Decoded, decode
+from strongroom.business_files.encoding import encode_kept, encode_smaller
+
+
+def clean(content: bytes, media_type: str, max_pixels: int) -> tuple[bytes, int, int]:
+    """Return a picture upright, in sRGB, with nothing but its pixels; and its width and height.
+
+    Raises:
+        PictureTooLarge: it has more pixels than ``max_pixels``, all frames together.
+        Exception: it cannot be decoded to its end; what Pillow raises is manifold.
+    """
+    decoded = decode(content, media_type, max_pixels)
+    first = decoded.frames[0].image
+    return encode_kept(decoded, media_type), first.width, first.height
+
+
+def scale(content: bytes, media_type: str, width: int) -> bytes:
+    """Return a picture that was cleaned in a smaller width; all frames of an animation."""
+    picture = decode(content, media_type, max_pixels=1 << 62, prepare=_draft(width))
+    frames = [replace(frame, image=_scaled(frame.image, width)) for frame in picture.frames]
+    return encode_smaller(Decoded(frames, picture.loop, picture.hints), media_type)
+
+
+def _draft(width: int) -> Callable[[ImageFile.ImageFile], None]:
+    """Return what lets a JPEG be decoded at about the size that is wanted, which costs less."""
+
+    def draft(image: ImageFile.ImageFile) -> None:
+        image.draft(None, (width, _height(image, width)))
+
+    return draft
+
+
+def _height(image: Image.Image, width: int) -> int:
+    return max(1, round(image.height * width / image.width))
+
+
+def _scaled(image: Image.Image, width: int) -> Image.Image:
+    if image.mode in ("1", "P", "LA") or "transparency" in image.info:
+        image = image.convert("RGBA" if image.has_transparency_data else "RGB")
+    return image.resize((width, _height(image, width)), Image.Resampling.LANCZOS, reducing_gap=2.0)
