@@ -83,7 +83,6 @@ def run(
     if metrics_folder is not None:
         server.on_startup(lambda: _start_management(configuration, metrics_folder, master))
     # What there is now stays, and the processes to come share it until a collection writes to it.
-    gc.collect()
     gc.freeze()
     server.serve(target_loader=load, wrap_loader=False)
 

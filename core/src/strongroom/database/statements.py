@@ -5,7 +5,7 @@ of a cache, a context, events, a result with rows of its own. What hot requests 
 else stays Core, which says more when something is wrong.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Connection, Dialect, SelectBase
@@ -40,12 +40,12 @@ class Statement:
     """A statement that is run often, within the transactions of :class:`~strongroom.database.Database`.
 
     Args:
-        statement: what is run, or what returns it for a dialect, given its name. All that differs from
-            one time to the next is a named parameter; parameters and columns are texts and whole
-            numbers. An INSERT without values takes all columns of its table.
+        statement: what is run, or what is run on each dialect by its name. All that differs from one
+            time to the next is a named parameter; parameters and columns are texts and whole numbers.
+            An INSERT without values takes all columns of its table.
     """
 
-    def __init__(self, statement: SelectBase | Executable | Callable[[str], Executable]) -> None:
+    def __init__(self, statement: SelectBase | Executable | Mapping[str, Executable]) -> None:
         self._statement = statement
         self._compiled: dict[str, Compiled] = {}
 
@@ -81,7 +81,9 @@ class Statement:
         return compiled
 
     def _of_dialect(self, dialect: Dialect) -> Any:
-        return self._statement(dialect.name) if callable(self._statement) else self._statement
+        if isinstance(self._statement, Mapping):
+            return self._statement[dialect.name]
+        return self._statement
 
     def _execute(self, connection: Connection, parameters: Parameters) -> Any:
         compiled = self.compiled(connection.dialect)
