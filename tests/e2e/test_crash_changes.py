@@ -1,0 +1,151 @@
+"""A server dies while files are moved, renamed and deleted: a change is made whole, or not at all."""
+
+import os
+import random
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from http.client import HTTPException
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.client import Client, Json
+from tests.e2e.test_crash import collect_a_day_later, files_below, keys_that_count
+from tests.support.server import Server, serving, write_config
+
+CHANGES = int(os.environ.get("STRONGROOM_TEST_CRASH_CHANGES", "40"))
+WORKERS = 6
+PATIENCE = 60
+
+State = tuple[str | None, str] | None
+"""The folder and the name of a file; ``None``: it is gone."""
+
+
+@dataclass
+class File:
+    """What one worker knows of its file.
+
+    Args:
+        state: what was acknowledged last.
+        wanted: what was asked for last, and may have come about or not.
+    """
+
+    id: str
+    content: bytes
+    state: State
+    wanted: State
+
+    def may_be(self, state: State) -> bool:
+        return state in (self.state, self.wanted)
+
+
+@dataclass
+class Storm:
+    """Changes by several at once, each to files of its own, until the server dies."""
+
+    client: Client
+    tenant: str
+    folders: list[str | None]
+    files: list[File] = field(default_factory=list)
+    acknowledged: int = 0
+    _changed: threading.Condition = field(default_factory=threading.Condition)
+
+    def rage(self, server: Server, *, kill_after: int) -> None:
+        """Change files, and kill the server once so many changes are acknowledged."""
+        with ThreadPoolExecutor(WORKERS) as pool:
+            work = [pool.submit(self._work, number) for number in range(WORKERS)]
+            with self._changed:
+                reached = self._changed.wait_for(lambda: self.acknowledged >= kill_after, PATIENCE)
+            server.kill()
+        for one in work:
+            one.result()
+        assert reached
+
+    def _work(self, worker: int) -> None:
+        choose = random.Random(worker)
+        number = 0
+        while True:
+            number += 1
+            name, content = f"{worker}-{number}", f"{worker} {number}".encode()
+            try:
+                made = self.client.send(self.tenant, name, content, len(content))
+                assert made.status == 201, made.content
+                file = File(made.json()["id"], content, (None, name), (None, name))
+                self.files.append(file)
+                for change in range(choose.randrange(4)):
+                    state = (choose.choice(self.folders), f"{name} {change}")
+                    self._move(file, *state)
+                if choose.random() < 0.5:
+                    self._change(file, None, "DELETE")
+            except (OSError, HTTPException):
+                return
+
+    def _move(self, file: File, folder: str | None, name: str) -> None:
+        self._change(file, (folder, name), "PUT", "/directory", {"parentId": folder, "name": name})
+
+    def _change(
+        self, file: File, wanted: State, method: str, path: str = "", body: Json | None = None
+    ) -> None:
+        file.wanted = wanted
+        self.client.expect(200, method, f"{self.tenant}/files/{file.id}{path}", body)
+        file.state = wanted
+        with self._changed:
+            self.acknowledged += 1
+            self._changed.notify()
+
+
+def seen_in(storm: Storm, folder: str | None) -> dict[str, State]:
+    """Return what a list says is in a folder, having held it against the number that is kept."""
+    top = f"{storm.tenant}/owners/me/files"
+    path = top if folder is None else f"{top}/{folder}/files"
+    seen: dict[str, State] = {}
+    page, total = 1, 1
+    while len(seen) < total:
+        listing = storm.client.expect(200, "GET", f"{path}?pageSize=200&pageNumber={page}").json()
+        assert listing["data"], (len(seen), total)
+        seen |= {node["id"]: (node["parentId"], node["name"]) for node in listing["data"]}
+        page, total = page + 1, listing["meta"]["totalCount"]
+    assert len(seen) == total
+    return seen
+
+
+def assert_each_whole(storm: Storm) -> None:
+    """Check each file, and that lists and the space in use agree with what is there."""
+    seen: dict[str, State] = {}
+    for folder in storm.folders:
+        seen |= seen_in(storm, folder)
+    used = 0
+    for file in storm.files:
+        state = seen.get(file.id)
+        assert file.may_be(state), (file, state)
+        if state is not None:
+            used += len(file.content)
+            assert storm.client.download(storm.tenant, file.id) == file.content
+    known = {file.id for file in storm.files}
+    # Whose upload was not acknowledged is there whole, or not at all.
+    for file_id in seen.keys() - known - set(storm.folders):
+        used += len(storm.client.download(storm.tenant, file_id))
+    assert storm.client.expect(200, "GET", f"{storm.tenant}/usage").json()["usedBytes"] == used
+
+
+@pytest.fixture
+def config(tmp_path: Path, database_url: str) -> Path:
+    return write_config(tmp_path, database_url, "[tokens]\nlifetime_seconds = 3600\n")
+
+
+def test_a_crash_amid_moves_and_deletions_leaves_each_file_as_it_was_or_as_wanted(config: Path) -> None:
+    with serving(config) as server:
+        server.create_user("alice@example.com")
+        client = Client.logged_in(server.url, "alice@example.com")
+        tenant = client.make_tenant("Acme")
+        made = [client.expect(201, "POST", f"{tenant}/folders", {"name": name}) for name in "ab"]
+        storm = Storm(client, tenant, [None, *(answer.json()["id"] for answer in made)])
+        storm.rage(server, kill_after=CHANGES)
+    with serving(config) as server:
+        assert_each_whole(storm)
+        server.command("storage", "gc")
+        collect_a_day_later(config)
+        assert_each_whole(storm)
+        server.command("storage", "fsck")
+    assert files_below(config.parent / "files") == keys_that_count(config)
