@@ -187,7 +187,7 @@ def test_transfers_are_compared_with_a_copy_a_hash_and_the_peer_and_weighed() ->
 
 
 def test_every_bench_has_its_name() -> None:
-    names = "login busy details pages downloads uploads transfer bundles startup lists"
+    names = "uploads login busy details pages downloads transfer bundles startup lists"
     assert list(BENCHES) == names.split()
 
 
