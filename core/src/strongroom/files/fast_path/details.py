@@ -1,12 +1,14 @@
 """The details of a file or folder, fast."""
 
-from typing import Final
+from functools import lru_cache
+from typing import Any, Final
 
 from strongroom.clock import Clock
 from strongroom.database.reader import Reader
+from strongroom.files.access import NodeView
 from strongroom.files.fast_path.looking import NodeLookup, look_up
-from strongroom.files.fast_path.rendering import as_json, remembered
-from strongroom.files.models import nodes
+from strongroom.files.fast_path.rendering import as_json, rendered
+from strongroom.files.models import Node, Permission, nodes
 from strongroom.web.fast_path import FastRoute, PlainAnswer, PlainRequest
 
 _REVISION: Final = list(nodes.c).index(nodes.c.revision)
@@ -29,4 +31,9 @@ class FastDetails:
         if seen is None:
             return None
         tag = ("ETag", f'"{seen.columns[_REVISION]}"')
-        return as_json(remembered(seen.columns, seen.permission), [tag])
+        return as_json(_node(seen.columns, seen.permission), [tag])
+
+
+@lru_cache(maxsize=4096)
+def _node(columns: tuple[Any, ...], permission: Permission) -> str:
+    return rendered(NodeView(Node(*columns), permission))

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any, Final
 
 from sqlalchemy import Select
@@ -10,10 +11,11 @@ from strongroom.authorizations.sessions import was_seen_lately
 from strongroom.clock import Clock
 from strongroom.database.reader import Ask, Reader
 from strongroom.database.statements import Compiled, Rows
+from strongroom.files.access import NodeView
 from strongroom.files.counting import run_at, runs
 from strongroom.files.fast_path import pages
-from strongroom.files.fast_path.rendering import as_list, remembered
-from strongroom.files.models import NodeType, Permission, nodes
+from strongroom.files.fast_path.rendering import as_list, rendered
+from strongroom.files.models import Node, NodeType, Permission, nodes
 from strongroom.paging import Page, Paging
 from strongroom.users.service import summary
 from strongroom.web.envelope import DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, Links, envelope
@@ -126,8 +128,10 @@ class FastLists:
         return prepared
 
 
+@lru_cache(maxsize=4096)
 def _record(record: tuple[Any, ...], inherited: Permission) -> str:
-    return remembered(record[:-1], Permission(max(inherited, record[-1])))
+    *columns, own = record
+    return rendered(NodeView(Node(*columns), max(inherited, Permission(own))))
 
 
 def plain_paging(query: str) -> Paging | None:

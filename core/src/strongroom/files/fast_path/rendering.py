@@ -2,12 +2,10 @@
 
 import json
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
-from typing import Any, Final
+from typing import Final
 
 from strongroom.clock import iso_format
 from strongroom.files.access import NodeView
-from strongroom.files.models import Node, Permission
 from strongroom.files.presenting import Json, present
 from strongroom.web.fast_path import PlainAnswer
 
@@ -18,17 +16,11 @@ _OK: Final = "200 OK"
 
 
 def rendered(view: NodeView) -> str:
-    """Return a node as JSON: its moments are told in words."""
+    """Return a node as JSON, which rests on nothing else, so that it may be remembered."""
     shown = present(view)
     shown["createdAt"] = iso_format(shown["createdAt"])
     shown["updatedAt"] = iso_format(shown["updatedAt"])
     return _encode(shown)
-
-
-@lru_cache(maxsize=4096)
-def remembered(columns: tuple[Any, ...], permission: Permission) -> str:
-    """Return the same of a node's columns. It rests on nothing else, so it may be remembered."""
-    return rendered(NodeView(Node(*columns), permission))
 
 
 def as_list(content: Json, records: Iterable[str]) -> PlainAnswer:
