@@ -72,6 +72,7 @@ lifetime_seconds = 3600
 [limits]
 login_failures_before_captcha = 1000
 login_per_address = ["100000/hour"]
+captchas_per_address = ["100000/hour"]
 """
 
 NGINX_CONFIG = """\

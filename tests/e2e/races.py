@@ -18,6 +18,7 @@ code_per_device = ["100000/second"]
 code_per_recipient = ["100000/second"]
 code_per_address = ["100000/second"]
 login_per_address = ["100000/second"]
+captchas_per_address = ["100000/second"]
 [captcha]
 provider = "fixed"
 answer = "42"

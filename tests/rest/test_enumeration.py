@@ -33,6 +33,7 @@ def config_changes() -> dict[str, str]:
 [limits]
 login_failures_before_captcha = 1000
 login_per_address = ["100000/second"]
+captchas_per_address = ["100000/second"]
 available_per_address = ["1/day"]
 code_per_device = ["100000/second"]
 code_per_recipient = ["2/hour"]

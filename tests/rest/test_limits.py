@@ -22,6 +22,8 @@ LIMITS = """[limits]
 login_failures_before_captcha = 1000
 login_per_address = ["3/minute", "5/hour"]
 available_per_address = ["2/minute", "3/hour"]
+captchas_per_address = ["20/minute"]
+strength_per_address = ["3/minute"]
 [passwords]"""
 WAYS = 32
 SOON_SECONDS = 2.5
@@ -45,8 +47,15 @@ def ask(api: Api) -> Answer:
     return api.get("/credentials/a@example.com/available")
 
 
+def ask_for_captcha(api: Api) -> Answer:
+    return api.post("/captchas", {})
+
+
 def ask_for_code(api: Api) -> Answer:
-    return api.ask_for_code("a@example.com", "login")
+    # Made without a request, for its limit may be what is away.
+    captcha = {"id": api.container.identity.captchas.issue().id, "answer": "42"}
+    body = {"recipient": "a@example.com", "purpose": "login", "captcha": captcha}
+    return api.post("/verification-codes", body)
 
 
 def test_every_rate_of_a_list_holds_and_the_longest_wait_is_told(api: Api, clock: ManualClock) -> None:
@@ -59,6 +68,21 @@ def test_every_rate_of_a_list_holds_and_the_longest_wait_is_told(api: Api, clock
     assert refused.headers["Retry-After"] == str(3600 - 60)
     clock.advance(HOUR)
     assert log_in(api).status_code == 401
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "status", "limit"),
+    [("/captchas", {}, 201, 20), ("/password-strength", {"password": "Wrong1Password"}, 200, 3)],
+)
+def test_what_costs_the_server_something_nobody_gets_without_end(
+    api: Api, clock: ManualClock, path: str, body: dict[str, str], status: int, limit: int
+) -> None:
+    assert [api.post(path, body).status_code for _ in range(limit)] == [status] * limit
+    refused = api.post(path, body)
+    assert (refused.status_code, error_code(refused)) == (429, "error.too-many-requests")
+    assert refused.headers["Retry-After"] == "60"
+    clock.advance(MINUTE)
+    assert api.post(path, body).status_code == status
 
 
 def test_each_address_has_a_limit_of_its_own(api: Api) -> None:
@@ -171,13 +195,13 @@ class TestRedis:
 
     @pytest.mark.parametrize("trouble", ["kill", "hang"])
     @pytest.mark.parametrize("was_used", [True, False])
-    def test_when_it_is_away_logins_questions_and_codes_are_refused_soon(
+    def test_when_it_is_away_all_that_is_limited_is_refused_soon(
         self, api: Api, redis: RedisServer, trouble: str, was_used: bool
     ) -> None:
         if was_used:
             assert log_in(api).status_code == 401
         getattr(redis, trouble)()
-        for send in (log_in, ask, ask_for_code):
+        for send in (log_in, ask, ask_for_captcha, ask_for_code):
             began = time.monotonic()
             response = send(api)
             assert time.monotonic() - began < SOON_SECONDS

@@ -48,6 +48,7 @@ CHANGES = {
 LIMITS = """
 [limits]
 login_per_address = ["1000000/hour"]
+captchas_per_address = ["1000000/hour"]
 code_per_recipient = ["1000000/hour"]
 """
 

@@ -137,6 +137,8 @@ def _request_limits(app: Flask, container: Container) -> RequestLimits:
     by_name = {
         "login_per_address": settings.login_per_address,
         "available_per_address": settings.available_per_address,
+        "captchas_per_address": settings.captchas_per_address,
+        "strength_per_address": settings.strength_per_address,
     }
     limits = RequestLimits(app, base.counting_place, by_name, base.keys, base.clock)
     provide(app, RequestLimits, limits)

@@ -196,7 +196,12 @@ def reset_password(credential: str, body: Json) -> dict[str, bool]:
 
 
 @blueprint.operation(
-    "POST", "/password-strength", access=Access.PUBLIC, body=PasswordSchema, returns=StrengthSchema
+    "POST",
+    "/password-strength",
+    access=Access.PUBLIC,
+    body=PasswordSchema,
+    returns=StrengthSchema,
+    limit="strength_per_address",
 )
 def judge_password(body: Json) -> Json:
     """Get a hint how hard a password is to guess."""

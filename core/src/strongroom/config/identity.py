@@ -119,6 +119,12 @@ class LimitsSettings:
     available_per_address: tuple[Rate, ...] = option(
         rates("60/hour"), help="Questions whether a credential is free; past it a captcha is asked."
     )
+    captchas_per_address: tuple[Rate, ...] = option(
+        rates("600/hour"), help="Captchas made for one address."
+    )
+    strength_per_address: tuple[Rate, ...] = option(
+        rates("1200/hour"), help="Passwords judged for one address, as they are typed."
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ blueprint = Blueprint("verification", __name__, description="Show that you are a
     body=CaptchaRequestSchema,
     returns=IssuedCaptchaSchema,
     status=201,
+    limit="captchas_per_address",
 )
 def create_captcha(**_: Any) -> IssuedCaptcha:
     """Get a puzzle, whose answer is good for one use within a few minutes."""
