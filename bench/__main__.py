@@ -15,6 +15,7 @@ from bench import (
     lists,
     login,
     pages,
+    remote_bundles,
     startup,
     transfer,
     uploads,
@@ -34,6 +35,7 @@ BENCHES: Final[dict[str, Bench]] = {
     "downloads": downloads.measure,
     "transfer": transfer.measure,
     "bundles": bundles.measure,
+    "remote-bundles": remote_bundles.measure,
     "startup": startup.measure,
     "lists": lists.measure,
 }

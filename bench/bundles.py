@@ -29,7 +29,7 @@ def measure(plan: Plan) -> list[Row]:
     """Measure the speed of a bundle and the memory that it takes; without `zip`, beside nothing."""
     with TemporaryDirectory() as folder, strongroom(Path(folder)) as server:
         files = Path(folder) / "bundled"
-        bundle = _bundle_of_new_files(server, files, plan.bundled)
+        bundle = bundle_of_new_files(server, files, plan.bundled)
         contenders: list[Callable[[], Sample]] = [bundle]
         if program := shutil.which("zip"):
             contenders.append(lambda: _zip(program, files))
@@ -42,7 +42,7 @@ def measure(plan: Plan) -> list[Row]:
     ]
 
 
-def _bundle_of_new_files(server: Server, folder: Path, count: int) -> Callable[[], Sample]:
+def bundle_of_new_files(server: Server, folder: Path, count: int) -> Callable[[], Sample]:
     """Make the files, here and at the server, and return what downloads them as one."""
     client = Client(server)
     folders = client.files.removesuffix("files") + "folders"

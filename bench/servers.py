@@ -1,6 +1,7 @@
 """Servers that are measured: Strongroom, and a bare Flask route served the same way."""
 
 import http.client
+import json
 import os
 import random
 import signal
@@ -31,7 +32,7 @@ port = {port}
 workers = 2
 data_dir = "{folder}/data"
 [plugins]
-enabled = ["storage_local"]
+enabled = {plugins}
 [storages.main]
 backend = "local"
 root = "{folder}/files"
@@ -74,16 +75,23 @@ class Server:
 
 
 @contextmanager
-def strongroom(folder: Path, extra: str = "", *, downloads: str = "server") -> Iterator[Server]:
+def strongroom(
+    folder: Path,
+    extra: str = "",
+    *,
+    downloads: str = "server",
+    plugins: Sequence[str] = ("storage_local", "login_sms"),
+) -> Iterator[Server]:
     """Run Strongroom, with all that it keeps in a folder, until the block ends.
 
     Args:
         folder: an empty folder.
         extra: more of the configuration, in TOML.
         downloads: who gives files out.
+        plugins: which are enabled.
     """
     port = free_port()
-    config = _write_config(folder / "strongroom.toml", port, downloads)
+    config = _write_config(folder / "strongroom.toml", port, downloads, plugins)
     config.write_text(config.read_text() + extra)
     with running([STRONGROOM, "serve", "--config", str(config)], port, config) as server:
         yield server
@@ -99,9 +107,11 @@ def bare_flask(folder: Path) -> Iterator[Server]:
         yield server
 
 
-def _write_config(path: Path, port: int, downloads: str = "server") -> Path:
+def _write_config(
+    path: Path, port: int, downloads: str = "server", plugins: Sequence[str] = ("storage_local",)
+) -> Path:
     values = {"host": HOST, "port": port, "folder": path.parent, "bcrypt_cost": BCRYPT_COST}
-    text = CONFIG.format(**values, downloads=downloads)
+    text = CONFIG.format(**values, downloads=downloads, plugins=json.dumps(plugins))
     path.write_text(text)
     return path
 

@@ -83,9 +83,9 @@ def measure(plan: Plan) -> list[Row]:
 
 
 @contextmanager
-def stub_s3() -> Iterator[tuple[str, Drain]]:
+def stub_s3(wait_milliseconds: int = 0) -> Iterator[tuple[str, Drain]]:
     """Run the server that does nothing; yield its URL, and what tells how many requests came."""
-    command = [sys.executable, "-m", "bench.stub_s3"]
+    command = [sys.executable, "-m", "bench.stub_s3", str(wait_milliseconds)]
     with subprocess.Popen(  # noqa: S603  a command of our own
         command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as server:
@@ -142,7 +142,7 @@ class _Sides:
 
     def __init__(self, backend: S3Backend, endpoint: str, path: Path) -> None:
         self._store = Store("bench", backend, SystemClock())
-        self._client = _boto3_client(endpoint)
+        self._client = boto3_client(endpoint)
         self._path = path
         self._size = path.stat().st_size
 
@@ -204,7 +204,8 @@ def _read(
         return sum(map(len, chunks))
 
 
-def _boto3_client(endpoint: str) -> Any:
+def boto3_client(endpoint: str) -> Any:
+    """Return a client of S3 that does what it does by default."""
     from boto3.session import Session  # type: ignore[import-untyped]  # it has no types
 
     return Session().client(

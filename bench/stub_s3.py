@@ -1,6 +1,7 @@
 """``python -m bench.stub_s3``: an S3 server that keeps sizes alone, and takes next to no time.
 
-What is between two figures taken against it is the clients' own work. Objects are zeros; a key that ends
+What is between two figures taken against it is the clients' own work. Told so, it lets its answers wait
+for as many milliseconds, as a store does that is elsewhere. Objects are zeros; a key that ends
 in ``zeros-N`` has N of them without having been stored. It prints its port, counts requests by method at
 ``/requests``, and ends when its input does.
 """
@@ -10,6 +11,7 @@ import re
 import sys
 import tempfile
 import threading
+import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Final
 from urllib.parse import urlsplit
@@ -28,8 +30,9 @@ class StubS3(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self) -> None:
+    def __init__(self, wait_seconds: float = 0.0) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
+        self.wait_seconds = wait_seconds
         self.sizes: dict[str, int] = {}
         self.lock = threading.Lock()
         self.requests: list[str] = []
@@ -55,6 +58,7 @@ class Handler(BaseHTTPRequestHandler):
             self.server.requests.clear()
             return
         self.server.requests.append(self.command)
+        time.sleep(self.server.wait_seconds)
         size = self.server.size(urlsplit(self.path).path)
         if size is None:
             self._answer(404, b"<Error><Code>NoSuchKey</Code></Error>")
@@ -129,7 +133,7 @@ class Handler(BaseHTTPRequestHandler):
 
 
 if __name__ == "__main__":
-    server = StubS3()
+    server = StubS3(float(sys.argv[1]) / 1000 if len(sys.argv) > 1 else 0.0)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     print(server.server_port, flush=True)
     sys.stdin.read()

@@ -17,6 +17,7 @@ from bench import (
     login,
     nginx,
     pages,
+    remote_bundles,
     startup,
     transfer,
     uploads,
@@ -179,6 +180,13 @@ def test_a_bundle_is_compared_with_zip_and_weighed() -> None:
     assert (speed.ratio is not None) == (shutil.which("zip") is not None)
 
 
+def test_a_bundle_of_what_lies_elsewhere_is_compared_with_boto3_and_weighed() -> None:
+    speed, memory = remote_bundles.measure(TINY)
+    assert (speed.unit, memory.unit, memory.limit) == ("MiB/s", "MiB", None)
+    assert speed.ratio is not None
+    assert speed.ratio.low > 0
+
+
 def test_transfers_are_compared_with_a_copy_a_hash_and_the_peer_and_weighed() -> None:
     rows = transfer.measure(TINY)
     assert [row.unit for row in rows] == ["MiB/s"] * 5 + ["MiB"] * 3
@@ -187,7 +195,7 @@ def test_transfers_are_compared_with_a_copy_a_hash_and_the_peer_and_weighed() ->
 
 
 def test_every_bench_has_its_name() -> None:
-    names = "uploads login busy details pages downloads transfer bundles startup lists"
+    names = "uploads login busy details pages downloads transfer bundles remote-bundles startup lists"
     assert list(BENCHES) == names.split()
 
 

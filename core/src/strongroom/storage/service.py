@@ -30,6 +30,7 @@ from strongroom.errors import NotFound
 from strongroom.plugin_api.storage import (
     ByteSource,
     ByteStream,
+    LocalPaths,
     ObjectNotFound,
     StorageError,
     StorageUnavailable,
@@ -231,6 +232,10 @@ class BlobService:
         """Return where bytes lie that are there, for a query to be joined by ``key``."""
         columns = (blobs.c.key, blobs.c.storage, blobs.c.object_key)
         return select(*columns).where(blobs.c.state != BlobState.DISCARDED.value).subquery()
+
+    def is_near(self, place: Place) -> bool:
+        """Return whether bytes lie on this machine, where nobody waits for them."""
+        return isinstance(self.storages[place.storage].backend, LocalPaths)
 
     def open(self, key: str, start: int, length: int, *, place: Place | None = None) -> ByteStream:
         """Open a range of bytes that are stored, wherever they are being moved meanwhile.

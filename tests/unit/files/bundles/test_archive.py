@@ -32,7 +32,8 @@ ZEROS = bytes(256 * 1024)
 class Store:
     """Contents by key; a number stands for so many zeros."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, near: bool = True) -> None:
+        self._near = near
         self.contents: dict[str, bytes | int] = {}
         self.manifest = Manifest()
 
@@ -53,6 +54,9 @@ class Store:
         assert place == Place("main", key)
         content = self.contents[key]
         yield zeros(length) if isinstance(content, int) else iter([content[start : start + length]])
+
+    def is_near(self, place: Place) -> bool:
+        return self._near
 
     def places(self, keys: Sequence[str]) -> dict[str, Place]:
         return {key: Place("main", key) for key in keys}
@@ -107,9 +111,9 @@ class Seekable(io.RawIOBase):
         return content
 
 
-@pytest.fixture
-def store() -> Iterator[Store]:
-    store = Store()
+@pytest.fixture(params=[True, False], ids=["near", "elsewhere"])
+def store(request: pytest.FixtureRequest) -> Iterator[Store]:
+    store = Store(near=request.param)
     yield store
     store.manifest.close()
 
@@ -137,9 +141,9 @@ def test_an_archive_of_nothing_is_one(store: Store) -> None:
 
 
 @settings(deadline=None)
-@given(st.data())
-def test_any_range_is_that_of_the_whole(data: st.DataObject) -> None:
-    store = Store()
+@given(st.data(), st.booleans())
+def test_any_range_is_that_of_the_whole(data: st.DataObject, near: bool) -> None:
+    store = Store(near=near)
     with closing(store.manifest):
         for number, content in enumerate(data.draw(st.lists(st.binary(max_size=50), max_size=5))):
             store.add(f"{number}", content)

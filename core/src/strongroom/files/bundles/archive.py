@@ -1,10 +1,11 @@
 """The bytes of a bundle, from any byte to any other."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from itertools import islice
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
+from strongroom.files.bundles.ahead import work_ahead
 from strongroom.files.bundles.layout import central_header, local_header, local_length
 from strongroom.files.bundles.manifest import Item, Manifest
 from strongroom.plugin_api.storage import ByteStream, StorageError
@@ -13,6 +14,9 @@ from strongroom.storage.models import Place
 CHUNK_SIZE: Final = 128 * 1024
 
 _LOOKED_UP_AT_ONCE: Final = 256
+
+_READ_AT_ONCE: Final = 1024 * 1024
+"""Bytes of the largest content that is read before its turn; what is larger takes its time anyway."""
 
 
 class ByteStore(Protocol):
@@ -23,6 +27,9 @@ class ByteStore(Protocol):
 
     def open(self, key: str, start: int, length: int, *, place: Place | None = None) -> ByteStream:
         """Open a range of bytes; where they were a moment ago saves looking."""
+
+    def is_near(self, place: Place) -> bool:
+        """Return whether bytes lie where nobody waits for them."""
 
 
 class Archive:
@@ -40,9 +47,10 @@ class Archive:
     @contextmanager
     def open(self, start: int, length: int) -> Iterator[Iterator[bytes]]:
         """Open it from a byte, for a number of bytes; one reader at a time."""
-        yield _gathered(self._bytes(start, start + length))
+        with closing(self._bytes(start, start + length)) as pieces:
+            yield _gathered(pieces)
 
-    def _bytes(self, start: int, stop: int) -> Iterator[bytes]:
+    def _bytes(self, start: int, stop: int) -> Generator[bytes]:
         directory = self._manifest.content_size
         if start < directory:
             yield from self._contents(start, min(stop, directory))
@@ -51,11 +59,22 @@ class Archive:
             yield from _cut(self._directory(), max(0, start - directory), stop - directory)
 
     def _contents(self, start: int, stop: int) -> Iterator[bytes]:
-        parts = self._overlapping(start, stop)
-        while batch := list(islice(parts, _LOOKED_UP_AT_ONCE)):
+        parts = self._parts(start, stop)
+        with closing(work_ahead(parts, self._is_worth_a_thread, self._read)) as passing:
+            for part, early in passing:
+                yield part.header
+                if part.length:
+                    yield from _whole(part, early.result()) if early else self._streamed(part)
+
+    def _parts(self, start: int, stop: int) -> Iterator["_Part"]:
+        """Yield the parts of items that lie between, with the places of their contents."""
+        items = self._overlapping(start, stop)
+        while batch := list(islice(items, _LOOKED_UP_AT_ONCE)):
             places = self._store.places([item.key for item, _, _ in batch if item.key])
             for item, first, last in batch:
-                yield from self._item(item, first, last, places.get(item.key))
+                header = local_header(item.entry)
+                begin, end = max(0, first - len(header)), max(0, last - len(header))
+                yield _Part(item.key, header[first:last], begin, end - begin, places.get(item.key))
 
     def _overlapping(self, start: int, stop: int) -> Iterator[tuple[Item, int, int]]:
         """Yield each item that has bytes between, and which of its own these are."""
@@ -68,21 +87,17 @@ class Archive:
             if offset >= stop:
                 return
 
-    def _item(self, item: Item, start: int, stop: int, place: Place | None) -> Iterator[bytes]:
-        header = local_header(item.entry)
-        yield header[start:stop]
-        first, last = max(0, start - len(header)), stop - len(header)
-        if last > first:
-            yield from self._content(item, first, last - first, place)
+    def _is_worth_a_thread(self, part: "_Part") -> bool:
+        is_small = 0 < part.length <= _READ_AT_ONCE
+        return is_small and part.place is not None and not self._store.is_near(part.place)
 
-    def _content(self, item: Item, start: int, length: int, place: Place | None) -> Iterator[bytes]:
-        missing = length
-        with self._store.open(item.key, start, length, place=place) as chunks:
-            for chunk in chunks:
-                missing -= len(chunk)
-                yield chunk
-        if missing:
-            raise StorageError(f"{item.key} is not as long as it was")
+    def _read(self, part: "_Part") -> list[bytes]:
+        with self._store.open(part.key, part.start, part.length, place=part.place) as chunks:
+            return list(chunks)
+
+    def _streamed(self, part: "_Part") -> Iterator[bytes]:
+        with self._store.open(part.key, part.start, part.length, place=part.place) as chunks:
+            yield from _whole(part, chunks)
 
     def _directory(self) -> Iterator[bytes]:
         offset = 0
@@ -90,6 +105,28 @@ class Archive:
             yield central_header(item.entry, offset)
             offset += local_length(item.entry) + item.entry.size
         yield self._manifest.end
+
+
+class _Part(NamedTuple):
+    """What lies between of one item: of its header, and ``length`` bytes of its content.
+
+    ``key`` and ``place`` say where the content is; there are very many, so this is as slim as it can be.
+    """
+
+    key: str
+    header: bytes
+    start: int
+    length: int
+    place: Place | None
+
+
+def _whole(part: _Part, chunks: Iterable[bytes]) -> Iterator[bytes]:
+    missing = part.length
+    for chunk in chunks:
+        missing -= len(chunk)
+        yield chunk
+    if missing:
+        raise StorageError(f"{part.key} is not as long as it was")
 
 
 def _cut(pieces: Iterable[bytes], start: int, stop: int) -> Iterator[bytes]:

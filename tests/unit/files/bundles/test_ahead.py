@@ -1,0 +1,65 @@
+"""Work that is done before its turn."""
+
+import threading
+from contextlib import closing
+
+import pytest
+
+from strongroom.files.bundles.ahead import AHEAD, IN_FLIGHT, work_ahead
+
+PATIENCE = 30
+
+
+def test_what_is_worked_on_early_comes_in_its_order() -> None:
+    passing = work_ahead(range(20), lambda number: number % 3 == 0, lambda number: number * 10)
+    passed = [(item, early and early.result()) for item, early in passing]
+    assert passed == [(item, None if item % 3 else item * 10) for item in range(20)]
+
+
+def test_as_many_as_may_are_worked_on_at_once() -> None:
+    # It is passed by all of them together alone.
+    together = threading.Barrier(IN_FLIGHT)
+    with closing(
+        work_ahead(range(IN_FLIGHT * 3), lambda _: True, lambda _: together.wait(PATIENCE))
+    ) as passing:
+        assert len([early.result() for _, early in passing if early]) == IN_FLIGHT * 3
+
+
+def test_few_are_taken_before_their_turn() -> None:
+    numbers = iter(range(100))
+    with closing(work_ahead(numbers, lambda _: True, str)) as passing:
+        next(passing)
+        assert next(numbers) == AHEAD + 1
+
+
+def test_whoever_stops_has_no_more_done() -> None:
+    begun: list[int] = []
+    held = threading.Event()
+
+    def work(number: int) -> None:
+        begun.append(number)
+        held.wait(PATIENCE)
+
+    passing = work_ahead(range(100), lambda _: True, work)
+    next(passing)
+    passing.close()
+    held.set()
+    assert len(begun) <= IN_FLIGHT
+
+
+def test_what_fails_fails_in_its_turn() -> None:
+    def work(number: int) -> float:
+        return 1 / (number - 2)
+
+    with closing(work_ahead(range(5), lambda _: True, work)) as passing:
+        assert [next(passing)[0] for _ in range(2)] == [0, 1]
+        _, early = next(passing)
+        assert early is not None
+        with pytest.raises(ZeroDivisionError):
+            early.result()
+
+
+def test_without_work_there_are_no_threads() -> None:
+    before = threading.active_count()
+    for _ in work_ahead(range(50), lambda _: False, str):
+        assert threading.active_count() == before
