@@ -10,7 +10,7 @@ from typing import Any
 
 import bcrypt
 import pytest
-from sqlalchemy import event, update
+from sqlalchemy import Engine, event, update
 from tests.support.api import PASSWORD, Answer, Api
 from tests.support.timing import busy_wait, differences, differs
 
@@ -175,18 +175,24 @@ class QuietSender:
         """Send it nowhere."""
 
 
-def transactions(api: Api, action: Callable[[], object]) -> Counter[str]:
+def transactions(action: Callable[[], object]) -> Counter[str]:
     """Return how often a request began, committed and rolled back; what others do is not counted."""
     counted: Counter[str] = Counter()
     here = get_ident()
 
-    def count(name: str) -> None:
-        counted[name] += get_ident() == here
+    def counting_as(name: str) -> Callable[[object], None]:
+        def count(_: object) -> None:
+            counted[name] += get_ident() == here
 
-    engine = api.container.database.engine
-    for name in ("begin", "commit", "rollback"):
-        event.listen(engine, name, lambda _, name=name: count(name))
+        return count
+
+    # Of all engines, for what need not be durable has one of its own.
+    listeners = [(name, counting_as(name)) for name in ("begin", "commit", "rollback")]
+    for name, listener in listeners:
+        event.listen(Engine, name, listener)
     action()
+    for name, listener in listeners:
+        event.remove(Engine, name, listener)
     assert counted["begin"] > 0
     return Counter(counted)
 
@@ -209,19 +215,23 @@ class TestTiming:
             yield pool
 
     @pytest.fixture(autouse=True)
-    def no_disk(self, api: Api) -> None:
+    def no_disk(self, api: Api) -> Iterator[None]:
         """What is slow and uneven is the disk; it is left out here, and its use is counted instead."""
-        engine = api.container.database.engine
-        event.listen(engine, "connect", lambda opened, _: opened.execute("PRAGMA synchronous = OFF"))
-        engine.dispose()
+
+        def leave_out(connection: Any, _: object) -> None:
+            connection.execute("PRAGMA synchronous = OFF")
+
+        event.listen(Engine, "connect", leave_out)
+        # What is open already is opened anew.
+        api.container.database.close()
+        yield
+        event.remove(Engine, "connect", leave_out)
 
     @pytest.mark.parametrize("ask", [log_in, reset, ask_for_code, is_available])
     def test_known_and_unknown_cost_as_many_transactions(
         self, api: Api, pool: ThreadPoolExecutor, ask: Ask
     ) -> None:
-        assert transactions(api, partial(ask, api, KNOWN)) == transactions(
-            api, partial(ask, api, UNKNOWN)
-        )
+        assert transactions(partial(ask, api, KNOWN)) == transactions(partial(ask, api, UNKNOWN))
 
     @pytest.mark.parametrize("ask", [log_in, reset, is_available])
     def test_time_does_not_tell_known_from_unknown(

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import event
+from sqlalchemy import Engine, event
 from tests.support.api import Answer, Api, Json, Person, error_code
 from tests.support.databases import SqliteDatabases
 
@@ -66,17 +66,17 @@ class Site:
 @contextmanager
 def no_room(api: Api) -> Iterator[None]:
     """Let the database grow by a few pages, and no more, while the block lasts."""
-    engine = api.container.database.engine
+    database = api.container.database
 
     def limit(connection: Any, _record: Any) -> None:
         pages = connection.execute("PRAGMA page_count").fetchone()[0]
         connection.execute(f"PRAGMA max_page_count = {pages + 8}")
 
-    engine.dispose()
-    event.listen(engine, "connect", limit)
+    database.close()
+    event.listen(Engine, "connect", limit)
     yield
-    event.remove(engine, "connect", limit)
-    engine.dispose()
+    event.remove(Engine, "connect", limit)
+    database.close()
 
 
 @pytest.mark.parametrize("action", ["rename", "move", "delete", "upload"])
