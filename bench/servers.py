@@ -24,12 +24,13 @@ STOP_SECONDS: Final = 5
 ROOT: Final = Path(__file__).parents[1]
 STRONGROOM: Final = str(Path(sys.executable).with_name("strongroom"))
 BCRYPT_COST: Final = 10
+WORKERS: Final = 2
 
 CONFIG: Final = """
 [server]
 host = "{host}"
 port = {port}
-workers = 2
+workers = {workers}
 data_dir = "{folder}/data"
 [plugins]
 enabled = {plugins}
@@ -81,6 +82,7 @@ def strongroom(
     *,
     downloads: str = "server",
     plugins: Sequence[str] = ("storage_local", "login_sms"),
+    workers: int = WORKERS,
 ) -> Iterator[Server]:
     """Run Strongroom, with all that it keeps in a folder, until the block ends.
 
@@ -89,9 +91,11 @@ def strongroom(
         extra: more of the configuration, in TOML.
         downloads: who gives files out.
         plugins: which are enabled.
+        workers: how many processes serve.
     """
     port = free_port()
-    config = _write_config(folder / "strongroom.toml", port, downloads, plugins)
+    values = {"downloads": downloads, "plugins": json.dumps(plugins), "workers": workers}
+    config = _write_config(folder / "strongroom.toml", port, **values)
     config.write_text(config.read_text() + extra)
     with running([STRONGROOM, "serve", "--config", str(config)], port, config) as server:
         yield server
@@ -101,18 +105,16 @@ def strongroom(
 def bare_flask(folder: Path) -> Iterator[Server]:
     """Run a bare Flask route, on the same server with as many processes and threads."""
     port = free_port()
-    config = _write_config(folder / "bare_flask.toml", port)
+    values = {"downloads": "server", "plugins": "[]", "workers": WORKERS}
+    config = _write_config(folder / "bare_flask.toml", port, **values)
     command = [sys.executable, "-m", "bench.bare_flask", str(config)]
     with running(command, port, config) as server:
         yield server
 
 
-def _write_config(
-    path: Path, port: int, downloads: str = "server", plugins: Sequence[str] = ("storage_local",)
-) -> Path:
-    values = {"host": HOST, "port": port, "folder": path.parent, "bcrypt_cost": BCRYPT_COST}
-    text = CONFIG.format(**values, downloads=downloads, plugins=json.dumps(plugins))
-    path.write_text(text)
+def _write_config(path: Path, port: int, **values: object) -> Path:
+    alike = {"host": HOST, "port": port, "folder": path.parent, "bcrypt_cost": BCRYPT_COST}
+    path.write_text(CONFIG.format(**alike, **values))
     return path
 
 

@@ -18,6 +18,7 @@ from bench import (
     nginx,
     pages,
     remote_bundles,
+    scaling,
     startup,
     transfer,
     uploads,
@@ -187,6 +188,13 @@ def test_a_bundle_of_what_lies_elsewhere_is_compared_with_boto3_and_weighed() ->
     assert speed.ratio.low > 0
 
 
+def test_as_many_processes_as_cores_are_compared_with_one() -> None:
+    rate, cost = scaling.measure(TINY)
+    assert (rate.unit, cost.unit) == ("/s", "ms")
+    assert rate.ratio is not None
+    assert rate.ratio.low > 0
+
+
 def test_transfers_are_compared_with_a_copy_a_hash_and_the_peer_and_weighed() -> None:
     rows = transfer.measure(TINY)
     assert [row.unit for row in rows] == ["MiB/s"] * 5 + ["MiB"] * 3
@@ -195,8 +203,9 @@ def test_transfers_are_compared_with_a_copy_a_hash_and_the_peer_and_weighed() ->
 
 
 def test_every_bench_has_its_name() -> None:
-    names = "uploads login busy details pages downloads transfer bundles remote-bundles startup lists"
-    assert list(BENCHES) == names.split()
+    of_requests = "uploads login busy details scaling pages downloads"
+    of_servers = "transfer bundles remote-bundles startup lists"
+    assert list(BENCHES) == f"{of_requests} {of_servers}".split()
 
 
 def test_load_counts_every_answer(tmp_path: Path) -> None:
