@@ -25,11 +25,10 @@ serve: install ## Run a development server on http://127.0.0.1:8000
 	$(BIN)/strongroom serve
 
 # Tests start commands by the hundred, which would each compile everything anew where the
-# environment forbids Python to keep what it has compiled. Modules go in their order: those with the
-# fewest tests, which would come last, take longest.
+# environment forbids Python to keep what it has compiled.
 test: install ## Run all tests, on SQLite and on PostgreSQL
 	$(BIN)/python -m compileall -q core/src $(addsuffix /src,$(PLUGINS))
-	$(BIN)/pytest -n auto --dist loadscope --no-loadscope-reorder
+	$(BIN)/pytest -n auto --dist loadscope
 
 test-timing: install ## Show that no time tells who has an account; wants an idle machine
 	STRONGROOM_TEST_TIMING=1 $(BIN)/pytest tests/rest/test_enumeration.py
