@@ -6,7 +6,6 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from errno import EDQUOT, ENOSPC
-from io import FileIO
 from pathlib import Path
 
 from strongroom.plugin_api.storage import (
@@ -47,16 +46,17 @@ class LocalBackend(StorageBackend[LocalOptions], LocalPaths, ServerSideCopy):
 
     def put(self, key: str, source: ByteSource, *, size: int | None = None) -> int:
         self._require_room(size or 0)
-        folder, temporary = self.local_path(key).parent, self._incoming(key)
+        target = self.local_path(key)
+        temporary = _incoming(target)
         with _translated_errors():
-            self._ensure_folder(folder)
-            file = FileIO(temporary, "xb")
+            self._ensure_folder(target.parent)
+            file = temporary.open("xb", buffering=0)
         try:
             with file:
                 written = _write_all(file.fileno(), source)
-                self._publish(temporary, key, file.fileno())
+                _publish(temporary, target, file.fileno())
         except BaseException:
-            Path(temporary).unlink(missing_ok=True)
+            temporary.unlink(missing_ok=True)
             raise
         return written
 
@@ -69,10 +69,11 @@ class LocalBackend(StorageBackend[LocalOptions], LocalPaths, ServerSideCopy):
         return ObjectStat(key, status.st_size, status.st_mtime_ns // 1_000_000)
 
     def delete(self, key: str) -> None:
+        target = self.local_path(key)
         with _translated_errors():
-            self.local_path(key).unlink(missing_ok=True)
+            target.unlink(missing_ok=True)
             # What a crash left half written goes with the key that it was written for.
-            Path(self._incoming(key)).unlink(missing_ok=True)
+            _incoming(target).unlink(missing_ok=True)
 
     def scan(self, prefix: str = "") -> Iterator[ObjectStat]:
         for folder, subfolders, names in os.walk(self._root):
@@ -90,26 +91,9 @@ class LocalBackend(StorageBackend[LocalOptions], LocalPaths, ServerSideCopy):
         with _translated_errors(), self.local_path(source_key).open("rb") as source:
             self.put(target_key, source)
 
-    def _incoming(self, key: str) -> str:
-        """Return where an object is until it is whole: a rename within a folder takes least."""
-        folder, _, name = f"{self._root}/{key}".rpartition("/")
-        return f"{folder}/{INCOMING}{name}"
-
     def _require_room(self, size: int) -> None:
         if shutil.disk_usage(self._root).free - size < self.options.reserve_bytes:
             raise StorageFull(f"less than {self.options.reserve_bytes} bytes would stay free")
-
-    def _publish(self, temporary: str, key: str, descriptor: int) -> None:
-        target = self.local_path(key)
-        with _translated_errors():
-            os.rename(temporary, target)  # noqa: PTH104  a path made of a text takes longer
-            try:
-                # Renamed first, so that a file system with a journal commits name and bytes at once.
-                os.fsync(descriptor)
-                _sync_folder(target.parent)
-            except BaseException:
-                target.unlink(missing_ok=True)
-                raise
 
     def _ensure_folder(self, folder: Path) -> None:
         """Make a folder durably: a rename into it survives a crash only if the folder does.
@@ -154,6 +138,23 @@ class _Reader:
             return os.pread(self._descriptor, size, offset)
         except OSError as error:
             raise _translated(error) from error
+
+
+def _incoming(target: Path) -> Path:
+    """Return where an object is until it is whole: a rename within a folder takes least."""
+    return target.with_name(f"{INCOMING}{target.name}")
+
+
+def _publish(temporary: Path, target: Path, descriptor: int) -> None:
+    with _translated_errors():
+        temporary.rename(target)
+        try:
+            # Renamed first, so that a file system with a journal commits name and bytes at once.
+            os.fsync(descriptor)
+            _sync_folder(target.parent)
+        except BaseException:
+            target.unlink(missing_ok=True)
+            raise
 
 
 def _may_hold(folder: str, prefix: str) -> bool:
