@@ -32,6 +32,7 @@ _CHUNKED: Final = re.compile(rb"\r\ntransfer-encoding: *chunked", re.IGNORECASE)
 _LAST_CHUNK: Final = b"0\r\n\r\n"
 _SUCCESS: Final = re.compile(rb"HTTP/1\.[01] 20[016] ")
 _RECEIVE_BYTES: Final = 256 * 1024
+_FEWEST_LATENCIES: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,13 +119,16 @@ def generate(server: Server, request: bytes | MakeRequest, *, clients: int, seco
 def latencies(server: Server, request: bytes, *, seconds: float) -> list[float]:
     """Let one client send a request again and again, and return the seconds that each answer took.
 
+    It goes on past its time until there are two, since fewer have no percentiles.
+
     Raises:
         RuntimeError: an answer is no success.
         TimeoutError: the server does not answer.
     """
-    taken, deadline = [], time.perf_counter() + seconds
+    taken: list[float] = []
+    deadline = time.perf_counter() + seconds
     with _Client(server.port, lambda: request) as client:
-        while (sent := time.perf_counter()) < deadline:
+        while (sent := time.perf_counter()) < deadline or len(taken) < _FEWEST_LATENCIES:
             client.send()
             while not client.receive():
                 pass

@@ -27,7 +27,7 @@ from bench.__main__ import BENCHES, Bench
 from bench.client import Client
 from bench.forms import raw_headers
 from bench.harness import MEBIBYTE, Limit, Plan, Row, Spread, interleave
-from bench.load import Load, build_request, compare, generate
+from bench.load import Load, build_request, compare, generate, latencies
 from bench.report import as_json, markdown, table
 from bench.servers import bare_flask, strongroom
 from bench.usage import forget_peak, peak_bytes, processes, processor_seconds, resident_bytes
@@ -212,6 +212,13 @@ def test_load_counts_every_answer(tmp_path: Path) -> None:
     with bare_flask(tmp_path) as server:
         load = generate(server, build_request("GET", "/", {}), clients=3, seconds=0)
     assert load.answers == 3
+
+
+def test_latencies_are_enough_for_a_percentile_however_slow_the_answers(tmp_path: Path) -> None:
+    with bare_flask(tmp_path) as server:
+        taken = latencies(server, build_request("GET", "/", {}), seconds=0)
+    assert len(taken) == 2
+    assert min(taken) > 0
 
 
 def test_load_refuses_any_answer_but_success(tmp_path: Path) -> None:
