@@ -54,8 +54,9 @@ class Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         """Give zeros."""
         if self.path == "/requests":
-            self._answer(200, "\n".join(self.server.requests).encode())
-            self.server.requests.clear()
+            # Taken out before the answer: whoever has read that may send the next at once.
+            arrived, self.server.requests = self.server.requests, []
+            self._answer(200, "\n".join(arrived).encode())
             return
         self.server.requests.append(self.command)
         time.sleep(self.server.wait_seconds)
