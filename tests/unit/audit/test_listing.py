@@ -4,16 +4,19 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from sqlalchemy import event
+from sqlalchemy import event, insert
 from tests.unit.audit.conftest import Record
 
 from strongroom.audit.listing import AuditFilter, AuditListing
+from strongroom.audit.models import audit_events
 from strongroom.database import Database
 from strongroom.paging import Paging
 from strongroom.testing.clock import SECOND, ManualClock
 from strongroom.users.service import UserService
 
 Statement = tuple[str, Any]
+
+OTHERS = 5000
 
 
 @pytest.fixture
@@ -34,12 +37,20 @@ def statements(database: Database) -> Iterator[list[Statement]]:
     event.remove(database.engine, "before_cursor_execute", note)
 
 
+def add_others(database: Database, first: int, at: int) -> None:
+    """Add as many records as make it worth while to look for an index, none before a time."""
+    alike = {"action": "login", "outcome": "success", "details": {}, "hash": "0" * 64}
+    rows = [{"sequence": first + n, "at": at + n * SECOND, **alike} for n in range(OTHERS)]
+    with database.write() as connection:
+        connection.execute(insert(audit_events), rows)
+        connection.exec_driver_sql("ANALYZE audit_events")
+
+
 def plan_of(database: Database, statement: Statement) -> str:
-    """Return how the database would find it, were there many records."""
+    """Return how the database finds it."""
     text, parameters = statement
     with database.read() as connection:
         if connection.dialect.name == "postgresql":
-            connection.exec_driver_sql("SET LOCAL enable_seqscan = off")
             rows = connection.exec_driver_sql(f"EXPLAIN {text}", parameters)
             return "\n".join(row[0] for row in rows)
         rows = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {text}", parameters)
@@ -55,6 +66,7 @@ def test_a_page_of_a_time_is_read_off_one_index_in_its_order(
 ) -> None:
     began = clock.now()
     record(20)
+    add_others(database, 21, clock.now())
     wanted = AuditFilter(since=began + 5 * SECOND, until=began + 15 * SECOND)
     statements.clear()
     page, _ = listing.page(wanted, Paging(number=2, size=4))
