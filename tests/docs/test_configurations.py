@@ -7,7 +7,7 @@ from textwrap import dedent
 
 import pytest
 from tests.e2e.distributions import install
-from tests.support.server import run_command
+from tests.support.commands import run_command
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples/storage_network_folder/src/strongroom_storage_network_folder/plugin.py"

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 from ruamel.yaml import YAML
+from tests.support.commands import run_command
 from tests.support.nginx import PRODUCTION, nginx_before
-from tests.support.server import free_port, run_command
+from tests.support.server import free_port
 
 from strongroom.authorizations.key_file import create_key_file
 

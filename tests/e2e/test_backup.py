@@ -19,8 +19,9 @@ from strongroom.config import load
 from strongroom.files.models import nodes
 from strongroom.storage.models import BlobState, blobs
 from tests.e2e.client import Client
+from tests.support.commands import run_command
 from tests.support.databases import PostgresqlDatabases, SqliteDatabases
-from tests.support.server import Server, run_command, serving, write_config
+from tests.support.server import Server, serving, write_config
 
 BACKUPS = int(os.environ.get("STRONGROOM_TEST_BACKUPS", "2"))
 WRITERS = 4

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
+from tests.support.commands import run_command
 from tests.support.mail import MailServer
 from tests.support.outbox import messages_in
-from tests.support.server import free_port, run_command, write_config
+from tests.support.server import free_port, write_config
 
 SMTP = """
 [messages]

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.client import Client
-from tests.support.server import free_port, run_command, serving
+from tests.support.commands import run_command
+from tests.support.server import free_port, serving
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "storage_network_folder"
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import ExitStack
-from pathlib import Path
+from itertools import count
 
 import pytest
 
@@ -10,10 +10,13 @@ from tests.e2e.client import Client
 from tests.support.server import Server, free_port, serving, write_config
 
 
-@pytest.fixture
-def servers(tmp_path: Path, database_url: str) -> Iterator[tuple[Server, Server]]:
+@pytest.fixture(scope="module")
+def servers(
+    tmp_path_factory: pytest.TempPathFactory, shared_database_url: str
+) -> Iterator[tuple[Server, Server]]:
     """Two server processes with the same database, keys and files."""
-    first, second = write_config(tmp_path, database_url), tmp_path / "second.toml"
+    folder = tmp_path_factory.mktemp("servers")
+    first, second = write_config(folder, shared_database_url), folder / "second.toml"
     alike = '[server]\nworkers = 1\npublic_url = "https://files.example.com"'
     first.write_text(first.read_text().replace("[server]", alike))
     port = next(line for line in first.read_text().splitlines() if line.startswith("port"))
@@ -21,9 +24,11 @@ def servers(tmp_path: Path, database_url: str) -> Iterator[tuple[Server, Server]
     with ExitStack() as stack:
         one, other = (stack.enter_context(serving(config)) for config in (first, second))
         one.create_user("alice@example.com")
-        one.create_user("bob@example.com")
         one.create_user("root@example.com", "Correct1Horse", "--admin")
         yield one, other
+
+
+_numbers = count()
 
 
 class Scene:
@@ -33,7 +38,9 @@ class Scene:
         changing, self.asked = servers
         self.alice = Client.logged_in(changing.url, "alice@example.com")
         self.root = Client.logged_in(changing.url, "root@example.com")
-        self.bob = Client.logged_in(changing.url, "bob@example.com")
+        bob = f"bob{next(_numbers)}@example.com"
+        changing.create_user(bob)
+        self.bob = Client.logged_in(changing.url, bob)
         self.bob_id = self.bob.expect(200, "GET", "/users/me").json()["id"]
         self.tenant = self.alice.make_tenant("Acme")
         member = f"{self.tenant}/members/{self.bob_id}"
@@ -69,8 +76,8 @@ def test_a_suspended_user_is_refused(scene: Scene) -> None:
     assert scene.seen() == {401}
 
 
-def test_a_token_whose_key_was_taken_out_is_refused(scene: Scene, tmp_path: Path) -> None:
-    (keys,) = (tmp_path / "data").glob("*keys*.json")
+def test_a_token_whose_key_was_taken_out_is_refused(scene: Scene) -> None:
+    (keys,) = (scene.asked.config.parent / "data").glob("*keys*.json")
     keys.unlink()
     scene.asked.command("keys", "rotate")
     assert scene.seen() == {401}

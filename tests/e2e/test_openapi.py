@@ -14,7 +14,8 @@ import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from tests.e2e.client import Client
-from tests.support.server import Server, run_command, serving, write_config
+from tests.support.commands import run_command
+from tests.support.server import Server, serving, write_config
 
 Json = dict[str, Any]
 

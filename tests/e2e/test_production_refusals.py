@@ -12,7 +12,8 @@ from joserfc.jwk import RSAKey
 
 import strongroom.storage
 from strongroom.authorizations.key_file import create_key_file
-from tests.support.server import free_port, run_command, serving
+from tests.support.commands import run_command
+from tests.support.server import free_port, serving
 
 CONFIG = """\
 [server]

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect, sync_playwright
 
+from tests.support.commands import run_command
 from tests.support.http import Caller, at_once
-from tests.support.server import Server, run_command, serving, write_config
+from tests.support.server import Server, serving, write_config
 
 CHROMIUM = Path("/usr/bin/chromium")
 EMAIL, PASSWORD = "root@example.com", "Correct1Horse"

@@ -9,7 +9,8 @@ import pytest
 
 from tests.e2e.client import Client
 from tests.e2e.distributions import install
-from tests.support.server import free_port, run_command, serving
+from tests.support.commands import run_command
+from tests.support.server import free_port, serving
 
 CONFIG = """\
 [server]

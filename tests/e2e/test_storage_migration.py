@@ -23,7 +23,8 @@ from strongroom.storage.models import BlobState, blobs
 from strongroom.storage.removal import ABANDONED_AFTER
 from strongroom.testing.clock import ManualClock
 from tests.e2e.client import Client
-from tests.support.server import STRONGROOM, Server, run_command, serving, write_config
+from tests.support.commands import run_command
+from tests.support.server import STRONGROOM, Server, serving, write_config
 from tests.support.stores import oss_store, s3_store
 
 logger = logging.getLogger(__name__)

@@ -69,18 +69,20 @@ class Node:
         return self.send("GET", ME, token=token).status
 
 
-@pytest.fixture
-def config(tmp_path: Path, database_url: str) -> Path:
-    """The configuration of a server with one process, so that each node is one."""
-    path = write_config(tmp_path, database_url)
+def configure(folder: Path, database_url: str) -> Path:
+    """Write the configuration of a server with one process, so that each node is one."""
+    path = write_config(folder, database_url)
     alike = '[server]\nworkers = 1\npublic_url = "https://files.example.com"'
     path.write_text(path.read_text().replace("[server]", alike))
     return path
 
 
-@pytest.fixture
-def nodes(config: Path) -> Iterator[tuple[Node, Node]]:
+@pytest.fixture(scope="module")
+def nodes(
+    tmp_path_factory: pytest.TempPathFactory, shared_database_url: str
+) -> Iterator[tuple[Node, Node]]:
     """Two server processes with the same database, keys and files, each at a port of its own."""
+    config = configure(tmp_path_factory.mktemp("nodes"), shared_database_url)
     other = config.with_name("other.toml")
     port = next(line for line in config.read_text().splitlines() if line.startswith("port"))
     other.write_text(config.read_text().replace(port, f"port = {free_port()}"))
@@ -160,7 +162,8 @@ def test_a_new_key_of_one_process_is_good_at_the_other_at_once(nodes: tuple[Node
     assert [second.status(token) for token in given] == [200] * 4
 
 
-def test_a_restart_revives_nothing(config: Path) -> None:
+def test_a_restart_revives_nothing(tmp_path: Path, database_url: str) -> None:
+    config = configure(tmp_path, database_url)
     with serving(config) as server:
         node = Node(server)
         server.create_user(EMAIL, PASSWORD)

@@ -175,9 +175,28 @@ def postgresql_databases() -> Iterator[PostgresqlDatabases]:
         databases.stop()
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+KINDS = ["sqlite", "postgresql"]
+
+
+@pytest.fixture(params=KINDS)
 def database_url(request: pytest.FixtureRequest) -> Iterator[str]:
     """The URL of an empty database; a test that asks for it runs on both kinds."""
+    with _database(request) as url:
+        yield url
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def shared_database_url(request: pytest.FixtureRequest) -> Iterator[str]:
+    """The URL of a database that the tests of a module share, each of which runs on both kinds.
+
+    For those that need servers, and leave each other alone on them.
+    """
+    with _database(request) as url:
+        yield url
+
+
+@contextmanager
+def _database(request: pytest.FixtureRequest) -> Iterator[str]:
     databases = request.getfixturevalue(f"{request.param}_databases")
     with databases.create() as url:
         yield url

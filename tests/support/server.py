@@ -9,11 +9,13 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from tests.support.commands import run_command
 
 STRONGROOM = Path(sys.executable).with_name("strongroom")
 START_SECONDS = 30
@@ -72,26 +74,6 @@ class Server:
         for pid in (self.process.pid, *self.workers()):
             os.kill(pid, 9)
         self.process.wait(timeout=10)
-
-
-def run_command(
-    *arguments: str,
-    stdin: str = "",
-    env: Mapping[str, str] | None = None,
-    cwd: Path | None = None,
-    timeout: float = 60,
-) -> "subprocess.CompletedProcess[str]":
-    """Run ``strongroom`` and return what it said."""
-    return subprocess.run(
-        [STRONGROOM, *arguments],
-        input=stdin,
-        env={**os.environ, **(env or {})},
-        cwd=cwd,
-        capture_output=True,
-        text=True,
-        timeout=timeout,
-        check=False,
-    )
 
 
 def write_config(folder: Path, database_url: str, extra: str = "") -> Path:

@@ -4,7 +4,8 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.support.server import run_command, write_config
+from tests.support.commands import run_command
+from tests.support.server import write_config
 from tests.unit.audit.conftest import Record
 
 from strongroom.database import Database

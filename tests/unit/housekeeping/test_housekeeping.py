@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 from sqlalchemy import func, select
 from tests.support.api import Api
+from tests.support.commands import run_command
 from tests.support.databases import PostgresqlDatabases
-from tests.support.server import run_command, write_config
+from tests.support.server import write_config
 
 from strongroom.audit.models import audit_events
 from strongroom.authorizations.models import authorizations, browser_states, refresh_tokens
