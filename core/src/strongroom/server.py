@@ -26,6 +26,7 @@ _BACKLOG: Final = 1024
 _PR_SET_PDEATHSIG: Final = 1
 _M_TRIM_THRESHOLD: Final = -1
 _M_MMAP_THRESHOLD: Final = -3
+_GARBAGE_AFTER: Final = 50_000
 _KEPT_BYTES: Final = 8 * 1024 * 1024
 _LARGE_BYTES: Final = 1024 * 1024
 
@@ -84,6 +85,7 @@ def run(
         server.on_startup(lambda: _start_management(configuration, metrics_folder, master))
     # What there is now stays, and the processes to come share it until a collection writes to it.
     gc.freeze()
+    gc.set_threshold(_GARBAGE_AFTER, 20, 20)
     server.serve(target_loader=load, wrap_loader=False)
 
 

@@ -16,7 +16,7 @@ from strongroom.version import __version__
 EXIT_CONFIGURATION = 2
 
 
-_GARBAGE_AFTER: Final = 50_000
+_GARBAGE_AFTER: Final = 500_000
 """After how many objects more than were freed the collector looks through the youngest."""
 
 _COMMANDS: Final = {
