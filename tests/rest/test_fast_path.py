@@ -1,6 +1,6 @@
 """The fast path answers as the ordinary routes do, to the byte, and answers what it is there for."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -14,7 +14,7 @@ from tests.rest.test_authorization_matrix import (
     Actor,
     World,
 )
-from tests.support.api import Api
+from tests.support.api import Answer, Api
 from tests.support.both_ways import BothWays, both_ways
 
 from strongroom import app as application
@@ -260,6 +260,33 @@ def test_every_page_is_answered_alike(
                 assert (status, fast or "pageNumber" in query) == (200, True), query
             for query in ODD_PAGES:
                 assert not both.ask(top + query, who)[1], query
+
+
+def test_a_page_that_is_remembered_shows_at_once_what_has_changed(both: BothWays) -> None:
+    api = both.api
+    alice, bob = api.person(), api.person()
+    tenant = api.tenant(alice)
+    api.join(tenant, alice, bob)
+    folder = api.folder(tenant, alice, "folder")["id"]
+    first, second = (api.upload(tenant, alice, name, b"content", folder)["id"] for name in "ab")
+    owners = f"{tenant}/files/{folder}/owners"
+    grant = {"ownerId": bob.id, "permission": "read"}
+    changes: list[Callable[[], Answer]] = [
+        lambda: api.post(owners, grant, by=alice),
+        lambda: api.patch(f"{tenant}/files/{first}", {"name": "c"}, by=alice),
+        lambda: api.request("PUT", f"{tenant}/files/{second}/content", by=alice, data=b"other"),
+        lambda: api.patch("/users/me", {"name": "Alice"}, by=alice),
+        lambda: api.post(owners, {**grant, "permission": "write"}, by=alice),
+        lambda: api.post(f"{tenant}/files/{first}/owners", {**grant, "permission": "manage"}, by=alice),
+        lambda: api.put(f"{tenant}/files/{first}/directory", {"parentId": None}, by=alice),
+        lambda: api.delete(f"{tenant}/files/{second}", by=alice),
+    ]
+    top = f"{tenant}/owners/me/files"
+    for change in changes:
+        assert change().status_code < 300
+        for who in (alice, bob):
+            for path in (top, f"{top}/{folder}/files"):
+                assert [both.ask(path, who) for _ in range(2)] == [(200, True)] * 2
 
 
 def test_names_are_listed_alike(both: BothWays) -> None:

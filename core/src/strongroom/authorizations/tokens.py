@@ -1,7 +1,6 @@
 """Access tokens: JWTs (RFC 9068) of one algorithm and one issuer, fixed by configuration."""
 
 from dataclasses import dataclass
-from threading import Lock
 from typing import Any, Final
 
 from joserfc import jws, jwt
@@ -9,6 +8,7 @@ from joserfc.errors import JoseError
 
 from strongroom.authorizations.key_file import KeyFile
 from strongroom.authorizations.keys import KeyRing
+from strongroom.cache import Cache
 from strongroom.clock import Clock
 from strongroom.errors import TokenInvalid
 from strongroom.ids import is_id
@@ -109,8 +109,7 @@ class VerifiedTokens:
 
     def __init__(self, capacity: int = 4096) -> None:
         self._capacity = capacity
-        self._lock = Lock()
-        self._known: tuple[KeyRing | None, dict[str, TokenClaims]] = (None, {})
+        self._known: tuple[KeyRing | None, Cache[str, TokenClaims]] = (None, Cache(capacity))
 
     def recall(self, ring: KeyRing, token: str) -> TokenClaims | None:
         """Return what a token says, if the very same keys have verified it."""
@@ -119,13 +118,11 @@ class VerifiedTokens:
 
     def remember(self, ring: KeyRing, token: str, claims: TokenClaims) -> None:
         """Remember what a token says that keys have verified."""
-        with self._lock:
-            if self._known[0] is not ring:
-                self._known = (ring, {})
-            known = self._known[1]
-            while len(known) >= self._capacity:
-                del known[next(iter(known))]
-            known[token] = claims
+        verified_by, known = self._known
+        if verified_by is not ring:
+            known = Cache(self._capacity)
+            self._known = (ring, known)
+        known.put(token, claims)
 
 
 def _signed_claims(ring: KeyRing, token: str) -> dict[str, Any]:

@@ -1,23 +1,18 @@
 """The first pages of a user's own lists, fast."""
 
 import re
-from collections.abc import Callable, Mapping
-from functools import lru_cache
+from collections.abc import Mapping
 from typing import Any, Final
-
-from sqlalchemy import Select
 
 from strongroom.authorizations.sessions import was_seen_lately
 from strongroom.clock import Clock
 from strongroom.database.reader import Ask, Reader
-from strongroom.database.statements import Compiled, Rows
-from strongroom.files.access import NodeView
 from strongroom.files.counting import run_at, runs
 from strongroom.files.fast_path import pages
-from strongroom.files.fast_path.rendering import as_list, rendered
-from strongroom.files.models import Node, NodeType, Permission, nodes
+from strongroom.files.fast_path.records import PageQuery, PageRecords, Records
+from strongroom.files.fast_path.rendering import as_list
+from strongroom.files.models import NodeType, Permission
 from strongroom.paging import Page, Paging
-from strongroom.users.service import summary
 from strongroom.web.envelope import DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, Links, envelope
 from strongroom.web.fast_path import FastRoute, PlainAnswer, PlainRequest
 
@@ -26,12 +21,8 @@ MAX_OFFSET: Final = 1_000_000
 
 _TOP: Final = "/api/v1/tenants/<tenant_id>/owners/<owner_id>/files"
 _MINE: Final = {"owner_id": "me"}
-_OWNER: Final = list(nodes.c).index(nodes.c.owner_id)
-_OWNER_NAME: Final = pages.RECORD.stop
 
 _NUMBER: Final = re.compile("[1-9][0-9]{0,8}")
-
-PageQuery = Callable[[Paging], Select[Any]]
 
 
 class FastLists:
@@ -49,7 +40,7 @@ class FastLists:
         self._root = root
         self._guard = reader.prepare(pages.guard())
         self._runs = reader.prepare(runs())
-        self._prepared: dict[tuple[PageQuery, int, bool], Compiled] = {}
+        self._records = PageRecords(reader)
 
     def routes(self) -> list[FastRoute]:
         """Return what is answered."""
@@ -90,48 +81,30 @@ class FastLists:
                 return None
             permission, total = Permission(found[0][2]), found[0][3]
             if permission >= Permission.READ:
-                rows = self._children(ask, permission, paging, parameters)
-                return self._page(request, paging, permission, total, rows)
+                records = self._children(ask, permission, paging, parameters)
+                return self._page(request, paging, total, records)
             if unseen is None:
                 return None
-            rows = ask(self._prepare(unseen, paging), parameters)
-            if not rows and paging.offset:
+            records = self._records.read(ask, unseen, paging, parameters, permission)
+            if not records.nodes and paging.offset:
                 return None
-            return self._page(request, paging, permission, rows[0][-1] if rows else 0, rows)
+            return self._page(request, paging, records.last, records)
 
         return self._reader.at_one_moment(read)
 
     def _children(
         self, ask: Ask, permission: Permission, paging: Paging, parameters: Mapping[str, Any]
-    ) -> Rows:
+    ) -> Records:
         query = pages.managed if permission is Permission.MANAGE else pages.children
-        if not paging.offset:
-            return ask(self._prepare(query, paging), parameters)
-        first_name, passed = run_at(ask(self._runs, parameters), paging.offset)
-        sought = {**parameters, "first_name": first_name, "passed": passed}
-        return ask(self._prepare(query, paging), sought)
+        if paging.offset:
+            first_name, passed = run_at(ask(self._runs, parameters), paging.offset)
+            parameters = {**parameters, "first_name": first_name, "passed": passed}
+        return self._records.read(ask, query, paging, parameters, permission)
 
-    def _page(
-        self, request: PlainRequest, paging: Paging, inherited: Permission, total: int, rows: Rows
-    ) -> PlainAnswer:
-        owners = {row[_OWNER]: row[_OWNER_NAME] for row in rows}
-        included = [summary(owner, name) for owner, name in sorted(owners.items())]
+    def _page(self, request: PlainRequest, paging: Paging, total: int, records: Records) -> PlainAnswer:
         links = Links(self._root, request.path)
-        records = [_record(row[pages.RECORD], inherited) for row in rows]
-        return as_list(envelope(Page([], total, paging), included=included, links=links), records)
-
-    def _prepare(self, query: PageQuery, paging: Paging) -> Compiled:
-        key = (query, paging.size, paging.offset > 0)
-        prepared = self._prepared.get(key)
-        if prepared is None:
-            prepared = self._prepared[key] = self._reader.prepare(query(paging))
-        return prepared
-
-
-@lru_cache(maxsize=4096)
-def _record(record: tuple[Any, ...], inherited: Permission) -> str:
-    *columns, own = record
-    return rendered(NodeView(Node(*columns), max(inherited, Permission(own))))
+        page = envelope(Page([], total, paging), included=records.owners, links=links)
+        return as_list(page, records.nodes)
 
 
 def plain_paging(query: str) -> Paging | None:

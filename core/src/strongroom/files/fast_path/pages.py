@@ -1,8 +1,10 @@
 """Queries for pages of what a user sees: who asks and how much there is, and then the records."""
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Final
 
 from sqlalchemy import (
+    Column,
     ColumnElement,
     FromClause,
     Select,
@@ -14,6 +16,7 @@ from sqlalchemy import (
 )
 
 from strongroom.authorizations.sessions import good_authorization
+from strongroom.database.metadata import Id
 from strongroom.files.access import effective_permission, is_at_top, is_in_force
 from strongroom.files.counting import children_of
 from strongroom.files.models import Permission, grants, nodes
@@ -21,8 +24,12 @@ from strongroom.paging import Paging
 from strongroom.tenants.memberships import membership
 from strongroom.users.models import users
 
-RECORD = slice(0, len(nodes.c) + 1)
-"""The columns of a node, and the permission that is granted on it; its owner's name follows."""
+Columns = Sequence[Column[Any]]
+
+KEYS: Final[Columns] = (nodes.c.id, nodes.c.revision)
+"""What tells a node from all others, and from what it was before."""
+
+WHOLE: Final[Columns] = tuple(nodes.c)
 
 # A planner sees how few rows are wanted only where the number stands in the text.
 
@@ -45,23 +52,27 @@ def guard() -> Select[Any]:
     )
 
 
-def managed(paging: Paging) -> Select[Any]:
-    """Return the query for a page of a folder whose reader may do everything in it."""
-    return _children(paging, nodes, literal_column(str(int(Permission.MANAGE))))
+def managed(paging: Paging, columns: Columns) -> Select[Any]:
+    """Return the query for columns of a page of a folder whose reader may do everything in it."""
+    return _children(paging, columns, nodes, literal_column(str(int(Permission.MANAGE))))
 
 
-def children(paging: Paging) -> Select[Any]:
-    """Return the query for a page of a folder, with what is granted on each node by itself."""
+def children(paging: Paging, columns: Columns) -> Select[Any]:
+    """Return the query for columns of a page of a folder; what is granted on each by itself follows."""
     held = (
         (grants.c.node_id == nodes.c.id)
         & (grants.c.user_id == bindparam("user_id"))
         & is_in_force(bindparam("now"))
     )
-    return _children(paging, nodes.outerjoin(grants, held), func.coalesce(grants.c.permission, 0))
+    own = func.coalesce(grants.c.permission, 0)
+    return _children(paging, columns, nodes.outerjoin(grants, held), own)
 
 
-def granted(paging: Paging) -> Select[Any]:
-    """Return the query for a page of what a member sees at the top by grants, with the total last."""
+def granted(paging: Paging, columns: Columns) -> Select[Any]:
+    """Return the query for columns of a page of what a member sees at the top by grants.
+
+    What is granted follows, and then the total.
+    """
     mine = (
         (grants.c.user_id == bindparam("user_id"))
         & (grants.c.tenant_id == bindparam("tenant_id"))
@@ -74,20 +85,26 @@ def granted(paging: Paging) -> Select[Any]:
     shown = wanted.limit(literal_column(str(paging.size))).subquery()
     total = select(func.count()).select_from(grants).where(mine).scalar_subquery()
     return (
-        select(*nodes.c, shown.c.permission, users.c.name, total)
+        select(*columns, shown.c.permission, total)
         .select_from(shown)
         .join(nodes, nodes.c.id == shown.c.node_id)
-        .join(users, users.c.id == nodes.c.owner_id)
         .order_by(shown.c.node_name, shown.c.node_id)
     )
 
 
-def _children(paging: Paging, found: FromClause, own: ColumnElement[Any]) -> Select[Any]:
+def owners(count: int) -> Select[Any]:
+    """Return the query for the ids and names of users ``owner0``, ``owner1`` and so on."""
+    any_of = users.c.id.in_([bindparam(f"owner{number}", type_=Id) for number in range(count)])
+    return select(users.c.id, users.c.name).where(any_of).order_by(users.c.id)
+
+
+def _children(
+    paging: Paging, columns: Columns, found: FromClause, own: ColumnElement[Any]
+) -> Select[Any]:
     inside = nodes.c.parent_id == bindparam("node_id")
     query = (
-        select(*nodes.c, own, users.c.name)
+        select(*columns, own)
         .select_from(found)
-        .join(users, users.c.id == nodes.c.owner_id)
         .where(inside)
         .order_by(nodes.c.name)
         .limit(literal_column(str(paging.size)))
