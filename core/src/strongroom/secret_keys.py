@@ -1,6 +1,5 @@
 """Keys for single purposes, derived from the one secret of the deployment."""
 
-import hashlib
 import hmac
 import json
 import os
@@ -31,15 +30,19 @@ class SecretKeys:
         if len(secret) < MIN_SECRET_LENGTH:
             raise ValueError(f"must have at least {MIN_SECRET_LENGTH} characters")
         self._secret = secret.encode()
+        self._derived: dict[str, bytes] = {}
         self._sealing_key = OctKey.import_key(self.derive("sealing"))
 
     def derive(self, purpose: str) -> bytes:
         """Return the 32-byte key of a purpose."""
-        return hmac.digest(self._secret, purpose.encode(), "sha256")
+        key = self._derived.get(purpose)
+        if key is None:
+            key = self._derived[purpose] = hmac.digest(self._secret, purpose.encode(), "sha256")
+        return key
 
     def hash(self, purpose: str, text: str) -> str:
         """Return a keyed hash of ``text``, in 64 hexadecimal digits."""
-        return hmac.new(self.derive(purpose), text.encode(), hashlib.sha256).hexdigest()
+        return hmac.digest(self.derive(purpose), text.encode(), "sha256").hex()
 
     def seal(self, purpose: str, text: str) -> str:
         """Encrypt ``text``, so that :meth:`unseal` gives it back for the same purpose (RFC 7516)."""

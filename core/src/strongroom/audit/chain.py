@@ -14,9 +14,10 @@ from typing import Final, Self
 from sqlalchemy import Connection, select, text
 
 from strongroom.audit.models import audit_events
+from strongroom.database.statements import Statement
 
 _LOCK: Final = 0x41554454
-_LAST: Final = (
+_LAST: Final = Statement(
     select(audit_events.c.sequence, audit_events.c.hash)
     .order_by(audit_events.c.sequence.desc())
     .limit(1)
@@ -63,5 +64,5 @@ def hold_end(connection: Connection) -> Link:
     # On SQLite the transaction has taken the write lock already.
     if connection.dialect.name == "postgresql":
         connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
-    last = connection.execute(_LAST).first()
+    last = _LAST.first(connection, {})
     return Link(*last) if last else GENESIS

@@ -1,19 +1,28 @@
 """Records what happened. A record is part of the transaction it tells of: neither is there alone."""
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from sqlalchemy import Connection, insert
+from sqlalchemy import Connection, bindparam, insert
 
 from strongroom.audit.chain import chain_hash, hold_end
-from strongroom.audit.models import FAILURE, SUCCESS, audit_events
+from strongroom.audit.models import FAILURE, SUCCESS, AuditRecord, audit_events
 from strongroom.clock import Clock
+from strongroom.database.statements import SPELLED_JSON, Statement
 from strongroom.identity import Origin
 
 __all__ = ["FAILURE", "SUCCESS", "AuditEvent", "AuditService"]
 
-_APPEND: Final = insert(audit_events)
+_APPEND: Final = Statement(
+    insert(audit_events).values(
+        {
+            **{column: bindparam(column) for column in AuditRecord.__slots__},
+            "details": bindparam("details", type_=SPELLED_JSON),
+        }
+    )
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +57,8 @@ class AuditService:
         """
         last = hold_end(connection)
         row = self._row(last.sequence + 1, event)
-        connection.execute(_APPEND, {**row, "hash": chain_hash(last.hash, row)})
+        link = {"details": json.dumps(row["details"]), "hash": chain_hash(last.hash, row)}
+        _APPEND.change(connection, {**row, **link})
         if self._observe is not None:
             self._observe(event)
 

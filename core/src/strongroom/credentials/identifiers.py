@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from functools import lru_cache
 from typing import Final
 
 from strongroom.credentials.models import EMAIL, MOBILE, USERNAME
@@ -13,6 +14,8 @@ _MOBILE_SHAPE = re.compile(r"[(+]{0,2}[0-9][0-9 ().\-]{3,40}")
 _USERNAME = re.compile(r"[a-z][a-z0-9._-]{2,63}")
 
 
+# A login asks twice: for whom it is counted, and whose password it is.
+@lru_cache(maxsize=256)
 def identify(text: str, default_region: str) -> Credential | None:
     """Return the credential that ``text`` spells, in its one form, or ``None``.
 

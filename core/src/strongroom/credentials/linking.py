@@ -1,6 +1,7 @@
 """Brings all that one act has proven to one user: finds, joins, or makes the user."""
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
@@ -54,7 +55,7 @@ class CredentialLinking:
             InvalidCredentials: nobody does, and nobody is registered by this.
             CredentialConflict: two users do.
         """
-        return _until_settled(connection, lambda: self._user_of(connection, verified))
+        return _until_settled(lambda: self._user_of(connection, verified))
 
     def bind(
         self,
@@ -82,7 +83,7 @@ class CredentialLinking:
             self._add(connection, user_id, [name for name in _names(verified) if name not in holders])
 
         self._credentials.take_turns(connection, user_id)
-        _until_settled(connection, bind)
+        _until_settled(bind)
         held = [
             Credential(row.kind, row.value) for row in self._credentials.of_user(connection, user_id)
         ]
@@ -101,9 +102,9 @@ class CredentialLinking:
             return Linked(user_id, given, all(name.kind in CONTACTS for name in holders))
         if not verified.may_register:
             raise InvalidCredentials
-        user_id = self._users.create(connection, _user_name(verified)).id
-        for name in missing:
-            self._give(connection, user_id, name)
+        with connection.begin_nested():
+            user_id = self._users.create(connection, _user_name(verified)).id
+            self._give(connection, user_id, missing)
         return Linked(user_id)
 
     def _add(
@@ -114,13 +115,14 @@ class CredentialLinking:
         held = {item.kind for item in self._credentials.of_user(connection, user_id)}
         # Beside another address or number, one more is bound by a code that is sent there.
         wanted = [name for name in names if name.kind not in CONTACTS or held.isdisjoint(CONTACTS)]
-        for name in wanted:
-            self._give(connection, user_id, name)
+        with connection.begin_nested():
+            self._give(connection, user_id, wanted)
         return wanted
 
-    def _give(self, connection: Connection, user_id: str, name: Credential) -> None:
+    def _give(self, connection: Connection, user_id: str, names: Iterable[Credential]) -> None:
         try:
-            self._credentials.bind(connection, user_id, name)
+            for name in names:
+                self._credentials.bind(connection, user_id, name)
         except CredentialTaken as error:
             raise _Raced from error
 
@@ -139,11 +141,8 @@ def _user_name(verified: VerifiedCredential) -> str:
     return (verified.display_name or "").replace("\0", "")[:MAX_NAME]
 
 
-def _until_settled(connection: Connection, act: Callable[[], ResultT]) -> ResultT:
+def _until_settled(act: Callable[[], ResultT]) -> ResultT:
     for _ in range(_ATTEMPTS):
-        try:
-            with connection.begin_nested():
-                return act()
-        except _Raced:
-            continue
+        with suppress(_Raced):
+            return act()
     raise Unavailable(retry_after=1)

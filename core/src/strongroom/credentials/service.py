@@ -21,7 +21,10 @@ from strongroom.plugin_api.login import Credential
 
 MAX_NAME_LENGTH: Final = 1024
 
-# Built once, for every login asks them.
+_NAMED: Final = (credentials.c.kind == bindparam("kind")) & (credentials.c.value == bindparam("value"))
+_HOLDER: Final = select(credentials.c.user_id).where(_NAMED)
+_HOLDER_OF: Final = Statement(_HOLDER)
+_HOLDER_HELD: Final = Statement(_HOLDER.with_for_update())
 _PAIRS: Final = tuple_(credentials.c.kind, credentials.c.value).in_(bindparam("pairs", expanding=True))
 _HOLDERS: Final = select(credentials.c.kind, credentials.c.value, credentials.c.user_id).where(_PAIRS)
 # In the order of take_turns(), so that no two can wait for each other.
@@ -32,7 +35,7 @@ _CHANGED_AT: Final = Statement(
 _PASSWORD_OF: Final = Statement(
     select(passwords.c.user_id, passwords.c.hash)
     .join(credentials, credentials.c.user_id == passwords.c.user_id)
-    .where(credentials.c.kind == bindparam("kind"), credentials.c.value == bindparam("value"))
+    .where(_NAMED)
 )
 
 
@@ -75,6 +78,10 @@ class CredentialService:
             wanted: the credentials.
             hold: whether those that are found stay as they are until the transaction ends.
         """
+        if len(wanted) == 1:
+            named = {"kind": wanted[0].kind, "value": wanted[0].value}
+            user_id = (_HOLDER_HELD if hold else _HOLDER_OF).scalar(connection, named)
+            return {wanted[0]: user_id} if user_id else {}
         pairs = [(item.kind, item.value) for item in wanted]
         rows = connection.execute(_HOLDERS_HELD if hold else _HOLDERS, {"pairs": pairs})
         return {Credential(kind, value): user_id for kind, value, user_id in rows}

@@ -12,10 +12,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Engine, create_engine, event, make_url
+from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
 from sqlalchemy.exc import DBAPIError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
+from strongroom.database.statements import Statement
 from strongroom.database.together import Together
 from strongroom.database.turns import Turns
 from strongroom.errors import StorageFull, Unavailable
@@ -31,6 +32,10 @@ _DEADLOCK = "40P01"
 _WRITING = "strongroom_writing"
 _SQLITE_ARGUMENTS = {"timeout": _BUSY_SECONDS, "check_same_thread": False}
 _LAZY = "strongroom_lazy"
+
+_BEGIN = Statement(text("BEGIN"))
+_BEGIN_WRITING = Statement(text("BEGIN IMMEDIATE"))
+_DO_NOT_WAIT = Statement(text("SET LOCAL synchronous_commit = off"))
 
 
 class Database:
@@ -203,12 +208,12 @@ def _prepare_sqlite(connection: Any, synchronous: str = "FULL") -> None:
 
 def _begin_sqlite(connection: Connection) -> None:
     writing = connection.get_execution_options().get(_WRITING, False)
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")
+    (_BEGIN_WRITING if writing else _BEGIN).change(connection, {})
 
 
 def _begin_postgresql(connection: Connection) -> None:
     if connection.get_execution_options().get(_LAZY):
-        connection.exec_driver_sql("SET LOCAL synchronous_commit = off")
+        _DO_NOT_WAIT.change(connection, {})
 
 
 @contextmanager

@@ -6,17 +6,29 @@ else stays Core, which says more when something is wrong.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import Connection, Dialect, SelectBase
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.sql.base import Executable
-from sqlalchemy.types import TypeEngine
+from sqlalchemy.types import TypeEngine, UserDefinedType
 
 Row = tuple[Any, ...]
 Rows = Sequence[Row]
 Parameters = Mapping[str, Any]
+
+
+class _SpelledJson(UserDefinedType[str]):
+    cache_ok = True
+    render_bind_cast = True
+
+    def get_col_spec(self, **_: Any) -> str:
+        return "JSON"
+
+
+SPELLED_JSON: Final = _SpelledJson()
+"""The type of a parameter for a column of JSON that is given as the text it is."""
 
 
 class Compiled:
