@@ -72,11 +72,19 @@ def ftp_server(ftp_folder: Path) -> Iterator[str]:
     authorizer.add_user("alice", "secret", str(ftp_folder), perm="elradfmwMT")
     handler = type("Handler", (FTPHandler,), {"authorizer": authorizer, "use_sendfile": False})
     server = ThreadedFTPServer(("127.0.0.1", 0), handler)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"timeout": 0.02})
+    ended = threading.Event()
+
+    def serve() -> None:
+        while not ended.is_set():
+            server.serve_forever(timeout=0.02, blocking=False, handle_exit=False)
+
+    thread = threading.Thread(target=serve)
     thread.start()
     yield f"ftp://alice:secret@127.0.0.1:{server.address[1]}"
-    server.close_all()
+    # Closed when nobody waits at its sockets any more.
+    ended.set()
     thread.join()
+    server.close_all()
 
 
 # PyFilesystem leaves the connection of a transfer that is broken off to be collected.
