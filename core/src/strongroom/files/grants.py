@@ -2,14 +2,15 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
-from sqlalchemy import Connection, Row, Select, delete, select
+from sqlalchemy import Connection, Executable, Row, Select, bindparam, delete, select
 
 from strongroom.audit.service import AuditEvent, AuditService
 from strongroom.clock import Clock, iso_format
 from strongroom.database import Database
-from strongroom.database.upsert import insert
+from strongroom.database.statements import Statement
+from strongroom.database.upsert import for_each_dialect
 from strongroom.errors import Forbidden, NotAMember, ValidationFailed
 from strongroom.files.access import AccessControl
 from strongroom.files.models import FOREVER, Grant, Node, Permission, grants
@@ -28,6 +29,21 @@ _COLUMNS = (
     grants.c.expires_at,
     grants.c.granted_by,
     grants.c.created_at,
+)
+_REPLACED = ("permission", "expires_at", "granted_by", "created_at")
+
+
+def _putting(insert: Any) -> Executable:
+    replaced = {name: insert.excluded[name] for name in _REPLACED}
+    keys = [grants.c.node_id, grants.c.user_id]
+    putting: Executable = insert.on_conflict_do_update(index_elements=keys, set_=replaced)
+    return putting
+
+
+_PUT: Final = Statement(for_each_dialect(grants, _putting))
+# Built once, for each change of a grant asks it.
+_OF_USER: Final[Select[Any]] = select(*_COLUMNS).where(
+    grants.c.node_id == bindparam("node"), grants.c.user_id == bindparam("user")
 )
 
 
@@ -150,10 +166,7 @@ class GrantService:
             raise Forbidden("Nobody grants for longer than their own permission lasts.")
 
     def _find(self, connection: Connection, node_id: str, user_id: str) -> Grant | None:
-        query: Select[Any] = select(*_COLUMNS).where(
-            grants.c.node_id == node_id, grants.c.user_id == user_id
-        )
-        row = connection.execute(query).first()
+        row = connection.execute(_OF_USER, {"node": node_id, "user": user_id}).first()
         return _grant(row) if row else None
 
     def _write(self, connection: Connection, identity: Identity, node: Node, wish: Wish) -> Grant:
@@ -161,26 +174,18 @@ class GrantService:
         around = self._visibility.until(connection, node.parent_id or "", wish.user_id)
         now = self._clock.now()
         grant = Grant(node.id, wish.user_id, wish.permission, wish.expires_at, identity.user_id, now)
-        row = insert(connection, grants).values(
-            node_id=grant.node_id,
-            user_id=grant.user_id,
-            tenant_id=node.tenant_id,
-            permission=int(grant.permission),
-            expires_at=grant.expires_at,
-            granted_by=grant.granted_by,
-            created_at=grant.created_at,
-            node_name=node.name,
-            parent_visible_until=None if around == FOREVER else around,
-        )
-        connection.execute(
-            row.on_conflict_do_update(
-                index_elements=[grants.c.node_id, grants.c.user_id],
-                set_={
-                    name: row.excluded[name]
-                    for name in ("permission", "expires_at", "granted_by", "created_at")
-                },
-            )
-        )
+        row = {
+            "node_id": grant.node_id,
+            "user_id": grant.user_id,
+            "tenant_id": node.tenant_id,
+            "permission": int(grant.permission),
+            "expires_at": grant.expires_at,
+            "granted_by": grant.granted_by,
+            "created_at": grant.created_at,
+            "node_name": node.name,
+            "parent_visible_until": None if around == FOREVER else around,
+        }
+        _PUT.change(connection, row)
         self._show(connection, node, wish.user_id, before)
         return grant
 

@@ -42,81 +42,11 @@ def _until_of_all() -> Select[Any]:
     return query.group_by(grants.c.user_id)
 
 
-_UNTIL_OF_USER: Final = Statement(_until_of_user())
-_UNTIL_OF_ALL: Final = Statement(_until_of_all())
-
-Change = tuple[int, int]
-"""Until when a node was visible, and until when it is now."""
-
-
-class Visibility:
-    """Keeps ``parent_visible_until`` of :data:`grants`, within the caller's transaction.
-
-    Args:
-        descend_at_most: how many nodes below one that changed are looked at, before all grants of those
-            whom it concerns are looked at instead.
-    """
-
-    def __init__(self, descend_at_most: int = 1000) -> None:
-        self._descend_at_most = descend_at_most
-
-    def until(self, connection: Connection, node_id: str, user_id: str) -> int:
-        """Return until when a user sees a node by grants on it and the folders around it; 0 is never."""
-        parameters = {"node_id": node_id, "user_id": user_id}
-        return _UNTIL_OF_USER.scalar(connection, parameters) or 0
-
-    def until_by_user(self, connection: Connection, node_id: str) -> dict[str, int]:
-        """Return the same for each user who holds such a grant."""
-        return dict(_UNTIL_OF_ALL.all(connection, {"node_id": node_id}))
-
-    def refresh(
-        self, connection: Connection, tenant_id: str, node_id: str, changes: Mapping[str, Change]
-    ) -> None:
-        """Bring up to date the grants below a node that users may see until another time than before."""
-        changes = {user: change for user, change in changes.items() if change[0] != change[1]}
-        below = self._below(connection, node_id) if changes else []
-        if below is None:
-            for user_id, change in changes.items():
-                theirs = (grants.c.user_id == user_id) & (grants.c.tenant_id == tenant_id)
-                connection.execute(_refreshed(theirs & _may_differ(*change)))
-        elif below:
-            users = list(changes)
-            for start in range(0, len(users), _BATCH):
-                of_users = grants.c.user_id.in_(users[start : start + _BATCH])
-                connection.execute(_refreshed(of_users & grants.c.node_id.in_(below)))
-
-    def moved(
-        self, connection: Connection, tenant_id: str, node_id: str, before: Mapping[str, int]
-    ) -> None:
-        """Bring up to date the grants on a node that has moved, and below it.
-
-        Args:
-            connection: the transaction that has moved it.
-            tenant_id: its tenant.
-            node_id: the node.
-            before: what :meth:`until_by_user` said of it before.
-        """
-        connection.execute(_refreshed(grants.c.node_id == node_id))
-        now = self.until_by_user(connection, node_id)
-        changes = {user: (before.get(user, 0), now.get(user, 0)) for user in before.keys() | now.keys()}
-        self.refresh(connection, tenant_id, node_id, changes)
-
-    def _below(self, connection: Connection, node_id: str) -> Sequence[str] | None:
-        """Return all below a node, or ``None`` if it is too much."""
-        below = select(nodes.c.id).where(nodes.c.parent_id == node_id).cte(recursive=True)
-        child = nodes.alias()
-        below = below.union_all(select(child.c.id).join(below, child.c.parent_id == below.c.id))
-        query = select(below.c.id).limit(self._descend_at_most + 1)
-        ids = connection.execute(query).scalars().all()
-        return ids if len(ids) <= self._descend_at_most else None
-
-
-def _may_differ(before: int, now: int) -> ColumnElement[bool]:
-    """Return the condition that such a change may concern a grant: what lasts longer hides it."""
-    column = grants.c.parent_visible_until
-    if now < before:
-        return column.is_(None) if before == FOREVER else column == before
-    return column < now
+def _below() -> Select[Any]:
+    below = select(nodes.c.id).where(nodes.c.parent_id == bindparam("node_id")).cte(recursive=True)
+    child = nodes.alias()
+    below = below.union_all(select(child.c.id).join(below, child.c.parent_id == below.c.id))
+    return select(below.c.id).limit(bindparam("at_most"))
 
 
 def _refreshed(wanted: ColumnElement[bool]) -> Update:
@@ -149,3 +79,89 @@ def _refreshed(wanted: ColumnElement[bool]) -> Update:
             func.coalesce(grants.c.parent_visible_until, FOREVER) != seen.c.until,
         )
     )
+
+
+_UNTIL_OF_USER: Final = Statement(_until_of_user())
+_UNTIL_OF_ALL: Final = Statement(_until_of_all())
+_BELOW: Final = Statement(_below())
+
+# Built once, for to build such a one takes longer than to run it.
+_REFRESH_ON: Final = _refreshed(grants.c.node_id == bindparam("node"))
+_REFRESH_BELOW: Final = _refreshed(
+    grants.c.user_id.in_(bindparam("users", expanding=True))
+    & grants.c.node_id.in_(bindparam("nodes", expanding=True))
+)
+_THEIRS: Final = (grants.c.user_id == bindparam("user")) & (grants.c.tenant_id == bindparam("tenant"))
+# What lasts longer than a change hides it.
+_REFRESH_ENDLESS: Final = _refreshed(_THEIRS & grants.c.parent_visible_until.is_(None))
+_REFRESH_UNTIL: Final = _refreshed(_THEIRS & (grants.c.parent_visible_until == bindparam("before")))
+_REFRESH_SHORTER: Final = _refreshed(_THEIRS & (grants.c.parent_visible_until < bindparam("now")))
+
+Change = tuple[int, int]
+"""Until when a node was visible, and until when it is now."""
+
+
+class Visibility:
+    """Keeps ``parent_visible_until`` of :data:`grants`, within the caller's transaction.
+
+    Args:
+        descend_at_most: how many nodes below one that changed are looked at, before all grants of those
+            whom it concerns are looked at instead.
+    """
+
+    def __init__(self, descend_at_most: int = 1000) -> None:
+        self._descend_at_most = descend_at_most
+
+    def until(self, connection: Connection, node_id: str, user_id: str) -> int:
+        """Return until when a user sees a node by grants on it and the folders around it; 0 is never."""
+        parameters = {"node_id": node_id, "user_id": user_id}
+        return _UNTIL_OF_USER.scalar(connection, parameters) or 0
+
+    def until_by_user(self, connection: Connection, node_id: str) -> dict[str, int]:
+        """Return the same for each user who holds such a grant."""
+        return dict(_UNTIL_OF_ALL.all(connection, {"node_id": node_id}))
+
+    def refresh(
+        self, connection: Connection, tenant_id: str, node_id: str, changes: Mapping[str, Change]
+    ) -> None:
+        """Bring up to date the grants below a node that users may see until another time than before."""
+        changes = {user: change for user, change in changes.items() if change[0] != change[1]}
+        below = self._below(connection, node_id) if changes else []
+        if below is None:
+            for user_id, (before, now) in changes.items():
+                statement, times = _refresh_of_all(before, now)
+                connection.execute(statement, {"user": user_id, "tenant": tenant_id, **times})
+        elif below:
+            users = list(changes)
+            for start in range(0, len(users), _BATCH):
+                batch = users[start : start + _BATCH]
+                connection.execute(_REFRESH_BELOW, {"users": batch, "nodes": below})
+
+    def moved(
+        self, connection: Connection, tenant_id: str, node_id: str, before: Mapping[str, int]
+    ) -> None:
+        """Bring up to date the grants on a node that has moved, and below it.
+
+        Args:
+            connection: the transaction that has moved it.
+            tenant_id: its tenant.
+            node_id: the node.
+            before: what :meth:`until_by_user` said of it before.
+        """
+        connection.execute(_REFRESH_ON, {"node": node_id})
+        now = self.until_by_user(connection, node_id)
+        changes = {user: (before.get(user, 0), now.get(user, 0)) for user in before.keys() | now.keys()}
+        self.refresh(connection, tenant_id, node_id, changes)
+
+    def _below(self, connection: Connection, node_id: str) -> Sequence[str] | None:
+        """Return all below a node, or ``None`` if it is too much."""
+        found = _BELOW.all(connection, {"node_id": node_id, "at_most": self._descend_at_most + 1})
+        ids = [row[0] for row in found]
+        return ids if len(ids) <= self._descend_at_most else None
+
+
+def _refresh_of_all(before: int, now: int) -> tuple[Update, dict[str, int]]:
+    """Return the statement for all grants of a user that such a change may concern."""
+    if now > before:
+        return _REFRESH_SHORTER, {"now": now}
+    return (_REFRESH_ENDLESS, {}) if before == FOREVER else (_REFRESH_UNTIL, {"before": before})
