@@ -3,6 +3,7 @@
 import codecs
 import mimetypes
 import unicodedata
+from functools import cache
 from typing import Final
 
 import filetype
@@ -19,8 +20,6 @@ _TEXT_APPLICATIONS: Final = frozenset(
         "application/yaml",
     }
 )
-_EXTENSIONS: Final = mimetypes.MimeTypes()
-"""What Python itself knows, whatever the machine's own tables say."""
 _ALLOWED_CONTROLS: Final = frozenset("\t\n\r\f")
 
 
@@ -53,7 +52,13 @@ def extension_of(media_type: str) -> str:
     kind = filetype.get_type(mime=essence) if essence != BINARY else None
     if kind is not None:
         return f".{kind.extension}"
-    return _EXTENSIONS.guess_extension(essence) or ".bin"
+    return _known_to_python().guess_extension(essence) or ".bin"
+
+
+@cache
+def _known_to_python() -> mimetypes.MimeTypes:
+    """Return what Python itself knows, whatever the machine's own tables say; it reads them to begin."""
+    return mimetypes.MimeTypes()
 
 
 def _is_text(head: bytes) -> bool:
