@@ -38,13 +38,17 @@ class CuttingProxy:
         with suppress(OSError):
             while True:
                 client, _ = self._listener.accept()
-                server = socket.create_connection(("127.0.0.1", self.server_port))
-                for source, target, counted in (
-                    (client, server, self._towards_server),
-                    (server, client, not self._towards_server),
-                ):
-                    arguments = (source, target, self._cut if counted else _never)
-                    threading.Thread(target=_pass_on, args=arguments, daemon=True).start()
+                threading.Thread(target=self._relay, args=[client], daemon=True).start()
+
+    def _relay(self, client: socket.socket) -> None:
+        counted, free = self._cut, _never
+        there, back = (counted, free) if self._towards_server else (free, counted)
+        address = ("127.0.0.1", self.server_port)
+        with suppress(OSError), client, socket.create_connection(address) as server:
+            answers = threading.Thread(target=_pass_on, args=(server, client, back), daemon=True)
+            answers.start()
+            _pass_on(client, server, there)
+            answers.join()
 
     def _cut(self, passed: int) -> bool:
         with self._lock:
