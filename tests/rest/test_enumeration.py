@@ -12,6 +12,7 @@ import bcrypt
 import pytest
 from sqlalchemy import Engine, event, update
 from tests.support.api import PASSWORD, Answer, Api
+from tests.support.databases import leave_out_the_disk
 from tests.support.timing import busy_wait, differences, differs
 
 from strongroom.credentials.models import passwords
@@ -215,17 +216,9 @@ class TestTiming:
             yield pool
 
     @pytest.fixture(autouse=True)
-    def no_disk(self, api: Api) -> Iterator[None]:
-        """What is slow and uneven is the disk; it is left out here, and its use is counted instead."""
-
-        def leave_out(connection: Any, _: object) -> None:
-            connection.execute("PRAGMA synchronous = OFF")
-
-        event.listen(Engine, "connect", leave_out)
-        # What is open already is opened anew.
-        api.container.database.close()
-        yield
-        event.remove(Engine, "connect", leave_out)
+    def no_disk(self, api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Its use is counted instead."""
+        leave_out_the_disk(api.container.database, monkeypatch)
 
     @pytest.mark.parametrize("ask", [log_in, reset, ask_for_code, is_available])
     def test_known_and_unknown_cost_as_many_transactions(

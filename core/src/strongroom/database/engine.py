@@ -35,6 +35,8 @@ _LAZY = "strongroom_lazy"
 
 _BEGIN = Statement(text("BEGIN"))
 _BEGIN_WRITING = Statement(text("BEGIN IMMEDIATE"))
+_SYNC = Statement(text("PRAGMA synchronous = FULL"))
+_SYNC_LATER = Statement(text("PRAGMA synchronous = NORMAL"))
 _DO_NOT_WAIT = Statement(text("SET LOCAL synchronous_commit = off"))
 
 
@@ -53,10 +55,11 @@ class Database:
         self._of_thread = threading.local()
         is_sqlite = url.startswith("sqlite")
         self.engine = _sqlite_engine(url, pool_size) if is_sqlite else _engine(url, pool_size)
-        # On SQLite, whether a commit waits for the disk is a matter of the connection.
-        lazy = _sqlite_engine(url, 1, synchronous="NORMAL") if is_sqlite else self.engine
-        self._writer = self.engine.execution_options(**{_WRITING: True})
-        self._lazy_writer = lazy.execution_options(**{_WRITING: True, _LAZY: True})
+        # What one connection to SQLite has written, all others have to read again, and there is but
+        # one writer at a time: so all writing goes through one.
+        self._writing_engine = _sqlite_engine(url, 1) if is_sqlite else self.engine
+        self._writer = self._writing_engine.execution_options(**{_WRITING: True})
+        self._lazy_writer = self._writing_engine.execution_options(**{_WRITING: True, _LAZY: True})
         self._together = Together(self._writing) if is_sqlite else None
         self._turns = Turns(self.engine.url.database or "", _BUSY_SECONDS) if is_sqlite else None
 
@@ -116,6 +119,11 @@ class Database:
             yield connection
 
     @property
+    def engines(self) -> set[Engine]:
+        """The engines whose connections are in use, of which :attr:`engine` is one."""
+        return {self.engine, self._writing_engine}
+
+    @property
     def driver_error(self) -> type[Exception]:
         """What the driver raises, whatever went wrong."""
         error: type[Exception] = self.engine.dialect.loaded_dbapi.Error
@@ -140,10 +148,10 @@ class Database:
 
     def close(self) -> None:
         """Close every connection."""
-        self._lazy_writer.dispose()
         if self._turns:
             self._turns.close()
-        self.engine.dispose()
+        for engine in self.engines:
+            engine.dispose()
 
     @contextmanager
     def _writing(self, durable: bool) -> Iterator[Connection]:
@@ -176,7 +184,7 @@ def _engine(url: str, pool_size: int) -> Engine:
     return engine
 
 
-def _sqlite_engine(url: str, pool_size: int, synchronous: str = "FULL") -> Engine:
+def _sqlite_engine(url: str, pool_size: int) -> Engine:
     path = make_url(url).database
     if not path or path == ":memory:":
         raise ValueError("an SQLite database must be a file: each connection in memory has its own")
@@ -188,17 +196,17 @@ def _sqlite_engine(url: str, pool_size: int, synchronous: str = "FULL") -> Engin
         hide_parameters=True,
         connect_args=_SQLITE_ARGUMENTS,
     )
-    event.listen(engine, "connect", lambda connection, _: _prepare_sqlite(connection, synchronous))
+    event.listen(engine, "connect", lambda connection, _: _prepare_sqlite(connection))
     event.listen(engine, "begin", _begin_sqlite)
     return engine
 
 
-def _prepare_sqlite(connection: Any, synchronous: str = "FULL") -> None:
+def _prepare_sqlite(connection: Any) -> None:
     # The driver's own transactions begin too late; _begin_sqlite begins them instead.
     connection.isolation_level = None
     for pragma in (
         "journal_mode = WAL",
-        f"synchronous = {synchronous}",
+        "synchronous = FULL",
         "foreign_keys = ON",
         "cache_size = -8000",
         "temp_store = MEMORY",
@@ -207,8 +215,16 @@ def _prepare_sqlite(connection: Any, synchronous: str = "FULL") -> None:
 
 
 def _begin_sqlite(connection: Connection) -> None:
-    writing = connection.get_execution_options().get(_WRITING, False)
-    (_BEGIN_WRITING if writing else _BEGIN).change(connection, {})
+    options = connection.get_execution_options()
+    if not options.get(_WRITING):
+        _BEGIN.change(connection, {})
+        return
+    # Whether a commit waits for the disk is a matter of the connection.
+    is_lazy = options.get(_LAZY, False)
+    if connection.info.get(_LAZY, False) != is_lazy:
+        (_SYNC_LATER if is_lazy else _SYNC).change(connection, {})
+        connection.info[_LAZY] = is_lazy
+    _BEGIN_WRITING.change(connection, {})
 
 
 def _begin_postgresql(connection: Connection) -> None:
