@@ -23,6 +23,7 @@ import boto3  # type: ignore[import-untyped]  # it has no types
 from strongroom.authorizations.key_file import create_key_file
 from tests.e2e.client import Client
 from tests.support.databases import PostgresqlDatabases
+from tests.support.gate import Gate
 from tests.support.server import Server, free_port, serving
 from tests.support.waiting import wait_until
 
@@ -103,62 +104,6 @@ http {{
     }}
 }}
 """
-
-
-class Gate:
-    """A way to a server that can be shut."""
-
-    def __init__(self, target: int) -> None:
-        self.port = free_port()
-        self._target = target
-        self._listener: socket.socket | None = None
-        self._accepting = threading.Thread()
-        self._open: set[socket.socket] = set()
-
-    def open(self) -> None:
-        """Let through."""
-        self._listener = socket.create_server(("127.0.0.1", self.port))
-        self._accepting = threading.Thread(target=self._accept, args=[self._listener], daemon=True)
-        self._accepting.start()
-
-    def shut(self) -> None:
-        """Let nobody through, and cut off who is on the way."""
-        if self._listener is not None:
-            _cut(self._listener)
-            # Whoever was just let in is on the way, too.
-            self._accepting.join()
-            self._listener = None
-        while self._open:
-            _cut(self._open.pop())
-
-    def _accept(self, listener: socket.socket) -> None:
-        while True:
-            try:
-                client, _ = listener.accept()
-            except OSError:
-                return
-            self._open.add(client)
-            try:
-                server = socket.create_connection(("127.0.0.1", self._target))
-            except OSError:
-                _cut(client)
-                continue
-            self._open.add(server)
-            for source, sink in ((client, server), (server, client)):
-                threading.Thread(target=_pass_on, args=[source, sink], daemon=True).start()
-
-
-def _cut(connection: socket.socket) -> None:
-    with suppress(OSError):
-        connection.shutdown(socket.SHUT_RDWR)
-    connection.close()
-
-
-def _pass_on(source: socket.socket, sink: socket.socket) -> None:
-    with suppress(OSError):
-        while piece := source.recv(65536):
-            sink.sendall(piece)
-        sink.shutdown(socket.SHUT_WR)
 
 
 class Redis:

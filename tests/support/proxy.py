@@ -45,9 +45,9 @@ class CuttingProxy:
         there, back = (counted, free) if self._towards_server else (free, counted)
         address = ("127.0.0.1", self.server_port)
         with suppress(OSError), client, socket.create_connection(address) as server:
-            answers = threading.Thread(target=_pass_on, args=(server, client, back), daemon=True)
+            answers = threading.Thread(target=pass_on, args=(server, client, back), daemon=True)
             answers.start()
-            _pass_on(client, server, there)
+            pass_on(client, server, there)
             answers.join()
 
     def _cut(self, passed: int) -> bool:
@@ -63,7 +63,8 @@ def _never(_passed: int) -> bool:
     return False
 
 
-def _pass_on(source: socket.socket, target: socket.socket, cut: Callable[[int], bool]) -> None:
+def pass_on(source: socket.socket, target: socket.socket, cut: Callable[[int], bool] = _never) -> None:
+    """Pass bytes on until there are no more, or, told how many have passed, ``cut`` ends both sides."""
     passed = 0
     with suppress(OSError):
         while piece := source.recv(PIECE):
