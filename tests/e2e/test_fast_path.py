@@ -1,13 +1,12 @@
 """What one server process answers fast, another one has ended: the very next request is refused."""
 
 from collections.abc import Iterator
-from contextlib import ExitStack
 from itertools import count
 
 import pytest
 
 from tests.e2e.client import Client
-from tests.support.server import Server, free_port, serving, write_config
+from tests.support.server import Server, serving_nodes
 
 
 @pytest.fixture(scope="module")
@@ -15,14 +14,7 @@ def servers(
     tmp_path_factory: pytest.TempPathFactory, shared_database_url: str
 ) -> Iterator[tuple[Server, Server]]:
     """Two server processes with the same database, keys and files."""
-    folder = tmp_path_factory.mktemp("servers")
-    first, second = write_config(folder, shared_database_url), folder / "second.toml"
-    alike = '[server]\nworkers = 1\npublic_url = "https://files.example.com"'
-    first.write_text(first.read_text().replace("[server]", alike))
-    port = next(line for line in first.read_text().splitlines() if line.startswith("port"))
-    second.write_text(first.read_text().replace(port, f"port = {free_port()}"))
-    with ExitStack() as stack:
-        one, other = (stack.enter_context(serving(config)) for config in (first, second))
+    with serving_nodes(tmp_path_factory.mktemp("servers"), shared_database_url) as (one, other):
         one.create_user("alice@example.com")
         one.create_user("root@example.com", "Correct1Horse", "--admin")
         yield one, other

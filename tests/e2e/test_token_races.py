@@ -6,14 +6,13 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.support.server import Server, free_port, serving, write_config
+from tests.support.server import Server, serving, serving_nodes, write_node_config
 
 SPENDERS = 32
 ROUNDS = 8
@@ -69,27 +68,14 @@ class Node:
         return self.send("GET", ME, token=token).status
 
 
-def configure(folder: Path, database_url: str) -> Path:
-    """Write the configuration of a server with one process, so that each node is one."""
-    path = write_config(folder, database_url)
-    alike = '[server]\nworkers = 1\npublic_url = "https://files.example.com"'
-    path.write_text(path.read_text().replace("[server]", alike))
-    return path
-
-
 @pytest.fixture(scope="module")
 def nodes(
     tmp_path_factory: pytest.TempPathFactory, shared_database_url: str
 ) -> Iterator[tuple[Node, Node]]:
     """Two server processes with the same database, keys and files, each at a port of its own."""
-    config = configure(tmp_path_factory.mktemp("nodes"), shared_database_url)
-    other = config.with_name("other.toml")
-    port = next(line for line in config.read_text().splitlines() if line.startswith("port"))
-    other.write_text(config.read_text().replace(port, f"port = {free_port()}"))
-    with ExitStack() as stack:
-        first, second = (Node(stack.enter_context(serving(path))) for path in (config, other))
-        first.server.create_user(EMAIL, PASSWORD)
-        yield first, second
+    with serving_nodes(tmp_path_factory.mktemp("nodes"), shared_database_url) as (first, second):
+        first.create_user(EMAIL, PASSWORD)
+        yield Node(first), Node(second)
 
 
 def refresh_at_once(nodes: tuple[Node, Node], token: str) -> list[Answer]:
@@ -163,7 +149,7 @@ def test_a_new_key_of_one_process_is_good_at_the_other_at_once(nodes: tuple[Node
 
 
 def test_a_restart_revives_nothing(tmp_path: Path, database_url: str) -> None:
-    config = configure(tmp_path, database_url)
+    config = write_node_config(tmp_path, database_url)
     with serving(config) as server:
         node = Node(server)
         server.create_user(EMAIL, PASSWORD)

@@ -84,6 +84,24 @@ def write_config(folder: Path, database_url: str, extra: str = "") -> Path:
     return path
 
 
+def write_node_config(folder: Path, database_url: str) -> Path:
+    """Write the configuration of a node with one process, whose tokens are good at all nodes."""
+    path = write_config(folder, database_url)
+    alike = '[server]\nworkers = 1\npublic_url = "https://files.example.com"'
+    path.write_text(path.read_text().replace("[server]", alike))
+    return path
+
+
+@contextmanager
+def serving_nodes(folder: Path, database_url: str) -> Iterator[tuple[Server, Server]]:
+    """Run two server processes with the same database, keys and files, each at a port of its own."""
+    first, second = write_node_config(folder, database_url), folder / "second.toml"
+    port = next(line for line in first.read_text().splitlines() if line.startswith("port"))
+    second.write_text(first.read_text().replace(port, f"port = {free_port()}"))
+    with serving(first) as one, serving(second) as other:
+        yield one, other
+
+
 @contextmanager
 def serving(config: Path, output: Path | None = None) -> Iterator[Server]:
     """Run a server until the block ends; what it says goes to a file, by default beside its data."""
