@@ -25,6 +25,7 @@ _NAMED: Final = (credentials.c.kind == bindparam("kind")) & (credentials.c.value
 _HOLDER: Final = select(credentials.c.user_id).where(_NAMED)
 _HOLDER_OF: Final = Statement(_HOLDER)
 _HOLDER_HELD: Final = Statement(_HOLDER.with_for_update())
+# Built once, for logins that prove several at once ask them.
 _PAIRS: Final = tuple_(credentials.c.kind, credentials.c.value).in_(bindparam("pairs", expanding=True))
 _HOLDERS: Final = select(credentials.c.kind, credentials.c.value, credentials.c.user_id).where(_PAIRS)
 # In the order of take_turns(), so that no two can wait for each other.

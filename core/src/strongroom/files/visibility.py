@@ -42,7 +42,7 @@ def _until_of_all() -> Select[Any]:
     return query.group_by(grants.c.user_id)
 
 
-def _below() -> Select[Any]:
+def _all_below() -> Select[Any]:
     below = select(nodes.c.id).where(nodes.c.parent_id == bindparam("node_id")).cte(recursive=True)
     child = nodes.alias()
     below = below.union_all(select(child.c.id).join(below, child.c.parent_id == below.c.id))
@@ -83,7 +83,7 @@ def _refreshed(wanted: ColumnElement[bool]) -> Update:
 
 _UNTIL_OF_USER: Final = Statement(_until_of_user())
 _UNTIL_OF_ALL: Final = Statement(_until_of_all())
-_BELOW: Final = Statement(_below())
+_BELOW: Final = Statement(_all_below())
 
 # Built once, for to build such a one takes longer than to run it.
 _REFRESH_ON: Final = _refreshed(grants.c.node_id == bindparam("node"))
