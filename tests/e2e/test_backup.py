@@ -7,7 +7,7 @@ import stat
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from sqlalchemy import select
 
 from strongroom.assembly.container import Container, build
 from strongroom.config import load
+from strongroom.database.installation import database_id
 from strongroom.files.models import nodes
 from strongroom.storage.models import BlobState, blobs
 from tests.e2e.client import Client
@@ -184,6 +185,17 @@ def test_a_restored_server_knows_passwords_and_files_but_no_login(
             assert again.download(tenant, node["id"]) == b"kept"
             listed = again.expect(200, "GET", f"{tenant}/owners/me/files/{folder['id']}/files").json()
             assert [item["name"] for item in listed["data"]] == ["note.txt"]
+
+
+@on_sqlite
+def test_a_restored_database_has_an_id_of_its_own(
+    server: Server, tmp_path: Path, sqlite_databases: SqliteDatabases
+) -> None:
+    back_up(server, tmp_path / "backup.tar")
+    with sqlite_databases.create() as url, place(tmp_path, url, "place") as there:
+        there.restore(tmp_path / "backup.tar")
+        with there.services() as restored, closing(build(load(server.config, {}))) as original:
+            assert database_id(restored.database) != database_id(original.database)
 
 
 @on_sqlite

@@ -46,7 +46,7 @@ def test_a_schema_of_another_version_is_named_with_what_to_do(api: Api) -> None:
     response = api.get("/readyz")
     assert away(response) == ["schema"]
     assert response.json["error"]["details"][0]["message"] == (
-        "It is 0000, not 0001; run: strongroom db upgrade"
+        "It is 0000, not 0002; run: strongroom db upgrade"
     )
 
 

@@ -33,6 +33,11 @@ class SecretKeys:
         self._derived: dict[str, bytes] = {}
         self._sealing_key = OctKey.import_key(self.derive("sealing"))
 
+    @property
+    def fingerprint(self) -> str:
+        """A hash by which a secret is recognized, and from which it cannot be computed."""
+        return self.derive("fingerprint").hex()
+
     def derive(self, purpose: str) -> bytes:
         """Return the 32-byte key of a purpose."""
         key = self._derived.get(purpose)

@@ -20,10 +20,11 @@ from strongroom.backup.rows import is_empty, kept_tables, load_rows
 from strongroom.clock import Clock
 from strongroom.config.settings import Settings
 from strongroom.database import Database
+from strongroom.database.installation import become_another_database
 from strongroom.database.upgrade import SCHEMA_REVISION, upgrade
 from strongroom.identity import Origin
 from strongroom.plugin_api.storage import StorageBackend, StorageError
-from strongroom.secret_keys import create_private_file
+from strongroom.secret_keys import SecretKeys, create_private_file
 from strongroom.storage.models import BlobState, blobs
 from strongroom.storage.references import nobody_refers
 
@@ -77,6 +78,8 @@ class Restoration:
         with self._database.write() as connection:
             tables = kept_tables(connection)
             self._restore_rows(connection, tables)
+            # Not the database that was backed up: two of them must not share one storage.
+            become_another_database(connection, SecretKeys(secret).fingerprint)
             self._void(connection, manifest, keep_sessions=keep_sessions)
         return manifest
 

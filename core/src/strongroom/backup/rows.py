@@ -28,6 +28,9 @@ EPHEMERAL: Final = frozenset(
 )
 """Tables whose rows live for minutes: restored, a code that was spent since could be spent again."""
 
+OF_THE_DATABASE: Final = frozenset({"installation"})
+"""Tables about a database and not about its content: a restored database is another one."""
+
 _BATCH: Final = 500
 _MIGRATIONS: Final = "alembic_version"
 
@@ -44,7 +47,7 @@ def kept_tables(connection: Connection) -> list[Table]:
     found = set(inspect(connection).get_table_names()) - {_MIGRATIONS}
     if unknown := sorted(found - set(metadata.tables)):
         raise BackupError(f"the database has tables that are unknown here: {', '.join(unknown)}")
-    return [table for table in metadata.sorted_tables if table.name not in EPHEMERAL]
+    return [table for table in metadata.sorted_tables if table.name not in EPHEMERAL | OF_THE_DATABASE]
 
 
 def dump_rows(connection: Connection, table: Table, file: IO[bytes]) -> int:

@@ -1,35 +1,116 @@
-"""The schema's version, and the way to the newest one."""
+"""The schema's revision: which one a database has, which ones this code serves, and the upgrade.
 
+Revisions are numbers of four digits, so they are compared as text. A migration that only expands the
+schema (new tables, new columns with a default) leaves older code at work. One that contracts it says in
+its file since which revision the code no longer needs what it removes: ``oldest_code = "0004"``. The
+database records the newest such statement, because older code cannot know later migrations.
+"""
+
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from sqlalchemy import Connection, Engine, inspect, text
 
+from strongroom.database.installation import create_database_id, oldest_code, set_oldest_code
+
 if TYPE_CHECKING:
     from alembic.config import Config
+    from alembic.script import ScriptDirectory
 
-SCHEMA_REVISION: Final = "0001"
-"""The newest migration, said here so that a server need not load Alembic to start."""
+SCHEMA_REVISION: Final = "0002"
+"""The newest migration, repeated here so that a server need not load Alembic to start."""
 
 _UPGRADE_LOCK: Final = 0x5354524F
 
 
+class NewerSchema(Exception):
+    """The schema is newer than this code knows; the message says what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """The schema of a database.
+
+    Args:
+        revision: its revision, or ``None`` if the database is empty.
+        oldest_code: the oldest revision whose code may serve it, or ``None`` if none is recorded.
+    """
+
+    revision: str | None
+    oldest_code: str | None = None
+
+    @property
+    def is_current(self) -> bool:
+        """Whether it is the one of this code."""
+        return self.revision == SCHEMA_REVISION
+
+    @property
+    def is_newer(self) -> bool:
+        """Whether a newer version has upgraded it."""
+        return self.revision is not None and self.revision > SCHEMA_REVISION
+
+    @property
+    def is_served(self) -> bool:
+        """Whether this code may serve it: its own, or a newer one that only expands it."""
+        if not self.is_newer:
+            return self.is_current
+        return self.oldest_code is not None and self.oldest_code <= SCHEMA_REVISION
+
+    @property
+    def remedy(self) -> str:
+        """What to do about a schema that is not current."""
+        if self.is_newer:
+            return "run a newer version of strongroom, or restore a backup made by this one"
+        return "run: strongroom db upgrade"
+
+    def __str__(self) -> str:
+        state = self.revision or "empty"
+        if self.is_newer:
+            return f"{state}, newer than this version's {SCHEMA_REVISION}"
+        return state if self.is_current else f"{state}, not {SCHEMA_REVISION}"
+
+
+def read_schema(engine: Engine) -> Schema:
+    """Return the schema of a database."""
+    with engine.connect() as connection:
+        tables = set(inspect(connection).get_table_names())
+        if "alembic_version" not in tables:
+            return Schema(None)
+        revision = connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
+        return Schema(revision, oldest_code(connection) if "installation" in tables else None)
+
+
 def current_revision(engine: Engine) -> str | None:
     """Return the revision of the database's schema, or ``None`` if it is empty."""
-    with engine.connect() as connection:
-        if not inspect(connection).has_table("alembic_version"):
-            return None
-        return connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
+    return read_schema(engine).revision
 
 
 def upgrade(engine: Engine) -> None:
-    """Bring the schema to :data:`SCHEMA_REVISION`; two processes that try at once take turns."""
+    """Bring the schema to :data:`SCHEMA_REVISION`; processes that upgrade at once take turns.
+
+    Raises:
+        NewerSchema: a newer version has upgraded it already.
+    """
     # Alembic takes a quarter of a second to import, and most starts need none of it.
     from alembic import command
+    from alembic.script import ScriptDirectory
 
+    schema = read_schema(engine)
+    if schema.is_newer:
+        raise NewerSchema(f"the schema is {schema}; {schema.remedy}")
     with engine.execution_options(strongroom_writing=True).begin() as connection:
-        _take_turns(connection)
-        command.upgrade(alembic_config(connection), "head")
+        _lock_schema(connection)
+        config = alembic_config(connection)
+        command.upgrade(config, "head")
+        create_database_id(connection)
+        set_oldest_code(connection, oldest_code_of(ScriptDirectory.from_config(config)))
+
+
+def oldest_code_of(migrations: "ScriptDirectory") -> str:
+    """Return the oldest revision whose code may serve a schema that all these migrations made."""
+    scripts = list(migrations.walk_revisions())
+    return max(getattr(script.module, "oldest_code", scripts[-1].revision) for script in scripts)
 
 
 def alembic_config(connection: Connection) -> "Config":
@@ -42,7 +123,7 @@ def alembic_config(connection: Connection) -> "Config":
     return config
 
 
-def _take_turns(connection: Connection) -> None:
+def _lock_schema(connection: Connection) -> None:
     # On SQLite the transaction has taken the write lock already.
     if connection.dialect.name == "postgresql":
         connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _UPGRADE_LOCK})

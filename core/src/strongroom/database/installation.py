@@ -1,0 +1,99 @@
+"""Facts about the database as a whole: its id, its secret key and the code that may serve it.
+
+They belong to this database and not to its content: a backup leaves them out, so a restored database
+has an id of its own.
+"""
+
+import hmac
+from typing import Final
+
+from sqlalchemy import Connection, select
+
+from strongroom.database.engine import Database
+from strongroom.database.models import installation
+from strongroom.database.upsert import insert
+from strongroom.ids import new_id
+
+_ID: Final = "id"
+_SECRET: Final = "secret_fingerprint"  # noqa: S105  the name of a row
+_OLDEST_CODE: Final = "oldest_code"
+
+
+def database_id(database: Database) -> str:
+    """Return the id of a database, a UUID that is created with the schema and never changes.
+
+    Raises:
+        Unavailable: the database does not answer.
+    """
+    with database.read() as connection:
+        found = _get(connection, _ID)
+    if found is not None:
+        return found
+    with database.write() as connection:
+        create_database_id(connection)
+        return _get(connection, _ID) or ""
+
+
+def create_database_id(connection: Connection) -> None:
+    """Give a database its id, unless it has one."""
+    _add(connection, _ID, new_id())
+
+
+def become_another_database(connection: Connection, fingerprint: str) -> None:
+    """Give a database a new id, and the secret key that its new content was made with."""
+    _set(connection, _ID, new_id())
+    _set(connection, _SECRET, fingerprint)
+
+
+def accept_secret(database: Database, fingerprint: str) -> bool:
+    """Return whether a secret key is the database's own; the first one that is seen becomes so.
+
+    Args:
+        database: the database, with a current schema.
+        fingerprint: see :attr:`~strongroom.secret_keys.SecretKeys.fingerprint`.
+
+    Raises:
+        Unavailable: the database does not answer.
+    """
+    with database.read() as connection:
+        found = _get(connection, _SECRET)
+    if found is None:
+        with database.write() as connection:
+            _add(connection, _SECRET, fingerprint)
+            found = _get(connection, _SECRET) or ""
+    return hmac.compare_digest(found, fingerprint)
+
+
+def adopt_secret(database: Database, fingerprint: str) -> None:
+    """Make a secret key the database's own from now on.
+
+    Raises:
+        Unavailable: the database does not answer.
+    """
+    with database.write() as connection:
+        _set(connection, _SECRET, fingerprint)
+
+
+def oldest_code(connection: Connection) -> str | None:
+    """Return the oldest schema revision whose code may serve the database, if one is recorded."""
+    return _get(connection, _OLDEST_CODE)
+
+
+def set_oldest_code(connection: Connection, revision: str) -> None:
+    """Record the oldest schema revision whose code may serve the database."""
+    _set(connection, _OLDEST_CODE, revision)
+
+
+def _get(connection: Connection, name: str) -> str | None:
+    query = select(installation.c.value).where(installation.c.name == name)
+    return connection.execute(query).scalar()
+
+
+def _add(connection: Connection, name: str, value: str) -> None:
+    statement = insert(connection, installation).values(name=name, value=value)
+    connection.execute(statement.on_conflict_do_nothing())
+
+
+def _set(connection: Connection, name: str, value: str) -> None:
+    statement = insert(connection, installation).values(name=name, value=value)
+    connection.execute(statement.on_conflict_do_update(index_elements=["name"], set_={"value": value}))

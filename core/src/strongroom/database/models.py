@@ -1,0 +1,15 @@
+"""What a database records about itself."""
+
+from typing import Final
+
+from sqlalchemy import Column, String, Table
+
+from strongroom.database.metadata import metadata
+
+installation: Final = Table(
+    "installation",
+    metadata,
+    Column("name", String(32), primary_key=True),
+    Column("value", String(255), nullable=False),
+)
+"""Facts about the database as a whole, by name; see :mod:`strongroom.database.installation`."""
