@@ -3,7 +3,7 @@
 import os
 import signal
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -18,14 +18,16 @@ SLOW_PLUGIN = """
 import os, pathlib, threading
 from strongroom.plugin_api import hookimpl
 API_VERSION = "1.0"
-master = os.getpid()
 @hookimpl
 def register_blueprints():
-    if os.getpid() != master:
-        pathlib.Path({marker!r}).touch()
+    call = len(list(pathlib.Path({folder!r}).glob("call-*"))) + 1
+    pathlib.Path({folder!r}, f"call-{{call}}").write_text(f"{{os.getpid()}}\\n")
+    if call == {hangs_at}:
         threading.Event().wait()
     return []
 """
+CHECK, FIRST_WORKER = 1, 2
+"""The calls of the hook: by the check before serving, then by the server processes."""
 AT_ONCE = 10
 
 
@@ -34,20 +36,43 @@ def config(tmp_path: Path) -> Path:
     return write_config(tmp_path, f"sqlite:///{tmp_path}/strongroom.sqlite3")
 
 
+@pytest.fixture
+def slow(config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[int], Path]:
+    """Enable a plugin whose hook hangs at the given call; return the file that this call writes."""
+
+    def enable(hangs_at: int) -> Path:
+        install(tmp_path, "slow", SLOW_PLUGIN.format(folder=str(tmp_path), hangs_at=hangs_at))
+        monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
+        config.write_text(config.read_text().replace('["storage_local"]', '["storage_local", "slow"]'))
+        return tmp_path / f"call-{hangs_at}"
+
+    return enable
+
+
 def test_a_server_that_is_still_starting_stops_at_once(
-    config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    config: Path, slow: Callable[[int], Path]
 ) -> None:
-    install(tmp_path, "slow", SLOW_PLUGIN.format(marker=str(tmp_path / "loading")))
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
-    config.write_text(config.read_text().replace('["storage_local"]', '["storage_local", "slow"]'))
+    marker = slow(FIRST_WORKER)
     process = subprocess.Popen([STRONGROOM, "serve", "--config", config], stderr=subprocess.DEVNULL)
     try:
-        wait_until((tmp_path / "loading").exists)
+        wait_until(marker.exists)
         process.terminate()
         assert process.wait(AT_ONCE) == 0
     finally:
         if process.poll() is None:
             Server("", config, process).kill()
+
+
+def test_a_server_stopped_during_its_check_leaves_no_process(
+    config: Path, slow: Callable[[int], Path]
+) -> None:
+    marker = slow(CHECK)
+    process = subprocess.Popen([STRONGROOM, "serve", "--config", config], stderr=subprocess.DEVNULL)
+    wait_until(lambda: marker.exists() and marker.read_text().endswith("\n"))
+    process.kill()
+    process.wait(AT_ONCE)
+    checker = Path("/proc") / marker.read_text().strip()
+    wait_until(lambda: not checker.exists() or ") Z " in (checker / "stat").read_text())
 
 
 def test_an_upload_under_way_is_finished_before_the_server_stops(config: Path) -> None:

@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable
+from multiprocessing.util import Finalize
 from pathlib import Path
 from typing import Any, Final
 
@@ -49,13 +50,16 @@ def run(
     current = configuration
 
     def load() -> Callable[..., Any]:
-        _end_with(master)
+        end_with(master)
         _keep_memory()
         # Made in the process that serves, for connections must not be shared between processes.
-        from strongroom.app import create_app
+        from strongroom.app import container_of, create_app
 
         _configure_log(current)
-        return create_app(current)
+        app = create_app(current)
+        # Run by multiprocessing when this process ends, after the open requests have.
+        Finalize(None, container_of(app).close, exitpriority=0)
+        return app
 
     def reload() -> None:
         nonlocal current
@@ -113,7 +117,7 @@ class _Server(MPServer):
 
 def _start_management(configuration: Configuration, metrics_folder: Path, master: int) -> None:
     def serve() -> None:
-        _end_with(master)
+        end_with(master)
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
         from strongroom.management import serve_management
@@ -144,7 +148,7 @@ def _keep_memory() -> None:
         mallopt(_M_TRIM_THRESHOLD, _KEPT_BYTES)
 
 
-def _end_with(master: int) -> None:
+def end_with(master: int) -> None:
     """Make this process end when the master does, however that ends: no port stays taken."""
     if sys.platform != "linux":
         return

@@ -1,7 +1,8 @@
 """What all services stand on."""
 
+import logging
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 
@@ -12,12 +13,15 @@ from strongroom.database import Database
 from strongroom.limits.place import CountingPlace, in_database, in_redis
 from strongroom.limits.rates import RateLimits
 from strongroom.limits.service import Counters
+from strongroom.plugin_api import Extension
 from strongroom.secret_keys import SecretKeys, load_or_create_secret
 from strongroom.selection import Selection
 from strongroom.users.service import UserService
 
 if TYPE_CHECKING:
     from strongroom.telemetry.metrics import Metrics
+
+logger = logging.getLogger(__name__)
 
 
 class Foundation:
@@ -46,6 +50,10 @@ class Foundation:
         self.counting_place = self._counting_place()
         self.limits_store = self.counting_place.open()
         self.rates = RateLimits(self.limits_store, self.keys, clock)
+
+    def close_at_end(self, extension: Extension[Any]) -> None:
+        """Close an extension with the process. Its failure is logged and stops nothing else."""
+        self.resources.callback(_close, extension)
 
     def refuse(self, path: tuple[str, ...], message: str) -> NoReturn:
         """Raise the error that blames a key of the configuration."""
@@ -90,3 +98,10 @@ class Foundation:
         from strongroom.telemetry.metrics import Metrics
 
         return Metrics(CollectorRegistry())
+
+
+def _close(extension: Extension[Any]) -> None:
+    try:
+        extension.close()
+    except Exception:
+        logger.exception("The extension %s failed to close", extension.name)

@@ -133,7 +133,7 @@ def _credentials(base: Foundation) -> CredentialService:
 
 def _captchas(base: Foundation) -> CaptchaService:
     provider = base.selection.captcha.make()
-    base.resources.callback(provider.close)
+    base.close_at_end(provider)
     lifetime = base.settings.captcha.lifetime_seconds * 1000
     return CaptchaService(base.database, base.clock, base.keys, provider, lifetime)
 
@@ -145,7 +145,7 @@ def _messages(base: Foundation) -> MessageService:
     }
     for channel_senders in senders.values():
         for sender in channel_senders:
-            base.resources.callback(sender.close)
+            base.close_at_end(sender)
     texts = message_texts(base.configuration)
     language = base.settings.messages.language
     service = MessageService(base.database, base.clock, senders, texts, language)
@@ -187,7 +187,7 @@ def _key_file(base: Foundation) -> KeyFile:
 def _login_methods(base: Foundation, proofs: CoreProofs) -> LoginMethods:
     methods = [choice.make(proofs) for choice in base.selection.login_methods]
     for method in methods:
-        base.resources.callback(method.close)
+        base.close_at_end(method)
     return LoginMethods(methods, base.selection.plugins.errors)
 
 

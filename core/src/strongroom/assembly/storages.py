@@ -27,7 +27,7 @@ def open_storages(base: Foundation) -> Mapping[str, StorageBackend[Any]]:
             storages[name] = choice.make()
         except StorageError as error:
             base.refuse(("storages", name), f"cannot be opened: {error}")
-        base.resources.callback(storages[name].close)
+        base.close_at_end(storages[name])
         _require_faces(base, name, storages[name], base.settings.storages[name])
     return storages
 

@@ -70,7 +70,7 @@ def _examine_container(container: "Container", recipients: tuple[str, ...]) -> I
         yield from try_senders(recipient, senders)
     for made in senders.values():
         for sender in made:
-            sender.close()
+            container.base.close_at_end(sender)
 
 
 def _line(finding: Finding) -> str:

@@ -1,19 +1,20 @@
 """``strongroom serve``: the server."""
 
 import os
-import socket
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from strongroom.cli.context import CommandContext, config_option
-from strongroom.cli.schema import require_current_schema
 from strongroom.cli.setup_link import make_setup_link
-from strongroom.config import Configuration, load
+from strongroom.cli.startup import application, in_own_process, require_free_ports
+from strongroom.config import Configuration, Settings, load
+from strongroom.selection import select
 
 if TYPE_CHECKING:
     from strongroom.assembly.container import Container
@@ -29,24 +30,46 @@ def serve(context: CommandContext) -> None:
     folder. In production, whatever is only safe on one's own machine is refused.
     """
     configuration = context.configuration
-    settings = configuration.settings
     with _metrics_folder(configuration) as metrics_folder:
-        with _checked(configuration) as container:
-            _require_free_ports(configuration)
-            if not settings.is_production:
-                click.echo(
-                    f"strongroom: DEVELOPMENT server, not for production; what it makes is kept in "
-                    f"{settings.server.data_dir.absolute()}",
-                    err=True,
-                )
-                _show_setup_link(container)
-        click.echo(
-            f"strongroom: serving {settings.public_root}{settings.server.base_path or '/'}", err=True
-        )
+        _preload(configuration)
+        in_own_process(lambda: _prepare(configuration))
+        click.echo(f"strongroom: serving {_addresses(configuration.settings)}", err=True)
         # Imported late, for no other command needs a server.
         from strongroom.server import run
 
         run(configuration, lambda: _reread(context), metrics_folder)
+
+
+def _preload(configuration: Configuration) -> None:
+    """Import the application and its plugins, so that all server processes share their memory."""
+    import_module("strongroom.app")
+    select(configuration)
+
+
+def _prepare(configuration: Configuration) -> None:
+    """Refuse what cannot be served, in one line; otherwise every server process would report it.
+
+    Raises:
+        ConfigurationError: the configuration cannot be served.
+    """
+    settings = configuration.settings
+    with application(configuration) as container:
+        require_free_ports(configuration)
+        if not settings.is_production:
+            click.echo(
+                f"strongroom: DEVELOPMENT server, not for production; what it makes is kept in "
+                f"{settings.server.data_dir.absolute()}",
+                err=True,
+            )
+            _show_setup_link(container)
+
+
+def _addresses(settings: Settings) -> str:
+    """Return the public URL, and the address to listen on where that differs."""
+    public = f"{settings.public_root}{settings.server.base_path or '/'}"
+    if not settings.server.public_url:
+        return public
+    return f"{public}, listening on {settings.listening_root}"
 
 
 def _show_setup_link(container: "Container") -> None:
@@ -77,8 +100,13 @@ def _reread(context: CommandContext) -> Configuration:
             if now != getattr(getattr(before, section), key):
                 configuration.blame((section, key), "changes only when the server is started anew")
     configuration.refuse_problems()
-    with _checked(configuration):
-        return configuration
+    in_own_process(lambda: _check(configuration))
+    return configuration
+
+
+def _check(configuration: Configuration) -> None:
+    with application(configuration):
+        pass
 
 
 @contextmanager
@@ -92,48 +120,3 @@ def _metrics_folder(configuration: Configuration) -> Iterator[Path | None]:
     with tempfile.TemporaryDirectory(prefix="strongroom-metrics-") as folder:
         share_metrics(Path(folder))
         yield Path(folder)
-
-
-@contextmanager
-def _checked(configuration: Configuration) -> Iterator["Container"]:
-    """Make the application once, so that a fault is one line here, and not one in each process.
-
-    Raises:
-        ConfigurationError: it cannot be served.
-    """
-    from strongroom.app import container_of, create_app
-    from strongroom.production import refuse_unusable
-
-    container = container_of(create_app(configuration))
-    try:
-        require_current_schema(configuration, container.database)
-        _require_storages(configuration, container)
-        storages = container.keeping.blobs.storages.items()
-        refuse_unusable(configuration, {name: store.backend for name, store in storages})
-        yield container
-    finally:
-        container.close()
-
-
-def _require_storages(configuration: Configuration, container: "Container") -> None:
-    for name in container.keeping.inventory.lost():
-        message = "is missing, and files are in it; configure it again, and see: strongroom storage list"
-        configuration.blame(("storages", name), message)
-    configuration.refuse_problems()
-
-
-def _require_free_ports(configuration: Configuration) -> None:
-    server, management = configuration.settings.server, configuration.settings.management
-    _require_free_port(configuration, "server", server.host, server.port)
-    if management.port:
-        _require_free_port(configuration, "management", management.host, management.port)
-    configuration.refuse_problems()
-
-
-def _require_free_port(configuration: Configuration, section: str, host: str, port: int) -> None:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    try:
-        socket.create_server((host, port), family=family).close()
-    except OSError as error:
-        key = "host" if isinstance(error, socket.gaierror) else "port"
-        configuration.blame((section, key), f"cannot listen there: {error.strerror}")

@@ -77,6 +77,10 @@ class Settings:
     @property
     def public_root(self) -> str:
         """The scheme, host and port that clients reach the server by, without a slash at the end."""
-        server = self.server
-        host = f"[{server.host}]" if ":" in server.host else server.host
-        return server.public_url.rstrip("/") or f"http://{host}:{server.port}"
+        return self.server.public_url.rstrip("/") or self.listening_root
+
+    @property
+    def listening_root(self) -> str:
+        """The scheme, host and port that the server listens on, without a slash at the end."""
+        host = f"[{self.server.host}]" if ":" in self.server.host else self.server.host
+        return f"http://{host}:{self.server.port}"

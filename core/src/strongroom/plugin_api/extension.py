@@ -31,7 +31,13 @@ class Extension(ABC, Generic[OptionsT]):
         self.options = options
 
     def close(self) -> None:
-        """Release what the extension holds; called once, when the server stops."""
+        """Release what the extension holds.
+
+        Called once for an instance, when the process that uses it ends: each server process when the
+        server stops, or a command. What it raises is logged and stops nothing. Before a server serves,
+        it constructs its extensions once in a process of their own, to check them, and discards these
+        instances without a call.
+        """
 
 
 def option(
