@@ -112,3 +112,11 @@ def test_senders_are_tried_when_asked(config: Path, tmp_path: Path) -> None:
         assert len(mails.texts("alice@example.com")) == len(messages_in(tmp_path / "data")) == 1
     status, findings = examine(config, "--send-to", "alice@example.com")
     assert (status, findings["messages.smtp"]["state"]) == (1, "failed")
+
+
+@pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
+def test_more_connections_than_postgresql_allows_are_named(config: Path) -> None:
+    config.write_text(config.read_text().replace("[database]", "[database]\npool_size = 400"))
+    finding = examine(config)[1]["database.pool_size"]
+    assert finding["state"] == "warning"
+    assert finding["message"].startswith("2 workers open up to 2000 connections, and PostgreSQL allows ")

@@ -12,6 +12,7 @@ from joserfc.jwk import RSAKey
 
 import strongroom.storage
 from strongroom.authorizations.key_file import create_key_file
+from strongroom.database.upgrade import SCHEMA_REVISION
 from tests.support.commands import run_command
 from tests.support.server import free_port, serving
 
@@ -100,7 +101,9 @@ def deployment(tmp_path: Path) -> Deployment:
 
 
 def test_a_schema_that_does_not_match_is_all_that_is_wrong_with_the_rest(deployment: Deployment) -> None:
-    assert deployment.refusal().endswith("the schema is empty, not 0001; run: strongroom db upgrade")
+    assert deployment.refusal().endswith(
+        f"the schema is empty, not {SCHEMA_REVISION}; run: strongroom db upgrade"
+    )
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import pytest
 from sqlalchemy import text
 from tests.support.api import Answer, Api, error_code
 
+from strongroom.database.upgrade import SCHEMA_REVISION
 from strongroom.health.readiness import FRESH
 
 
@@ -46,7 +47,7 @@ def test_a_schema_of_another_version_is_named_with_what_to_do(api: Api) -> None:
     response = api.get("/readyz")
     assert away(response) == ["schema"]
     assert response.json["error"]["details"][0]["message"] == (
-        "It is 0000, not 0002; run: strongroom db upgrade"
+        f"It is 0000, not {SCHEMA_REVISION}; run: strongroom db upgrade"
     )
 
 

@@ -12,7 +12,7 @@ from strongroom.web.fast_path import FastRoute
 def fast_routes(container: Container) -> list[FastRoute]:
     """Return the routes, the hottest first."""
     base = container.base
-    reader = Reader(base.database, connections=-(-base.settings.database.pool_size // 2))
+    reader = Reader(base.database, connections=base.settings.database.hot_connections)
     base.resources.callback(reader.close)
     keeping = container.keeping
     return [

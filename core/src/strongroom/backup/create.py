@@ -30,7 +30,7 @@ from strongroom.backup.rows import dump_rows, kept_tables
 from strongroom.clock import Clock, iso_format
 from strongroom.config.settings import Settings
 from strongroom.database import Database
-from strongroom.database.upgrade import SCHEMA_REVISION
+from strongroom.database.upgrade import SCHEMA_REVISION, read_schema
 from strongroom.errors import Unavailable
 from strongroom.plugin_api.storage import ObjectNotFound, StorageError, StorageUnavailable
 from strongroom.storage.holds import Hold, HoldLost
@@ -75,6 +75,7 @@ class BackupService:
         Raises:
             BackupError: it cannot be made.
         """
+        self._require_own_schema()
         created_at = iso_format(self._clock.now())
         manifest = Manifest(FORMAT, __version__, SCHEMA_REVISION, created_at)
         manifest.storages = {
@@ -88,6 +89,12 @@ class BackupService:
         except (OSError, HoldLost, StorageError, Unavailable) as error:
             raise BackupError(f"the backup was given up: {error}") from error
         return manifest
+
+    def _require_own_schema(self) -> None:
+        # Columns that a newer version has added are unknown here, and would be left out.
+        schema = read_schema(self._database.engine)
+        if not schema.is_current:
+            raise BackupError(f"the schema is {schema}; back it up with the version that upgraded it")
 
     def _add_keys(self, writer: ArchiveWriter) -> None:
         settings = self._settings

@@ -31,14 +31,20 @@ class CommandContext:
         return load(self.config_path, os.environ)
 
     @contextmanager
-    def container(self) -> Iterator["Container"]:
-        """Make the services, on a database whose schema is current, and close them afterwards."""
+    def container(self, *, any_secret: bool = False) -> Iterator["Container"]:
+        """Make the services, on a database that this code may serve, and close them afterwards.
+
+        Args:
+            any_secret: accept a secret key that is not the database's.
+        """
         from strongroom.assembly.container import build
-        from strongroom.cli.schema import require_current_schema
+        from strongroom.cli.schema import require_own_secret, require_served_schema
 
         container = build(self.configuration)
         try:
-            require_current_schema(self.configuration, container.database)
+            require_served_schema(self.configuration, container.database)
+            if not any_secret:
+                require_own_secret(self.configuration, container.database, container.base.keys)
             yield container
         finally:
             container.close()

@@ -3,8 +3,8 @@
 import click
 
 from strongroom.cli.context import CommandContext
-from strongroom.cli.schema import open_database
-from strongroom.database.upgrade import SCHEMA_REVISION, current_revision, upgrade
+from strongroom.cli.schema import find_schema, open_database
+from strongroom.database.upgrade import SCHEMA_REVISION, NewerSchema, current_revision, upgrade
 
 
 @click.group("db")
@@ -15,10 +15,13 @@ def db_group() -> None:
 @db_group.command("upgrade")
 @click.pass_obj
 def upgrade_command(context: CommandContext) -> None:
-    """Bring the schema to the newest version."""
+    """Bring the schema to the newest version, while servers of the previous version go on serving."""
     database = open_database(context.configuration)
-    before = current_revision(database.engine)
-    upgrade(database.engine)
+    before = find_schema(context.configuration, database).revision
+    try:
+        upgrade(database.engine)
+    except NewerSchema as error:
+        raise click.ClickException(str(error)) from error
     click.echo(f"schema: {before or 'empty'} -> {current_revision(database.engine)}")
     database.close()
 
@@ -28,5 +31,6 @@ def upgrade_command(context: CommandContext) -> None:
 def current_command(context: CommandContext) -> None:
     """Show the schema's version, and the newest one."""
     database = open_database(context.configuration)
-    click.echo(f"schema: {current_revision(database.engine) or 'empty'}, newest: {SCHEMA_REVISION}")
+    found = find_schema(context.configuration, database).revision
+    click.echo(f"schema: {found or 'empty'}, newest: {SCHEMA_REVISION}")
     database.close()

@@ -1,19 +1,22 @@
-"""``strongroom keys``: the keys that sign access tokens. None is ever shown."""
+"""``strongroom keys``: the keys that sign access tokens, and the secret key. None is ever shown."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import click
 
+from strongroom.audit.service import AuditEvent
 from strongroom.authorizations.key_file import prune, rotate
 from strongroom.authorizations.keys import Key, KeyRingError, created_at, load_keys
 from strongroom.cli.context import CommandContext, config_option
 from strongroom.clock import SystemClock, iso_format
+from strongroom.database.installation import adopt_secret
+from strongroom.identity import Origin
 
 
 @click.group("keys")
 def keys_group() -> None:
-    """Look after the keys that sign access tokens."""
+    """Look after the keys that sign access tokens, and the secret key."""
 
 
 @keys_group.command("list")
@@ -44,6 +47,27 @@ def rotate_command(context: CommandContext, *, and_prune: bool) -> None:
             for key in prune(path, algorithm, now, settings.tokens.lifetime_seconds * 1000):
                 click.echo(f"{key.kid} taken out")
         _show(load_keys(path, algorithm).keys, algorithm)
+
+
+@keys_group.command("adopt-secret")
+@config_option
+@click.confirmation_option(
+    prompt="No password, recovery code or link made under the old secret key will work. Go on?"
+)
+@click.pass_obj
+def adopt_secret_command(context: CommandContext) -> None:
+    """Accept the configured server.secret_key as the one of this database.
+
+    Every password, refresh token, verification code, invitation and upload link made under the old
+    secret key is void: users have to reset their passwords, administrators among them. If the old
+    secret key is still there, configure it instead. Stop all servers first.
+    """
+    with context.container(any_secret=True) as container:
+        adopt_secret(container.database, container.base.keys.fingerprint)
+        with container.database.write() as connection:
+            event = AuditEvent("secret.adopt", origin=Origin(user_agent="command line"))
+            container.base.audit.record(connection, event)
+    click.echo("the configured secret key is the database's from now on")
 
 
 def _show(keys: Sequence[Key], algorithm: str) -> None:

@@ -1,10 +1,16 @@
-"""The rule for a schema that is not the newest: upgraded in development, refused in production."""
+"""The rules for the database that a command works on: its schema and its secret key.
+
+A schema that this code cannot serve is upgraded in development and refused in production. A newer one
+that only expands what this code knows is served. The secret key must be the one of the database.
+"""
 
 from sqlalchemy.exc import SQLAlchemyError
 
 from strongroom.config import Configuration
 from strongroom.database import Database
-from strongroom.database.upgrade import SCHEMA_REVISION, current_revision, upgrade
+from strongroom.database.installation import accept_secret
+from strongroom.database.upgrade import Schema, read_schema, upgrade
+from strongroom.secret_keys import SecretKeys
 
 
 def open_database(configuration: Configuration) -> Database:
@@ -13,25 +19,50 @@ def open_database(configuration: Configuration) -> Database:
     return Database(configuration.settings.database_url)
 
 
-def require_current_schema(configuration: Configuration, database: Database) -> None:
-    """Upgrade the schema in development; in production, refuse to go on with another one.
+def find_schema(configuration: Configuration, database: Database) -> Schema:
+    """Return the schema of the database.
 
     Raises:
-        ConfigurationError: the database does not answer, or its schema is not the newest, and
-            upgrading it is a decision.
+        ConfigurationError: the database does not answer.
     """
     try:
-        found = current_revision(database.engine)
+        return read_schema(database.engine)
     except SQLAlchemyError as error:
         reason = str(getattr(error, "orig", None) or error).strip().splitlines()[0]
         configuration.blame(("database", "url"), f"the database does not answer: {reason}")
         configuration.refuse_problems()
         raise
-    if found == SCHEMA_REVISION:
+
+
+def require_served_schema(configuration: Configuration, database: Database) -> None:
+    """Upgrade an old schema in development; refuse any other that this code cannot serve.
+
+    Raises:
+        ConfigurationError: the database does not answer, or its schema is too old, and upgrading it is
+            a decision, or it is too new.
+    """
+    schema = find_schema(configuration, database)
+    if schema.is_served:
         return
-    if not configuration.settings.is_production:
+    if not schema.is_newer and not configuration.settings.is_production:
         upgrade(database.engine)
         return
-    message = f"the schema is {found or 'empty'}, not {SCHEMA_REVISION}; run: strongroom db upgrade"
-    configuration.blame(("database", "url"), message)
+    configuration.blame(("database", "url"), f"the schema is {schema}; {schema.remedy}")
+    configuration.refuse_problems()
+
+
+def require_own_secret(configuration: Configuration, database: Database, keys: SecretKeys) -> None:
+    """Refuse a secret key that is not the database's; the first one that is used becomes it.
+
+    Raises:
+        ConfigurationError: the database was filled under another secret key.
+    """
+    if accept_secret(database, keys.fingerprint):
+        return
+    configuration.blame(
+        ("server", "secret_key"),
+        "is not the secret key that this database was filled under, so no password would match; "
+        "set that one (a backup holds it: tar -xOf ARCHIVE secret.key), or run: "
+        "strongroom keys adopt-secret",
+    )
     configuration.refuse_problems()

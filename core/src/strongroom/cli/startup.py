@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING
 
-from strongroom.cli.schema import require_current_schema
+from strongroom.cli.schema import require_own_secret, require_served_schema
 from strongroom.config import Configuration, ConfigurationError
 
 if TYPE_CHECKING:
@@ -70,7 +70,8 @@ def application(configuration: Configuration) -> Iterator["Container"]:
 
     container = container_of(create_app(configuration))
     try:
-        require_current_schema(configuration, container.database)
+        require_served_schema(configuration, container.database)
+        require_own_secret(configuration, container.database, container.base.keys)
         _require_storages(configuration, container)
         storages = container.keeping.blobs.storages.items()
         refuse_unusable(configuration, {name: store.backend for name, store in storages})

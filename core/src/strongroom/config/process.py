@@ -96,6 +96,16 @@ class DatabaseSettings:
         "many for hot reads.",
     )
 
+    @property
+    def hot_connections(self) -> int:
+        """Connections for hot reads, next to those of the pool."""
+        return -(-self.pool_size // 2)
+
+    @property
+    def connections_per_process(self) -> int:
+        """Connections that a process opens under load."""
+        return 2 * self.pool_size + self.hot_connections
+
     def __post_init__(self) -> None:
         if self.url and not self.url.startswith(("sqlite:///", "postgresql+psycopg://")):
             raise ValueError("url: must begin with sqlite:/// or postgresql+psycopg://")

@@ -45,8 +45,8 @@ def become_another_database(connection: Connection, fingerprint: str) -> None:
     _set(connection, _SECRET, fingerprint)
 
 
-def accept_secret(database: Database, fingerprint: str) -> bool:
-    """Return whether a secret key is the database's own; the first one that is seen becomes so.
+def is_own_secret(database: Database, fingerprint: str) -> bool:
+    """Return whether a secret key is the database's own; without a recorded one, any may become so.
 
     Args:
         database: the database, with a current schema.
@@ -57,11 +57,22 @@ def accept_secret(database: Database, fingerprint: str) -> bool:
     """
     with database.read() as connection:
         found = _get(connection, _SECRET)
-    if found is None:
+    return found is None or hmac.compare_digest(found, fingerprint)
+
+
+def accept_secret(database: Database, fingerprint: str) -> bool:
+    """Return :func:`is_own_secret`, and record the secret key where none is recorded.
+
+    Raises:
+        Unavailable: the database does not answer.
+    """
+    with database.read() as connection:
+        is_recorded = _get(connection, _SECRET) is not None
+    if not is_recorded:
         with database.write() as connection:
             _add(connection, _SECRET, fingerprint)
-            found = _get(connection, _SECRET) or ""
-    return hmac.compare_digest(found, fingerprint)
+    # Another server may have been faster.
+    return is_own_secret(database, fingerprint)
 
 
 def adopt_secret(database: Database, fingerprint: str) -> None:

@@ -7,17 +7,19 @@ from pathlib import Path
 from typing import Any, Final
 
 from limits.storage import Storage
-from sqlalchemy import func, select
+from sqlalchemy import Integer, cast, func, select
 
 from strongroom.audit.models import audit_events
 from strongroom.clock import Clock
 from strongroom.config.settings import Settings
 from strongroom.database import Database
-from strongroom.database.upgrade import SCHEMA_REVISION, current_revision
+from strongroom.database.installation import is_own_secret
+from strongroom.database.upgrade import current_revision, read_schema
 from strongroom.errors import Unavailable
 from strongroom.health.findings import Finding, failed, ok, warning
 from strongroom.health.round_trip import fault_of
 from strongroom.plugin_api.storage import StorageBackend
+from strongroom.secret_keys import SecretKeys
 
 TOLERATED: Final = 5000
 """Milliseconds by which two clocks may differ."""
@@ -32,6 +34,7 @@ class Doctor:
         limits_store: where it counts.
         storages: where its bytes are.
         clock: the time.
+        keys: the keys that its secret key gives.
     """
 
     def __init__(
@@ -41,19 +44,25 @@ class Doctor:
         limits_store: Storage,
         storages: Mapping[str, StorageBackend[Any]],
         clock: Clock,
+        keys: SecretKeys,
     ) -> None:
         self._settings = settings
         self._database = database
         self._limits_store = limits_store
         self._storages = storages
         self._clock = clock
+        self._keys = keys
 
     def examine(self) -> Iterator[Finding]:
         """Yield what is found, part by part."""
         database = self._examine_database()
         yield database
         if not database.remedy:
-            yield self._examine_schema()
+            schema = self._examine_schema()
+            yield schema
+            if not schema.remedy:
+                yield self._examine_secret()
+            yield from self._examine_connections()
             yield self._examine_clock()
         yield self._examine_limits()
         for name, storage in self._storages.items():
@@ -75,10 +84,39 @@ class Doctor:
         return ok(part, f"{kind} answers")
 
     def _examine_schema(self) -> Finding:
-        found = current_revision(self._database.engine)
-        if found == SCHEMA_REVISION:
-            return ok("schema", f"is {found}, the newest")
-        return failed("schema", f"is {found or 'empty'}, not {SCHEMA_REVISION}", "strongroom db upgrade")
+        schema = read_schema(self._database.engine)
+        if schema.is_current:
+            return ok("schema", f"is {schema}, the newest")
+        if schema.is_served:
+            return ok("schema", f"is {schema}, and compatible")
+        return failed("schema", f"is {schema}", schema.remedy.removeprefix("run: "))
+
+    def _examine_secret(self) -> Finding:
+        part = "secret"
+        if is_own_secret(self._database, self._keys.fingerprint):
+            return ok(part, "is the one that the database was filled under")
+        return failed(
+            part,
+            "is not the one that the database was filled under, so no password matches",
+            "set that one (a backup holds it: tar -xOf ARCHIVE secret.key), or run: "
+            "strongroom keys adopt-secret",
+        )
+
+    def _examine_connections(self) -> Iterator[Finding]:
+        allowed = self._connections_allowed()
+        if allowed is None:
+            return
+        workers = self._settings.server.workers
+        wanted = workers * self._settings.database.connections_per_process
+        message = f"{workers} workers open up to {wanted} connections, and PostgreSQL allows {allowed}"
+        if wanted <= allowed:
+            yield ok("database.pool_size", message)
+            return
+        yield warning(
+            "database.pool_size",
+            f"{message}, for all nodes together",
+            "lower database.pool_size or server.workers, or raise max_connections of PostgreSQL",
+        )
 
     def _examine_clock(self) -> Finding:
         now, remedy = self._clock.now(), "set the clock, and keep it right: chrony, systemd-timesyncd"
@@ -90,6 +128,16 @@ class Doctor:
             if max(ahead, behind) > TOLERATED:
                 return failed("clock", f"differs from {whose} by {abs(ahead) / 1000:.0f} s", remedy)
         return ok("clock", "agrees with the database")
+
+    def _connections_allowed(self) -> int | None:
+        if self._database.engine.dialect.name != "postgresql":
+            return None
+        most, reserved = (
+            cast(func.current_setting(name), Integer)
+            for name in ("max_connections", "superuser_reserved_connections")
+        )
+        with self._database.read() as connection:
+            return connection.execute(select(most - reserved)).scalar_one()
 
     def _database_time(self) -> int | None:
         if self._database.engine.dialect.name != "postgresql":

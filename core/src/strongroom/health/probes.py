@@ -7,9 +7,9 @@ from limits.storage import Storage
 from sqlalchemy import select
 
 from strongroom.database import Database
-from strongroom.database.upgrade import SCHEMA_REVISION, current_revision
+from strongroom.database.upgrade import read_schema
 from strongroom.errors import StrongroomError
-from strongroom.health.readiness import Probe
+from strongroom.health.readiness import Note, Probe
 from strongroom.plugin_api.storage import ObjectNotFound, ObjectStat, StorageError
 
 ABSENT_KEY: Final = "00/00/" + 32 * "0"
@@ -44,11 +44,11 @@ def _database(database: Database) -> str | None:
     return None
 
 
-def _schema(database: Database) -> str | None:
-    found = current_revision(database.engine)
-    if found == SCHEMA_REVISION:
-        return None
-    return f"It is {found or 'empty'}, not {SCHEMA_REVISION}; run: strongroom db upgrade"
+def _schema(database: Database) -> str | Note | None:
+    schema = read_schema(database.engine)
+    if not schema.is_served:
+        return f"It is {schema}; {schema.remedy}"
+    return Note(f"It is {schema}, and compatible.") if schema.is_newer else None
 
 
 def _storage(store: Store) -> Probe:

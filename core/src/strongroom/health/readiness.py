@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from threading import Lock
 from typing import Final
 
@@ -14,15 +14,29 @@ PATIENCE_SECONDS: Final = 2.0
 FRESH: Final = 1000
 """Milliseconds for which an answer is given again, so that asking often costs nothing."""
 
-Probe = Callable[[], str | None]
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A remark about a part that works, without secrets."""
+
+    text: str
+
+
+Probe = Callable[[], str | Note | None]
 """Returns what is wrong with a part, in a sentence that holds nothing secret, or ``None``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What is wrong with each part, by its name; ``None`` where nothing is."""
+    """The state of all parts.
+
+    Args:
+        parts: what is wrong with each, by its name; ``None`` where nothing is.
+        notes: remarks about parts that work, by their name.
+    """
 
     parts: Mapping[str, str | None]
+    notes: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def is_ready(self) -> bool:
@@ -48,7 +62,7 @@ class Readiness:
         self._clock = clock
         self._patience = patience
         self._pool = ThreadPoolExecutor(len(probes), thread_name_prefix="readiness")
-        self._asked: dict[str, Future[str | None]] = {}
+        self._asked: dict[str, Future[str | Note | None]] = {}
         self._lock = Lock()
         self._last: tuple[int, Report] | None = None
 
@@ -72,10 +86,17 @@ class Readiness:
         done, _ = wait(self._asked.values(), self._patience)
         parts = {name: _outcome(future, answered=future in done) for name, future in self._asked.items()}
         self._asked = {name: future for name, future in self._asked.items() if future not in done}
-        return Report({name: parts[name] for name in self._probes})
+        return Report(
+            {name: _fault(parts[name]) for name in self._probes},
+            {name: part.text for name, part in parts.items() if isinstance(part, Note)},
+        )
 
 
-def _outcome(future: "Future[str | None]", *, answered: bool) -> str | None:
+def _fault(outcome: str | Note | None) -> str | None:
+    return None if isinstance(outcome, Note) else outcome
+
+
+def _outcome(future: "Future[str | Note | None]", *, answered: bool) -> str | Note | None:
     if not answered:
         return "It does not answer."
     # What a probe did not foresee is told by its kind alone: the text of an error may hold anything.

@@ -14,3 +14,4 @@ class ReadySchema(Schema):
 
     status = fields.Constant("ready", required=True)
     parts = fields.List(fields.String(), required=True)
+    notes = fields.Dict(fields.String(), fields.String())

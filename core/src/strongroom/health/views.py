@@ -22,12 +22,14 @@ def get_liveness() -> dict[str, Any]:
 
 @blueprint.operation("GET", "/readyz", access=Access.PUBLIC, returns=ReadySchema, errors=(Unavailable,))
 def get_readiness() -> dict[str, Any]:
-    """Tell whether every part answers: the database, its schema, the limits and each storage.
+    """Report whether every part answers: the database, its schema, the limits and each storage.
 
-    Otherwise the error's details name the parts that are away. Nothing in them is secret.
+    Otherwise the error's details name the parts that are away. Nothing in them is secret. ``notes``
+    are remarks about parts that work, such as a newer schema that this version may serve.
     """
     report = use(Readiness).report()
     if not report.is_ready:
         details = [Detail(name, "away", fault) for name, fault in report.parts.items() if fault]
         raise Unavailable(details=details, retry_after=_RETRY_SECONDS)
-    return {"parts": list(report.parts)}
+    notes = {"notes": dict(report.notes)} if report.notes else {}
+    return {"parts": list(report.parts), **notes}

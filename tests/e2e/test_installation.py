@@ -1,0 +1,121 @@
+"""A database that does not fit: one clear line that says what to do, from every command."""
+
+import json
+import signal
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from strongroom.database.upgrade import SCHEMA_REVISION
+from tests.e2e.client import Client
+from tests.support.commands import run_command
+from tests.support.databases import SqliteDatabases
+from tests.support.server import Server, serving, write_config
+from tests.support.waiting import wait_until
+
+EMAIL = "alice@example.com"
+NEWER = "0999"
+LINE = (
+    f"the schema is {NEWER}, newer than this version's {SCHEMA_REVISION}; "
+    "run a newer version of strongroom, or restore a backup made by this one"
+)
+OTHER_SECRET = "is not the secret key that this database was filled under"
+
+
+@pytest.fixture
+def config(tmp_path: Path, sqlite_databases: SqliteDatabases) -> Iterator[Path]:
+    with sqlite_databases.create() as url:
+        yield write_config(tmp_path, url)
+
+
+def execute(config: Path, statement: str) -> None:
+    (url,) = (line for line in config.read_text().splitlines() if line.startswith("url"))
+    with closing(sqlite3.connect(url.split("sqlite:///")[1].rstrip('"'))) as connection:
+        connection.execute(statement)
+        connection.commit()
+
+
+def use_newer_schema(config: Path, *, oldest_code: str) -> None:
+    """Do what a newer version's upgrade does."""
+    execute(config, f"UPDATE alembic_version SET version_num = '{NEWER}'")
+    execute(config, f"UPDATE installation SET value = '{oldest_code}' WHERE name = 'oldest_code'")
+
+
+@pytest.mark.parametrize("command", [["serve"], ["db", "upgrade"], ["housekeeping"]])
+def test_a_database_newer_than_the_code_is_refused_in_one_line(config: Path, command: list[str]) -> None:
+    use_newer_schema(config, oldest_code=NEWER)
+    result = run_command("--config", str(config), *command)
+    assert result.returncode != 0
+    assert result.stderr.endswith(f"{LINE}\n")
+    assert result.stderr.count("\n") == 1
+
+
+def test_the_doctor_says_what_to_do_with_a_database_newer_than_the_code(config: Path) -> None:
+    use_newer_schema(config, oldest_code=NEWER)
+    findings = examine(config)
+    assert findings["schema"]["state"] == "failed"
+    assert findings["schema"]["remedy"].startswith("run a newer version")
+
+
+def examine(config: Path) -> dict[str, dict[str, str]]:
+    result = run_command("--config", str(config), "doctor", "--json")
+    return {item["part"]: item for item in json.loads(result.stdout)}
+
+
+def test_a_server_starts_on_a_newer_schema_that_says_it_may(config: Path) -> None:
+    use_newer_schema(config, oldest_code=SCHEMA_REVISION)
+    with serving(config) as server:
+        ready = Client(server.url).expect(200, "GET", "/readyz").json()
+        assert ready["notes"] == {
+            "schema": f"It is {NEWER}, newer than this version's {SCHEMA_REVISION}, and compatible."
+        }
+    assert examine(config)["schema"]["state"] == "ok"
+
+
+def test_an_older_version_makes_no_backup_of_a_newer_schema(config: Path, tmp_path: Path) -> None:
+    use_newer_schema(config, oldest_code=SCHEMA_REVISION)
+    result = run_command("--config", str(config), "backup", "create", str(tmp_path / "backup.tar"))
+    assert result.returncode == 1
+    assert "back it up with the version that upgraded it" in result.stderr
+    assert not list(tmp_path.glob("backup.tar*"))
+
+
+def replace_secret(config: Path) -> None:
+    text = config.read_text()
+    config.write_text(text.replace("[server]", f'[server]\nsecret_key = "{"Qd7" * 12}"'))
+
+
+@pytest.fixture
+def server(config: Path) -> Iterator[Server]:
+    with serving(config) as server:
+        yield server
+
+
+def test_another_secret_key_is_refused_until_it_is_adopted(server: Server) -> None:
+    server.create_user(EMAIL)
+    replace_secret(server.config)
+    for command in ("serve", "housekeeping"):
+        result = run_command("--config", str(server.config), command)
+        assert result.returncode == 2
+        assert OTHER_SECRET in result.stderr
+        assert "strongroom keys adopt-secret" in result.stderr
+        assert result.stderr.count("\n") == 1
+    assert examine(server.config)["secret"]["state"] == "failed"
+    refused = run_command("--config", str(server.config), "keys", "adopt-secret", stdin="n\n")
+    assert refused.returncode == 1
+    server.command("keys", "adopt-secret", "--yes")
+    assert examine(server.config)["secret"]["state"] == "ok"
+    server.create_user("bob@example.com")
+
+
+def test_a_reload_keeps_a_server_from_taking_another_secret_key(server: Server) -> None:
+    server.create_user(EMAIL)
+    replace_secret(server.config)
+    server.process.send_signal(signal.SIGHUP)
+    log = server.config.with_suffix(".log")
+    wait_until(lambda: f"The configuration stays as it was: {server.config}" in log.read_text())
+    assert OTHER_SECRET in log.read_text()
+    Client.logged_in(server.url, EMAIL)

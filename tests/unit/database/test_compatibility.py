@@ -1,0 +1,61 @@
+"""Which code may serve which schema: a migration that takes something away must say so."""
+
+import re
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from strongroom.database import upgrade
+from strongroom.database.upgrade import SCHEMA_REVISION, Schema, oldest_code_of
+
+FILES = sorted((Path(upgrade.__file__).parent / "migrations/versions").glob("0*.py"))
+CONTRACTING = re.compile(r"\.(drop_\w+|alter_column|rename_table)\(|\b(DROP|RENAME) ")
+BEFORE, AFTER = f"{int(SCHEMA_REVISION) - 1:04}", f"{int(SCHEMA_REVISION) + 1:04}"
+
+
+def script(revision: str, **declared: str) -> Any:
+    return SimpleNamespace(revision=revision, module=SimpleNamespace(**declared))
+
+
+def scripts(*newest_first: Any) -> Any:
+    return SimpleNamespace(walk_revisions=lambda: iter(newest_first))
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_a_migration_that_contracts_the_schema_says_which_code_it_leaves_behind(file: Path) -> None:
+    text = file.read_text()
+    assert not CONTRACTING.search(text) or re.search(r'^oldest_code = "\d{4}"$', text, re.MULTILINE)
+
+
+def test_revisions_are_numbered_without_a_gap() -> None:
+    assert [file.name[:4] for file in FILES] == [f"{number + 1:04}" for number in range(len(FILES))]
+    assert FILES[-1].name[:4] == SCHEMA_REVISION
+
+
+def test_the_newest_migration_that_contracts_decides_which_code_may_serve() -> None:
+    expanding = scripts(script("0003"), script("0002"), script("0001"))
+    assert oldest_code_of(expanding) == "0001"
+    contracting = scripts(
+        script("0004"), script("0003", oldest_code="0002"), script("0002"), script("0001")
+    )
+    assert oldest_code_of(contracting) == "0002"
+
+
+@pytest.mark.parametrize(
+    ("revision", "oldest_code", "is_served"),
+    [
+        (None, None, False),
+        (BEFORE, BEFORE, False),
+        (SCHEMA_REVISION, None, True),
+        (AFTER, SCHEMA_REVISION, True),
+        (AFTER, "0001", True),
+        (AFTER, AFTER, False),
+        (AFTER, None, False),
+    ],
+)
+def test_code_serves_its_own_schema_and_newer_ones_that_say_so(
+    revision: str | None, oldest_code: str | None, is_served: bool
+) -> None:
+    assert Schema(revision, oldest_code).is_served is is_served
