@@ -15,6 +15,7 @@ from strongroom.errors import (
 )
 from strongroom.files.filing import OnConflict, Target
 from strongroom.uploads.reception import Checksum, Piece
+from strongroom.web.json_input import is_unstorable
 from strongroom.web.uploads import announced_size, open_body
 
 VERSION: Final = "1.0.0"
@@ -23,7 +24,7 @@ MEDIA_TYPE: Final = "application/offset+octet-stream"
 CHECKSUM_ALGORITHMS: Final = ("sha256", "sha1")
 
 _MAX_METADATA: Final = 8192
-_MAX_NUMBER: Final = 2**62
+_MAX_DIGITS: Final = 18
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,7 @@ def read_number(header: str) -> int:
         ValidationFailed: the header is missing, or holds none.
     """
     text = request.headers.get(header, "")
-    if not (text.isascii() and text.isdigit()) or int(text[:20]) > _MAX_NUMBER:
+    if not (text.isascii() and text.isdigit() and len(text) <= _MAX_DIGITS):
         raise _invalid(header, "Must be a whole number of bytes.", "invalid" if text else "required")
     return int(text)
 
@@ -88,6 +89,8 @@ def read_metadata() -> Metadata:
             values[key] = base64.b64decode(encoded.strip(), validate=True).decode()
         except (binascii.Error, UnicodeDecodeError) as error:
             raise _invalid("Upload-Metadata", f"The value of {key} must be Base64 of UTF-8.") from error
+        if is_unstorable(values[key]):
+            raise _invalid("Upload-Metadata", f"The value of {key} may not hold NUL.")
     return Metadata(text, values)
 
 

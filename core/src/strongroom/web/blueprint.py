@@ -6,7 +6,7 @@ from typing import Any, Final, TypeVar
 
 import flask_smorest
 from flask import Request
-from marshmallow import RAISE, Schema
+from marshmallow import RAISE, Schema, missing
 from webargs.flaskparser import FlaskParser
 
 from strongroom.errors import (
@@ -21,6 +21,7 @@ from strongroom.errors import (
 from strongroom.plugin_api.web import ErrorKind
 from strongroom.web.errors import ErrorSchema
 from strongroom.web.guard import Access, guarded
+from strongroom.web.json_input import check_parameters, parse_json
 
 ViewT = TypeVar("ViewT", bound=Callable[..., Any])
 
@@ -37,16 +38,29 @@ _SECURITY: Final[Mapping[Access, list[dict[str, list[str]]]]] = {
 
 
 class Parser(FlaskParser):
-    """Refuses what a schema does not know, everywhere, as 400."""
+    """Reads bodies, queries and forms; answers unknown fields and unusable text with 400."""
 
     DEFAULT_VALIDATION_STATUS = ValidationFailed.status
     DEFAULT_UNKNOWN_BY_LOCATION = {"json": RAISE, "query": RAISE}  # noqa: RUF012  as in the base class
 
-    def load_json(self, req: Request, schema: Schema) -> Any:
-        """Refuse a body of another type, which the base class takes for no body at all."""
-        if not req.is_json and (req.content_length or req.mimetype):
-            raise UnsupportedMediaType("The body must be JSON: Content-Type: application/json.")
-        return super().load_json(req, schema)
+    def load_json(self, req: Request, schema: Schema) -> Any:  # noqa: ARG002  of the base class
+        """Parse the body; refuse another type, which the base class treats as no body at all."""
+        if not req.is_json:
+            if req.content_length or req.mimetype:
+                raise UnsupportedMediaType("The body must be JSON: Content-Type: application/json.")
+            return missing
+        content = req.get_data()
+        return parse_json(content) if content else missing
+
+    def load_querystring(self, req: Request, schema: Schema) -> Any:
+        """Refuse a query whose text cannot be stored."""
+        check_parameters(req.args.items(multi=True))
+        return super().load_querystring(req, schema)
+
+    def load_form(self, req: Request, schema: Schema) -> Any:
+        """Refuse a form whose text cannot be stored."""
+        check_parameters(req.form.items(multi=True))
+        return super().load_form(req, schema)
 
 
 class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest has no types

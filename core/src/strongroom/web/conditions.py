@@ -5,6 +5,7 @@ from datetime import datetime
 
 from flask import request
 from werkzeug.datastructures import ETags
+from werkzeug.http import parse_date
 
 from strongroom.errors import PreconditionFailed
 
@@ -36,7 +37,7 @@ def is_unchanged(current: Validators) -> bool:
     if "If-Match" in request.headers:
         if not _matches(request.if_match, current.tag, strong=True):
             raise PreconditionFailed
-    elif (since := request.if_unmodified_since) and current.modified and current.modified > since:
+    elif (since := _date("If-Unmodified-Since")) and current.modified and current.modified > since:
         raise PreconditionFailed
     reads = request.method in ("GET", "HEAD")
     if "If-None-Match" in request.headers:
@@ -44,7 +45,7 @@ def is_unchanged(current: Validators) -> bool:
         if matches and not reads:
             raise PreconditionFailed
         return matches
-    since = request.if_modified_since
+    since = _date("If-Modified-Since")
     return reads and since is not None and current.modified is not None and current.modified <= since
 
 
@@ -53,10 +54,19 @@ def if_range_holds(current: Validators) -> bool:
     condition = request.headers.get("If-Range")
     if condition is None:
         return True
-    date = request.if_range.date
+    date = _date("If-Range")
     if date is not None:
         return date == current.modified
     return condition.strip() == current.etag
+
+
+def _date(header: str) -> datetime | None:
+    """Return the date of a header; one that cannot be read is ignored (section 13.1.3)."""
+    try:
+        return parse_date(request.headers.get(header))
+    except OverflowError:
+        # Werkzeug lets through the error of a year or an hour that no C integer holds.
+        return None
 
 
 def _matches(tags: ETags, tag: str, *, strong: bool) -> bool:

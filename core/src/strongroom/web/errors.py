@@ -12,6 +12,7 @@ from strongroom import errors
 from strongroom.errors import Detail, RangeNotSatisfiable, StrongroomError
 from strongroom.plugin_api.storage import StorageFull, StorageUnavailable
 from strongroom.plugin_api.web import ApiError
+from strongroom.telemetry.error_log import ErrorLog
 
 logger = logging.getLogger(__name__)
 
@@ -58,19 +59,33 @@ def register_error_handlers(app: Flask) -> None:
     """Answer every exception of a request with the error body."""
     app.register_error_handler(StrongroomError, answer)
     app.register_error_handler(ApiError, answer)
-    app.register_error_handler(HTTPException, _answer_http)
     app.register_error_handler(StorageUnavailable, _answer_storage_away)
     app.register_error_handler(StorageFull, lambda _: answer(errors.StorageFull()))
-    app.register_error_handler(Exception, _answer_unexpected)
+    unexpected = ErrorLog(logger)
+
+    def answer_unexpected(error: Exception) -> Response:
+        unexpected.log(error, "Unexpected error in request %s", g.request_id)
+        return answer(errors.InternalError())
+
+    def answer_http(error: HTTPException) -> Response:
+        return _answer_http(error) or answer_unexpected(error)
+
+    app.register_error_handler(HTTPException, answer_http)
+    app.register_error_handler(Exception, answer_unexpected)
 
 
 def answer(error: StrongroomError | ApiError) -> Response:
     """Return the response that tells a client of an error."""
     body = {
         "code": error.code,
-        "message": str(error),
+        "message": _encodable(str(error)),
         "details": [
-            {"field": item.field, "code": item.code, "message": item.message} for item in error.details
+            {
+                "field": _encodable(item.field),
+                "code": item.code,
+                "message": _encodable(item.message),
+            }
+            for item in error.details
         ],
         "requestId": g.request_id,
     }
@@ -93,15 +108,14 @@ def _add_headers(response: Response, error: StrongroomError | ApiError) -> None:
         response.headers["Content-Range"] = f"bytes */{error.size}"
 
 
-def _answer_http(error: HTTPException) -> Response:
+def _answer_http(error: HTTPException) -> Response | None:
+    """Return the answer to an error of Flask's, or ``None`` if it is not a client's."""
     messages = getattr(error, "data", {}).get("messages", {})
-    if messages.get("json") == ["Invalid JSON body."]:
-        return answer(errors.MalformedRequest("The body is not valid JSON."))
     if messages:
         return answer(errors.ValidationFailed(details=list(_details(messages))))
     kind = _BY_STATUS.get(error.code or 500)
     if kind is None:
-        return _answer_unexpected(error)
+        return None
     response = answer(kind())
     if allow := dict(error.get_headers()).get("Allow"):
         response.headers["Allow"] = allow
@@ -136,6 +150,6 @@ def _answer_storage_away(error: StorageUnavailable) -> Response:
     return answer(errors.Unavailable(retry_after=error.retry_after))
 
 
-def _answer_unexpected(error: Exception) -> Response:
-    logger.error("Unexpected error in request %s", g.request_id, exc_info=error)
-    return answer(errors.InternalError())
+def _encodable(text: str) -> str:
+    """Return a text in which lone surrogates, which UTF-8 cannot hold, are escaped."""
+    return text.encode(errors="backslashreplace").decode()

@@ -17,6 +17,7 @@ from io import BytesIO
 from typing import Any, Final, Protocol
 
 from strongroom.errors import StrongroomError
+from strongroom.telemetry.error_log import ErrorLog
 from strongroom.web.metering import note_route
 from strongroom.web.requests import FAILURE, NO_STORE, SHARED_HEADERS, request_id_for
 from strongroom.web.wsgi import WsgiApp
@@ -42,6 +43,8 @@ _UNUSUAL: Final = (
     "HTTP_REPR_DIGEST",
 )
 _BEARER: Final = "Bearer "
+_MAX_DIGITS: Final = 18
+"""Of Content-Length; longer texts are left to the ordinary way, because `int` refuses very long ones."""
 
 
 class Claims(Protocol):
@@ -133,6 +136,7 @@ class FastPath:
             fits = _pattern(base_path, route).fullmatch
             self._routes.setdefault(route.method, []).append((fits, route))
         self._claims = claims
+        self._errors = ErrorLog(logger)
         self.answered = 0
         """How many requests were answered here."""
 
@@ -145,7 +149,7 @@ class FastPath:
                 environ[FAILURE] = error
             elif not isinstance(error, StrongroomError):
                 # The ordinary way may know better, and tells the client if it does not.
-                logger.exception("A request could not be answered fast")
+                self._errors.log(error, "Error in the fast path")
         if answer is None:
             return self._app(environ, start_response)
         self.answered += 1
@@ -201,7 +205,8 @@ def _is_unusual(environ: Mapping[str, Any], route: FastRoute) -> bool:
 def _has_usual_length(length: str, route: FastRoute) -> bool:
     if not route.max_content:
         return length in ("", "0")
-    return length.isdecimal() and 0 < int(length) <= route.max_content
+    is_number = length.isdecimal() and len(length) <= _MAX_DIGITS
+    return is_number and 0 < int(length) <= route.max_content
 
 
 def _content(environ: dict[str, Any]) -> bytes | None:

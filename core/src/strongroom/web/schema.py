@@ -29,14 +29,7 @@ class Moment(fields.Field[int]):
 
 def text(maximum: int, *, minimum: int = 1, **options: Any) -> fields.String:
     """Return a string field of bounded length; the bound keeps what costs from being fed too much."""
-    length = validate.Length(min=minimum, max=maximum)
-    return fields.String(validate=[length, _holds_no_nul], **options)
-
-
-def _holds_no_nul(value: str) -> None:
-    # PostgreSQL takes it for no text.
-    if "\0" in value:
-        raise ValidationError("May not hold the character NUL.")
+    return fields.String(validate=validate.Length(min=minimum, max=maximum), **options)
 
 
 class DoneSchema(Schema):

@@ -1,0 +1,108 @@
+"""The one parser of JSON from clients, with bounds on nesting, numbers and text.
+
+Python's parser raises RecursionError for deep nesting, ValueError for long numbers, and lets lone
+surrogates through, which no database and no response can encode. Each would be an internal error.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, NoReturn
+
+from strongroom.errors import MalformedRequest, ValidationFailed
+
+MAX_DEPTH: Final = 64
+"""Levels of arrays and objects."""
+
+MAX_NUMBER: Final = 64
+"""Characters of a number."""
+
+# A string, closed or not, or a bracket. Possessive, so that the scan is linear in hostile input.
+_TOKEN: Final = re.compile(r'"(?:[^"\\]++|\\.)*+\\?(?:"|\Z)|[\[{]|[\]}]', re.DOTALL)
+_SUSPECT_ESCAPE: Final = re.compile(r"\\u(?:0000|[dD][89a-fA-F])")
+_UNSTORABLE: Final = re.compile("[\0\ud800-\udfff]")
+_UNSTORABLE_MESSAGE: Final = "May not hold NUL or an unpaired surrogate."
+
+
+def parse_json(content: bytes) -> Any:
+    """Return the value that a JSON text in UTF-8 holds.
+
+    Raises:
+        MalformedRequest: it is not JSON, or is nested too deep, or holds a number that is too long.
+        ValidationFailed: a string holds a character that cannot be stored.
+    """
+    try:
+        text = content.decode()
+        _check_depth(text)
+        value = json.loads(text, parse_int=_int, parse_float=_float, parse_constant=_refuse_constant)
+    except ValueError as error:
+        raise MalformedRequest("The body is not valid JSON.") from error
+    # Unescaped, UTF-8 has no surrogates and JSON no NUL.
+    if _SUSPECT_ESCAPE.search(text):
+        _check_strings(value, "")
+    return value
+
+
+def check_parameters(parameters: Iterable[tuple[str, str]]) -> None:
+    """Raise :class:`ValidationFailed` if a parameter's text cannot be stored."""
+    for name, value in parameters:
+        if is_unstorable(name):
+            raise MalformedRequest(_UNSTORABLE_MESSAGE)
+        _check_string(value, name)
+
+
+def is_unstorable(text: str) -> bool:
+    """Return whether a text holds NUL, which PostgreSQL refuses, or a lone surrogate."""
+    return _UNSTORABLE.search(text) is not None
+
+
+def _check_depth(text: str) -> None:
+    if text.count("[") + text.count("{") <= MAX_DEPTH:
+        return
+    depth = 0
+    for token in _TOKEN.finditer(text):
+        first = token[0][0]
+        if first in "[{":
+            depth += 1
+            if depth > MAX_DEPTH:
+                raise MalformedRequest(f"The body is nested deeper than {MAX_DEPTH} levels.")
+        elif first != '"':
+            depth -= 1
+
+
+def _int(text: str) -> int:
+    return int(_bounded(text))
+
+
+def _float(text: str) -> float:
+    return float(_bounded(text))
+
+
+def _bounded(text: str) -> str:
+    if len(text) > MAX_NUMBER:
+        raise MalformedRequest(f"A number of the body has more than {MAX_NUMBER} characters.")
+    return text
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise MalformedRequest(f"{name} is not JSON.")
+
+
+def _check_strings(value: Any, path: str) -> None:
+    if isinstance(value, str):
+        _check_string(value, path)
+    elif isinstance(value, Mapping):
+        check_parameters((key, "") for key in value)
+        _check_members(value.items(), path)
+    elif isinstance(value, list):
+        _check_members(enumerate(value), path)
+
+
+def _check_members(members: Iterable[tuple[Any, Any]], path: str) -> None:
+    for key, item in members:
+        _check_strings(item, f"{path}.{key}" if path else str(key))
+
+
+def _check_string(value: str, field: str) -> None:
+    if is_unstorable(value):
+        raise ValidationFailed.of_field(field, "invalid", _UNSTORABLE_MESSAGE)
