@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
+from playwright.sync_api import expect, sync_playwright
 
 from tests.e2e.client import Client
 from tests.support.commands import run_command
@@ -19,6 +20,7 @@ from tests.support.server import Server, serving, write_config
 
 Json = dict[str, Any]
 
+CHROMIUM = Path("/usr/bin/chromium")
 METHODS = {"get", "put", "post", "delete", "options", "head", "patch", "trace"}
 PACKAGE = "acme_client"
 TYPESCRIPT = ("openapi-typescript@7.10.1", "typescript@5.9.3")
@@ -88,6 +90,59 @@ def test_every_operation_has_an_id_of_its_own(document: Json) -> None:
     assert set(counts.values()) == {1}
 
 
+def test_every_property_has_a_type(document: Json) -> None:
+    untyped = [
+        f"{name}.{key}"
+        for name, schema in document["components"]["schemas"].items()
+        for key, member in schema.get("properties", {}).items()
+        if not member.keys() & {"type", "const", "enum", "$ref", "allOf", "anyOf", "oneOf"}
+    ]
+    assert untyped == []
+
+
+def test_points_in_time_have_the_format_date_time(document: Json) -> None:
+    formats = {
+        f"{name}.{key}": member.get("format")
+        for name, schema in document["components"]["schemas"].items()
+        for key, member in schema.get("properties", {}).items()
+        if key.endswith(("At", "until")) or key in ("from", "to")
+    }
+    assert len(formats) > 10
+    assert set(formats.values()) == {"date-time"}
+
+
+def test_paths_and_parameters_are_in_camel_case(document: Json) -> None:
+    assert [path for path in document["paths"] if "_" in path] == []
+    assert "/users/{userId}" in document["paths"]
+    assert "/authorizations/{accessToken}" in document["paths"]
+    for path, item in document["paths"].items():
+        named = {each["name"] for each in item.get("parameters", ()) if each["in"] == "path"}
+        assert all(f"{{{name}}}" in path for name in named)
+
+
+def test_headers_are_described(document: Json) -> None:
+    paths = document["paths"]
+    login = paths["/authorizations"]["post"]["responses"]
+    assert login["200"]["headers"].keys() >= {"X-Access-Token", "X-Refresh-Token", "X-Request-Id"}
+    assert "Retry-After" in login["429"]["headers"]
+    upload = paths["/api/v1/tenants/{tenantId}/files"]["post"]
+    assert {"Content-Disposition", "Content-Digest"} <= {each["name"] for each in upload["parameters"]}
+    download = paths["/api/v1/tenants/{tenantId}/files/{fileId}/download"]["get"]
+    assert {"Range", "If-Range", "If-None-Match"} <= {each["name"] for each in download["parameters"]}
+    assert {"ETag", "Content-Range"} <= download["responses"]["206"]["headers"].keys()
+
+
+def test_every_response_carries_the_request_id(document: Json) -> None:
+    for operation in operations(document):
+        for response in operation["responses"].values():
+            assert "$ref" in response or "X-Request-Id" in response["headers"]
+
+
+def test_a_body_without_a_required_field_may_be_left_out(document: Json) -> None:
+    assert document["paths"]["/captchas"]["post"]["requestBody"]["required"] is False
+    assert document["paths"]["/authorizations"]["post"]["requestBody"]["required"] is True
+
+
 def test_the_server_serves_the_document_that_the_command_prints(server: Server, document: Json) -> None:
     assert Client(server.url).expect(200, "GET", "/openapi.json").json() == document
 
@@ -150,3 +205,18 @@ def test_typescript_types_are_generated_and_hold(
         assert result.returncode == 0, result.stdout + result.stderr
     written = types.read_text()
     assert [path for path in document["paths"] if f'"{path}": {{' not in written] == []
+
+
+def test_a_browser_shows_the_page_within_its_content_security_policy(server: Server) -> None:
+    if not CHROMIUM.exists():
+        pytest.skip(f"there is no browser at {CHROMIUM}")
+    complaints: list[str] = []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=["--no-sandbox"])
+        page = browser.new_page()
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("console", lambda message: complaints.append(message.text))
+        page.goto(f"{server.url}/docs")
+        expect(page.get_by_text("/authorizations/refresh")).to_be_visible(timeout=30_000)
+        browser.close()
+    assert complaints == []

@@ -136,6 +136,11 @@ def test_a_schema_that_does_not_match_is_all_that_is_wrong_with_the_rest(deploym
             '"127.0.0.1/32", "0.0.0.0/0"',
             "server.trusted_proxies: believes everybody's X-Forwarded-For; list ",
         ),
+        (
+            "trusted_proxies",
+            'cors_origins = ["*"]\ntrusted_proxies',
+            'server.cors_origins: "*" is for development only; list the exact origins',
+        ),
         ('"127.0.0.1/32"', '"::/0"', "server.trusted_proxies: believes everybody's"),
         (
             'provider = "image"',

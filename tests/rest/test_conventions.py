@@ -80,7 +80,7 @@ def routes(app: Flask) -> list[tuple[str, object]]:
     return [(rule.endpoint, app.view_functions[rule.endpoint]) for rule in app.url_map.iter_rules()]
 
 
-DOCUMENTATION = {"openapi_document", "swagger_ui.show"}
+DOCUMENTATION = {"openapi_document", "api_docs.show", "api_docs.asset"}
 
 
 def test_every_route_states_who_may_call_it(api: Api) -> None:

@@ -29,14 +29,14 @@ from strongroom.uploads.views import blueprint as uploads_blueprint
 from strongroom.verification.views import blueprint as verification_blueprint
 from strongroom.version import __version__
 from strongroom.web.components import provide, use
-from strongroom.web.envelope import PublicUrl
+from strongroom.web.cors import CorsMiddleware
 from strongroom.web.errors import register_error_handlers
 from strongroom.web.fast_path import FastPath
 from strongroom.web.guard import TokenVerifier
 from strongroom.web.metering import Metered, register_route_notes
 from strongroom.web.openapi import Description, serve_description
-from strongroom.web.requests import TrustedProxies, register_request_hooks
-from strongroom.web.reserved import reserve_paths
+from strongroom.web.requests import PublicUrl, TrustedProxies, register_request_hooks
+from strongroom.web.reserved import reserved_blueprint
 from strongroom.web.wsgi import HonestLength, LingeringRefusal, WsgiApp
 
 MAX_JSON_BYTES = 1024 * 1024
@@ -75,6 +75,8 @@ def create_app(
     """
     container = build(configuration, clock)
     app = Flask("strongroom", static_folder=None)
+    # A path with an empty segment names nothing; Werkzeug would redirect to the path without it.
+    app.url_map.merge_slashes = False
     app.config["MAX_CONTENT_LENGTH"] = MAX_JSON_BYTES
     app.json.ensure_ascii = False  # type: ignore[attr-defined]  # Flask's own provider has it
     app.json.sort_keys = False  # type: ignore[attr-defined]
@@ -94,6 +96,10 @@ def create_app(
     app.wsgi_app = LingeringRefusal(HonestLength(app.wsgi_app))  # type: ignore[method-assign]
     if fast_path and _hooks_of_all_requests(app) == hooks:
         app.wsgi_app = _fast_path(app.wsgi_app, container)  # type: ignore[method-assign]
+    if container.settings.server.cors_origins:
+        app.wsgi_app = CorsMiddleware(  # type: ignore[method-assign]
+            app.wsgi_app, container.settings.server.cors_origins
+        )
     if container.base.metrics or container.settings.logging.requests:
         register_route_notes(app)
         app.wsgi_app = Metered(app.wsgi_app, container.base.metrics)  # type: ignore[method-assign]
@@ -153,7 +159,13 @@ def _register_routes(app: Flask, container: Container) -> None:
     blueprints = (*BLUEPRINTS, *plugin_blueprints)
     for blueprint in blueprints:
         app.register_blueprint(blueprint, url_prefix=base_path + (blueprint.url_prefix or ""))
-    reserve_paths(app, base_path)
-    root = container.settings.public_root
-    description = Description(blueprints, version=__version__, server_url=root, base_path=base_path)
-    serve_description(app, description, base_path)
+    reserved = reserved_blueprint(app, base_path)
+    app.register_blueprint(reserved, url_prefix=base_path or None)
+    settings = container.settings
+    description = Description(
+        (*blueprints, reserved),
+        version=__version__,
+        server_url=settings.public_root,
+        base_path=base_path,
+    )
+    serve_description(app, description, base_path, with_page=settings.serves_api_docs)

@@ -41,6 +41,11 @@ class StrongroomError(Exception):
         return cls(details=[Detail(field, code, message)])
 
 
+class MovedPermanently(StrongroomError):
+    status, code = 308, "error.moved-permanently"
+    message = "The resource has another path; see Location."
+
+
 class MalformedRequest(StrongroomError):
     status, code = 400, "error.malformed-request"
     message = "The request cannot be read."

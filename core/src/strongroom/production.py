@@ -104,6 +104,8 @@ def _addresses(settings: Settings) -> Iterator[Fault]:
             ("server", "trusted_proxies"),
             "believes everybody's X-Forwarded-For; list the proxies' own networks",
         )
+    if "*" in settings.server.cors_origins:
+        yield ("server", "cors_origins"), '"*" is for development only; list the exact origins'
 
 
 def _extensions(selection: Selection) -> Iterator[Fault]:

@@ -53,7 +53,12 @@ def list_users(query: dict[str, int]) -> Json:
 
 
 @blueprint.operation(
-    "GET", "/<user_id>", access=Access.USER, returns=UserSchema, errors=(Forbidden, NotFound)
+    "GET",
+    "/<user_id>",
+    access=Access.USER,
+    returns=UserSchema,
+    errors=(Forbidden, NotFound),
+    response_headers=("ETag",),
 )
 def get_user(user_id: str) -> Tagged:
     """Get a user: oneself, also as `me`; administrators, anybody."""
@@ -67,6 +72,8 @@ def get_user(user_id: str) -> Tagged:
     body=UserChangeSchema,
     returns=UserSchema,
     errors=(Forbidden, NotFound, RevisionConflict, PreconditionFailed),
+    request_headers=("If-Match",),
+    response_headers=("ETag",),
 )
 def change_user(user_id: str, body: Json) -> Tagged:
     """Change one's name; administrators may change anybody's, and the type."""

@@ -35,6 +35,7 @@ from strongroom.web.blueprint import Blueprint
 from strongroom.web.components import use
 from strongroom.web.envelope import PagingQuery, collection_of, envelope, paging
 from strongroom.web.guard import TOKEN_HEADER, Access, current_identity, optional_identity
+from strongroom.web.headers import TOKEN_RESPONSE
 from strongroom.web.requests import client, origin
 from strongroom.web.schema import DONE, DoneSchema
 
@@ -56,6 +57,7 @@ Headers = dict[str, str]
     errors=(InvalidCredentials, CaptchaRequired, CaptchaInvalid, UserSuspended),
     # Refused before anything is looked at or recorded: a flood must not fill the record.
     limit="login_per_address",
+    response_headers=TOKEN_RESPONSE,
 )
 def create_authorization(body: dict[str, Any]) -> tuple[IssuedTokens, int, Headers]:
     """Log in by password or by verification code, and get an access token and a refresh token.
@@ -80,7 +82,8 @@ def create_authorization(body: dict[str, Any]) -> tuple[IssuedTokens, int, Heade
     body=RefreshSchema,
     returns=IssuedTokensSchema,
     errors=(AmbiguousToken, TokenRequired, TokenInvalid),
-    document={"parameters": [{"in": "header", "name": REFRESH_HEADER, "schema": {"type": "string"}}]},
+    request_headers=(REFRESH_HEADER,),
+    response_headers=TOKEN_RESPONSE,
 )
 def refresh_authorization(body: dict[str, Any]) -> tuple[IssuedTokens, int, Headers]:
     """Spend a refresh token, sent in the header or in the body, for new tokens of the same login.

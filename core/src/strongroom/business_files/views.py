@@ -29,9 +29,9 @@ from strongroom.errors import (
 from strongroom.web.blueprint import Blueprint
 from strongroom.web.components import use
 from strongroom.web.downloads import Content, send_content
-from strongroom.web.envelope import PublicUrl
 from strongroom.web.guard import TOKEN_HEADER, Access, current_identity, optional_identity
-from strongroom.web.requests import origin
+from strongroom.web.headers import DOWNLOAD_REQUEST, DOWNLOAD_RESPONSE, UPLOAD_REQUEST
+from strongroom.web.requests import PublicUrl, origin
 from strongroom.web.schema import DONE, DoneSchema
 from strongroom.web.uploads import UPLOAD_BODY, receive_upload
 
@@ -73,6 +73,7 @@ _DOWNLOAD_DOCUMENT: Json = {
     status=201,
     errors=_UPLOAD_ERRORS,
     document={"requestBody": UPLOAD_BODY},
+    request_headers=UPLOAD_REQUEST,
 )
 def upload_business_file() -> Json:
     """Upload a file of any kind that the configuration allows."""
@@ -87,6 +88,7 @@ def upload_business_file() -> Json:
     status=201,
     errors=_PICTURE_ERRORS,
     document={"requestBody": UPLOAD_BODY},
+    request_headers=UPLOAD_REQUEST,
 )
 def upload_photo() -> Json:
     """Upload a photo; only what it shows is kept."""
@@ -101,6 +103,7 @@ def upload_photo() -> Json:
     status=201,
     errors=_PICTURE_ERRORS,
     document={"requestBody": UPLOAD_BODY},
+    request_headers=UPLOAD_REQUEST,
 )
 def upload_figure() -> Json:
     """Upload an illustration; only what it shows is kept."""
@@ -115,6 +118,7 @@ def upload_figure() -> Json:
     status=201,
     errors=_PICTURE_ERRORS,
     document={"requestBody": UPLOAD_BODY},
+    request_headers=UPLOAD_REQUEST,
 )
 def upload_cover() -> Json:
     """Upload a cover; only what it shows is kept."""
@@ -129,6 +133,7 @@ def upload_cover() -> Json:
     status=201,
     errors=_PICTURE_ERRORS,
     document={"requestBody": UPLOAD_BODY},
+    request_headers=UPLOAD_REQUEST,
 )
 def upload_avatar() -> Json:
     """Upload a logo; only what it shows is kept."""
@@ -149,6 +154,8 @@ def upload_avatar() -> Json:
         Unavailable,
     ),
     document=_DOWNLOAD_DOCUMENT,
+    request_headers=DOWNLOAD_REQUEST,
+    response_headers=DOWNLOAD_RESPONSE,
 )
 def download_business_file(file_name: str, query: Json) -> Response:
     """Download a file, one range of it, or a picture in a smaller width.

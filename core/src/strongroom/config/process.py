@@ -43,9 +43,20 @@ class ServerSettings:
         (), help="Networks (CIDR) of the proxies whose X-Forwarded-For is believed."
     )
 
+    cors_origins: tuple[str, ...] = option(
+        (),
+        help='Origins whose scripts may call the API from a browser, such as "https://app.example.com"; '
+        '"*" allows every origin, in development.',
+    )
+    api_docs: bool | None = option(
+        None, help="Whether the page /docs is served. Absent: in development only."
+    )
+
     def __post_init__(self) -> None:
         for text in self.trusted_proxies:
             _require_network(text)
+        for text in self.cors_origins:
+            _require_origin(text)
         if self.base_path and not re.fullmatch(r"(/[a-z0-9-]+)+", self.base_path):
             raise ValueError('base_path: must be like "/identity": lowercase letters, digits, hyphens')
         if self.public_url and not re.fullmatch(r"https?://[^/?#@]+/?", self.public_url):
@@ -57,6 +68,18 @@ def _require_network(text: str) -> None:
         ip_network(text)
     except ValueError as error:
         raise ValueError(f"trusted_proxies: {error}") from error
+
+
+def _require_origin(text: str) -> None:
+    # A browser sends the scheme and host in lower case, without a default port and without a path.
+    if text != "*" and not re.fullmatch(r"[a-z][a-z0-9+.-]*://[^/?#@A-Z\s]+", text):
+        raise ValueError(
+            f'cors_origins: "{text}" must be like "https://app.example.com": lower case, no path'
+        )
+    if text.startswith("https://") and text.endswith(":443"):
+        raise ValueError(f'cors_origins: "{text}": browsers leave out the default port 443')
+    if text.startswith("http://") and text.endswith(":80"):
+        raise ValueError(f'cors_origins: "{text}": browsers leave out the default port 80')
 
 
 @dataclass(frozen=True, slots=True)

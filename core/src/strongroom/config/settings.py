@@ -60,6 +60,12 @@ class Settings:
         return self.server.mode == "production"
 
     @property
+    def serves_api_docs(self) -> bool:
+        """Whether the interactive page of the API is served."""
+        stated = self.server.api_docs
+        return not self.is_production if stated is None else stated
+
+    @property
     def database_url(self) -> str:
         """The URL of the database, the default filled in."""
         return self.database.url or f"sqlite:///{self.server.data_dir.absolute() / 'strongroom.sqlite3'}"

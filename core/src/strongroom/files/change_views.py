@@ -22,6 +22,7 @@ from strongroom.files.service import FileService
 from strongroom.web.blueprint import Blueprint
 from strongroom.web.components import use
 from strongroom.web.guard import Access, current_identity
+from strongroom.web.headers import UPLOAD_REQUEST
 from strongroom.web.uploads import UPLOAD_BODY, receive_upload
 
 blueprint = Blueprint(
@@ -40,6 +41,8 @@ blueprint = Blueprint(
     query=FileConflictQuery,
     returns=NodeSchema,
     errors=(*CONDITIONAL_ERRORS, NameConflict),
+    request_headers=("If-Match",),
+    response_headers=("ETag",),
 )
 def rename_file(tenant_id: str, file_id: str, body: Json, query: Json) -> Tagged:
     """Give a file or folder another name."""
@@ -58,6 +61,8 @@ def rename_file(tenant_id: str, file_id: str, body: Json, query: Json) -> Tagged
     query=FileConflictQuery,
     returns=NodeSchema,
     errors=(*CONDITIONAL_ERRORS, NameConflict, NotAFolder, MoveIntoItself),
+    request_headers=("If-Match",),
+    response_headers=("ETag",),
 )
 def move_file(tenant_id: str, file_id: str, body: Json, query: Json) -> Tagged:
     """Move a file, or a folder with all below it, into another folder or to the top.
@@ -88,6 +93,8 @@ def move_file(tenant_id: str, file_id: str, body: Json, query: Json) -> Tagged:
         StorageFull,
     ),
     document={"requestBody": UPLOAD_BODY},
+    request_headers=("If-Match", *UPLOAD_REQUEST),
+    response_headers=("ETag",),
 )
 def replace_content(tenant_id: str, file_id: str) -> Tagged:
     """Give a file other content, sent as for an upload. It keeps its name, whatever the upload says."""

@@ -36,6 +36,7 @@ from strongroom.web.blueprint import Blueprint
 from strongroom.web.components import use
 from strongroom.web.envelope import PagingQuery, collection_of, envelope, paging
 from strongroom.web.guard import Access, current_identity
+from strongroom.web.headers import DOWNLOAD_REQUEST, DOWNLOAD_RESPONSE, UPLOAD_REQUEST
 from strongroom.web.schema import DONE, DoneSchema
 from strongroom.web.uploads import UPLOAD_BODY, receive_upload
 
@@ -109,6 +110,7 @@ def create_folder_in_folder(tenant_id: str, parent_id: str, body: Json, query: J
     status=201,
     errors=_UPLOAD_ERRORS,
     document={"requestBody": UPLOAD_BODY},
+    request_headers=UPLOAD_REQUEST,
 )
 def upload_file(tenant_id: str, query: Json) -> Json:
     """Upload a file to the top of a tenant's space, as a form or as the raw body."""
@@ -124,6 +126,7 @@ def upload_file(tenant_id: str, query: Json) -> Json:
     status=201,
     errors=_UPLOAD_ERRORS,
     document={"requestBody": UPLOAD_BODY},
+    request_headers=UPLOAD_REQUEST,
 )
 def upload_file_into_folder(tenant_id: str, parent_id: str, query: Json) -> Json:
     """Upload a file into a folder, as a form or as the raw body."""
@@ -131,7 +134,13 @@ def upload_file_into_folder(tenant_id: str, parent_id: str, query: Json) -> Json
 
 
 @blueprint.operation(
-    "GET", "/files/<file_id>", access=Access.USER, returns=NodeSchema, errors=(Forbidden, NotFound)
+    "GET",
+    "/files/<file_id>",
+    access=Access.USER,
+    returns=NodeSchema,
+    errors=(Forbidden, NotFound),
+    request_headers=("If-None-Match",),
+    response_headers=("ETag",),
 )
 def get_file(tenant_id: str, file_id: str) -> Tagged:
     """Get the details of a file or folder."""
@@ -144,6 +153,8 @@ def get_file(tenant_id: str, file_id: str) -> Tagged:
     access=Access.USER,
     errors=(Forbidden, NotFound, NotAFile, PreconditionFailed, RangeNotSatisfiable),
     document=_DOWNLOAD_DOCUMENT,
+    request_headers=DOWNLOAD_REQUEST,
+    response_headers=(*DOWNLOAD_RESPONSE, "Location"),
 )
 def download_file(tenant_id: str, file_id: str) -> Response:
     """Download a file, or ranges of it: one as such, several as `multipart/byteranges`."""
@@ -164,6 +175,7 @@ def download_file(tenant_id: str, file_id: str) -> Response:
     access=Access.USER,
     returns=DoneSchema,
     errors=CONDITIONAL_ERRORS,
+    request_headers=("If-Match",),
 )
 def delete_file(tenant_id: str, file_id: str) -> dict[str, bool]:
     """Delete a file, or a folder with all below it."""

@@ -27,8 +27,8 @@ from strongroom.uploads.schemas import UploadSchema
 from strongroom.uploads.service import UploadService
 from strongroom.web.blueprint import Blueprint
 from strongroom.web.components import use
-from strongroom.web.envelope import PublicUrl
 from strongroom.web.guard import Access, current_identity
+from strongroom.web.requests import PublicUrl
 
 blueprint = Blueprint(
     "uploads",
@@ -40,6 +40,7 @@ blueprint = Blueprint(
 _BODY: dict[str, Any] = {
     "content": {protocol.MEDIA_TYPE: {"schema": {"type": "string", "format": "binary"}}}
 }
+_PROGRESS_HEADERS = ("Tus-Resumable", "Upload-Offset", "Upload-Expires")
 _RECEIVE_ERRORS = (
     ValidationFailed,
     UploadIncomplete,
@@ -69,7 +70,13 @@ def _add_version(response: Response) -> Response:
 blueprint.after_request(_add_version)
 
 
-@blueprint.operation("OPTIONS", "", access=Access.PUBLIC, status=204)
+@blueprint.operation(
+    "OPTIONS",
+    "",
+    access=Access.PUBLIC,
+    status=204,
+    response_headers=("Tus-Version", "Tus-Extension", "Tus-Max-Size", "Tus-Checksum-Algorithm"),
+)
 def describe_uploads(tenant_id: str) -> Response:  # noqa: ARG001  it is the same for all
     """Tell what of tus is spoken here, in headers."""
     headers = {
@@ -89,6 +96,8 @@ def describe_uploads(tenant_id: str) -> Response:  # noqa: ARG001  it is the sam
     status=201,
     errors=_RECEIVE_ERRORS,
     document={"requestBody": _BODY},
+    request_headers=("Tus-Resumable", "Upload-Length", "Upload-Metadata", "Upload-Checksum"),
+    response_headers=(*_PROGRESS_HEADERS, "Location"),
 )
 def create_upload(tenant_id: str) -> tuple[Upload, dict[str, str]]:
     """Begin an upload of `Upload-Length` bytes, and bring the first of them where there is a body.
@@ -105,7 +114,19 @@ def create_upload(tenant_id: str) -> tuple[Upload, dict[str, str]]:
 
 
 @blueprint.operation(
-    "GET", "/<upload_id>", access=Access.USER, returns=UploadSchema, errors=(Forbidden, NotFound)
+    "GET",
+    "/<upload_id>",
+    access=Access.USER,
+    returns=UploadSchema,
+    errors=(Forbidden, NotFound),
+    request_headers=("Tus-Resumable",),
+    response_headers=(
+        "Tus-Resumable",
+        "Upload-Offset",
+        "Upload-Length",
+        "Upload-Metadata",
+        "Upload-Expires",
+    ),
 )
 def get_upload(tenant_id: str, upload_id: str) -> tuple[Upload, dict[str, str]]:
     """Get how far an upload has come; HEAD, which tus asks by, tells it in headers alone."""
@@ -125,6 +146,8 @@ def get_upload(tenant_id: str, upload_id: str) -> tuple[Upload, dict[str, str]]:
     status=204,
     errors=_RECEIVE_ERRORS,
     document={"requestBody": _BODY},
+    request_headers=("Tus-Resumable", "Upload-Offset", "Upload-Checksum"),
+    response_headers=(*_PROGRESS_HEADERS, "Content-Location"),
 )
 def append_to_upload(tenant_id: str, upload_id: str) -> Response:
     """Go on with an upload at `Upload-Offset`; with its last byte it becomes a file."""
@@ -137,6 +160,8 @@ def append_to_upload(tenant_id: str, upload_id: str) -> Response:
     access=Access.USER,
     status=204,
     errors=(Forbidden, NotFound, TusVersionUnsupported),
+    request_headers=("Tus-Resumable",),
+    response_headers=("Tus-Resumable",),
 )
 def terminate_upload(tenant_id: str, upload_id: str) -> Response:
     """Give an upload up; the file that it may have become stays."""
@@ -150,6 +175,8 @@ def terminate_upload(tenant_id: str, upload_id: str) -> Response:
     status=204,
     errors=(MalformedRequest, *_RECEIVE_ERRORS),
     document={"requestBody": _BODY},
+    request_headers=("Tus-Resumable", "X-HTTP-Method-Override", "Upload-Offset", "Upload-Checksum"),
+    response_headers=_PROGRESS_HEADERS,
 )
 def change_upload(tenant_id: str, upload_id: str) -> Response:
     """Do what `X-HTTP-Method-Override` says, for clients that cannot send PATCH or DELETE."""

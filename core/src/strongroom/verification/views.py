@@ -42,6 +42,7 @@ def create_captcha(**_: Any) -> IssuedCaptcha:
     returns=SentCodeSchema,
     status=201,
     errors=(CaptchaRequired, CaptchaInvalid, TooManyRequests),
+    request_headers=("X-Device-Id",),
 )
 def send_verification_code(body: dict[str, Any]) -> SentCode:
     """Have a code sent to an e-mail address or a mobile number, after a captcha.

@@ -28,6 +28,9 @@ ViewT = TypeVar("ViewT", bound=Callable[..., Any])
 ErrorKinds = Sequence[type[StrongroomError] | ErrorKind]
 Json = dict[str, Any]
 
+HEADERS_KEY: Final = "x-strongroom-headers"
+"""Where an operation names its headers until the document describes them."""
+
 _TOKEN: Final[list[dict[str, list[str]]]] = [{"bearer": []}, {"accessToken": []}]
 _SECURITY: Final[Mapping[Access, list[dict[str, list[str]]]]] = {
     Access.PUBLIC: [],
@@ -80,6 +83,8 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
         status: int = 200,
         errors: ErrorKinds = (),
         limit: str | None = None,
+        request_headers: Sequence[str] = (),
+        response_headers: Sequence[str] = (),
         document: dict[str, Any] | None = None,
     ) -> Callable[[ViewT], ViewT]:
         """Register a view for a method and a path.
@@ -98,6 +103,8 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
             status: the status of success.
             errors: what else may be answered.
             limit: the list of ``[limits]`` that says how often one address may call it.
+            request_headers: the headers that the view reads, of :data:`headers.REQUEST_HEADERS`.
+            response_headers: the headers of success, of :data:`headers.RESPONSE_HEADERS`.
             document: additions to the OpenAPI operation.
         """
 
@@ -106,13 +113,18 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
             for location, schema in (("json", body), ("query", query)):
                 if schema is not None:
                     name = "body" if location == "json" else "query"
-                    handler = self.arguments(schema, location=location, arg_name=name, as_kwargs=False)(
-                        handler
-                    )
+                    handler = self.arguments(
+                        schema,
+                        location=location,
+                        arg_name=name,
+                        as_kwargs=False,
+                        required=_has_required_field(schema),
+                    )(handler)
             limited = (TooManyRequests, Unavailable) if limit else ()
             refusals = _refusals(access, (*errors, *limited), takes_input=bool(body or query))
+            headers = {"request": tuple(request_headers), "response": tuple(response_headers)}
             handler = guarded(
-                self.doc(**_operation(view, access, refusals, document or {}))(handler), access
+                self.doc(**_operation(view, access, refusals, document or {}, headers))(handler), access
             )
             handler.__strongroom_access__ = access  # type: ignore[attr-defined]
             handler.__strongroom_limit__ = limit  # type: ignore[attr-defined]
@@ -122,6 +134,10 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
         return decorate
 
 
+def _has_required_field(schema: type[Schema]) -> bool:
+    return any(field.required for field in schema().fields.values())
+
+
 def limit_of(view: Callable[..., Any]) -> str | None:
     """Return the list of ``[limits]`` that a view was registered with."""
     limit: str | None = getattr(view, "__strongroom_limit__", None)
@@ -129,10 +145,15 @@ def limit_of(view: Callable[..., Any]) -> str | None:
 
 
 def _operation(
-    view: Callable[..., Any], access: Access, refusals: Json, document: Mapping[str, Any]
+    view: Callable[..., Any],
+    access: Access,
+    refusals: Json,
+    document: Mapping[str, Any],
+    headers: Mapping[str, Sequence[str]],
 ) -> Json:
-    """Return what the description says of a view, beside what its schemas say."""
+    """Return the OpenAPI operation of a view, apart from its schemas."""
     return {
+        HEADERS_KEY: headers,
         "operationId": _camel_case(view.__name__),
         **document,
         "responses": {**refusals, **document.get("responses", {})},

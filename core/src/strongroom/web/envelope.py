@@ -11,19 +11,13 @@ from marshmallow import Schema, fields, validate
 
 from strongroom.paging import Page, Paging
 from strongroom.web.components import use
+from strongroom.web.requests import PublicUrl
 
 T = TypeVar("T")
 
 MAX_PAGE_SIZE = 200
 DEFAULT_PAGE_SIZE = 20
 MAX_PAGE_NUMBER = 2**31 - 1
-
-
-@dataclass(frozen=True, slots=True)
-class PublicUrl:
-    """The scheme, host and port that clients reach the server by, as configured."""
-
-    root: str
 
 
 @dataclass(frozen=True, slots=True)

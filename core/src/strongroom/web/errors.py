@@ -3,16 +3,20 @@
 import logging
 from collections.abc import Iterator, Mapping
 from typing import Any
+from urllib.parse import urlsplit, urlunsplit
 
-from flask import Flask, Response, g, jsonify
+from flask import Flask, Response, g, jsonify, request
 from marshmallow import Schema, fields
 from werkzeug.exceptions import HTTPException
+from werkzeug.routing import RequestRedirect
 
 from strongroom import errors
 from strongroom.errors import Detail, RangeNotSatisfiable, StrongroomError
 from strongroom.plugin_api.storage import StorageFull, StorageUnavailable
 from strongroom.plugin_api.web import ApiError
 from strongroom.telemetry.error_log import ErrorLog
+from strongroom.web.components import use
+from strongroom.web.requests import PublicUrl
 
 logger = logging.getLogger(__name__)
 
@@ -59,6 +63,8 @@ def register_error_handlers(app: Flask) -> None:
     """Answer every exception of a request with the error body."""
     app.register_error_handler(StrongroomError, answer)
     app.register_error_handler(ApiError, answer)
+    # Flask passes no redirect of its own to an error handler.
+    app.after_request(_replace_redirect)
     app.register_error_handler(StorageUnavailable, _answer_storage_away)
     app.register_error_handler(StorageFull, lambda _: answer(errors.StorageFull()))
     unexpected = ErrorLog(logger)
@@ -119,6 +125,17 @@ def _answer_http(error: HTTPException) -> Response | None:
     response = answer(kind())
     if allow := dict(error.get_headers()).get("Allow"):
         response.headers["Allow"] = allow
+    return response
+
+
+def _replace_redirect(response: Response) -> Response:
+    redirect = request.routing_exception
+    if not isinstance(redirect, RequestRedirect):
+        return response
+    # Werkzeug builds the URL from the request's Host, which the client chooses.
+    target = urlsplit(redirect.new_url)
+    response = answer(errors.MovedPermanently())
+    response.headers["Location"] = use(PublicUrl).root + urlunsplit(("", "", *target[2:]))
     return response
 
 

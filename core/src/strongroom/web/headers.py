@@ -1,8 +1,98 @@
-"""What requests without a body carry in headers."""
+"""The header fields of the API: what each one means, and how those with two parts are read."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
 
 from flask import request
 
 from strongroom.errors import ValidationFailed
+
+REQUEST_HEADERS: Final[Mapping[str, str]] = {
+    "Accept-Language": "The languages of messages and pages, by preference.",
+    "Content-Digest": "Digests of the body (RFC 9530); the upload is refused where one differs.",
+    "Content-Disposition": "The name of a raw body: `attachment; filename*=UTF-8''name` (RFC 6266).",
+    "If-Match": "The ETag that the resource must have, or `*` (RFC 9110, section 13.1.1).",
+    "If-Modified-Since": "Send the content only if it changed since (RFC 9110, section 13.1.3).",
+    "If-None-Match": "Send the content only if its ETag is another (RFC 9110, section 13.1.2).",
+    "If-Range": "Send the range only if the ETag is still this one (RFC 9110, section 13.1.5).",
+    "If-Unmodified-Since": "Proceed only if nothing changed since (RFC 9110, section 13.1.4).",
+    "Range": "The byte ranges wanted: `bytes=0-1023` (RFC 9110, section 14.2).",
+    "Repr-Digest": "Digests of the whole representation (RFC 9530).",
+    "Tus-Resumable": "The version of tus: `1.0.0`.",
+    "Upload-Checksum": "The algorithm and the Base64 digest of the body (tus, checksum extension).",
+    "Upload-Length": "The size of the whole upload, in bytes.",
+    "Upload-Metadata": "Keys with Base64 values: `filename`, `parentId`, `onConflict`.",
+    "Upload-Offset": "How many bytes the server has, where the body goes on.",
+    "Want-Content-Digest": "Ask for a digest of the content (RFC 9530).",
+    "X-Captcha": "A solved captcha for a GET, as `{id}.{answer}`.",
+    "X-Device-Id": "An id of the device, by which code requests are limited.",
+    "X-HTTP-Method-Override": "PATCH or DELETE, for clients that can send neither.",
+    "X-Refresh-Token": "The refresh token, instead of in the body.",
+    "X-Request-Id": "An id for the request: up to 64 letters, digits, dots, hyphens, underscores.",
+    "X-Verification-Code": "A verification code for a DELETE, as `{id}.{code}`.",
+}
+"""The request headers that routes read, with their descriptions for OpenAPI."""
+
+RESPONSE_HEADERS: Final[Mapping[str, str]] = {
+    "Accept-Ranges": "`bytes`: ranges may be asked for.",
+    "Access-Control-Expose-Headers": "Names the headers that scripts may read.",
+    "Content-Digest": "The SHA-256 of the content (RFC 9530), where asked for.",
+    "Content-Disposition": "How to present the content, and its file name (RFC 6266).",
+    "Content-Location": "The URL of what was sent, which a GET resumes.",
+    "Content-Range": "The range that is sent, of how many bytes.",
+    "ETag": "The version of the resource, for If-Match and If-None-Match.",
+    "Last-Modified": "When the content changed last.",
+    "Location": "The URL of what was created, or of where to go.",
+    "Retry-After": "Seconds to wait before the next try.",
+    "Tus-Checksum-Algorithm": "The digests that Upload-Checksum may name.",
+    "Tus-Extension": "The extensions of tus that are supported.",
+    "Tus-Max-Size": "The largest upload, in bytes.",
+    "Tus-Resumable": "The version of tus: `1.0.0`.",
+    "Tus-Version": "The versions of tus that are supported.",
+    "Upload-Expires": "When an incomplete upload is deleted.",
+    "Upload-Length": "The size of the whole upload, in bytes.",
+    "Upload-Metadata": "The metadata that the upload was created with.",
+    "Upload-Offset": "How many bytes have arrived.",
+    "WWW-Authenticate": "How to authenticate (RFC 6750, section 3).",
+    "X-Access-Token": "The access token, a JWT.",
+    "X-Refresh-Token": "The refresh token, for one use.",
+    "X-Request-Id": "The id of the request, which the server's log carries too.",
+}
+"""The response headers of the API, with their descriptions for OpenAPI."""
+
+CONDITIONS: Final = ("If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since")
+DOWNLOAD_REQUEST: Final = ("Range", "If-Range", *CONDITIONS, "Want-Content-Digest")
+DOWNLOAD_RESPONSE: Final = (
+    "Accept-Ranges",
+    "Content-Digest",
+    "Content-Disposition",
+    "Content-Range",
+    "ETag",
+    "Last-Modified",
+)
+UPLOAD_REQUEST: Final = ("Content-Disposition", "Content-Digest")
+TOKEN_RESPONSE: Final = ("X-Access-Token", "X-Refresh-Token", "Access-Control-Expose-Headers")
+
+_BY_STATUS: Final[Mapping[str, tuple[str, ...]]] = {
+    "401": ("WWW-Authenticate",),
+    "429": ("Retry-After",),
+    "503": ("Retry-After",),
+}
+_EVERYWHERE: Final = ("X-Request-Id",)
+
+
+def request_header(name: str) -> dict[str, Any]:
+    """Return the OpenAPI parameter of an optional request header."""
+    description = REQUEST_HEADERS[name]
+    return {"in": "header", "name": name, "description": description, "schema": {"type": "string"}}
+
+
+def response_headers(status: str, names: Iterable[str] = ()) -> dict[str, Any]:
+    """Return the OpenAPI ``headers`` of a response: those named, and those of every such response."""
+    return {
+        name: {"description": RESPONSE_HEADERS[name], "schema": {"type": "string"}}
+        for name in (*names, *_BY_STATUS.get(status, ()), *_EVERYWHERE)
+    }
 
 
 def header_pair(name: str) -> tuple[str, str] | None:

@@ -1,20 +1,42 @@
 """The OpenAPI document, and an interactive page for it that needs nothing from elsewhere."""
 
+import re
 from collections.abc import Iterable, Mapping
-from functools import cached_property
+from functools import cached_property, lru_cache
+from pathlib import Path
 from typing import Any, Final
 
+import flask
 import flask_smorest
+import flask_swagger_ui
 from apispec.ext.marshmallow import MarshmallowPlugin
 from apispec.ext.marshmallow.common import resolve_schema_cls
-from flask import Flask, Response, jsonify
-from flask_swagger_ui import get_swaggerui_blueprint
+from flask import Flask, Response, jsonify, send_from_directory
+from jinja2 import Environment, PackageLoader, Template
 
+from strongroom.web.blueprint import HEADERS_KEY
 from strongroom.web.errors import ErrorSchema
+from strongroom.web.headers import request_header, response_headers
+from strongroom.web.pages import html_page
+from strongroom.web.schema import API_FIELDS
 
 DOCUMENT_PATH: Final = "/openapi.json"
 PAGE_PATH: Final = "/docs"
 OPENAPI_VERSION: Final = "3.1.0"
+
+_ASSETS: Final = Path(flask_swagger_ui.__file__).with_name("dist")
+_PAGE_POLICY: Final = (
+    # Swagger UI writes style elements of its own, and its icons are data URLs.
+    "default-src 'none'; script-src 'self' 'nonce-{nonce}'; style-src 'self' 'unsafe-inline'; "
+    "img-src 'self' data:; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; "
+    "form-action 'none'"
+)
+
+_METHODS: Final = frozenset({"get", "put", "post", "delete", "options", "head", "patch"})
+_PATH_PARAMETERS: Final = {"reference": "accessToken"}
+"""Path parameters that the specification names otherwise than the view does."""
+
+Json = dict[str, Any]
 
 _SECURITY_SCHEMES: Final[dict[str, dict[str, str]]] = {
     "bearer": {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"},
@@ -54,12 +76,13 @@ class Description:
             API_TITLE="Strongroom", API_VERSION=self._version, OPENAPI_VERSION=OPENAPI_VERSION
         )
         api = _Api(app, spec_kwargs=self._options())
+        for field in API_FIELDS:
+            api.register_field(*field)
         for name, scheme in _SECURITY_SCHEMES.items():
             api.spec.components.security_scheme(name, scheme)
         for blueprint in self._blueprints:
             api.register_blueprint(blueprint, url_prefix=self._base_path + (blueprint.url_prefix or ""))
-        document: Mapping[str, Any] = api.spec.to_dict()
-        return document
+        return _completed(api.spec.to_dict())
 
     def _options(self) -> dict[str, Any]:
         return {
@@ -78,17 +101,69 @@ class _Api(flask_smorest.Api):  # type: ignore[misc]  # flask-smorest has no typ
         """Leave errors to :mod:`strongroom.web.errors`."""
 
 
-def serve_description(app: Flask, description: Description, base_path: str) -> None:
-    """Give the application the document of its API, and a page to look at it."""
+def serve_description(app: Flask, description: Description, base_path: str, *, with_page: bool) -> None:
+    """Serve the document of the API and, where wanted, the interactive page for it."""
 
     def document() -> Response:
         return jsonify(description.document)
 
     app.add_url_rule(base_path + DOCUMENT_PATH, "openapi_document", document)
-    page = get_swaggerui_blueprint(
-        base_path + PAGE_PATH, base_path + DOCUMENT_PATH, config={"app_name": "Strongroom"}
-    )
-    app.register_blueprint(page)
+    if with_page:
+        app.register_blueprint(_page(base_path))
+
+
+def _page(base_path: str) -> flask.Blueprint:
+    page_path = base_path + PAGE_PATH
+    blueprint = flask.Blueprint("api_docs", __name__, url_prefix=page_path)
+
+    @blueprint.get("", strict_slashes=False)
+    def show() -> Response:
+        paths = {"page_path": page_path, "document_path": base_path + DOCUMENT_PATH}
+        return html_page(_template(), _PAGE_POLICY, **paths)
+
+    @blueprint.get("/<path:name>")
+    def asset(name: str) -> Response:
+        return send_from_directory(_ASSETS, name)
+
+    return blueprint
+
+
+@lru_cache(maxsize=1)
+def _template() -> Template:
+    loader = PackageLoader("strongroom.web")
+    return Environment(loader=loader, autoescape=True).get_template("api_docs.html")
+
+
+def _completed(document: Json) -> Json:
+    """Return the document with path parameters as the specification names them, and with headers."""
+    document["paths"] = {_camel_case(path): item for path, item in document["paths"].items()}
+    for item in document["paths"].values():
+        for each in item.get("parameters", ()):
+            each["name"] = _parameter_name(each["name"])
+        for method in _METHODS & item.keys():
+            _describe_headers(item[method])
+    document["components"]["responses"]["DEFAULT_ERROR"]["headers"] = response_headers("default")
+    return document
+
+
+def _camel_case(path: str) -> str:
+    """Return a path whose parameters are in camel case, as ``/users/{userId}``."""
+    return re.sub(r"{(\w+)}", lambda match: f"{{{_parameter_name(match[1])}}}", path)
+
+
+def _parameter_name(name: str) -> str:
+    first, *others = _PATH_PARAMETERS.get(name, name).split("_")
+    return first + "".join(map(str.capitalize, others))
+
+
+def _describe_headers(operation: Json) -> None:
+    names = operation.pop(HEADERS_KEY)
+    if names["request"]:
+        operation.setdefault("parameters", []).extend(map(request_header, names["request"]))
+    for status, response in operation["responses"].items():
+        if "$ref" not in response:
+            own = names["response"] if status.startswith(("2", "3")) else ()
+            response["headers"] = response_headers(status, own)
 
 
 def _schema_name(schema: Any) -> str:

@@ -61,6 +61,13 @@ def request_id_for(offered: str) -> str:
     return offered if _REQUEST_ID.fullmatch(offered) else token_hex(16)
 
 
+@dataclass(frozen=True, slots=True)
+class PublicUrl:
+    """The scheme, host and port that clients reach the server by, as configured."""
+
+    root: str
+
+
 def languages() -> tuple[str, ...]:
     """Return the languages that the client accepts (RFC 9110, section 12.5.4), the best first."""
     return tuple(language for language, quality in request.accept_languages if quality > 0)
@@ -71,7 +78,8 @@ def _begin() -> None:
     if FAILURE in request.environ:
         raise request.environ[FAILURE]
     # No id and no name holds it, and not every database takes it for text.
-    if "\0" in request.path:
+    # Werkzeug ignores leading slashes.
+    if "\0" in request.path or request.path.startswith("//"):
         raise NotFound
 
 

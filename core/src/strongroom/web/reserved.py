@@ -1,29 +1,41 @@
-"""Interfaces of the specification that a plugin provides: without it they answer 501, not 404."""
+"""Routes of the specification that a plugin provides: without the plugin they answer 501, not 404."""
 
+from collections.abc import Callable
 from typing import Final, NoReturn
 
 from flask import Flask
 
 from strongroom.errors import NotImplementedHere
+from strongroom.web.blueprint import Blueprint
 from strongroom.web.guard import Access
 
 RESERVED: Final = (
+    ("POST", "/api/v1/wechat-qr-codes"),
     ("POST", "/api/v1/wechat-authorizations"),
+    ("GET", "/api/v1/wechat-authorizations/scan"),
+    ("GET", "/api/v1/wechat-authorizations/callback"),
     ("POST", "/api/v1/miniProgram-authorization"),
     ("POST", "/api/v1/users/<user_id>/wechatIds"),
+    ("DELETE", "/api/v1/users/<user_id>/wechatIds"),
 )
 
 
-def reserve_paths(app: Flask, base_path: str) -> None:
-    """Answer 501 where no enabled plugin has registered a route; call it after all have."""
+def reserved_blueprint(app: Flask, base_path: str) -> Blueprint:
+    """Return the reserved routes that no enabled plugin has registered, as routes that answer 501."""
+    blueprint = Blueprint("reserved", __name__, description="Provided by plugins that are not enabled.")
     taken = {(method, rule.rule) for rule in app.url_map.iter_rules() for method in rule.methods or ()}
     for method, path in RESERVED:
         if (method, base_path + path) not in taken:
-            app.add_url_rule(base_path + path, f"reserved:{path}", _not_implemented, methods=[method])
+            view = _not_implemented(method, path)
+            blueprint.operation(method, path, access=Access.PUBLIC, errors=(NotImplementedHere,))(view)
+    return blueprint
 
 
-def _not_implemented(**_: str) -> NoReturn:
-    raise NotImplementedHere
+def _not_implemented(method: str, path: str) -> Callable[..., NoReturn]:
+    def view(**_: str) -> NoReturn:
+        raise NotImplementedHere
 
-
-_not_implemented.__strongroom_access__ = Access.PUBLIC  # type: ignore[attr-defined]  # read by a test
+    words = path.replace("<user_id>/", "").removeprefix("/api/v1/").replace("/", "_").replace("-", "_")
+    view.__name__ = f"{method.lower()}_{words}"
+    view.__doc__ = "Answer 501: the plugin of this route is not enabled."
+    return view

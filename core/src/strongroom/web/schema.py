@@ -41,4 +41,4 @@ class DoneSchema(Schema):
 DONE = {"success": True}
 
 API_FIELDS = [(Moment, "string", "date-time")]
-"""Fields that OpenAPI needs to be told of: class, type, format."""
+"""The OpenAPI types of fields of our own: class, type, format."""

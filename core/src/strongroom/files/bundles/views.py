@@ -17,6 +17,7 @@ from strongroom.web.blueprint import Blueprint
 from strongroom.web.components import use
 from strongroom.web.downloads import Content, send_content
 from strongroom.web.guard import Access, current_identity
+from strongroom.web.headers import DOWNLOAD_REQUEST, DOWNLOAD_RESPONSE
 
 blueprint = Blueprint(
     "bundles",
@@ -45,6 +46,8 @@ _ERRORS = (Forbidden, NotFound, PayloadTooLarge, PreconditionFailed, RangeNotSat
     body=BundleSchema,
     errors=_ERRORS,
     document=_DOCUMENT,
+    request_headers=DOWNLOAD_REQUEST,
+    response_headers=(*DOWNLOAD_RESPONSE, "Content-Location"),
 )
 def download_files(tenant_id: str, body: dict[str, Any]) -> Response:
     """Download several files, and whole folders, as one ZIP archive, or a range of it.
@@ -62,6 +65,8 @@ def download_files(tenant_id: str, body: dict[str, Any]) -> Response:
     access=Access.USER,
     errors=_ERRORS,
     document=_DOCUMENT,
+    request_headers=DOWNLOAD_REQUEST,
+    response_headers=(*DOWNLOAD_RESPONSE, "Content-Location"),
 )
 def download_files_again(tenant_id: str, bundle_id: str) -> Response:
     """Download an archive that was asked for before, or a range of it."""

@@ -1,0 +1,148 @@
+"""Cross-origin requests: what a browser is allowed to do, and which response it may read."""
+
+import re
+from pathlib import Path
+
+import pytest
+from tests.support.api import PASSWORD, Api
+from werkzeug.datastructures import Headers
+
+from strongroom.config import ConfigurationError, load
+from strongroom.web.cors import ALLOWED_HEADERS, EXPOSED_HEADERS
+
+APP = "https://app.example.com"
+OTHER = "https://other.example.com"
+READ = r'(?:request\.headers(?:\.get\(|\[)|_HEADER = |announced\()"([A-Za-z-]+)"'
+SOURCES = [path for folder in ("core", "plugins") for path in Path(folder).rglob("src/**/*.py")]
+
+
+@pytest.fixture
+def config_changes() -> dict[str, str]:
+    return {"[server]": f'[server]\ncors_origins = ["{APP}"]'}
+
+
+def preflight(api: Api, path: str, origin: str, method: str = "POST") -> Headers:
+    headers = {"Origin": origin, "Access-Control-Request-Method": method}
+    return api.request("OPTIONS", path, headers=headers).headers
+
+
+@pytest.mark.parametrize("path", ["/authorizations", "/api/v1/files", "/users/me", "/nowhere"])
+def test_a_preflight_of_an_allowed_origin_is_answered(api: Api, path: str) -> None:
+    headers = preflight(api, path, APP, "PATCH")
+    assert headers["Access-Control-Allow-Origin"] == APP
+    assert headers["Vary"] == "Origin"
+    assert "PATCH" in headers["Access-Control-Allow-Methods"]
+    assert "Authorization" in headers["Access-Control-Allow-Headers"]
+    assert int(headers["Access-Control-Max-Age"]) > 0
+
+
+@pytest.mark.parametrize("origin", [OTHER, "null", f"{APP}.evil.example", f"{APP}:8443", APP.upper()])
+def test_another_origin_is_allowed_nothing(api: Api, origin: str) -> None:
+    answers = [
+        preflight(api, "/authorizations", origin),
+        api.get("/livez", headers={"Origin": origin}).headers,
+    ]
+    for headers in answers:
+        assert "Access-Control-Allow-Origin" not in headers
+        assert headers["Vary"] == "Origin"
+
+
+def test_scripts_of_an_allowed_origin_read_the_token_of_a_login(api: Api) -> None:
+    person = api.person()
+    body = {"username": person.email, "password": PASSWORD}
+    headers = api.post("/authorizations", body, headers={"Origin": APP}).headers
+    assert headers["Access-Control-Allow-Origin"] == APP
+    assert "X-Access-Token" in headers["Access-Control-Expose-Headers"]
+    assert len(headers.getlist("Access-Control-Expose-Headers")) == 1
+
+
+def test_credentials_mode_is_never_allowed(api: Api) -> None:
+    assert "Access-Control-Allow-Credentials" not in preflight(api, "/authorizations", APP)
+
+
+@pytest.mark.parametrize("path", ["/users/me", "/nowhere", "/users//me"])
+def test_errors_are_shared_with_the_origin_too(api: Api, path: str) -> None:
+    response = api.get(path, headers={"Origin": APP})
+    assert response.status_code in (401, 404)
+    assert response.headers["Access-Control-Allow-Origin"] == APP
+
+
+def test_the_response_to_a_hot_request_says_that_it_varies_by_origin(api: Api) -> None:
+    alice = api.person()
+    tenant = api.tenant(alice)
+    node = api.upload(tenant, alice, "note.txt", b"words")
+    plain = api.get(f"{tenant}/files/{node['id']}", by=alice).headers
+    shared = api.get(f"{tenant}/files/{node['id']}", by=alice, headers={"Origin": APP}).headers
+    assert "Origin" in plain.getlist("Vary")
+    assert "Access-Control-Allow-Origin" not in plain
+    assert shared["Access-Control-Allow-Origin"] == APP
+
+
+def test_options_of_tus_is_no_preflight(api: Api) -> None:
+    alice = api.person()
+    tenant = api.tenant(alice)
+    response = api.request("OPTIONS", f"{tenant}/uploads", by=alice, headers={"Origin": APP})
+    assert response.headers["Tus-Version"] == "1.0.0"
+    assert response.headers["Access-Control-Allow-Origin"] == APP
+
+
+def test_every_header_that_a_route_reads_may_be_sent() -> None:
+    allowed = set(ALLOWED_HEADERS.split(", "))
+    read = {
+        name
+        for path in SOURCES
+        if "simulator" not in path.parts
+        for name in re.findall(READ, path.read_text())
+    }
+    # A browser sets these itself, or a proxy does.
+    assert read - allowed <= {
+        "User-Agent",
+        "X-Forwarded-For",
+        "Transfer-Encoding",
+        "Content-Range",
+        "Host",
+    }
+    assert "X-Device-Id" in read
+
+
+@pytest.mark.parametrize("header", ["ETag", "Location", "Retry-After", "Upload-Offset", "X-Request-Id"])
+def test_headers_that_clients_need_are_exposed(header: str) -> None:
+    assert header in EXPOSED_HEADERS.split(", ")
+
+
+class TestWithoutOrigins:
+    @pytest.fixture
+    def config_changes(self) -> dict[str, str]:
+        return {}
+
+    def test_no_header_of_the_protocol_is_sent(self, api: Api) -> None:
+        headers = api.get("/livez", headers={"Origin": APP}).headers
+        assert "Access-Control-Allow-Origin" not in headers
+        assert "Vary" not in headers
+
+
+class TestWithAnyOrigin:
+    @pytest.fixture
+    def config_changes(self) -> dict[str, str]:
+        return {"[server]": '[server]\ncors_origins = ["*"]'}
+
+    def test_each_origin_is_allowed_by_its_name(self, api: Api) -> None:
+        assert preflight(api, "/authorizations", OTHER)["Access-Control-Allow-Origin"] == OTHER
+
+
+@pytest.mark.parametrize(
+    "origin",
+    [
+        f"{APP}/",
+        "app.example.com",
+        "https://App.example.com",
+        f"{APP}:443",
+        "http://a.example:80",
+        "null",
+    ],
+)
+def test_an_origin_that_no_browser_sends_is_refused_at_start(tmp_path: Path, origin: str) -> None:
+    path = tmp_path / "strongroom.toml"
+    path.write_text(f'[server]\ncors_origins = ["{origin}"]')
+    with pytest.raises(ConfigurationError, match="cors_origins"):
+        load(path, {})
