@@ -19,6 +19,7 @@ from strongroom.plugin_api.login import LoginMethod
 from strongroom.plugin_api.messages import MessageSender
 from strongroom.plugin_api.storage import StorageBackend
 from strongroom.plugin_api.web import ErrorKind
+from strongroom.plugin_attributes import attribute_fault
 from strongroom.plugin_tracing import trace_hooks
 
 ExtensionT = TypeVar("ExtensionT", bound=Extension[Any])
@@ -26,7 +27,6 @@ ExtensionT = TypeVar("ExtensionT", bound=Extension[Any])
 Offered = Mapping[str, type[ExtensionT]]
 """Extensions of one kind, by the names that the configuration chooses them by."""
 
-_NAME = re.compile(r"[a-z][a-z0-9_]*")
 _ERROR_STATUSES = range(400, 600)
 _ERROR_CODE = re.compile(r"error\.[a-z0-9]+(-[a-z0-9]+)*")
 
@@ -90,15 +90,21 @@ class PluginManager:
         Raises:
             PluginError: a plugin raised, or returned something that cannot be iterated.
         """
-        modules = [plugin.module for plugin in self.plugins]
         for plugin in self.plugins:
-            others = [module for module in modules if module is not plugin.module]
-            try:
-                answers = self._pluggy.subset_hook_caller(hook, remove_plugins=others)(**arguments)
-                items = [item for answer in answers for item in answer]
-            except Exception as error:
-                raise PluginError(f"{plugin} failed in {hook}: {_one_line(error)}") from error
-            yield from ((plugin, item) for item in items)
+            yield from ((plugin, item) for item in self.ask_one(plugin, hook, **arguments))
+
+    def ask_one(self, plugin: Plugin, hook: str, **arguments: Any) -> list[Any]:
+        """Call a hook of one plugin, and return what it returned.
+
+        Raises:
+            PluginError: the plugin raised, or returned something that cannot be iterated.
+        """
+        others = [other.module for other in self.plugins if other is not plugin]
+        try:
+            answers = self._pluggy.subset_hook_caller(hook, remove_plugins=others)(**arguments)
+            return [item for answer in answers for item in answer]
+        except Exception as error:
+            raise PluginError(f"{plugin} failed in {hook}: {_one_line(error)}") from error
 
     def _register(self, plugin: Plugin) -> None:
         _check_api_version(plugin)
@@ -180,10 +186,8 @@ def _check_extension(plugin: Plugin, hook: str, item: Any, kind: type[Extension[
     if inspect.isabstract(item):
         missing = ", ".join(sorted(item.__abstractmethods__))
         raise PluginError(f"{plugin}: {item.__name__} lacks the methods: {missing}")
-    if not _NAME.fullmatch(getattr(item, "name", "")):
-        raise PluginError(
-            f"{plugin}: {item.__name__}.name must be lowercase letters, digits and underscores"
-        )
+    if fault := attribute_fault(item):
+        raise PluginError(f"{plugin}: {item.__name__}.{fault}")
 
 
 def _check_error(plugin: Plugin, item: Any) -> None:

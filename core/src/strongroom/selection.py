@@ -25,6 +25,11 @@ from strongroom.plugin_manager import PluginError, PluginManager
 
 BUILTIN = (password, image_captcha, proof_of_work, fixed_captcha, smtp, console, pyfilesystem)
 
+_NO_STORAGE = (
+    "there is no storage: pip install strongroom-storage-local, or configure [storages.main] with the "
+    "backend of another enabled plugin"
+)
+
 ExtensionT = TypeVar("ExtensionT", bound=Extension[Any])
 
 
@@ -125,7 +130,10 @@ class _Chooser:
         chosen = {}
         for name, storage in self._settings.storages.items():
             path = ("storages", name)
-            if self._is_offered(storage.backend, offered, (*path, "backend"), "storage backend"):
+            if storage.backend not in offered and not self._configuration.raw.states(path):
+                self._configuration.blame(path, _NO_STORAGE)
+                self._configuration.claim(path)
+            elif self._is_offered(storage.backend, offered, (*path, "backend"), "storage backend"):
                 chosen[name] = self._choice(offered[storage.backend], path)
             else:
                 self._configuration.claim(path)

@@ -1,13 +1,15 @@
 """The plugin manager: what it refuses, and in which words."""
 
+from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
 import pytest
 
 from strongroom.builtin import password
-from strongroom.plugin_api import NoOptions, hookimpl
+from strongroom.plugin_api import NoOptions, hookimpl, option
 from strongroom.plugin_api.captcha import CaptchaChallenge, CaptchaProvider
+from strongroom.plugin_api.messages import Message, MessageSender
 from strongroom.plugin_api.web import ErrorKind
 from strongroom.plugin_manager import PluginError, PluginManager
 
@@ -23,6 +25,15 @@ class Riddle(CaptchaProvider[NoOptions]):
 
     def verify(self, state: str, answer: str) -> bool:
         return answer == "a candle"
+
+
+class Telegram(MessageSender[NoOptions]):
+    """A sender for these tests that names no channels."""
+
+    name = "telegram"
+
+    def send(self, message: Message) -> str | None:
+        raise NotImplementedError
 
 
 def plugin(api_version: Any = "1.0", **hooks: Any) -> ModuleType:
@@ -125,6 +136,50 @@ def test_an_extension_with_a_name_that_no_file_could_spell_is_refused() -> None:
         name = "Odd One"
 
     assert "must be lowercase letters" in refusal(plugin(register_captcha_providers=[Odd]))
+
+
+@dataclass(frozen=True)
+class BareOptions:
+    """Options whose field is no key of a configuration."""
+
+    limit: int = 5
+
+
+@dataclass(frozen=True)
+class ComplexOptions:
+    """Options of a type that no configuration can hold."""
+
+    limit: complex = option(5j, help="A limit.")
+
+
+@pytest.mark.parametrize(
+    ("attributes", "hook", "fault"),
+    [
+        ({"kind": None}, "register_captcha_providers", 'kind must be a string, such as "image"'),
+        ({"kind": 7}, "register_captcha_providers", "kind must be a string"),
+        ({"options_type": int}, "register_captcha_providers", "options_type must be a dataclass"),
+        (
+            {"options_type": BareOptions},
+            "register_captcha_providers",
+            "options_type: the field limit of BareOptions needs option()",
+        ),
+        (
+            {"options_type": ComplexOptions},
+            "register_captcha_providers",
+            "options_type: ComplexOptions has a type that no key can have",
+        ),
+        ({}, "register_message_senders", "channels must be a set of channels, such as frozenset("),
+        ({"channels": "sms"}, "register_message_senders", "channels must be a set of channels"),
+        ({"channels": ()}, "register_message_senders", "channels must be a set of channels"),
+    ],
+)
+def test_a_class_attribute_that_is_missing_or_wrong_is_refused_with_what_it_must_be(
+    attributes: dict[str, Any], hook: str, fault: str
+) -> None:
+    base = Riddle if hook == "register_captcha_providers" else Telegram
+    extension = type("Faulty", (base,), attributes)
+    line = refusal(plugin(**{hook: [extension]}))
+    assert line.startswith(f'plugin "plugin": Faulty.{fault}')
 
 
 def test_a_plugin_that_is_not_installed_is_refused_with_the_command_to_install_it() -> None:

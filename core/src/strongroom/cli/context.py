@@ -50,11 +50,19 @@ class CommandContext:
             container.close()
 
     def plugin_commands(self) -> dict[str, click.Command]:
-        """Return the commands that the enabled plugins add."""
+        """Return the commands that the enabled plugins add. A plugin that fails is one warning."""
+        from strongroom.cli.plugin_commands import commands_of
         from strongroom.selection import select
 
-        plugins = select(self.configuration).plugins
-        return {str(item.name): item for _, item in plugins.ask("register_commands")}
+        commands, faults = commands_of(select(self.configuration).plugins)
+        for fault in faults:
+            warn(f"{fault}; its commands are missing")
+        return commands
+
+
+def warn(message: str) -> None:
+    """Print a warning on standard error."""
+    click.echo(f"strongroom: warning: {message}", err=True)
 
 
 def _choose_config(ctx: click.Context, _parameter: click.Parameter, path: Path | None) -> None:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import click
 
-from strongroom.cli.context import CommandContext
+from strongroom.cli.context import CommandContext, warn
 from strongroom.config import ConfigurationError
 from strongroom.version import __version__
 
@@ -36,6 +36,9 @@ _COMMANDS: Final = {
 """What each module beside this one calls its command."""
 
 
+_PLUGIN_COMMANDS: Final = "strongroom.plugin_commands"
+
+
 class RootGroup(click.Group):
     """Imports the one command that is wanted; only for others than the core's asks the plugins."""
 
@@ -45,10 +48,31 @@ class RootGroup(click.Group):
         return self._plugin_commands(ctx).get(cmd_name)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted({*_COMMANDS, *self._plugin_commands(ctx)})
+        try:
+            return sorted({*_COMMANDS, *self._plugin_commands(ctx)})
+        except ConfigurationError as error:
+            for problem in error.problems:
+                warn(f"{problem}; the commands of plugins are missing")
+            return sorted(_COMMANDS)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            from strongroom.cli.plugin_commands import hint
+
+            if not (found := hint(args[0])):
+                raise
+            raise click.UsageError(f"No such command '{args[0]}'; {found}", ctx) from error
 
     def _plugin_commands(self, ctx: click.Context) -> dict[str, click.Command]:
-        return CommandContext(ctx.params.get("config_path")).plugin_commands()
+        # Once for a run: the help looks every command up, and a warning is to be shown once.
+        if _PLUGIN_COMMANDS not in ctx.meta:
+            ctx.meta[_PLUGIN_COMMANDS] = CommandContext(ctx.params.get("config_path")).plugin_commands()
+        found: dict[str, click.Command] = ctx.meta[_PLUGIN_COMMANDS]
+        return found
 
 
 def core_command(name: str) -> click.Command:

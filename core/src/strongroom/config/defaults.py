@@ -1,21 +1,31 @@
 """Defaults that depend on other keys: where the server keeps its own things, what plugins offer."""
 
+from collections.abc import Sequence
 from dataclasses import replace
+from importlib.metadata import entry_points
 from typing import Final
 
 from strongroom.config.extensions import ExtensionValues
 from strongroom.config.keeping import StorageSettings
 from strongroom.config.settings import Settings
+from strongroom.config.sources import RawConfiguration
+from strongroom.plugin_api import ENTRY_POINT_GROUP
 
 _SMS: Final = "sms"
 _OF_SMS: Final = "login_sms"
 
 
-def fill(settings: Settings, extension_values: ExtensionValues, *, names_methods: bool) -> Settings:
-    """Return the settings with these defaults, and give those of extensions their places.
+def fill(settings: Settings, extension_values: ExtensionValues, raw: RawConfiguration) -> Settings:
+    """Return the settings with these defaults, and add those of extensions to ``extension_values``.
 
-    The embedded storage and the console sender keep what they do inside ``data_dir``. Login by SMS
-    is left out unless the configuration ``names_methods`` itself, or enables the plugin for it.
+    The embedded storage and the console sender keep their files inside ``data_dir``. The default of
+    ``plugins.enabled`` lacks plugins that are not installed; that of ``login.methods`` lacks SMS unless
+    its plugin is enabled.
+
+    Args:
+        settings: what the configuration states, the rest at fixed defaults.
+        extension_values: the tables of extensions.
+        raw: the keys that the configuration states.
     """
     data_dir = settings.server.data_dir
     if not settings.storages:
@@ -23,7 +33,19 @@ def fill(settings: Settings, extension_values: ExtensionValues, *, names_methods
         extension_values["storages", "main"] = {"root": str(data_dir / "files")}
     console = extension_values.setdefault(("messages", "console"), {})
     console.setdefault("outbox", str(data_dir / "outbox.jsonl"))
-    if names_methods or _OF_SMS in settings.plugins.enabled:
-        return settings
-    methods = tuple(name for name in settings.login.methods if name != _SMS)
-    return replace(settings, login=replace(settings.login, methods=methods))
+    enabled, methods = settings.plugins.enabled, settings.login.methods
+    if not raw.states(("plugins", "enabled")):
+        enabled = installed_of(enabled)
+    if not raw.states(("login", "methods")) and _OF_SMS not in enabled:
+        methods = tuple(name for name in methods if name != _SMS)
+    return replace(
+        settings,
+        plugins=replace(settings.plugins, enabled=enabled),
+        login=replace(settings.login, methods=methods),
+    )
+
+
+def installed_of(plugins: Sequence[str]) -> tuple[str, ...]:
+    """Return those of the plugins that are installed, in the same order."""
+    installed = {entry_point.name for entry_point in entry_points(group=ENTRY_POINT_GROUP)}
+    return tuple(name for name in plugins if name in installed)

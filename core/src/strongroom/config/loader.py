@@ -1,6 +1,6 @@
 """Puts the sources together, validates them, and hands each extension its options."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from strongroom.config import defaults
 from strongroom.config.extensions import ExtensionValues, split
 from strongroom.config.faults import find_problems
 from strongroom.config.problems import ConfigurationError, Problem, suggestion
+from strongroom.config.process import PluginsSettings
 from strongroom.config.schema import interpret, schema_for
 from strongroom.config.settings import Settings
 from strongroom.config.sources import KeyPath, RawConfiguration, apply_environment, read_file
@@ -74,6 +75,19 @@ def load(path: Path | None, environment: Mapping[str, str]) -> Configuration:
         settings: Settings = schema_for(Settings).load(interpret(core_values, Settings))
     except ValidationError as error:
         raise ConfigurationError(find_problems(error.messages_dict, Settings, (), raw)) from error
-    names_methods = ("login", "methods") in raw.origins
-    settings = defaults.fill(settings, extension_values, names_methods=names_methods)
+    settings = defaults.fill(settings, extension_values, raw)
     return Configuration(settings, raw, extension_values)
+
+
+def enabled_plugins(path: Path | None, environment: Mapping[str, str]) -> Sequence[str]:
+    """Return ``plugins.enabled`` of a configuration that may be wrong in everything else."""
+    try:
+        raw = read_file(path) if path else RawConfiguration()
+        apply_environment(raw, environment)
+        values = {"plugins": raw.values.get("plugins", {})}
+        settings: Settings = schema_for(Settings).load(interpret(values, Settings))
+    except (ConfigurationError, ValidationError):
+        return defaults.installed_of(PluginsSettings().enabled)
+    if raw.states(("plugins", "enabled")):
+        return settings.plugins.enabled
+    return defaults.installed_of(settings.plugins.enabled)

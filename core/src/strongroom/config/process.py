@@ -150,5 +150,7 @@ class PluginsSettings:
     """Which installed plugins take part."""
 
     enabled: tuple[str, ...] = option(
-        ("storage_local", "login_sms"), help="The entry-point names of the plugins in use."
+        ("storage_local", "login_sms"),
+        help="The entry-point names of the plugins in use. The default is without those that are not "
+        "installed.",
     )

@@ -48,6 +48,15 @@ class RawConfiguration:
             path = path[:-1]
         return ""
 
+    def states(self, path: KeyPath) -> bool:
+        """Return whether a key has a value here."""
+        value: Any = self.values
+        for part in path:
+            if not isinstance(value, dict) or part not in value:
+                return False
+            value = value[part]
+        return True
+
     def set(self, path: KeyPath, value: Any, origin: str) -> None:
         """Set one key.
 

@@ -1,35 +1,78 @@
 """``strongroom plugins list`` and ``info``: what is installed, in use and offered."""
 
 import inspect
-from collections.abc import Iterator
+import os
+from collections.abc import Iterator, Sequence
 from dataclasses import fields
-from typing import Any
+from typing import Any, Final
 
 import click
 
-from strongroom.cli.context import CommandContext
+from strongroom.cli.context import CommandContext, config_option, warn
 from strongroom.cli.plugins.kinds import kind_of
+from strongroom.config import ConfigurationError, enabled_plugins
 from strongroom.config.describe import Section, template
 from strongroom.plugin_api import API_VERSION, Extension
 from strongroom.plugin_manager import Plugin, PluginError, PluginManager, installed_plugins
-from strongroom.selection import BUILTIN, offered_sections, select
+from strongroom.selection import BUILTIN, offered_sections
+
+_BUILTIN_NAMES: Final = tuple(module.__name__.rpartition(".")[2] for module in BUILTIN)
+_BROKEN: Final = "broken:  "
 
 
 @click.command("list")
+@config_option
 @click.pass_obj
 def list_command(context: CommandContext) -> None:
     """List built-in and installed plugins, and what the enabled ones offer.
 
-    An installed plugin that is not enabled is not imported, so what it offers is not known.
+    An installed plugin that is not enabled is not imported, so its extensions are not listed. A plugin
+    that cannot be used is listed as broken, with the reason. Other faults of the configuration are
+    warnings here.
     """
-    manager = select(context.configuration).plugins
-    enabled = {plugin.name for plugin in manager.plugins}
-    for plugin in manager.plugins:
-        click.echo(f"{plugin.name:<20} {plugin.version:<10} enabled   {_offers(manager, plugin)}")
-    for name, entry_points in sorted(installed_plugins().items()):
-        if name not in enabled:
-            distribution = entry_points[0].dist
-            click.echo(f"{name:<20} {distribution.version if distribution else '?':<10} installed")
+    enabled = _enabled_plugins(context)
+    for line in _enabled_lines(enabled):
+        click.echo(line)
+    for name in sorted(installed_plugins().keys() - set(enabled)):
+        click.echo(f"{name:<20} {_version(name):<10} installed")
+
+
+def _enabled_plugins(context: CommandContext) -> Sequence[str]:
+    """Return the plugins that the configuration enables, whatever else is wrong with it."""
+    try:
+        return context.configuration.settings.plugins.enabled
+    except ConfigurationError as error:
+        for problem in error.problems:
+            warn(str(problem))
+    return enabled_plugins(context.config_path, os.environ)
+
+
+def _enabled_lines(enabled: Sequence[str]) -> list[str]:
+    """Load all plugins as the server does; only if that fails, each without the others."""
+    try:
+        manager = PluginManager(BUILTIN, enabled)
+    except PluginError as error:
+        lines = [_line_alone(name) for name in (*_BUILTIN_NAMES, *enabled)]
+        if not any(_BROKEN in line for line in lines):
+            warn(f"plugins.enabled: {error}")
+        return lines
+    return [_line(manager, plugin) for plugin in manager.plugins]
+
+
+def _line(manager: PluginManager, plugin: Plugin) -> str:
+    return f"{plugin.name:<20} {plugin.version:<10} enabled   {_offers(manager, plugin)}"
+
+
+def _line_alone(name: str) -> str:
+    try:
+        return _line(*_load(name))
+    except PluginError as error:
+        return f"{name:<20} {_version(name):<10} {_BROKEN} {error}"
+
+
+def _version(name: str) -> str:
+    distributions = (entry_point.dist for entry_point in installed_plugins().get(name, ()))
+    return next((found.version for found in distributions if found), "?")
 
 
 @click.command("info")
@@ -50,11 +93,14 @@ def load_plugin(name: str) -> tuple[PluginManager, Plugin]:
     Raises:
         click.ClickException: it is missing, or does not fit.
     """
-    is_builtin = name in {module.__name__.rpartition(".")[2] for module in BUILTIN}
     try:
-        manager = PluginManager(BUILTIN, () if is_builtin else (name,))
+        return _load(name)
     except PluginError as error:
         raise click.ClickException(str(error)) from error
+
+
+def _load(name: str) -> tuple[PluginManager, Plugin]:
+    manager = PluginManager(BUILTIN, () if name in _BUILTIN_NAMES else (name,))
     return manager, next(plugin for plugin in manager.plugins if plugin.name == name)
 
 

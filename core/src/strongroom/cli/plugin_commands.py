@@ -1,0 +1,49 @@
+"""The commands that plugins add, and which plugin has a command that is missing."""
+
+from typing import Final
+
+import click
+
+from strongroom.plugin_manager import Plugin, PluginError, PluginManager, installed_plugins
+
+_SHIPPED: Final = {"oss": "storage_oss", "sms": "login_sms", "wechat": "login_wechat"}
+"""The plugins that ship with the server and add a command, by the command."""
+
+
+def commands_of(plugins: PluginManager) -> tuple[dict[str, click.Command], list[str]]:
+    """Return the commands of plugins by name, and one line for each plugin that failed."""
+    commands: dict[str, click.Command] = {}
+    faults: list[str] = []
+    for plugin in plugins.plugins:
+        try:
+            commands |= _commands_of(plugins, plugin)
+        except PluginError as error:
+            faults.append(str(error))
+    return commands, faults
+
+
+def _commands_of(plugins: PluginManager, plugin: Plugin) -> dict[str, click.Command]:
+    commands: dict[str, click.Command] = {}
+    for item in plugins.ask_one(plugin, "register_commands"):
+        if not isinstance(item, click.Command) or not item.name:
+            raise PluginError(
+                f"{plugin} returned {item!r} from register_commands; a named click.Command is wanted"
+            )
+        commands[item.name] = item
+    return commands
+
+
+def hint(command: str) -> str:
+    """Return which plugin, not enabled or not installed, is likely to have a command, or ``""``.
+
+    The plugin is not imported, so one that does not ship with the server is found by its name.
+    """
+    installed = installed_plugins()
+    likely = [name for name in installed if command in name.split("_")]
+    plugin = _SHIPPED.get(command) or next(iter(sorted(likely)), None)
+    if plugin is None:
+        return ""
+    if plugin in installed:
+        return f'the plugin "{plugin}" has it: add "{plugin}" to plugins.enabled'
+    distribution = f"strongroom-{plugin.replace('_', '-')}"
+    return f'the plugin "{plugin}" has it: pip install {distribution}, and add it to plugins.enabled'
