@@ -29,6 +29,7 @@ class ModelNode:
     name: str
     content: bytes | None
     revision: int
+    owner: str = ""
     grants: dict[str, tuple[Permission, int]] = field(default_factory=dict)
 
 
@@ -58,8 +59,18 @@ class TreeModel:
         """Return until when a user manages a node."""
         if self.members.get(user):
             return FOREVER
+        return self.granted_until(user, node_id, Permission.MANAGE)
+
+    def granted_until(self, user: str, node_id: str | None, needed: Permission) -> int:
+        """Return until when grants give a user a level on a node."""
         held = (node.grants.get(user, (Permission.NONE, 0)) for node in self.path(node_id))
-        return max((end for level, end in held if level is Permission.MANAGE), default=0)
+        return max((end for level, end in held if level >= needed), default=0)
+
+    def writes_until(self, user: str, folder_id: str | None) -> int:
+        """Return until when a user may put something into a folder, or at the top."""
+        if folder_id is None or self.members.get(user):
+            return FOREVER
+        return self.granted_until(user, folder_id, Permission.WRITE)
 
     def children(self, parent: str | None) -> list[ModelNode]:
         """Return what lies in a folder, or at the top, by name."""
@@ -128,7 +139,44 @@ class TreeModel:
             other = self.taken(parent, name or self.nodes[node_id].name)
             if other is not None and other.id != node_id:
                 errors.add(NameConflict)
+            if not errors - {NameConflict} and self.outlasts(user, node_id, parent):
+                errors.add(Forbidden)
         return errors
+
+    def outlasts(self, user: str, node_id: str, parent: str | None) -> bool:
+        """Return whether a move would give a member more than the mover's own permissions last."""
+        if parent == self.nodes[node_id].parent:
+            return False
+        managed, written = self.manages_until(user, node_id), self.writes_until(user, parent)
+        return any(
+            self.gains_node(other, node_id, parent, managed)
+            or self.gains_folder(other, node_id, parent, written)
+            for other, is_admin in self.members.items()
+            if not is_admin
+        )
+
+    def gains_node(self, user: str, node_id: str, parent: str | None, until: int) -> bool:
+        """Return whether a folder's grants would give a user more of a node than before."""
+        return any(
+            self.granted_until(user, parent, level)
+            > max(until, self.granted_until(user, node_id, level))
+            for level in (Permission.READ, Permission.WRITE, Permission.MANAGE)
+        )
+
+    def gains_folder(self, user: str, node_id: str, parent: str | None, until: int) -> bool:
+        """Return whether a user would write for longer below a folder by what a node brings along."""
+        brought = [self.nodes[each].grants.get(user) for each in self.subtree(node_id)]
+        ends = [held[1] for held in brought if held and held[0] >= Permission.WRITE]
+        return max(ends, default=0) > max(until, self.granted_until(user, parent, Permission.WRITE))
+
+    def reduces_owner(self, user: str, node_id: str, holder: str, level: Permission, end: int) -> bool:
+        """Return whether a user would reduce an owner's grant who is neither owner nor administrator."""
+        node = self.nodes[node_id]
+        before = node.grants.get(holder, (Permission.NONE, 0))
+        if holder != node.owner or user == holder or self.members.get(user):
+            return False
+        was = before[0] is Permission.MANAGE and before[1] > self.now
+        return was and (level is not Permission.MANAGE or end < before[1])
 
     def refusals_of_grant(self, user: str, node_id: str, grantee: str, end: int) -> Errors:
         """Return why a user may not grant something."""
@@ -139,7 +187,8 @@ class TreeModel:
 
     def add(self, node: ModelNode, creator: str) -> None:
         """Put a new node in its place."""
-        node.grants[creator] = (Permission.MANAGE, FOREVER)
+        node.owner = creator
+        node.grants[creator] = (Permission.MANAGE, self.writes_until(creator, node.parent))
         self.nodes[node.id] = node
 
     def remove(self, node_id: str) -> None:

@@ -258,8 +258,11 @@ class TreeMachine(RuleBasedStateMachine):
         node_id, other = self.pick(number) or "", self.people[grantee]
         end = FOREVER if hours is None else self.model.now + hours * HOUR
         wish = Wish(other, level, None if hours is None else end)
+        errors = self.model.refusals_of_grant(self.people[user], node_id, other, end)
+        if not errors and self.model.reduces_owner(self.people[user], node_id, other, level, end):
+            errors.add(Forbidden)
         granted = self.expect(
-            self.model.refusals_of_grant(self.people[user], node_id, other, end),
+            errors,
             lambda: self.services.grants.put(self.identity(user), self.tenant, node_id, wish, Origin()),
         )
         if granted is not None:
@@ -273,6 +276,9 @@ class TreeMachine(RuleBasedStateMachine):
         holders = [*self.model.nodes[node_id].grants] if node_id in self.model.nodes else []
         other = (holders or self.people)[grantee % len(holders or self.people)]
         errors = self.model.refusals(self.people[user], node_id, Permission.MANAGE)
+        nothing = Permission.NONE, 0
+        if not errors and self.model.reduces_owner(self.people[user], node_id, other, *nothing):
+            errors.add(Forbidden)
         self.expect(
             errors,
             lambda: self.services.grants.remove(

@@ -13,6 +13,7 @@ from strongroom.direct_uploads.service import DirectUploads
 from strongroom.files.access import AccessControl
 from strongroom.files.bundles.contents import Contents
 from strongroom.files.bundles.service import BundleService
+from strongroom.files.expiry import ExpiryRules
 from strongroom.files.explaining import AccessExplainer
 from strongroom.files.filing import Filing
 from strongroom.files.grants import GrantService
@@ -71,7 +72,7 @@ def assemble_keeping(base: Foundation) -> KeepingServices:
         base.audit,
         any_user_creates=settings.files.user_tenants,
     )
-    visibility = Visibility()
+    expiry, visibility = ExpiryRules(access), Visibility()
     tree = Tree(base.clock, visibility)
     blobs = BlobService(database, base.clock, open_storages(base), settings.files.storage)
     filing = Filing(
@@ -101,9 +102,9 @@ def assemble_keeping(base: Foundation) -> KeepingServices:
             base.clock, base.keys, files, blobs, lifetimes=_direct_lifetimes(settings)
         ),
         files=files,
-        moving=MovingService(database, access, tree, filing),
+        moving=MovingService(database, access, expiry, tree, filing),
         replacing=ReplacingService(database, access, filing, blobs, tenants),
-        grants=GrantService(database, base.clock, access, visibility, base.users, base.audit),
+        grants=GrantService(database, base.clock, access, expiry, visibility, base.users, base.audit),
         explainer=AccessExplainer(database, access),
         listing=FileListing(database, access, base.users),
         bundles=bundles,

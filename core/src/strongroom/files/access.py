@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, Connection, Select, bindparam, case, func,
 from strongroom.clock import Clock
 from strongroom.database.statements import Statement
 from strongroom.errors import Forbidden, NotFound
-from strongroom.files.models import Node, Permission, grants, nodes
+from strongroom.files.models import FOREVER, Node, Permission, grants, nodes
 from strongroom.files.paths import folders_around
 from strongroom.identity import Identity
 from strongroom.tenants.memberships import Memberships
@@ -36,6 +36,28 @@ def _highest_grant() -> Select[Any]:
         is_in_force(bindparam("now")),
     )
     return select(func.max(held.scalar_subquery())).select_from(path)
+
+
+def _ends() -> list[ColumnElement[Any]]:
+    """Return the columns that say until when grants give each level; 0 is never."""
+    end = func.coalesce(grants.c.expires_at, FOREVER)
+    return [
+        func.coalesce(func.max(case((grants.c.permission >= int(level), end))), 0).label(level.name)
+        for level in (Permission.READ, Permission.WRITE, Permission.MANAGE)
+    ]
+
+
+def _ends_of_user() -> Select[Any]:
+    path = folders_around()
+    # An outer join keeps planners from starting at the user's grants, which may be many.
+    held = (grants.c.node_id == path.c.id) & (grants.c.user_id == bindparam("user_id"))
+    return select(*_ends()).select_from(path.outerjoin(grants, held))
+
+
+def _ends_by_user() -> Select[Any]:
+    path = folders_around()
+    query = select(grants.c.user_id, *_ends()).join(path, grants.c.node_id == path.c.id)
+    return query.group_by(grants.c.user_id)
 
 
 def _grants_on_path() -> Select[Any]:
@@ -67,6 +89,28 @@ _NODE: Final = Statement(
 )
 _HIGHEST_GRANT: Final = Statement(_highest_grant())
 _GRANTS_ON_PATH: Final = _grants_on_path()
+_ENDS_OF_USER: Final = Statement(_ends_of_user())
+_ENDS_BY_USER: Final = Statement(_ends_by_user())
+
+
+@dataclass(frozen=True, slots=True)
+class Ends:
+    """Until when a user holds each level on a node, in milliseconds since the Unix epoch.
+
+    0 is never, :data:`FOREVER` without end. An end may have passed.
+    """
+
+    read: int = 0
+    write: int = 0
+    manage: int = 0
+
+    def exceed(self, others: "Ends") -> bool:
+        """Return whether a level lasts longer than in the other ends."""
+        return self.read > others.read or self.write > others.write or self.manage > others.manage
+
+
+ENDLESS: Final = Ends(FOREVER, FOREVER, FOREVER)
+"""What tenant administrators hold: a role has no end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,12 +160,23 @@ class AccessControl:
             Forbidden: the caller is no member of the tenant, or may not do what is needed.
             NotFound: the tenant holds no such node.
         """
+        return self.require_with_role(connection, identity, tenant_id, node_id, needed)[0]
+
+    def require_with_role(
+        self,
+        connection: Connection,
+        identity: Identity,
+        tenant_id: str,
+        node_id: str,
+        needed: Permission,
+    ) -> tuple[NodeView, Role]:
+        """Do as :meth:`require`, and return the caller's role in the tenant too."""
         role = self.memberships.require_member(connection, tenant_id, identity)
         node = self.node(connection, tenant_id, node_id)
         permission = self.permission(connection, node_id, identity.user_id, role)
         if permission < needed:
             raise Forbidden
-        return NodeView(node, permission)
+        return NodeView(node, permission), role
 
     def node(self, connection: Connection, tenant_id: str, node_id: str) -> Node:
         """Return a node of a tenant.
@@ -146,6 +201,16 @@ class AccessControl:
         """Return the highest permission granted to a user on a node or on any folder around it."""
         parameters = {"node_id": node_id, "user_id": user_id, "now": self._clock.now()}
         return Permission(_HIGHEST_GRANT.scalar(connection, parameters) or Permission.NONE)
+
+    def ends(self, connection: Connection, node_id: str, user_id: str) -> Ends:
+        """Return until when grants on a node and the folders around it give a user each level."""
+        row = _ENDS_OF_USER.first(connection, {"node_id": node_id, "user_id": user_id})
+        return Ends(*row) if row else Ends()
+
+    def ends_by_user(self, connection: Connection, node_id: str) -> dict[str, Ends]:
+        """Return :meth:`ends` for each user who was granted something there."""
+        rows = _ENDS_BY_USER.all(connection, {"node_id": node_id})
+        return {user_id: Ends(*ends) for user_id, *ends in rows}
 
     def grants_on_path(self, connection: Connection, node_id: str, user_id: str) -> list[PathGrant]:
         """Return a user's grants on a node and on the folders around it, the nearest first."""

@@ -15,13 +15,14 @@ from strongroom.errors import (
     UnsupportedMediaType,
 )
 from strongroom.files.access import AccessControl, NodeView
-from strongroom.files.models import Node, NodeType, Permission
+from strongroom.files.models import FOREVER, Node, NodeType, Permission
 from strongroom.files.tree import FileContent, Place, Tree
 from strongroom.identity import Identity
 from strongroom.media_types import sniff
 from strongroom.plugin_api.storage import ByteSource
 from strongroom.storage.models import Released
 from strongroom.storage.service import BlobService, ReceivedBlob
+from strongroom.tenants.models import Role
 from strongroom.tenants.space import Space
 
 
@@ -211,27 +212,38 @@ class Filing:
             NotFound: there is no such folder.
             NotAFolder: it is a file.
         """
+        self._require_folder(connection, identity, tenant_id, parent_id)
+
+    def _require_folder(
+        self, connection: Connection, identity: Identity, tenant_id: str, parent_id: str | None
+    ) -> Role:
         if parent_id is None:
-            self._access.memberships.require_member(connection, tenant_id, identity)
-            return
-        view = self._access.require(connection, identity, tenant_id, parent_id, Permission.WRITE)
+            return self._access.memberships.require_member(connection, tenant_id, identity)
+        view, role = self._access.require_with_role(
+            connection, identity, tenant_id, parent_id, Permission.WRITE
+        )
         if view.node.type != NodeType.FOLDER:
             raise NotAFolder
+        return role
 
     def place(
         self, connection: Connection, identity: Identity, tenant_id: str, parent_id: str | None
     ) -> Place:
-        """Return the place of what the caller may put into the folder, or at the top.
+        """Return the place of a new node in the folder, or at the top.
 
         Raises:
             Forbidden: the caller is no member, or may not write there.
             NotFound: there is no such folder.
             NotAFolder: it is a file.
         """
-        self.require_folder(connection, identity, tenant_id, parent_id)
+        role = self._require_folder(connection, identity, tenant_id, parent_id)
         if parent_id is None:
+            # Every member creates at the top, and grants on the root do not exist.
             self._tree.ensure_root(connection, tenant_id, identity.user_id)
-        return Place(tenant_id, parent_id or tenant_id)
+            return Place(tenant_id, tenant_id)
+        ends = self._access.ends(connection, parent_id, identity.user_id)
+        writable_until = FOREVER if role is Role.ADMIN else ends.write
+        return Place(tenant_id, parent_id, ends.read, writable_until)
 
 
 def _may_stay_beside(taken: Node, on_conflict: OnConflict) -> bool:

@@ -11,13 +11,13 @@ from strongroom.clock import Clock, iso_format
 from strongroom.database import Database
 from strongroom.database.statements import Statement
 from strongroom.database.upsert import for_each_dialect
-from strongroom.errors import Forbidden, NotAMember, ValidationFailed
+from strongroom.errors import NotAMember, ValidationFailed
 from strongroom.files.access import AccessControl
+from strongroom.files.expiry import ExpiryRules
 from strongroom.files.models import FOREVER, Grant, Node, Permission, grants
 from strongroom.files.visibility import Visibility
 from strongroom.identity import Identity, Origin
 from strongroom.paging import Page, Paging, seek_page
-from strongroom.tenants.models import Role
 from strongroom.users.service import UserService
 
 Summaries = list[dict[str, str]]
@@ -63,6 +63,7 @@ class GrantService:
         database: where grants are kept.
         clock: the time.
         access: who may do what.
+        expiry: keeps grants from outlasting the permission of the user who grants.
         visibility: what grants keep of the folders around their nodes.
         users: who there is.
         audit: the record of changes.
@@ -73,6 +74,7 @@ class GrantService:
         database: Database,
         clock: Clock,
         access: AccessControl,
+        expiry: ExpiryRules,
         visibility: Visibility,
         users: UserService,
         audit: AuditService,
@@ -80,6 +82,7 @@ class GrantService:
         self._database = database
         self._clock = clock
         self._access = access
+        self._expiry = expiry
         self._visibility = visibility
         self._users = users
         self._audit = audit
@@ -93,19 +96,21 @@ class GrantService:
 
         Raises:
             ValidationFailed: it would have expired already.
-            Forbidden: the caller is no member, does not manage the node, or would grant for longer than
-                the caller's own permission lasts.
+            Forbidden: the caller is no member, does not manage the node, would grant for longer than
+                the caller's own permission lasts, or would reduce the owner's permission.
             NotFound: the tenant holds no such node.
             NotAMember: the user is no member of the tenant, whether or not there is such a user.
         """
         self._refuse_past(wish.expires_at)
         with self._database.write() as connection:
             node = self._managed(connection, identity, tenant_id, node_id)
-            self._require_lasting(connection, identity, node, wish)
+            self._expiry.require_grantable(connection, identity, node, wish.expires_at)
             if self._access.memberships.role(connection, tenant_id, wish.user_id) is None:
                 raise NotAMember.of_field("ownerId", "not-a-member", NotAMember.message)
             before = self._find(connection, node_id, wish.user_id)
             grant = self._write(connection, identity, node, wish)
+            if before is not None:
+                self._expiry.require_owner_untouched(connection, identity, node, before, grant)
             details = {"user": wish.user_id, "permission": wish.permission.name.lower()}
             if wish.expires_at is not None:
                 details["expiresAt"] = iso_format(wish.expires_at)
@@ -118,11 +123,15 @@ class GrantService:
         """Take back what a user was granted on a node; if there is nothing, that is no error.
 
         Raises:
-            Forbidden: the caller is no member, or does not manage the node.
+            Forbidden: the caller is no member, does not manage the node, or would take the owner's
+                permission without being an administrator of the tenant.
             NotFound: the tenant holds no such node.
         """
         with self._database.write() as connection:
             node = self._managed(connection, identity, tenant_id, node_id)
+            held = self._find(connection, node_id, user_id)
+            if held is not None:
+                self._expiry.require_owner_untouched(connection, identity, node, held, None)
             before = self._visibility.until(connection, node_id, user_id)
             removed = connection.execute(
                 delete(grants).where(grants.c.node_id == node_id, grants.c.user_id == user_id)
@@ -154,16 +163,6 @@ class GrantService:
     def _refuse_past(self, expires_at: int | None) -> None:
         if expires_at is not None and expires_at <= self._clock.now():
             raise ValidationFailed.of_field("expiresAt", "not-in-the-future", "Must be in the future.")
-
-    def _require_lasting(
-        self, connection: Connection, identity: Identity, node: Node, wish: Wish
-    ) -> None:
-        # Or who manages for a day could manage for ever.
-        role = self._access.memberships.role(connection, node.tenant_id, identity.user_id)
-        mine = self._access.grants_on_path(connection, node.id, identity.user_id)
-        ends = [_end(grant.expires_at) for grant in mine if grant.permission is Permission.MANAGE]
-        if role is not Role.ADMIN and _end(wish.expires_at) > max(ends):
-            raise Forbidden("Nobody grants for longer than their own permission lasts.")
 
     def _find(self, connection: Connection, node_id: str, user_id: str) -> Grant | None:
         row = connection.execute(_OF_USER, {"node": node_id, "user": user_id}).first()
@@ -216,10 +215,6 @@ class GrantService:
 def _grant(row: Row[Any]) -> Grant:
     values = row._asdict()
     return Grant(**{**values, "permission": Permission(values["permission"])})
-
-
-def _end(expires_at: int | None) -> int:
-    return FOREVER if expires_at is None else expires_at
 
 
 def _named(found: Iterable[Grant]) -> set[str]:

@@ -7,6 +7,7 @@ from sqlalchemy import Connection
 from strongroom.database import Database
 from strongroom.errors import MoveIntoItself, NotAFolder
 from strongroom.files.access import AccessControl, NodeView
+from strongroom.files.expiry import ExpiryRules
 from strongroom.files.filing import Filing, OnConflict
 from strongroom.files.models import Node, NodeType, Permission
 from strongroom.files.names import normalize_name
@@ -36,13 +37,22 @@ class MovingService:
     Args:
         database: where nodes are kept.
         access: who may do what.
+        expiry: keeps moves from giving permissions that outlast the caller's.
         tree: changes nodes.
         filing: removes what is replaced.
     """
 
-    def __init__(self, database: Database, access: AccessControl, tree: Tree, filing: Filing) -> None:
+    def __init__(
+        self,
+        database: Database,
+        access: AccessControl,
+        expiry: ExpiryRules,
+        tree: Tree,
+        filing: Filing,
+    ) -> None:
         self._database = database
         self._access = access
+        self._expiry = expiry
         self._tree = tree
         self._filing = filing
 
@@ -83,7 +93,8 @@ class MovingService:
 
         Raises:
             ValidationFailed: no node may be called so.
-            Forbidden: the caller is no member, does not manage it, or may not write to the folder.
+            Forbidden: the caller is no member, does not manage it, may not write to the folder, or a
+                permission gained by the move would outlast the caller's own.
             NotFound: the tenant holds no such node, or no such folder.
             NotAFolder: a file cannot hold it.
             MoveIntoItself: the folder lies in what is moved.
@@ -96,6 +107,8 @@ class MovingService:
             node = self._access.require(connection, identity, tenant_id, node_id, Permission.MANAGE).node
             require_revision(node, revision)
             parent_id = self._folder(connection, identity, node, wanted.parent_id)
+            if parent_id != node.parent_id:
+                self._expiry.require_movable(connection, identity, node, parent_id)
             moved = self._move(
                 connection, identity, node, parent_id, name or node.name, wanted.on_conflict
             )

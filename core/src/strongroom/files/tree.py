@@ -43,10 +43,14 @@ class Place:
     Args:
         tenant_id: the tenant.
         parent_id: the folder, which is the tenant's root for a node without one.
+        visible_until: when the creator's grants on the folders around it end; 0: there are none.
+        writable_until: when the creator's permission to put something there ends.
     """
 
     tenant_id: str
     parent_id: str
+    visible_until: int = 0
+    writable_until: int = FOREVER
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +96,9 @@ class Tree:
     def add(
         self, connection: Connection, place: Place, name: str, owner_id: str, content: FileContent | None
     ) -> Node:
-        """Put a new file, or without content a new folder, into a folder; its creator manages it.
+        """Put a new file, or without content a new folder, into a folder.
+
+        The creator manages it for as long as the creator may write to the folder.
 
         Raises:
             NameConflict: the folder holds something of that name.
@@ -116,7 +122,7 @@ class Tree:
         )
         self._insert(connection, node)
         counting.added(connection, place.parent_id, name)
-        self._grant_to_creator(connection, node)
+        _grant_to_creator(connection, node, place)
         return node
 
     def add_numbered(
@@ -204,27 +210,20 @@ class Tree:
         if not added:
             raise NameConflict.of_field("name", "taken", NameConflict.message)
 
-    def _grant_to_creator(self, connection: Connection, node: Node) -> None:
-        visible_until = self._seen_around(connection, node)
-        row = {
-            "node_id": node.id,
-            "user_id": node.owner_id,
-            "tenant_id": node.tenant_id,
-            "permission": int(Permission.MANAGE),
-            "granted_by": node.owner_id,
-            "expires_at": None,
-            "created_at": node.created_at,
-            "node_name": node.name,
-            "parent_visible_until": None if visible_until == FOREVER else visible_until,
-        }
-        _GRANT.change(connection, row)
 
-    def _seen_around(self, connection: Connection, node: Node) -> int:
-        """Return until when its owner sees the folder that a new node lies in; 0 is never."""
-        if node.parent_id == node.tenant_id:
-            # Nobody is granted anything on a tenant's root.
-            return 0
-        return self._visibility.until(connection, node.parent_id or "", node.owner_id)
+def _grant_to_creator(connection: Connection, node: Node, place: Place) -> None:
+    row = {
+        "node_id": node.id,
+        "user_id": node.owner_id,
+        "tenant_id": node.tenant_id,
+        "permission": int(Permission.MANAGE),
+        "granted_by": node.owner_id,
+        "expires_at": None if place.writable_until == FOREVER else place.writable_until,
+        "created_at": node.created_at,
+        "node_name": node.name,
+        "parent_visible_until": None if place.visible_until == FOREVER else place.visible_until,
+    }
+    _GRANT.change(connection, row)
 
 
 def _row(node: Node) -> dict[str, Any]:

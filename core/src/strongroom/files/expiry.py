@@ -1,0 +1,138 @@
+"""Rights that end: what a user gains through a grant ends no later than that grant.
+
+The owner of a folder who grants ``manage`` for an hour relies on having it back after that hour. So
+neither the grantee nor any other user may come out of it with a permission that lasts longer, whether
+by a grant, by a new file or folder, or by a move. Two permissions take part in a move: ``manage`` on
+the node lets the holders of the new folder in, and ``write`` on the new folder lets the holders of
+grants in the moved subtree in. Neither may outlast the permission that made it possible.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from sqlalchemy import Connection, Select, bindparam, func, select
+
+from strongroom.database.statements import Statement
+from strongroom.errors import Forbidden
+from strongroom.files.access import ENDLESS, AccessControl, Ends
+from strongroom.files.models import FOREVER, Grant, Node, Permission, grants, nodes
+from strongroom.identity import Identity
+from strongroom.tenants.models import Role
+
+
+def _writers_within() -> Select[Any]:
+    below = select(nodes.c.id).where(nodes.c.id == bindparam("node_id")).cte(recursive=True)
+    child = nodes.alias()
+    below = below.union_all(select(child.c.id).join(below, child.c.parent_id == below.c.id))
+    end = func.coalesce(grants.c.expires_at, FOREVER)
+    return (
+        select(grants.c.user_id, func.max(end))
+        .join(below, grants.c.node_id == below.c.id)
+        .where(grants.c.permission >= int(Permission.WRITE), end > bindparam("until"))
+        .group_by(grants.c.user_id)
+    )
+
+
+_WRITERS_WITHIN: Final = Statement(_writers_within())
+
+
+class ExpiryRules:
+    """Refuses changes through which a permission would outlast the one that it comes from."""
+
+    def __init__(self, access: AccessControl) -> None:
+        self._access = access
+
+    def ends(self, connection: Connection, identity: Identity, tenant_id: str, node_id: str) -> Ends:
+        """Return until when the caller holds each level on a node."""
+        if self._is_administrator(connection, tenant_id, identity.user_id):
+            return ENDLESS
+        return self._access.ends(connection, node_id, identity.user_id)
+
+    def require_grantable(
+        self, connection: Connection, identity: Identity, node: Node, expires_at: int | None
+    ) -> None:
+        """Pass if the caller manages the node for as long as the grant would last.
+
+        Raises:
+            Forbidden: the grant would outlast the caller's own permission.
+        """
+        wanted = FOREVER if expires_at is None else expires_at
+        if wanted > self.ends(connection, identity, node.tenant_id, node.id).manage:
+            raise Forbidden("A grant may not outlast your own permission.")
+
+    def require_owner_untouched(
+        self, connection: Connection, identity: Identity, node: Node, before: Grant, after: Grant | None
+    ) -> None:
+        """Pass unless the change takes from the owner what only the owner or an administrator may take.
+
+        Raises:
+            Forbidden: another manager would lower, shorten or remove the owner's ``manage``.
+        """
+        if before.user_id != node.owner_id or identity.user_id == node.owner_id:
+            return
+        if (
+            not self._access.holds(before.expires_at)
+            or _ends_of(after).manage >= _ends_of(before).manage
+        ):
+            return
+        if not self._is_administrator(connection, node.tenant_id, identity.user_id):
+            raise Forbidden("Only the owner or an administrator may reduce the owner's permission.")
+
+    def require_movable(
+        self, connection: Connection, identity: Identity, node: Node, folder_id: str
+    ) -> None:
+        """Pass if no user would gain a permission that outlasts the caller's permissions.
+
+        Args:
+            connection: the transaction that is to move it.
+            identity: the caller, who manages the node and may write to the folder.
+            node: the node.
+            folder_id: the folder that it is to go to, or the tenant's root.
+
+        Raises:
+            Forbidden: a user would.
+        """
+        managed_until = self.ends(connection, identity, node.tenant_id, node.id).manage
+        is_top = folder_id == node.tenant_id
+        target = ENDLESS if is_top else self.ends(connection, identity, node.tenant_id, folder_id)
+        if managed_until == target.write == FOREVER:
+            return
+        there = self._access.ends_by_user(connection, folder_id)
+        gaining = self._gain_node(connection, node, there, managed_until)
+        gaining |= self._gain_folder(connection, node, there, target.write)
+        if any(not self._is_administrator(connection, node.tenant_id, user) for user in gaining):
+            raise Forbidden("The move would give permissions that outlast yours.")
+
+    def _gain_node(
+        self, connection: Connection, node: Node, there: Mapping[str, Ends], until: int
+    ) -> set[str]:
+        """Return who would hold the node, by the folder, for longer than until then or so far."""
+        if until == FOREVER:
+            return set()
+        here = self._access.ends_by_user(connection, node.id)
+        return {user for user, ends in there.items() if ends.exceed(_at_least(here.get(user), until))}
+
+    def _gain_folder(
+        self, connection: Connection, node: Node, there: Mapping[str, Ends], until: int
+    ) -> set[str]:
+        """Return who would write into the folder, by grants within the node, for longer."""
+        if until == FOREVER:
+            return set()
+        found = _WRITERS_WITHIN.all(connection, {"node_id": node.id, "until": until})
+        return {user for user, end in found if end > there.get(user, Ends()).write}
+
+    def _is_administrator(self, connection: Connection, tenant_id: str, user_id: str) -> bool:
+        return self._access.memberships.role(connection, tenant_id, user_id) is Role.ADMIN
+
+
+def _at_least(ends: Ends | None, until: int) -> Ends:
+    held = ends or Ends()
+    return Ends(max(held.read, until), max(held.write, until), max(held.manage, until))
+
+
+def _ends_of(grant: Grant | None) -> Ends:
+    if grant is None:
+        return Ends()
+    end = FOREVER if grant.expires_at is None else grant.expires_at
+    levels = [end if grant.permission >= level else 0 for level in Permission if level]
+    return Ends(*levels)

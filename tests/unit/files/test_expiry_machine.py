@@ -1,0 +1,232 @@
+"""Random steps of users whose permissions end: after that, they and their friends hold nothing."""
+
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from random import Random
+
+import pytest
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
+from sqlalchemy import select
+from tests.support.api import Api
+from tests.support.databases import leave_out_the_disk
+from tests.unit.files.test_tree_machine import Bytes
+
+from strongroom.errors import StrongroomError
+from strongroom.files.filing import OnConflict
+from strongroom.files.grants import Wish
+from strongroom.files.models import Permission, nodes
+from strongroom.files.moving import Move
+from strongroom.identity import Identity, Origin
+from strongroom.tenants.models import Role
+from strongroom.testing.clock import HOUR
+
+STEPS = int(os.environ.get("STRONGROOM_TEST_EXPIRY_STEPS", "1500"))
+STEPS_A_RUN = 50
+
+ADMIN, OWNER, GUEST, FRIEND = range(4)
+CALLERS = st.sampled_from([GUEST, GUEST, FRIEND])
+NODES = st.integers(0, 1000)
+HOURS = st.none() | st.integers(1, 6)
+LOANS = [Permission.READ, Permission.WRITE, Permission.MANAGE, Permission.MANAGE]
+LEVELS = st.sampled_from([Permission.READ, Permission.WRITE, Permission.MANAGE])
+
+
+class ExpiryMachine(RuleBasedStateMachine):
+    """An owner lends parts of a tree to a guest and a friend, who do with them what they can.
+
+    The rule is in the lending alone: nobody but the owner and the administrator holds anything on a
+    node of the owner's after the last loan on it, or on a folder around it, has ended; wherever the
+    node lies by then. Nor does anybody write to what lies below such a folder.
+    """
+
+    api: Api
+    people: list[str]
+    steps = 0
+
+    @initialize(seed=st.integers(0, 2**32))
+    def begin(self, seed: int) -> None:
+        self.services, self.random = self.api.container.keeping, Random(seed)
+        self.tenant = self.services.tenants.create(self.identity(ADMIN), "Acme", Origin()).id
+        for user in self.people[1:]:
+            self.services.tenants.put_member(
+                self.identity(ADMIN), self.tenant, user, Role.MEMBER, Origin()
+            )
+        self.lent_until: dict[str, int] = {}
+        for name in "ab":
+            self.make_tree(name)
+        for user in (GUEST, FRIEND):
+            own = self.make_folder(user, None, f"own {user}")
+            other = FRIEND if user == GUEST else GUEST
+            self.grant(user, own, other, self.random.choice(LOANS), None)
+        self.first = sorted(self.tree())
+
+    def make_tree(self, name: str) -> None:
+        """Make a folder of the owner's with two in it, and lend some of them."""
+        top = self.make_folder(OWNER, None, name)
+        inner = [self.make_folder(OWNER, top, part) for part in "cd"]
+        ends = {top: self.lend(top)}
+        for folder in inner:
+            ends[folder] = max(ends[top], self.lend(folder))
+        self.lent_until |= ends
+
+    def lend(self, node_id: str) -> int:
+        """Grant something to the guest, perhaps to the friend, and return when the last of it ends."""
+        last = 0
+        for user in self.random.sample([GUEST, FRIEND], self.random.randint(1, 2)):
+            hours, level = self.random.randint(2, 6), self.random.choice(LOANS)
+            self.grant(OWNER, node_id, user, level, hours)
+            last = max(last, self.api.clock.now() + hours * HOUR)
+        return last
+
+    def identity(self, user: int) -> Identity:
+        return Identity(self.people[user], "USER", "login")
+
+    def make_folder(self, user: int, parent: str | None, name: str) -> str:
+        files = self.services.files
+        view = files.create_folder(self.identity(user), self.tenant, parent, name, OnConflict.RENAME)
+        return view.node.id
+
+    def grant(self, user: int, node: str, other: int, level: Permission, hours: int | None) -> None:
+        end = None if hours is None else self.api.clock.now() + hours * HOUR
+        wish = Wish(self.people[other], level, end)
+        self.services.grants.put(self.identity(user), self.tenant, node, wish, Origin())
+
+    def pick(self, number: int) -> str:
+        # Often one of the owner's or the borrowers' first folders, for those make the difference.
+        found = self.first if number % 2 else sorted(self.tree())
+        return found[number // 2 % len(found)]
+
+    def tree(self) -> dict[str, str | None]:
+        """Return the nodes there are, and the folders that they lie in."""
+        query = select(nodes.c.id, nodes.c.parent_id).where(
+            nodes.c.tenant_id == self.tenant, nodes.c.parent_id.is_not(None)
+        )
+        with self.api.container.database.read() as connection:
+            return {row.id: row.parent_id for row in connection.execute(query)}
+
+    def attempt(self, act: Callable[[], object]) -> None:
+        """Act, or be refused."""
+        type(self).steps += 1
+        with suppress(StrongroomError):
+            act()
+
+    @rule(user=CALLERS, number=NODES, is_file=st.booleans(), at_top=st.booleans())
+    def create(self, user: int, number: int, is_file: bool, at_top: bool) -> None:
+        parent = None if at_top else self.pick(number)
+        caller, files = self.identity(user), self.services.files
+        if is_file:
+            upload, choice = Bytes("f", b"x"), self.random.choice([*OnConflict])
+            self.attempt(lambda: files.upload(caller, self.tenant, parent, upload, choice))
+        else:
+            self.attempt(lambda: self.make_folder(user, parent, "n"))
+
+    @rule(user=CALLERS, number=NODES)
+    def replace(self, user: int, number: int) -> None:
+        node, replacing = self.pick(number), self.services.replacing
+        if node in self.first:
+            return self.move(user, number, number // 3)
+        self.attempt(
+            lambda: replacing.replace_content(
+                self.identity(user), self.tenant, node, Bytes("f", b"y"), None
+            )
+        )
+        return None
+
+    @rule(user=CALLERS, number=NODES, place=st.none() | NODES)
+    def move(self, user: int, number: int, place: int | None) -> None:
+        node, parent = self.pick(number), None if place is None else self.pick(place)
+        wanted = Move(parent, None, self.random.choice([*OnConflict]))
+        moving = self.services.moving
+        self.attempt(lambda: moving.move(self.identity(user), self.tenant, node, wanted, None))
+
+    @rule(
+        user=CALLERS,
+        number=NODES,
+        other=st.sampled_from([OWNER, GUEST, FRIEND]),
+        level=LEVELS,
+        hours=HOURS,
+    )
+    def share(self, user: int, number: int, other: int, level: Permission, hours: int | None) -> None:
+        node = self.pick(number)
+        self.attempt(lambda: self.grant(user, node, other, level, hours))
+
+    @rule(user=CALLERS, number=NODES, other=st.sampled_from([OWNER, GUEST, FRIEND]))
+    def revoke(self, user: int, number: int, other: int) -> None:
+        node, grants = self.pick(number), self.services.grants
+        self.attempt(
+            lambda: grants.remove(self.identity(user), self.tenant, node, self.people[other], Origin())
+        )
+
+    @rule(wait=st.integers(0, 3))
+    def let_time_pass(self, wait: int) -> None:
+        type(self).steps += 1
+        if not wait:
+            self.api.clock.advance(HOUR)
+            self.check()
+
+    def teardown(self) -> None:
+        if hasattr(self, "lent_until"):
+            self.api.clock.advance(9 * HOUR)
+            self.check()
+
+    def check(self) -> None:
+        """Hold every node against the loans of the owner's folders."""
+        tree, now = self.tree(), self.api.clock.now()
+        for node_id in tree:
+            around = self.lent_until.keys() & self.path(tree, node_id)
+            if node_id in self.lent_until:
+                assert self.permission(OWNER, node_id) is Permission.MANAGE
+                self.require_at_most(node_id, Permission.NONE, self.lent_until[node_id] <= now)
+            elif around:
+                has_ended = all(self.lent_until[folder] <= now for folder in around)
+                self.require_at_most(node_id, Permission.READ, has_ended)
+
+    def require_at_most(self, node_id: str, level: Permission, has_ended: bool) -> None:
+        if has_ended:
+            assert max(self.permission(user, node_id) for user in (GUEST, FRIEND)) <= level
+
+    def path(self, tree: dict[str, str | None], node_id: str | None) -> set[str]:
+        path = set()
+        while node_id in tree:
+            path.add(node_id)
+            node_id = tree[node_id]
+        return path
+
+    def permission(self, user: int, node_id: str) -> Permission:
+        try:
+            return self.services.files.get(self.identity(user), self.tenant, node_id).permission
+        except StrongroomError:
+            return Permission.NONE
+
+
+@pytest.fixture
+def hurried(api: Api, monkeypatch: pytest.MonkeyPatch) -> Api:
+    """The API on a database that need not survive the machine."""
+    leave_out_the_disk(api.container.database, monkeypatch)
+    return api
+
+
+def test_no_permission_outlasts_the_grant_that_it_comes_from(hurried: Api) -> None:
+    steps = STEPS if hurried.container.database.engine.dialect.name == "sqlite" else STEPS // 20
+    people = [hurried.person().id for _ in range(4)]
+
+    class Machine(ExpiryMachine):
+        pass
+
+    Machine.api, Machine.people = hurried, people
+    run_state_machine_as_test(
+        Machine,
+        settings=settings(
+            max_examples=max(1, steps // STEPS_A_RUN),
+            stateful_step_count=STEPS_A_RUN,
+            phases=[Phase.generate],
+            deadline=None,
+            database=None,
+            print_blob=True,
+            suppress_health_check=list(HealthCheck),
+        ),
+    )
+    assert Machine.steps >= steps // 2
