@@ -228,7 +228,7 @@ class PayloadTooLarge(StrongroomError):
 
 class PictureTooLarge(StrongroomError):
     status, code = 413, "error.picture-too-large"
-    message = "The picture has more pixels than allowed."
+    message = "The picture has more pixels than allowed, or takes too much to decode."
 
 
 class UnsupportedMediaType(StrongroomError):

@@ -2,7 +2,6 @@
 
 import io
 import struct
-import threading
 import zlib
 from collections.abc import Callable
 from typing import Any
@@ -10,8 +9,10 @@ from typing import Any
 import pytest
 from PIL import ExifTags, Image, ImageChops, ImageCms, PngImagePlugin, features
 
-from strongroom.business_files.pictures import Picture, PictureWorks
-from strongroom.errors import PictureTooLarge, PictureUnreadable, StrongroomError, Unavailable
+from strongroom.business_files.pictures import Picture
+from strongroom.business_files.requests import PictureRequest, raise_refusal
+from strongroom.business_files.worker import process
+from strongroom.errors import PictureTooLarge, PictureUnreadable, StrongroomError
 
 MAX_PIXELS = 1_000_000
 SECRET = b"planted-secret"
@@ -36,7 +37,18 @@ def encoded(image: Image.Image, kind: str, **options: Any) -> bytes:
 
 
 def clean(content: bytes, kind: str, max_pixels: int = MAX_PIXELS) -> Picture:
-    return PictureWorks(1).clean(io.BytesIO(content), f"image/{kind}", max_pixels)
+    """Clean a picture as a worker does, in this process because there are hundreds."""
+    request = PictureRequest(f"image/{kind}", memory_bytes=0, seconds=0, max_pixels=max_pixels)
+    head, cleaned = process(request, io.BytesIO(content))
+    raise_refusal(head)
+    return Picture(cleaned, head["width"], head["height"])
+
+
+def scale(content: bytes, kind: str, width: int) -> bytes:
+    request = PictureRequest(f"image/{kind}", memory_bytes=0, seconds=0, width=width)
+    head, scaled = process(request, io.BytesIO(content))
+    raise_refusal(head)
+    return scaled
 
 
 def shown(content: bytes) -> Image.Image:
@@ -193,14 +205,14 @@ def test_sixteen_bits_of_grey_are_scaled_to_eight() -> None:
 def test_every_mode_of_png_is_taken(mode: str) -> None:
     picture = clean(encoded(sample(mode), "png"), "png")
     assert shown(picture.content).convert("RGBA").tobytes() == sample(mode).convert("RGBA").tobytes()
-    assert PictureWorks(1).scale(lambda: picture.content, "image/png", 30)
+    assert scale(picture.content, "png", 30)
 
 
 def test_transparency_of_a_palette_is_kept_in_all_widths() -> None:
     image = sample().quantize(8)
     content = encoded(image, "png", transparency=image.getpixel((0, 0)))
     picture = clean(content, "png")
-    for shape in (picture.content, PictureWorks(1).scale(lambda: picture.content, "image/png", 60)):
+    for shape in (picture.content, scale(picture.content, "png", 60)):
         shape_shown = shown(shape).convert("RGBA")
         assert shape_shown.getpixel((2, 2))[3] == 0  # type: ignore[index]  # RGBA has four
         assert shape_shown.getpixel((shape_shown.width - 2, 2))[3] == 255  # type: ignore[index]
@@ -214,7 +226,7 @@ def animation(kind: str, frames: int = 3, size: tuple[int, int] = (40, 20)) -> b
 @pytest.mark.parametrize("kind", ["gif", "png", "webp", "avif"])
 def test_an_animation_keeps_its_frames_and_their_times_in_all_widths(kind: str) -> None:
     picture = clean(animation(kind), kind)
-    smaller = PictureWorks(1).scale(lambda: picture.content, f"image/{kind}", 20)
+    smaller = scale(picture.content, kind, 20)
     for content, size in ((picture.content, (40, 20)), (smaller, (20, 10))):
         image = Image.open(io.BytesIO(content))
         assert (getattr(image, "n_frames", 1), image.size) == (3, size)
@@ -294,11 +306,24 @@ def test_the_bound_itself_is_allowed() -> None:
 
 
 @pytest.mark.parametrize("kind", ["gif", "png", "webp", "avif"])
-def test_the_frames_of_an_animation_count_together(kind: str) -> None:
+def test_the_frames_of_an_animation_count_together_and_more_than_a_picture_of_that_size(
+    kind: str,
+) -> None:
     content = animation(kind, frames=10, size=(200, 100))
-    assert clean(content, kind, max_pixels=200_000).width == 200
+    bound = (3 if kind == "avif" else 2) * 200_000
+    assert clean(content, kind, max_pixels=bound).width == 200
     with pytest.raises(PictureTooLarge):
-        clean(content, kind, max_pixels=199_999)
+        clean(content, kind, max_pixels=bound - 1)
+
+
+@pytest.mark.parametrize(
+    ("kind", "cost"), [("jpeg", 1), ("png", 1), ("gif", 1), ("webp", 2), ("avif", 3)]
+)
+def test_pixels_of_expensive_types_count_several_times(kind: str, cost: int) -> None:
+    content = encoded(sample(size=(200, 100)), kind)
+    assert clean(content, kind, max_pixels=cost * 20_000).width == 200
+    with pytest.raises(PictureTooLarge):
+        clean(content, kind, max_pixels=cost * 20_000 - 1)
 
 
 def test_many_tiny_frames_are_refused() -> None:
@@ -351,7 +376,7 @@ def test_half_a_picture_is_unreadable(kind: str) -> None:
 def test_a_variant_is_exactly_as_wide_as_asked(kind: str) -> None:
     cleaned = clean(encoded(sample(size=(500, 333)), kind), kind).content
     for width in (1, 7, 100, 320):
-        image = shown(PictureWorks(1).scale(lambda: cleaned, f"image/{kind}", width))
+        image = shown(scale(cleaned, kind, width))
         assert image.format == kind.upper()
         assert image.width == width
         assert abs(image.height - max(1, round(333 * width / 500))) <= 1
@@ -360,28 +385,7 @@ def test_a_variant_is_exactly_as_wide_as_asked(kind: str) -> None:
 
 def test_a_very_flat_picture_keeps_a_line() -> None:
     cleaned = clean(encoded(Image.new("RGB", (5000, 1)), "png"), "png").content
-    assert shown(PictureWorks(1).scale(lambda: cleaned, "image/png", 100)).size == (100, 1)
-
-
-def test_no_more_are_worked_on_at_once_than_there_are_slots(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("strongroom.business_files.pictures.WAIT_SECONDS", 0.01)
-    works, entered, leave = PictureWorks(1), threading.Event(), threading.Event()
-    cleaned = clean(encoded(sample(), "png"), "png").content
-
-    def slow() -> bytes:
-        entered.set()
-        assert leave.wait(10)
-        return cleaned
-
-    thread = threading.Thread(target=works.scale, args=[slow, "image/png", 10])
-    thread.start()
-    assert entered.wait(10)
-    with pytest.raises(Unavailable) as refusal:
-        works.clean(io.BytesIO(cleaned), "image/png", MAX_PIXELS)
-    assert refusal.value.retry_after
-    leave.set()
-    thread.join()
-    assert works.clean(io.BytesIO(cleaned), "image/png", MAX_PIXELS).width == 120
+    assert shown(scale(cleaned, "png", 100)).size == (100, 1)
 
 
 def test_every_format_that_may_be_configured_is_there() -> None:

@@ -4,9 +4,10 @@ from dataclasses import dataclass
 
 from strongroom.assembly.foundation import Foundation
 from strongroom.assembly.storages import open_storages, routes
-from strongroom.business_files.pictures import PictureWorks
+from strongroom.business_files.pictures import PictureProcessor
 from strongroom.business_files.profiles import profiles_of
 from strongroom.business_files.service import BusinessFileService
+from strongroom.business_files.slots import PictureSlots
 from strongroom.business_files.variants import VariantService
 from strongroom.config import Settings
 from strongroom.direct_uploads.service import DirectUploads
@@ -115,13 +116,17 @@ def assemble_keeping(base: Foundation) -> KeepingServices:
 
 def _business_files(base: Foundation, blobs: BlobService) -> BusinessFileService:
     settings = base.settings.business_files
-    works = PictureWorks(settings.pictures_in_flight)
+    processor = PictureProcessor(
+        PictureSlots(settings.pictures_in_flight),
+        memory_bytes=settings.picture_memory_bytes,
+        seconds=settings.picture_seconds,
+    )
     return BusinessFileService(
         base.database,
         base.clock,
         blobs,
-        works,
-        VariantService(base.database, base.clock, blobs, works),
+        processor,
+        VariantService(base.database, base.clock, blobs, processor),
         base.audit,
         profiles_of(settings),
     )

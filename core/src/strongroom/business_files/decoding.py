@@ -6,35 +6,31 @@ What a picture says of itself is checked before anything is decoded.
 import io
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from importlib import import_module
 from itertools import count
 from typing import Any, Final
 
-from PIL import (
-    AvifImagePlugin,
-    ExifTags,
-    GifImagePlugin,
-    Image,
-    ImageCms,
-    ImageFile,
-    JpegImagePlugin,
-    PngImagePlugin,
-    WebPImagePlugin,
-)
+from PIL import ExifTags, Image, ImageFile
 
 from strongroom.errors import PictureTooLarge, PictureUnreadable
 
-_PLUGINS: Final = (
-    JpegImagePlugin.JpegImageFile,
-    PngImagePlugin.PngImageFile,
-    GifImagePlugin.GifImageFile,
-    WebPImagePlugin.WebPImageFile,
-    AvifImagePlugin.AvifImageFile,
-)
-FORMATS: Final = {f"image/{plugin.format.lower()}": plugin.format for plugin in _PLUGINS}
-"""Pillow's formats by their media types. Nothing else is ever tried, whatever the content says."""
+_PLUGINS: Final = {
+    "image/jpeg": "Jpeg",
+    "image/png": "Png",
+    "image/gif": "Gif",
+    "image/webp": "WebP",
+    "image/avif": "Avif",
+}
+FORMATS: Final = {media_type: name.upper() for media_type, name in _PLUGINS.items()}
+"""Pillow's formats by media type. No other decoder is tried, whatever the content claims to be."""
 
-_LEAST_FRAME: Final = 10_000
-"""Pixels that a frame counts for at the least: it costs something however small it is."""
+_MIN_FRAME_PIXELS: Final = 10_000
+"""The fewest pixels that a frame counts for, because even a tiny frame has a cost."""
+
+_PIXEL_COST: Final = {"image/webp": 2, "image/avif": 3}
+"""How many times a pixel counts, because these types take more memory and time for each."""
+
+_ANIMATION_COST: Final = 2
 
 _MOST_SCANS: Final = 100
 """A progressive JPEG has about ten; each costs as much as the whole picture."""
@@ -87,7 +83,8 @@ def decode(
     Args:
         content: the whole file.
         media_type: one of :data:`FORMATS`.
-        max_pixels: the most pixels that all frames together may have.
+        max_pixels: the most pixels of a still JPEG, PNG or GIF; WebP and animations may have half as
+            many, AVIF a third, all frames together.
         prepare: called with the picture before it is decoded.
 
     Raises:
@@ -96,55 +93,85 @@ def decode(
     """
     if media_type == "image/jpeg" and content.count(b"\xff\xda") > _MOST_SCANS:
         raise PictureUnreadable.of_field("file", "too-many-scans", "It has too many scans.")
+    load_codec(media_type)
     try:
         image = Image.open(io.BytesIO(content), formats=[FORMATS[media_type]])
     except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
         raise _too_large(max_pixels) from error
+    is_animated = media_type != "image/jpeg" and getattr(image, "is_animated", False)
+    max_pixels //= max(_PIXEL_COST.get(media_type, 1), _ANIMATION_COST if is_animated else 1)
     with image:
         if image.width * image.height > max_pixels:
             raise _too_large(max_pixels)
         hints = _hints(image, content)
         prepare(image)
-        frames = list(_frames(image, media_type, max_pixels))
+        frames = list(_frames(image, max_pixels)) if is_animated else [_still(image)]
         return Decoded(frames, image.info.get("loop"), hints)
 
 
+def load_codec(media_type: str) -> None:
+    """Import Pillow's plugin of a media type; the others are neither needed nor reachable."""
+    module: Any = import_module(f"PIL.{_PLUGINS[media_type]}ImagePlugin")
+    if media_type == "image/avif":
+        module.DEFAULT_MAX_THREADS = 1
+
+
 def _too_large(max_pixels: int) -> PictureTooLarge:
-    message = f"All frames together may have {max_pixels} pixels."
+    message = f"May have {max_pixels} pixels, all frames together."
     return PictureTooLarge.of_field("file", "too-many-pixels", message)
 
 
-def _frames(image: ImageFile.ImageFile, media_type: str, max_pixels: int) -> Iterator[Frame]:
+def _still(image: ImageFile.ImageFile) -> Frame:
+    # Of several pictures in a JPEG the others are the camera's previews and depth maps.
+    image.load()
+    turn, profile = _turn(image), image.info.get("icc_profile")
+    pixels = _without_decoder(image)
+    # The decoder's own buffers are freed before anything is copied.
+    image.close()
+    return Frame(_plain(_upright(_in_srgb(pixels, profile), turn)), _DEFAULT_DURATION)
+
+
+def _frames(image: ImageFile.ImageFile, max_pixels: int) -> Iterator[Frame]:
     profile = image.info.get("icc_profile")
     pixels = 0
-    # Of several pictures in a JPEG the others are the camera's previews and depth maps.
-    for index in range(1) if media_type == "image/jpeg" else count():
+    for index in count():
         try:
             image.seek(index)
         except EOFError:
             return
-        # The first has been held against the bound; a canvas may still grow with a later one.
-        pixels += max(image.width * image.height, _LEAST_FRAME if index else 0)
+        # The first frame is within the bound already; a later one may still enlarge the canvas.
+        pixels += max(image.width * image.height, _MIN_FRAME_PIXELS if index else 0)
         if pixels > max_pixels:
             raise _too_large(max_pixels)
         image.load()
         duration = int(image.info.get("duration") or 0) or _DEFAULT_DURATION
-        yield Frame(_plain(_in_srgb(_upright(image), profile)), duration)
+        # A copy, because the next frame is read into the same picture.
+        yield Frame(_plain(_upright(_in_srgb(image.copy(), profile), _turn(image))), duration)
 
 
-def _upright(image: Image.Image) -> Image.Image:
+def _without_decoder(image: Image.Image) -> Image.Image:
+    """Return a picture that shares the pixels of another, without its decoder; no pixel is copied."""
+    return image._new(image.im)  # noqa: SLF001  Pillow has no public way that does not copy
+
+
+def _turn(image: Image.Image) -> Image.Transpose | None:
     try:
         orientation = image.getexif().get(ExifTags.Base.Orientation)
     except Exception:
-        orientation = None
-    turn = _TURNS.get(orientation) if isinstance(orientation, int) else None
-    # A copy in any case: the next frame is read into the same picture.
-    return image.copy() if turn is None else image.transpose(turn)
+        return None
+    return _TURNS.get(orientation) if isinstance(orientation, int) else None
+
+
+def _upright(image: Image.Image, turn: Image.Transpose | None) -> Image.Image:
+    return image if turn is None else image.transpose(turn)
 
 
 def _in_srgb(image: Image.Image, profile: bytes | None) -> Image.Image:
     if not profile:
         return image
+    # Imported late: most pictures have no profile, and the colour engine takes a while to load.
+    from PIL import ImageCms
+
     try:
         source = ImageCms.ImageCmsProfile(io.BytesIO(profile))
         if ImageCms.getProfileDescription(source).strip() == _SRGB:
@@ -153,10 +180,14 @@ def _in_srgb(image: Image.Image, profile: bytes | None) -> Image.Image:
             image = image.convert("RGBA" if image.has_transparency_data else "RGB")
         mode = "RGBA" if image.mode == "RGBA" else "RGB"
         converted = ImageCms.profileToProfile(
-            image, source, ImageCms.createProfile("sRGB"), outputMode=mode
+            image,
+            source,
+            ImageCms.createProfile("sRGB"),
+            outputMode=mode,
+            inPlace=image.mode == mode,
         )
     except (ImageCms.PyCMSError, OSError, ValueError):
-        # A profile that is damaged, or not of this picture: the pixels are all there is to go by.
+        # A profile that is damaged, or not of this picture: only the pixels are left to go by.
         return image
     return converted or image
 
@@ -173,18 +204,19 @@ def _plain(image: Image.Image) -> Image.Image:
 
 
 def _hints(image: ImageFile.ImageFile, content: bytes) -> dict[str, Any]:
-    if isinstance(image, JpegImagePlugin.JpegImageFile):
+    if image.format in ("JPEG", "MPO"):
         return _jpeg_hints(image)
-    if isinstance(image, WebPImagePlugin.WebPImageFile):
+    if image.format == "WEBP":
         lossless, lossy = content.find(b"VP8L"), content.find(b"VP8 ")
         return {"lossless": True} if lossless >= 0 and (lossy < 0 or lossless < lossy) else {}
     return {}
 
 
-def _jpeg_hints(image: JpegImagePlugin.JpegImageFile) -> dict[str, Any]:
-    tables = image.quantization
+def _jpeg_hints(image: ImageFile.ImageFile) -> dict[str, Any]:
+    from PIL.JpegImagePlugin import JpegImageFile, get_sampling
+
     hints: dict[str, Any] = {"progressive": bool(image.info.get("progressive"))}
+    tables = image.quantization if isinstance(image, JpegImageFile) else None
     if tables and all(value <= 255 for table in tables.values() for value in table):  # noqa: PLR2004  8 bits
-        sampling = JpegImagePlugin.get_sampling(image)
-        hints |= {"qtables": tables, "subsampling": max(sampling, 0)}
+        hints |= {"qtables": tables, "subsampling": max(get_sampling(image), 0)}
     return hints

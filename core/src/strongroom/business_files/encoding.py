@@ -10,19 +10,22 @@ from strongroom.business_files.decoding import FORMATS, Decoded
 
 _KEPT: Final[Mapping[str, dict[str, Any]]] = {
     "image/jpeg": {"quality": 92, "optimize": True},
-    "image/png": {},
+    "image/png": {"compress_level": 3},
     "image/gif": {},
-    "image/webp": {"quality": 90, "exact": True},
-    "image/avif": {"quality": 85},
+    "image/webp": {"quality": 90, "exact": True, "method": 2},
+    "image/avif": {"quality": 85, "speed": 9, "max_threads": 1},
 }
-"""Options of a picture that is kept as it came; those of its own are laid over them."""
+"""Options of a picture that is kept as it came, which its own override.
+
+The efforts of PNG, WebP and AVIF are below Pillow's: a quarter of the time, and hardly larger.
+"""
 
 _SMALLER: Final[Mapping[str, dict[str, Any]]] = {
     "image/jpeg": {"quality": 85, "optimize": True, "progressive": True},
     "image/png": {"optimize": True},
     "image/gif": {"optimize": True},
     "image/webp": {"quality": 82},
-    "image/avif": {"quality": 70},
+    "image/avif": {"quality": 70, "speed": 9, "max_threads": 1},
 }
 
 _OF_ANIMATIONS: Final[Mapping[str, dict[str, Any]]] = {

@@ -2,18 +2,22 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Final
 
 from PIL import Image, ImageFile
 
 from strongroom.business_files.decoding import Decoded, decode
 from strongroom.business_files.encoding import encode_kept, encode_smaller
 
+_ANY: Final = 1 << 62
+"""Pixels are not counted again: a picture that was kept was within the bounds of its time."""
+
 
 def clean(content: bytes, media_type: str, max_pixels: int) -> tuple[bytes, int, int]:
     """Return a picture upright, in sRGB, with nothing but its pixels; and its width and height.
 
     Raises:
-        PictureTooLarge: it has more pixels than ``max_pixels``, all frames together.
+        PictureTooLarge: it has more pixels than ``max_pixels`` allows (see :func:`decode`).
         Exception: it cannot be decoded to its end; what Pillow raises is manifold.
     """
     decoded = decode(content, media_type, max_pixels)
@@ -23,7 +27,7 @@ def clean(content: bytes, media_type: str, max_pixels: int) -> tuple[bytes, int,
 
 def scale(content: bytes, media_type: str, width: int) -> bytes:
     """Return a picture that was cleaned in a smaller width; all frames of an animation."""
-    picture = decode(content, media_type, max_pixels=1 << 62, prepare=_draft(width))
+    picture = decode(content, media_type, max_pixels=_ANY, prepare=_draft(width))
     frames = [replace(frame, image=_scaled(frame.image, width)) for frame in picture.frames]
     return encode_smaller(Decoded(frames, picture.loop, picture.hints), media_type)
 

@@ -26,7 +26,8 @@ def received_file(source: ByteSource, max_bytes: int) -> Iterator[tuple[BinaryIO
     metered = MeteredSource(source, max_bytes)
     with tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY) as file:
         while chunk := metered.read(_CHUNK):
-            _write(cast("BinaryIO", file), chunk)
+            with disk_faults():
+                file.write(chunk)
         file.seek(0)
         yield cast("BinaryIO", file), metered
 
@@ -36,9 +37,15 @@ def as_source(content: bytes) -> ByteSource:
     return io.BytesIO(content)
 
 
-def _write(file: BinaryIO, chunk: bytes) -> None:
+@contextmanager
+def disk_faults() -> Iterator[None]:
+    """Turn the error of a full disk into the one that clients are sent.
+
+    Raises:
+        StorageFull: the disk is full, or the quota of the server's user is used up.
+    """
     try:
-        file.write(chunk)
+        yield
     except OSError as error:
         if error.errno in (ENOSPC, EDQUOT):
             raise StorageFull from error

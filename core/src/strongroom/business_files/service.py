@@ -9,7 +9,7 @@ from sqlalchemy import Connection, delete, insert, select
 
 from strongroom.audit.service import AuditEvent, AuditService
 from strongroom.business_files.models import BusinessFile, business_files, picture_variants
-from strongroom.business_files.pictures import PictureWorks
+from strongroom.business_files.pictures import PictureProcessor
 from strongroom.business_files.profiles import Profile
 from strongroom.business_files.receiving import as_source, received_file
 from strongroom.business_files.variants import VariantService
@@ -49,7 +49,7 @@ class BusinessFileService:
         database: where they are recorded.
         clock: the time.
         blobs: keeps bytes.
-        works: cleans pictures.
+        processor: cleans pictures.
         variants: their smaller variants.
         audit: the record of what administrators do.
         profiles: the kinds of files, by name.
@@ -60,7 +60,7 @@ class BusinessFileService:
         database: Database,
         clock: Clock,
         blobs: BlobService,
-        works: PictureWorks,
+        processor: PictureProcessor,
         variants: VariantService,
         audit: AuditService,
         profiles: Mapping[str, Profile],
@@ -68,7 +68,7 @@ class BusinessFileService:
         self._database = database
         self._clock = clock
         self._blobs = blobs
-        self._works = works
+        self._processor = processor
         self._variants = variants
         self._audit = audit
         self.profiles = profiles
@@ -151,7 +151,7 @@ class BusinessFileService:
             incoming.check(metered.checksum)
             media_type = sniff(metered.head)
             profile.require_type(media_type)
-            picture = self._works.clean(file, media_type, profile.max_pixels)
+            picture = self._processor.clean(file, media_type, profile.max_pixels, identity.user_id)
         size = len(picture.content)
         received = self._blobs.receive(as_source(picture.content), size=size, max_bytes=size)
         try:

@@ -8,7 +8,7 @@ from sqlalchemy import Connection, select
 from sqlalchemy.exc import IntegrityError
 
 from strongroom.business_files.models import BusinessFile, picture_variants
-from strongroom.business_files.pictures import WAIT_SECONDS, PictureWorks
+from strongroom.business_files.pictures import PictureProcessor
 from strongroom.clock import Clock
 from strongroom.database import Database
 from strongroom.database.upsert import insert
@@ -17,6 +17,8 @@ from strongroom.storage.models import Blob
 from strongroom.storage.service import BlobService
 
 _STRIPES: Final = 64
+_WAIT_SECONDS: Final = 10
+"""How long a request waits for another that makes the same variant."""
 
 
 class VariantService:
@@ -26,16 +28,16 @@ class VariantService:
         database: where they are recorded.
         clock: the time.
         blobs: keeps bytes.
-        works: scales pictures.
+        processor: scales pictures.
     """
 
     def __init__(
-        self, database: Database, clock: Clock, blobs: BlobService, works: PictureWorks
+        self, database: Database, clock: Clock, blobs: BlobService, processor: PictureProcessor
     ) -> None:
         self._database = database
         self._clock = clock
         self._blobs = blobs
-        self._works = works
+        self._processor = processor
         self._making = [Lock() for _ in range(_STRIPES)]
 
     def get(self, picture: BusinessFile, width: int) -> Blob:
@@ -63,8 +65,8 @@ class VariantService:
 
     def _make_alone(self, picture: BusinessFile, width: int) -> Blob:
         lock = self._making[hash((picture.name, width)) % _STRIPES]
-        if not lock.acquire(timeout=WAIT_SECONDS):
-            raise Unavailable(retry_after=WAIT_SECONDS)
+        if not lock.acquire(timeout=_WAIT_SECONDS):
+            raise Unavailable(retry_after=_WAIT_SECONDS)
         try:
             return self._find(picture.name, width) or self._make(picture, width)
         finally:
@@ -75,7 +77,7 @@ class VariantService:
             with self._blobs.open(picture.blob_key, 0, picture.size) as chunks:
                 return b"".join(chunks)
 
-        content = self._works.scale(read, picture.content_type, width)
+        content = self._processor.scale(read, picture.content_type, width)
         received = self._blobs.receive(io.BytesIO(content), size=len(content), max_bytes=len(content))
         try:
             with self._database.write() as connection:

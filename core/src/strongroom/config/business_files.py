@@ -18,8 +18,8 @@ _SIZE_HELP = "The largest file, in bytes, that is accepted."
 _VISIBILITY_HELP = "Who may see them: anybody who knows the name, or any logged-in user."
 _PICTURES_HELP = "The media types that are accepted, told by the content."
 _PIXELS_HELP = (
-    "The most pixels of a picture, all frames of an animation together; "
-    "each takes up to 16 bytes of memory while it is read."
+    "The most pixels of a picture. WebP and animations may have half as many, AVIF a third, all frames "
+    "together, because they take more memory and time."
 )
 _WIDTHS_HELP = "The widths, in pixels, that ?width= may ask for; each is made once, and kept."
 
@@ -48,7 +48,7 @@ class PicturesProfile:
     max_bytes: int = option(25 * _MEBIBYTE, minimum=1, help=_SIZE_HELP)
     types: tuple[str, ...] = option(PICTURE_TYPES, help=_PICTURES_HELP)
     visibility: str = option(_PUBLIC, choices=_VISIBILITIES, help=_VISIBILITY_HELP)
-    max_pixels: int = option(50_000_000, minimum=1, maximum=89_000_000, help=_PIXELS_HELP)
+    max_pixels: int = option(25_000_000, minimum=1, maximum=89_000_000, help=_PIXELS_HELP)
     widths: tuple[int, ...] = option((320, 640, 1280, 1920), help=_WIDTHS_HELP)
 
     def __post_init__(self) -> None:
@@ -80,7 +80,7 @@ class AvatarsProfile(PicturesProfile):
     """What ``POST /api/v1/files/avatars`` takes."""
 
     max_bytes: int = option(10 * _MEBIBYTE, minimum=1, help=_SIZE_HELP)
-    max_pixels: int = option(25_000_000, minimum=1, maximum=89_000_000, help=_PIXELS_HELP)
+    max_pixels: int = option(12_000_000, minimum=1, maximum=89_000_000, help=_PIXELS_HELP)
     widths: tuple[int, ...] = option((48, 96, 192, 384), help=_WIDTHS_HELP)
 
 
@@ -92,7 +92,19 @@ class BusinessFilesSettings:
         0,
         minimum=0,
         maximum=64,
-        help="Pictures a process reads or scales at once; 0: one for each two cores.",
+        help="Pictures that a process decodes at once; 0: one for each core, and at least two.",
+    )
+    picture_memory_bytes: int = option(
+        256 * _MEBIBYTE,
+        minimum=32 * _MEBIBYTE,
+        help="The memory that decoding and encoding one picture may take; a picture that needs more "
+        "is refused.",
+    )
+    picture_seconds: int = option(
+        5,
+        minimum=1,
+        maximum=300,
+        help="How long decoding and encoding one picture may take; one that needs more is refused.",
     )
     files: FilesProfile = option(default_factory=FilesProfile, help="Files of any kind.")
     photos: PhotosProfile = option(default_factory=PhotosProfile, help="Photos.")

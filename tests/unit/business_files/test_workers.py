@@ -1,0 +1,158 @@
+"""Picture workers: they get nothing of the server's, and take no more than they are given."""
+
+import io
+import logging
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from strongroom.business_files.pictures import PictureProcessor
+from strongroom.business_files.slots import PictureSlots
+from strongroom.errors import PictureTooLarge, PictureUnreadable, Unavailable
+
+MEBIBYTE = 1024 * 1024
+
+
+def processor(**limits: int) -> PictureProcessor:
+    return PictureProcessor(PictureSlots(1), **limits)
+
+
+def picture(kind: str = "PNG", size: tuple[int, int] = (60, 40)) -> bytes:
+    target = io.BytesIO()
+    Image.new("RGB", size, "red").save(target, kind)
+    return target.getvalue()
+
+
+def run_as_worker(monkeypatch: pytest.MonkeyPatch, code: str) -> None:
+    """Let workers confine themselves, and then run other code instead of a decoder."""
+    module = f"""
+import json, sys
+from strongroom.business_files import worker
+def process(request, source):
+    {code}
+worker.process = process
+worker.main()
+"""
+    real = subprocess.Popen
+
+    def popen(command: list[str], **options: object) -> subprocess.Popen[bytes]:
+        return real([*command[:3], "-c", module, command[-1]], **options)  # type: ignore[call-overload,no-any-return]
+
+    monkeypatch.setattr("strongroom.business_files.pictures.subprocess.Popen", popen)
+
+
+def answer_of(monkeypatch: pytest.MonkeyPatch, expression: str, **limits: int) -> str:
+    """Return what an expression is worth in a worker that has confined itself."""
+    run_as_worker(monkeypatch, f"return {{}}, repr({expression}).encode()")
+    return processor(**limits).scale(picture, "image/png", 10).decode()
+
+
+@pytest.mark.parametrize("kind", ["JPEG", "PNG", "GIF", "WEBP", "AVIF"])
+def test_a_worker_cleans_and_scales_every_type(kind: str) -> None:
+    media_type = f"image/{kind.lower()}"
+    cleaned = processor().clean(io.BytesIO(picture(kind)), media_type, 100_000, "alice")
+    assert (cleaned.width, cleaned.height) == (60, 40)
+    scaled = processor().scale(lambda: cleaned.content, media_type, 30)
+    with Image.open(io.BytesIO(scaled)) as image:
+        assert (image.format, image.size) == (kind, (30, 20))
+
+
+def test_a_worker_knows_none_of_the_variables_of_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STRONGROOM__SERVER__SECRET_KEY", "planted-secret")
+    names = answer_of(monkeypatch, "sorted(__import__('os').environ)")
+    assert names == "['LC_ALL', 'MALLOC_ARENA_MAX', 'PYTHONPATH']"
+
+
+@pytest.mark.parametrize(
+    "attempt",
+    [
+        "open('/etc/passwd')",
+        "__import__('socket').socket()",
+        "__import__('os').pipe()",
+        "open('/proc/self/environ')",
+    ],
+)
+def test_a_worker_can_open_neither_files_nor_connections(
+    monkeypatch: pytest.MonkeyPatch, attempt: str
+) -> None:
+    run_as_worker(
+        monkeypatch,
+        f"""
+    try:
+        {attempt}
+    except OSError as error:
+        return {{}}, str(error.errno).encode()
+    return {{}}, b'opened'""",
+    )
+    assert processor().scale(picture, "image/png", 10) == b"24"
+
+
+def test_a_worker_inherits_no_open_file_of_the_server(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    with (tmp_path / "secret").open("w") as file:
+        os.set_inheritable(file.fileno(), True)
+        held = "[n for n in range(3, 200) if not worker.suppress(OSError).__exit__ or is_open(n)]"
+        held = "sum(1 for n in range(3, 200) if is_open(n))"
+        run_as_worker(
+            monkeypatch,
+            f"""
+    import os
+    def is_open(number):
+        try:
+            os.fstat(number)
+        except OSError:
+            return False
+        return True
+    return {{}}, str({held}).encode()""",
+        )
+        assert processor().scale(picture, "image/png", 10) == b"0"
+
+
+def test_too_much_memory_is_refused_as_too_large() -> None:
+    content = picture(size=(6000, 4000))
+    with pytest.raises(PictureTooLarge) as refusal:
+        processor(memory_bytes=40 * MEBIBYTE).clean(
+            io.BytesIO(content), "image/png", 30_000_000, "alice"
+        )
+    assert refusal.value.details[0].code == "too-expensive"
+    assert processor().clean(io.BytesIO(content), "image/png", 30_000_000, "alice").width == 6000
+
+
+@pytest.mark.parametrize("code", ["while True: pass", "__import__('time').sleep(60)"])
+def test_too_much_time_is_refused_as_too_large(monkeypatch: pytest.MonkeyPatch, code: str) -> None:
+    run_as_worker(monkeypatch, code)
+    with pytest.raises(PictureTooLarge) as refusal:
+        processor(seconds=1).clean(io.BytesIO(picture()), "image/png", 100_000, "alice")
+    assert refusal.value.details[0].code == "too-expensive"
+
+
+def test_a_decoder_that_crashes_refuses_its_picture_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as crashing:
+        run_as_worker(crashing, "import ctypes; ctypes.string_at(0)")
+        with pytest.raises(PictureUnreadable):
+            processor().clean(io.BytesIO(picture()), "image/png", 100_000, "alice")
+    assert processor().clean(io.BytesIO(picture()), "image/png", 100_000, "alice").width == 60
+
+
+def test_an_endless_answer_ends_at_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    run_as_worker(
+        monkeypatch,
+        "while True: sys.__stdout__.buffer.write(bytes(1024 * 1024))",
+    )
+    limited = processor(memory_bytes=32 * MEBIBYTE)
+    with pytest.raises((PictureTooLarge, PictureUnreadable, Unavailable)):
+        limited.clean(io.BytesIO(picture()), "image/png", 100_000, "alice")
+
+
+def test_a_worker_that_does_not_start_is_an_outage_and_is_logged(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(sys, "executable", "/nonexistent/python")
+    with caplog.at_level(logging.ERROR), pytest.raises(Unavailable):
+        processor().clean(io.BytesIO(picture()), "image/png", 100_000, "alice")
+    assert "/nonexistent/python" in caplog.text
