@@ -28,7 +28,7 @@ from strongroom.errors import (
 )
 from strongroom.web.blueprint import Blueprint
 from strongroom.web.components import use
-from strongroom.web.downloads import Content, send_content
+from strongroom.web.downloads import DOWNLOAD_CONTENT, Content, send_content
 from strongroom.web.guard import TOKEN_HEADER, Access, current_identity, optional_identity
 from strongroom.web.headers import DOWNLOAD_REQUEST, DOWNLOAD_RESPONSE, UPLOAD_REQUEST
 from strongroom.web.requests import PublicUrl, origin
@@ -55,11 +55,10 @@ _UPLOAD_ERRORS = (
     StorageFull,
 )
 _PICTURE_ERRORS = (*_UPLOAD_ERRORS, PictureUnreadable, PictureTooLarge, Unavailable)
-_BINARY: Json = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
 _DOWNLOAD_DOCUMENT: Json = {
     "responses": {
-        "200": {"description": "The content", "content": _BINARY},
-        "206": {"description": "The range that was asked for", "content": _BINARY},
+        "200": {"description": "The content", "content": DOWNLOAD_CONTENT},
+        "206": {"description": "The range that was asked for", "content": DOWNLOAD_CONTENT},
         "304": {"description": "What the client has is still the content"},
     }
 }

@@ -34,6 +34,7 @@ from strongroom.files.service import FileService
 from strongroom.storage.delivery import Delivery
 from strongroom.web.blueprint import Blueprint
 from strongroom.web.components import use
+from strongroom.web.downloads import DOWNLOAD_CONTENT
 from strongroom.web.envelope import PagingQuery, collection_of, envelope, paging
 from strongroom.web.guard import Access, current_identity
 from strongroom.web.headers import DOWNLOAD_REQUEST, DOWNLOAD_RESPONSE, UPLOAD_REQUEST
@@ -59,11 +60,11 @@ _DOWNLOAD_DOCUMENT: Json = {
     "responses": {
         "200": {
             "description": "The content",
-            "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+            "content": DOWNLOAD_CONTENT,
         },
         "206": {
             "description": "The range that was asked for",
-            "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+            "content": DOWNLOAD_CONTENT,
         },
         "304": {"description": "What the client has is still the content"},
         "307": {"description": "The store gives the content, where that is configured"},

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from marshmallow import Schema, fields, post_dump, validate
+from marshmallow import INCLUDE, Schema, fields, post_dump, validate
 
 from strongroom.verification.codes import Purpose
 from strongroom.web.schema import Moment, text
@@ -14,11 +14,17 @@ class CaptchaRequestSchema(Schema):
 
 
 class IssuedCaptchaSchema(Schema):
-    """A puzzle. Further members depend on the kind: `image` and `audio` data URIs for `image`."""
+    """A puzzle. Its other members depend on the kind, and a plugin may add members of its own."""
+
+    class Meta:
+        unknown = INCLUDE
 
     id = fields.String(required=True)
     kind = fields.String(required=True)
     expiresAt = Moment(required=True, attribute="expires_at")
+    question = fields.String(metadata={"description": "What to answer, as text"})
+    image = fields.String(metadata={"description": "A data URI of the picture to read"})
+    audio = fields.String(metadata={"description": "A data URI of the same, spoken"})
 
     @post_dump(pass_original=True)
     def add_payload(self, data: Mapping[str, Any], original: Any, **_: Any) -> dict[str, Any]:

@@ -24,6 +24,12 @@ INLINE_TYPES: Final = frozenset(
 )
 """What a browser may show in our origin; all else is saved."""
 
+DOWNLOAD_CONTENT: Final = {
+    media_type: {"schema": {"type": "string", "format": "binary"}}
+    for media_type in ("application/octet-stream", "*/*")
+}
+"""The OpenAPI content of a download: the file has the media type that was detected."""
+
 HeaderList = list[tuple[str, str]]
 
 _SANDBOX = "default-src 'none'; sandbox"

@@ -1,0 +1,168 @@
+"""Requests generated from the OpenAPI document: none breaks the server, each response is as documented.
+
+``STRONGROOM_TEST_SCHEMA_CASES`` is how many requests are generated in all, for each database.
+"""
+
+import logging
+import os
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from io import BytesIO
+from typing import Any
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from schemathesis import Case, GenerationMode
+from schemathesis.checks import CHECKS, load_all_checks
+from schemathesis.core.failures import FailureGroup
+from schemathesis.core.result import Ok
+from schemathesis.schemas import APIOperation
+from tests.support.api import Api, Json, Person
+
+logger = logging.getLogger(__name__)
+
+CASES = int(os.environ.get("STRONGROOM_TEST_SCHEMA_CASES", "400"))
+load_all_checks()
+schemathesis.serializer.alias("application/offset+octet-stream", "application/octet-stream")
+CONFORMANCE: list[Any] = [
+    CHECKS.get_one(name) for name in ("response_schema_conformance", "content_type_conformance")
+]
+NOT_ENABLED = 501
+LIMITS = """
+[limits]
+login_failures_before_captcha = 1000
+login_per_address = ["1000000/second"]
+available_per_address = ["1000000/second"]
+captchas_per_address = ["1000000/second"]
+strength_per_address = ["1000000/second"]
+code_per_device = ["1000000/second"]
+code_per_recipient = ["1000000/second"]
+code_per_address = ["1000000/second"]
+"""
+ANY_REQUEST = settings(
+    database=None,
+    deadline=None,
+    # The same requests in each run: what is found can be found again.
+    derandomize=True,
+    phases=[Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
+
+
+Operation = APIOperation[Any, Any, Any, Any]
+Seeds = tuple[Person, Mapping[str, Any]]
+
+
+@pytest.fixture
+def config_changes() -> dict[str, str]:
+    return {
+        '["storage_local"]': '["storage_local", "login_sms"]',
+        'methods = ["password"]': 'methods = ["password", "sms"]',
+        "[passwords]": f"{LIMITS}[passwords]",
+    }
+
+
+@dataclass
+class Report:
+    """What the responses were."""
+
+    statuses: Counter[int] = field(default_factory=Counter)
+    succeeded: set[str] = field(default_factory=set)
+    faults: list[str] = field(default_factory=list)
+
+    def add(self, case: Case[Any], status: int, text: str) -> None:
+        self.statuses[status] += 1
+        if status < 400:
+            self.succeeded.add(case.operation.label)
+        documented = str(status) in case.operation.definition.raw["responses"]
+        if status >= 500 and not (status == NOT_ENABLED and documented):
+            self.faults.append(f"{status} {case.as_curl_command()} {text[:300]}")
+
+
+def seeds(api: Api) -> Seeds:
+    """Return an administrator, and path parameters that name what exists."""
+    root = api.person(admin=True)
+    tenant = api.tenant(root)
+    member = api.person()
+    api.join(tenant, root, member)
+    folder = api.folder(tenant, root, "folder")
+    node = api.upload(tenant, root, "note.txt", b"words", folder["id"])
+    grant = {"ownerId": member.id, "permission": "read"}
+    api.post(f"{tenant}/files/{node['id']}/owners", grant, by=root)
+    picture = {"file": (BytesIO(b"words"), "note.txt")}
+    business_file = api.post("/api/v1/files", data=picture, by=root)
+    return root, {
+        "tenantId": tenant.rpartition("/")[2],
+        "fileId": node["id"],
+        "parentId": folder["id"],
+        "ownerId": member.id,
+        "userId": root.id,
+        "accessToken": "current",
+        "credential": root.email,
+        "fileName": business_file.json["fileName"],
+    }
+
+
+def seeded(operation: Operation, known: Mapping[str, Any]) -> Json:
+    """Return the path parameters of an operation that name what exists."""
+    names = {parameter.name for parameter in operation.path_parameters}
+    return {name: known[name] for name in names & known.keys()}
+
+
+def cases(operation: Operation, known: Mapping[str, Any]) -> st.SearchStrategy[Case[Any]]:
+    """Return valid and invalid requests, for what exists and for what does not."""
+    found = seeded(operation, known)
+    return st.one_of(
+        [
+            operation.as_strategy(generation_mode=mode, path_parameters=parameters)
+            for mode in (GenerationMode.POSITIVE, GenerationMode.NEGATIVE)
+            for parameters in ([found, None] if found else [None])
+        ]
+    )
+
+
+def operations(api: Api) -> Iterator[Operation]:
+    schema = schemathesis.openapi.from_wsgi("/openapi.json", api.app)
+    for result in schema.get_all_operations():
+        assert isinstance(result, Ok)
+        yield result.ok()
+
+
+def still_there(api: Api, root: Person, known: Mapping[str, Any]) -> bool:
+    """Return whether the requests so far have left the seeds as they were."""
+    path = f"/api/v1/tenants/{known['tenantId']}/files/{known['fileId']}"
+    return api.get(path, by=root).status_code == 200 and api.get("/users", by=root).status_code == 200
+
+
+def run(api: Api, operation: Operation, seeded_with: Seeds, report: Report, count: int) -> None:
+    root, known = seeded_with
+
+    @settings(ANY_REQUEST, max_examples=count)
+    @given(case=cases(operation, known))
+    def send(case: Case[Any]) -> None:
+        response = case.call(headers={"Authorization": f"Bearer {root.token}"})
+        report.add(case, response.status_code, response.text)
+        try:
+            case.validate_response(response, checks=CONFORMANCE)
+        except FailureGroup as failure:
+            report.faults += [f"{case.operation.label}: {each}" for each in failure.exceptions]
+
+    send()
+
+
+def test_no_generated_request_breaks_the_server(api: Api, caplog: pytest.LogCaptureFixture) -> None:
+    found, report = list(operations(api)), Report()
+    with caplog.at_level(logging.ERROR):
+        seeded_with = seeds(api)
+        for operation in found:
+            if not still_there(api, *seeded_with):
+                seeded_with = seeds(api)
+            run(api, operation, seeded_with, report, max(2, CASES // len(found)))
+    assert sorted(set(report.faults)) == []
+    assert [record.getMessage() for record in caplog.records if record.exc_info] == []
+    missed = sorted({each.label for each in found} - report.succeeded)
+    logger.info("%s; %d operations, without success: %s", report.statuses, len(found), missed)
+    assert len(missed) <= len(found) / 2
