@@ -121,5 +121,5 @@ def unbind_both(site: Site, number: int) -> tuple[list[int], int]:
             for kind, code in codes.items()
         ]
     )
-    left = carol.send("GET", "/users/me/credentials").json["credentials"]
+    left = carol.send("GET", "/users/me/credentials").json["data"]
     return sorted(reply.status for reply in replies), len(left)

@@ -10,7 +10,7 @@ import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
 from tests.support.api import Api, error_code
 from tests.support.http import at_once
-from tests.support.wechat import Browser, Logins, WeChat
+from tests.support.wechat import OFTEN, Browser, Logins, WeChat
 
 import strongroom
 from strongroom.limits.requests import RequestLimits
@@ -31,7 +31,7 @@ def config_changes(platform: WeChat, register: bool) -> dict[str, str]:
     return {
         '["storage_local"]': '["storage_local", "login_wechat"]',
         'methods = ["password"]': 'methods = ["password", "wechat"]',
-        "[captcha]": f"{platform.config('https://127.0.0.1', register=register)}[captcha]",
+        "[captcha]": f"{OFTEN}{platform.config('https://127.0.0.1', register=register)}[captcha]",
     }
 
 
@@ -319,7 +319,7 @@ class TestSameAsOtherLogins:
         platform.join_account("site")
         response = logins.scan("lin")
         assert (response.status_code, error_code(response)) == (403, "error.user-suspended")
-        listed = api.get(f"/users/{person.id}/credentials", by=admin).json["credentials"]
+        listed = api.get(f"/users/{person.id}/credentials", by=admin).json["data"]
         assert [item["kind"] for item in listed] == ["wechat"]
 
     def test_both_outcomes_are_recorded(self, api: Api, logins: Logins, platform: WeChat) -> None:

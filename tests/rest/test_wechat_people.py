@@ -28,7 +28,7 @@ from sqlalchemy import select
 from tests.conftest import CONFIG
 from tests.support.api import Answer, Api, Person
 from tests.support.databases import SqliteDatabases
-from tests.support.wechat import ACCOUNT, Logins, wechat
+from tests.support.wechat import ACCOUNT, OFTEN, Logins, wechat
 
 from strongroom.app import container_of, create_app
 from strongroom.config import load
@@ -45,13 +45,6 @@ CHANGES = {
     '["storage_local"]': '["storage_local", "login_wechat"]',
     'methods = ["password"]': 'methods = ["password", "wechat"]',
 }
-LIMITS = """
-[limits]
-login_per_address = ["1000000/hour"]
-captchas_per_address = ["1000000/hour"]
-code_per_recipient = ["1000000/hour"]
-"""
-
 Id = tuple[str, str]
 
 
@@ -201,7 +194,7 @@ def logins(tmp_path: Path, sqlite_databases: SqliteDatabases) -> Iterator[Logins
         for old, new in CHANGES.items():
             text = text.replace(old, new)
         path = tmp_path / "strongroom.toml"
-        path.write_text(text + LIMITS + platform.config("https://127.0.0.1"))
+        path.write_text(text + OFTEN + platform.config("https://127.0.0.1"))
         clock = ManualClock()
         app = create_app(load(path, {}), clock)
         container = container_of(app)

@@ -13,7 +13,7 @@ from strongroom_login_wechat.simulator import (
     Simulator,
     sample_platform,
 )
-from tests.support.api import Answer, Api, Person
+from tests.support.api import Answer, Api, Json, Person
 
 ACCOUNT = "an-account"
 CALLBACK = "/api/v1/wechat-authorizations/callback"
@@ -23,6 +23,14 @@ APPS = {
     "shop": PlatformApp("wx00000000000000a2", "planted-shop-secret", WEBSITE, domain="127.0.0.1"),
     "mini": PlatformApp("wx00000000000000b1", "planted-mini-secret", MINI_PROGRAM),
 }
+
+OFTEN = """
+[limits]
+login_per_address = ["1000000/hour"]
+captchas_per_address = ["1000000/hour"]
+code_per_recipient = ["1000000/hour"]
+"""
+"""For users who bind again and again."""
 
 CONFIG = """
 [login.wechat]
@@ -145,13 +153,20 @@ class Logins:
         assert answer.status_code == 200, answer.text
         return Person(answer.json["user"]["id"], "", answer.json["accessToken"])
 
-    def bind(self, by: Person, person: str, app: str) -> Answer:
+    def proof(self, by: Person) -> Json:
+        """Return what binding needs besides the token: a code to a contact, if there is one."""
+        held = dict(sorted(self.held(by)))
+        contact = held.get("email") or held.get("mobile")
+        return {"heldCode": self.api.code(contact, "bind")} if contact else {}
+
+    def bind(self, by: Person, person: str, app: str, proof: Json | None = None) -> Answer:
         """Bind a WeChat account to a user."""
         path, code = "/api/v1/users/me/wechatIds", self.wechat.code(app, person)
+        body = {"code": code, **(self.proof(by) if proof is None else proof)}
         if app == "mini":
-            return self.api.post(path, {"code": code}, by=by)
+            return self.api.post(path, body, by=by)
         browser = Browser(self.api)
-        return browser.post(path, {"state": browser.bind_state(by, app), "code": code}, by)
+        return browser.post(path, {**body, "state": browser.bind_state(by, app)}, by)
 
     def unbind(self, by: Person, contact: str) -> Answer:
         """Unbind a user's WeChat account by a code sent to an address."""
@@ -161,5 +176,5 @@ class Logins:
 
     def held(self, by: Person) -> set[tuple[str, str]]:
         """Return what a user logs in by, by kind, without the names of apps and accounts."""
-        listed = self.api.get("/users/me/credentials", by=by).json["credentials"]
+        listed = self.api.get("/users/me/credentials", by=by).json["data"]
         return {(item["kind"], item["value"]) for item in listed}

@@ -108,7 +108,7 @@ class SetupLinkInvalid(StrongroomError):
 
 class WrongPassword(StrongroomError):
     status, code = 400, "error.wrong-password"
-    message = "The old password is not right."
+    message = "The current password is wrong."
 
 
 class AmbiguousToken(StrongroomError):
@@ -134,6 +134,11 @@ class InvalidCredentials(StrongroomError):
 class Forbidden(StrongroomError):
     status, code = 403, "error.forbidden"
     message = "The logged-in user may not do this."
+
+
+class FreshProofRequired(StrongroomError):
+    status, code = 403, "error.fresh-proof-required"
+    message = "Needs a code to a held contact, the current password, or a recent login."
 
 
 class UserSuspended(StrongroomError):

@@ -3,13 +3,15 @@
 import re
 import secrets
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any, Final
 
 from flask import Response, after_this_request, request
 
-from strongroom.accounts.bindings import require_self
+from strongroom.accounts.bindings import CODE_HEADER, require_self
 from strongroom.accounts.proven_bindings import ProvenBindings
-from strongroom.accounts.schemas import CredentialsSchema
+from strongroom.accounts.reauthentication import Proof, Reauthentication
+from strongroom.accounts.schemas import BoundCredentialSchema, CredentialsSchema
 from strongroom.accounts.views import own_id
 from strongroom.authorizations.login import LoginService
 from strongroom.authorizations.methods import LoginMethods
@@ -22,6 +24,7 @@ from strongroom.errors import (
     CredentialConflict,
     CredentialTaken,
     Forbidden,
+    FreshProofRequired,
     InvalidCredentials,
     LastContact,
     NotFound,
@@ -30,6 +33,7 @@ from strongroom.errors import (
     TooManyRequests,
     Unavailable,
     UserSuspended,
+    WrongPassword,
 )
 from strongroom.limits.requests import RequestLimits
 from strongroom.plugin_api.login import Credential, LoginAttempt, VerificationCode
@@ -41,11 +45,10 @@ from strongroom.web.headers import header_pair
 from strongroom.web.requests import client, origin
 from strongroom.web.schema import DONE, DoneSchema
 
-CODE_HEADER: Final = "X-Verification-Code"
-
 _COOKIE: Final = "strongroom-browser"
 _COOKIE_FORM = re.compile(r"[A-Za-z0-9_-]{43}")
 _PROOF_ERRORS: Final = (InvalidCredentials, TooManyRequests, Unavailable)
+_REAUTHENTICATION_ERRORS: Final = (CodeInvalid, WrongPassword, FreshProofRequired)
 
 
 class PluginServer(Server):
@@ -58,9 +61,10 @@ class PluginServer(Server):
 
     tokens_schema = IssuedTokensSchema
     credentials_schema = CredentialsSchema
+    credential_schema = BoundCredentialSchema
     done_schema = DoneSchema
     login_errors = (*_PROOF_ERRORS, CredentialConflict, UserSuspended)
-    bind_errors = (*_PROOF_ERRORS, Forbidden, CredentialTaken)
+    bind_errors = (*_PROOF_ERRORS, *_REAUTHENTICATION_ERRORS, Forbidden, CredentialTaken)
     unbind_errors = (Forbidden, NotFound, LastContact, CodeInvalid)
     state_errors = (StateInvalid, TooManyRequests)
 
@@ -94,18 +98,23 @@ class PluginServer(Server):
         proof: Mapping[str, str],
         *,
         replaced: Callable[[Sequence[Credential]], Collection[Credential]],
+        held_code: VerificationCode | None = None,
+        current_password: str | None = None,
     ) -> Any:
         identity, named = current_identity(), own_id(user_id)
         # Before the proof is spent.
         require_self(identity, named)
+        code = held_code or _code_of_header()
+        use(Reauthentication).require(identity, Proof(code, current_password))
         verified = use(LoginService).prove(_attempt(method, proof))
-        held = use(ProvenBindings).bind(identity, named, verified, replaced, origin())
-        return {"credentials": held}
+        bound = use(ProvenBindings).bind(identity, named, verified, replaced, origin())
+        new = next(item for item in bound if item.kind == verified.credential.kind)
+        # For either of the schemas.
+        return {**asdict(new), "credentials": bound}
 
     def unbind(self, user_id: str, kinds: Collection[str]) -> Any:
-        pair = header_pair(CODE_HEADER)
-        code = VerificationCode(*pair) if pair else None
-        use(ProvenBindings).unbind(current_identity(), own_id(user_id), kinds, code, origin())
+        identity, code = current_identity(), _code_of_header()
+        use(ProvenBindings).unbind(identity, own_id(user_id), kinds, code, origin())
         return DONE
 
     def issue_state(self, purpose: str, data: Mapping[str, str], *, for_user: bool = False) -> State:
@@ -143,6 +152,11 @@ class PluginServer(Server):
             samesite="Lax",
         )
         return response
+
+
+def _code_of_header() -> VerificationCode | None:
+    pair = header_pair(CODE_HEADER)
+    return VerificationCode(*pair) if pair else None
 
 
 def _caller() -> str:

@@ -1,19 +1,31 @@
 """Binds e-mail addresses, mobile numbers and usernames to users, and takes them away again."""
 
 from collections.abc import Sequence
+from typing import Final
 
 from sqlalchemy import Connection
 
+from strongroom.accounts.reauthentication import (
+    RECENT_LOGIN,
+    Proof,
+    Reauthentication,
+    require_held,
+)
 from strongroom.accounts.registration import identified
 from strongroom.audit.service import AuditEvent, AuditService
 from strongroom.credentials.models import USERNAME, BoundCredential
 from strongroom.credentials.notices import Notices
 from strongroom.credentials.service import CredentialService
 from strongroom.database import Database
-from strongroom.errors import CodeInvalid, Forbidden, LastContact, NotFound
+from strongroom.errors import Forbidden, LastContact, NotFound
 from strongroom.identity import Identity, Origin
+from strongroom.paging import Page, Paging
 from strongroom.plugin_api.login import Credential, VerificationCode
+from strongroom.users.service import UserService
 from strongroom.verification.codes import CodeService, Purpose
+
+CODE_HEADER: Final = "X-Verification-Code"
+"""The header that carries a code in requests without a body, as ``{id}.{code}``."""
 
 
 class BindingService:
@@ -21,35 +33,45 @@ class BindingService:
 
     Args:
         database: where they are kept.
+        users: knows who exists.
         credentials: binds and releases.
-        codes: the proofs.
-        notices: tells the user, at the address of before too.
+        codes: the proofs of new and released contacts.
+        reauthentication: the proof that the caller is the user.
+        notices: notifies the user, at the previous address too.
         audit: the record of it.
     """
 
     def __init__(
         self,
         database: Database,
+        users: UserService,
         credentials: CredentialService,
         codes: CodeService,
+        reauthentication: Reauthentication,
         notices: Notices,
         audit: AuditService,
     ) -> None:
         self._database = database
+        self._users = users
         self._credentials = credentials
         self._codes = codes
+        self._reauthentication = reauthentication
         self._notices = notices
         self._audit = audit
 
-    def of_user(self, identity: Identity, user_id: str) -> Sequence[BoundCredential]:
-        """Return a user's credentials.
+    def page(self, identity: Identity, user_id: str, paging: Paging) -> Page[BoundCredential]:
+        """Return a page of a user's credentials, the oldest first.
 
         Raises:
             Forbidden: the caller is neither the user nor an administrator.
+            NotFound: there is no such user.
         """
         identity.require_self_or_admin(user_id)
         with self._database.read() as connection:
-            return self._credentials.of_user(connection, user_id)
+            self._users.get(connection, user_id)
+            held = self._credentials.of_user(connection, user_id)
+        # A handful: one of each kind, and one of each app of a platform.
+        return Page(held[paging.offset : paging.offset + paging.size], len(held), paging)
 
     def is_available(self, text: str) -> bool:
         """Return whether a text spells a credential that nobody holds."""
@@ -66,23 +88,23 @@ class BindingService:
         kind: str,
         text: str,
         code: VerificationCode,
-        held_code: VerificationCode | None,
+        proof: Proof,
         origin: Origin,
     ) -> BoundCredential:
-        """Bind an e-mail address or a mobile number in the place of the one of before.
+        """Bind an e-mail address or a mobile number; it replaces the previous one.
 
         Raises:
-            Forbidden: the caller is somebody else.
+            Forbidden: the caller is another user.
             ValidationFailed: the text is none of this kind.
             CodeInvalid: the code of the new one, or of one already held, is wrong or missing.
-            CredentialTaken: somebody holds it.
+            CredentialTaken: a user holds it already.
+            StrongroomError: as :meth:`Reauthentication.require`.
         """
         require_self(identity, user_id)
         (credential,) = identified(self._credentials, {kind: text})
         with self._database.read() as connection:
             held = self._notices.contacts(connection, user_id)
-        if held:
-            require_held(self._codes, held, held_code, Purpose.BIND)
+        self._reauthentication.require(identity, proof)
         self._codes.require(code, credential, Purpose.BIND)
         with self._database.write() as connection:
             self._release(connection, user_id, kind)
@@ -107,7 +129,7 @@ class BindingService:
         with self._database.read() as connection:
             held = self._notices.contacts(connection, user_id)
         _require_another(held, kind)
-        require_held(self._codes, held, code, Purpose.UNBIND)
+        require_held(self._codes, held, code, Purpose.UNBIND, CODE_HEADER)
         with self._database.write() as connection:
             # Two that race each other must not both find that another remains.
             self._credentials.take_turns(connection, user_id)
@@ -117,22 +139,28 @@ class BindingService:
         self._notices.tell(held, "credential-changed", origin.languages)
 
     def set_username(
-        self, identity: Identity, user_id: str, text: str, origin: Origin
+        self, identity: Identity, user_id: str, text: str, proof: Proof, origin: Origin
     ) -> BoundCredential:
         """Set the login username.
 
+        A username proves nothing by itself, so any one proof is enough.
+
         Raises:
-            Forbidden: the caller is somebody else.
+            Forbidden: the caller is another user.
             ValidationFailed: the text cannot be a username.
-            CredentialTaken: somebody has it.
+            CredentialTaken: a user has it already.
+            StrongroomError: as :meth:`Reauthentication.require_any`.
         """
         require_self(identity, user_id)
         (credential,) = identified(self._credentials, {USERNAME: text})
+        self._reauthentication.require_any(identity, proof, Purpose.BIND, login_age=RECENT_LOGIN)
         with self._database.write() as connection:
             self._credentials.release(connection, user_id, USERNAME)
             self._credentials.bind(connection, user_id, credential)
             self._record(connection, "credential.bind", user_id, USERNAME, origin)
             bound = self._credentials.of_user(connection, user_id)
+            contacts = self._notices.contacts(connection, user_id)
+        self._notices.tell(contacts, "credential-changed", origin.languages)
         return next(item for item in bound if item.kind == USERNAME)
 
     def _release(self, connection: Connection, user_id: str, kind: str) -> None:
@@ -164,21 +192,6 @@ def require_self(identity: Identity, user_id: str) -> None:
     """
     if identity.user_id != user_id:
         raise Forbidden
-
-
-def require_held(
-    codes: CodeService, held: Sequence[Credential], code: VerificationCode | None, purpose: Purpose
-) -> None:
-    """Use up a code that was sent to any of what a user holds.
-
-    Raises:
-        CodeInvalid: there is none, or it is wrong.
-    """
-    recipients = codes.recipients([code] if code else [])
-    recipient = recipients.get(code.id) if code else None
-    if recipient is None or recipient not in held:
-        raise CodeInvalid
-    codes.require(code, recipient, purpose)
 
 
 def _require_another(held: Sequence[Credential], kind: str) -> None:

@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from strongroom.accounts.bindings import BindingService
+from strongroom.accounts.bindings import CODE_HEADER, BindingService
 from strongroom.accounts.passwords import PasswordService
+from strongroom.accounts.reauthentication import Proof
 from strongroom.accounts.schemas import (
     AvailabilitySchema,
     BoundCredentialSchema,
-    CredentialsSchema,
     NewEmailSchema,
     NewMobileSchema,
     PasswordChangeSchema,
@@ -25,6 +25,7 @@ from strongroom.errors import (
     CodeInvalid,
     CredentialTaken,
     Forbidden,
+    FreshProofRequired,
     LastContact,
     NotFound,
     TooManyRequests,
@@ -35,6 +36,7 @@ from strongroom.plugin_api.login import VerificationCode
 from strongroom.verification.captchas import CaptchaAnswer, CaptchaService
 from strongroom.web.blueprint import Blueprint
 from strongroom.web.components import use
+from strongroom.web.envelope import PagingQuery, collection_of, envelope, paging
 from strongroom.web.guard import Access, current_identity
 from strongroom.web.headers import header_pair
 from strongroom.web.requests import origin
@@ -44,7 +46,6 @@ blueprint = Blueprint("credentials", __name__, description="What users log in by
 
 Json = dict[str, Any]
 
-CODE_HEADER = "X-Verification-Code"
 CAPTCHA_HEADER = "X-Captcha"
 
 _CODE_PARAMETER: Json = {
@@ -61,7 +62,8 @@ _CAPTCHA_PARAMETER: Json = {
     "schema": {"type": "string"},
     "description": "`{id}.{answer}` of a captcha",
 }
-_BIND_ERRORS = (Forbidden, CodeInvalid, CredentialTaken)
+_PROOF_ERRORS = (CodeInvalid, WrongPassword, FreshProofRequired, TooManyRequests)
+_BIND_ERRORS = (Forbidden, CredentialTaken, *_PROOF_ERRORS)
 _UNBIND_ERRORS = (Forbidden, NotFound, LastContact, CodeInvalid)
 
 
@@ -87,12 +89,14 @@ def check_credential_available(credential: str) -> dict[str, bool]:
     "GET",
     "/users/<user_id>/credentials",
     access=Access.USER,
-    returns=CredentialsSchema,
-    errors=(Forbidden,),
+    query=PagingQuery,
+    returns=collection_of(BoundCredentialSchema),
+    errors=(Forbidden, NotFound),
 )
-def list_credentials(user_id: str) -> Json:
-    """List what a user logs in by; passwords are not among it."""
-    return {"credentials": use(BindingService).of_user(current_identity(), own_id(user_id))}
+def list_credentials(user_id: str, query: Json) -> Json:
+    """List the credentials of a user, the oldest first; passwords are not among them."""
+    page = use(BindingService).page(current_identity(), own_id(user_id), paging(query))
+    return envelope(page)
 
 
 @blueprint.operation(
@@ -105,7 +109,11 @@ def list_credentials(user_id: str) -> Json:
     errors=_BIND_ERRORS,
 )
 def bind_email(user_id: str, body: Json) -> BoundCredential:
-    """Bind an e-mail address, in the place of the one of before."""
+    """Bind an e-mail address; it replaces the previous one.
+
+    It takes a code to a contact that is held; without contacts, the current password; without a
+    password, a login of the last 5 minutes.
+    """
     return _bind(user_id, EMAIL, body)
 
 
@@ -132,7 +140,7 @@ def unbind_email(user_id: str) -> dict[str, bool]:
     errors=_BIND_ERRORS,
 )
 def bind_mobile(user_id: str, body: Json) -> BoundCredential:
-    """Bind a mobile number, in the place of the one of before."""
+    """Bind a mobile number; it replaces the previous one. It takes the proofs of an e-mail address."""
     return _bind(user_id, MOBILE, body)
 
 
@@ -155,12 +163,15 @@ def unbind_mobile(user_id: str) -> dict[str, bool]:
     access=Access.USER,
     body=UsernameSchema,
     returns=BoundCredentialSchema,
-    errors=(Forbidden, CredentialTaken),
+    errors=_BIND_ERRORS,
 )
 def set_username(user_id: str, body: Json) -> BoundCredential:
-    """Set the login username."""
+    """Set the login username.
+
+    It takes one proof: a code to a held contact, the current password, or a login of the last 5 minutes.
+    """
     return use(BindingService).set_username(
-        current_identity(), own_id(user_id), body["username"], origin()
+        current_identity(), own_id(user_id), body["username"], _proof(body), origin()
     )
 
 
@@ -209,16 +220,20 @@ def judge_password(body: Json) -> Json:
 
 
 def _bind(user_id: str, kind: str, body: Json) -> BoundCredential:
-    held = body["heldCode"]
     return use(BindingService).bind(
         current_identity(),
         own_id(user_id),
         kind,
         body[kind],
         VerificationCode(**body["verificationCode"]),
-        VerificationCode(**held) if held else None,
+        _proof(body),
         origin(),
     )
+
+
+def _proof(body: Json) -> Proof:
+    held = body["heldCode"]
+    return Proof(VerificationCode(**held) if held else None, body["currentPassword"])
 
 
 def _unbind(user_id: str, kind: str) -> dict[str, bool]:

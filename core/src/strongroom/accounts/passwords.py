@@ -1,10 +1,10 @@
 """Changes and resets passwords; every other token of the user dies with the old one."""
 
 from collections.abc import Callable
-from typing import Final
 
 from sqlalchemy import Connection
 
+from strongroom.accounts.current_password import CurrentPassword
 from strongroom.audit.service import AuditEvent, AuditService
 from strongroom.authorizations.service import AuthorizationService
 from strongroom.credentials.notices import Notices
@@ -14,20 +14,12 @@ from strongroom.database import Database
 from strongroom.errors import (
     CodeInvalid,
     Forbidden,
-    TooManyRequests,
     ValidationFailed,
     WrongPassword,
 )
 from strongroom.identity import Identity, Origin
-from strongroom.limits.service import Counters
 from strongroom.plugin_api.login import VerificationCode
 from strongroom.verification.codes import CodeService, Purpose
-
-ATTEMPTS: Final = 10
-"""Wrong old passwords an hour; a stolen token must not be a way to guess the password."""
-
-_ATTEMPTS_PURPOSE: Final = "old-password"
-_HOUR: Final = 60 * 60 * 1000
 
 
 class PasswordService:
@@ -36,7 +28,7 @@ class PasswordService:
     Args:
         database: where they are kept.
         credentials: checks and sets them.
-        counters: counts wrong ones.
+        current: checks the old one.
         codes: the proof that a reset needs.
         authorizations: what a new password ends.
         notices: tells the user.
@@ -47,7 +39,7 @@ class PasswordService:
         self,
         database: Database,
         credentials: CredentialService,
-        counters: Counters,
+        current: CurrentPassword,
         codes: CodeService,
         authorizations: AuthorizationService,
         notices: Notices,
@@ -55,7 +47,7 @@ class PasswordService:
     ) -> None:
         self._database = database
         self._credentials = credentials
-        self._counters = counters
+        self._current = current
         self._codes = codes
         self._authorizations = authorizations
         self._notices = notices
@@ -76,16 +68,12 @@ class PasswordService:
             message = "The new password must differ from the old one."
             raise ValidationFailed.of_field("newPassword", "unchanged", message)
         password_hash = self._credentials.hash_password(new, "newPassword")
-        self._count_attempt(user_id)
-        old_hash = self._credentials.hash_of(user_id, old)
-        if old_hash is None:
-            raise WrongPassword
+        old_hash = self._current.verify(user_id, old)
 
         def replace(connection: Connection) -> None:
             # It may have been changed since it was looked at, so as to keep the caller out.
             if not self._credentials.replace_password(connection, user_id, old_hash, password_hash):
                 raise WrongPassword
-            self._counters.reset(connection, _ATTEMPTS_PURPOSE, user_id)
 
         self._set(user_id, replace, "password.change", identity.authorization_id, origin)
         return strength(new)
@@ -114,14 +102,6 @@ class PasswordService:
             self._credentials.set_password(connection, user_id, password_hash)
 
         self._set(user_id, replace, "password.reset", None, origin)
-
-    def _count_attempt(self, user_id: str) -> None:
-        # Before it is looked at, so that attempts at once are not more than those one after the other.
-        with self._database.write() as connection:
-            count = self._counters.add(connection, _ATTEMPTS_PURPOSE, user_id, lifetime=_HOUR)
-            if count > ATTEMPTS:
-                connection.rollback()
-                raise TooManyRequests(retry_after=_HOUR // 1000)
 
     def _set(
         self,

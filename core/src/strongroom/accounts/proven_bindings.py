@@ -4,7 +4,8 @@ from collections.abc import Callable, Collection, Sequence
 
 from sqlalchemy import Connection
 
-from strongroom.accounts.bindings import require_held, require_self
+from strongroom.accounts.bindings import CODE_HEADER, require_self
+from strongroom.accounts.reauthentication import require_held
 from strongroom.audit.service import FAILURE, SUCCESS, AuditEvent, AuditService
 from strongroom.credentials.linking import CredentialLinking
 from strongroom.credentials.models import BoundCredential
@@ -97,7 +98,7 @@ class ProvenBindings:
         with self._database.read() as connection:
             self._released(connection, user_id, kinds)
             contacts = self._contacts(connection, user_id)
-        require_held(self._codes, contacts, code, Purpose.UNBIND)
+        require_held(self._codes, contacts, code, Purpose.UNBIND, CODE_HEADER)
         with self._database.write() as connection:
             # Whoever unbinds the last address or number at this moment must be noticed.
             self._credentials.take_turns(connection, user_id)

@@ -52,28 +52,42 @@ class BoundCredentialSchema(Schema):
 
 
 class CredentialsSchema(Schema):
-    """All that a user logs in by."""
+    """Several credentials, for plugins."""
 
     credentials = fields.List(fields.Nested(BoundCredentialSchema), required=True)
 
 
-class NewEmailSchema(Schema):
-    """An e-mail address to be bound, with a code sent to it and one sent to what is held already."""
+class ProofSchema(Schema):
+    """The proof that binding a credential requires besides the token."""
+
+    heldCode = fields.Nested(
+        VerificationCodeSchema,
+        load_default=None,
+        metadata={"description": "A code sent to a contact that is held; required if there is one"},
+    )
+    currentPassword = text(
+        MAX_TEXT * 4,
+        load_default=None,
+        allow_none=True,
+        metadata={"description": "Required if no contact is held and there is a password"},
+    )
+
+
+class NewEmailSchema(ProofSchema):
+    """An e-mail address to bind, with a code sent to it."""
 
     email = text(MAX_TEXT, required=True)
     verificationCode = fields.Nested(VerificationCodeSchema, required=True)
-    heldCode = fields.Nested(VerificationCodeSchema, load_default=None)
 
 
-class NewMobileSchema(Schema):
-    """A mobile number to be bound, with a code sent to it and one sent to what is held already."""
+class NewMobileSchema(ProofSchema):
+    """A mobile number to bind, with a code sent to it."""
 
     mobile = text(MAX_TEXT, required=True)
     verificationCode = fields.Nested(VerificationCodeSchema, required=True)
-    heldCode = fields.Nested(VerificationCodeSchema, load_default=None)
 
 
-class UsernameSchema(Schema):
+class UsernameSchema(ProofSchema):
     """A login username."""
 
     username = text(MAX_TEXT, required=True)

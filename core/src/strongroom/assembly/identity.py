@@ -6,8 +6,10 @@ from functools import partial
 from typing import Final
 
 from strongroom.accounts.bindings import BindingService
+from strongroom.accounts.current_password import CurrentPassword
 from strongroom.accounts.passwords import PasswordService
 from strongroom.accounts.proven_bindings import ProvenBindings
+from strongroom.accounts.reauthentication import Reauthentication
 from strongroom.accounts.registration import RegistrationService
 from strongroom.accounts.service import AccountService
 from strongroom.assembly.foundation import Foundation
@@ -52,6 +54,7 @@ class IdentityServices:
     accounts: AccountService
     bindings: BindingService
     proven_bindings: ProvenBindings
+    reauthentication: Reauthentication
     passwords: PasswordService
     messages: MessageService
     captchas: CaptchaService
@@ -81,17 +84,20 @@ def assemble_identity(base: Foundation) -> IdentityServices:
         database, base.clock, base.keys, base.rates, settings.limits.login_per_address, audit
     )
     audit_retention = AuditRetention(database, base.clock, audit, settings.audit.retention_days)
+    current = CurrentPassword(database, credentials, base.counters)
+    reauthentication = Reauthentication(
+        database, base.clock, credentials, codes, notices, current, authorizations
+    )
     registration = RegistrationService(database, users, credentials, codes, audit)
     setup = Setup(database, base.clock, base.keys, users, registration, audit)
     return IdentityServices(
         setup=setup,
         registration=registration,
         accounts=AccountService(database, users, authorizations, notices, audit),
-        bindings=BindingService(database, credentials, codes, notices, audit),
+        bindings=BindingService(database, users, credentials, codes, reauthentication, notices, audit),
         proven_bindings=ProvenBindings(database, credentials, linking, codes, notices, audit),
-        passwords=PasswordService(
-            database, credentials, base.counters, codes, authorizations, notices, audit
-        ),
+        reauthentication=reauthentication,
+        passwords=PasswordService(database, credentials, current, codes, authorizations, notices, audit),
         messages=messages,
         captchas=captchas,
         code_sending=CodeSending(

@@ -93,6 +93,11 @@ class AuthorizationService:
             self._end_if_spent(connection, token, origin)
         raise TokenInvalid
 
+    def began_at(self, connection: Connection, authorization_id: str) -> int | None:
+        """Return when a login was made, in milliseconds since the Unix epoch; refreshes do not count."""
+        found = self._sessions.find(connection, authorization_id)
+        return found.created_at if found else None
+
     def revoke(self, reference: str, identity: Identity | None, origin: Origin) -> None:
         """End the authorization that a token, its ``jti``, or ``current`` refers to.
 

@@ -178,6 +178,10 @@ class CredentialService:
             self._rehash(user_id, stored, password)
         return credential
 
+    def has_password(self, connection: Connection, user_id: str) -> bool:
+        """Return whether a user can log in by password."""
+        return _CHANGED_AT.scalar(connection, {"user_id": user_id}) is not None
+
     def hash_of(self, user_id: str, password: str) -> str | None:
         """Return the hash that is kept of the user's password, if that is the one given."""
         query = select(passwords.c.hash).where(passwords.c.user_id == user_id)

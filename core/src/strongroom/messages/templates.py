@@ -38,9 +38,13 @@ TEMPLATES: Final[Texts] = {
     "password-changed": {
         "en": Text(
             "Your password was changed",
-            "The password of your account was changed. If that was not you, reset it now.",
+            "The password of your account was changed. If that was not you, reset it now, "
+            "and remove login methods that are not yours.",
         ),
-        "zh": Text("您的密码已更改", "您的账户密码已更改。如非本人操作,请立即重置密码。"),
+        "zh": Text(
+            "您的密码已更改",
+            "您的账户密码已更改。如非本人操作,请立即重置密码,并移除不属于您的登录方式。",
+        ),
     },
     "credential-changed": {
         "en": Text(

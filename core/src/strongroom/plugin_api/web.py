@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Protocol, TypeVar
 
-from strongroom.plugin_api.login import Credential, LoginMethod
+from strongroom.plugin_api.login import Credential, LoginMethod, VerificationCode
 
 ViewT = TypeVar("ViewT", bound=Callable[..., Any])
 MethodT = TypeVar("MethodT", bound=LoginMethod[Any])
@@ -141,6 +141,9 @@ class Server(ABC):
     credentials_schema: type[Any]
     """The marshmallow schema of ``{"credentials": [...]}``, for what :meth:`bind` returns."""
 
+    credential_schema: type[Any]
+    """The marshmallow schema of the one credential that was bound, for what :meth:`bind` returns."""
+
     done_schema: type[Any]
     """The marshmallow schema of ``{"success": true}``."""
 
@@ -188,8 +191,13 @@ class Server(ABC):
         proof: Mapping[str, str],
         *,
         replaced: Callable[[Sequence[Credential]], Collection[Credential]],
+        held_code: VerificationCode | None = None,
+        current_password: str | None = None,
     ) -> Any:
-        """Let a login method look at a proof, and bind what it shows to the calling user.
+        """Let a login method check a proof, and bind what it shows to the calling user.
+
+        A token alone binds nothing: the user proves to be there by a code to a contact that is held;
+        without contacts, by the current password; without a password, by a login of the last 5 minutes.
 
         Args:
             user_id: whose path it is: an id, or ``me``; only the user may.
@@ -197,6 +205,9 @@ class Server(ABC):
             proof: what the method needs.
             replaced: told what the user holds by now, and what is added, returns which of it gives
                 way, such as another account of the same platform.
+            held_code: a code of the purpose ``bind``, sent to a contact that the user holds; ``None``
+                takes the one of the header ``X-Verification-Code``.
+            current_password: the user's password.
         """
 
     @abstractmethod

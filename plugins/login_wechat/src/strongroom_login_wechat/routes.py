@@ -5,6 +5,7 @@ from typing import Any, TypeVar
 
 from flask import Response
 
+from strongroom.plugin_api.login import VerificationCode
 from strongroom.plugin_api.web import Access, ApiError, Blueprint, FieldError, Server, State
 from strongroom_login_wechat.app import App
 from strongroom_login_wechat.errors import APP_UNKNOWN, ClientFault, PhoneCodeInvalid
@@ -104,18 +105,30 @@ def _add_bindings(routes: Blueprint, server: Server, login: WeChatLogin) -> None
         "/api/v1/users/<user_id>/wechatIds",
         access=Access.USER,
         body=NewWeChatIdSchema,
-        returns=server.credentials_schema,
+        returns=server.credential_schema,
         status=201,
         errors=(*server.bind_errors, *server.state_errors, APP_UNKNOWN, *_CODE_REFUSALS),
     )
     def bind_wechat_id(user_id: str, body: Json) -> Any:
-        """Bind one's WeChat account; another one that was bound before gives way."""
+        """Bind one's WeChat account; it replaces one that was bound before.
+
+        It takes a code to a contact that is held; without contacts, the current password; without a
+        password, a login of the last 5 minutes.
+        """
         if "state" in body:
             name = server.spend_state(body["state"], BIND, for_user=True)["app"]
         else:
             name, _ = _choose(login, MiniProgram, body.get("app"))
         proof = {"app": name, "code": body["code"]}
-        return server.bind(user_id, login.name, proof, replaced=of_others)
+        held = body.get("heldCode")
+        return server.bind(
+            user_id,
+            login.name,
+            proof,
+            replaced=of_others,
+            held_code=VerificationCode(**held) if held else None,
+            current_password=body.get("currentPassword"),
+        )
 
     @routes.operation(
         "DELETE",

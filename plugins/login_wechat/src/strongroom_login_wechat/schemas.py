@@ -10,6 +10,7 @@ BIND: Final = "bind"
 MAX_NAME: Final = 64
 MAX_CODE: Final = 512
 MAX_DATA: Final = 16_384
+MAX_PASSWORD: Final = 4096
 
 
 def _text(maximum: int, **options: Any) -> fields.String:
@@ -61,11 +62,26 @@ class MiniProgramLoginSchema(Schema):
                 raise ValidationError(f"{field} and {other} go together.", field)
 
 
+class HeldCodeSchema(Schema):
+    """A verification code that was sent to a contact of the user."""
+
+    id = _text(MAX_NAME, required=True)
+    code = _text(MAX_NAME, required=True)
+
+
 class NewWeChatIdSchema(Schema):
     """What WeChat has sent a browser back with, or, without a state, has given a mini program."""
 
     code = _text(MAX_CODE, required=True)
     state = _text(MAX_CODE)
+    heldCode = fields.Nested(
+        HeldCodeSchema,
+        metadata={"description": "Of the purpose `bind`; required if the user holds a contact"},
+    )
+    currentPassword = _text(
+        MAX_PASSWORD,
+        metadata={"description": "Required if no contact is held and there is a password"},
+    )
     app = _text(MAX_NAME, metadata={"description": f"Without a state only. {_APP}"})
 
     @validates_schema

@@ -1,0 +1,50 @@
+"""Checks the current password of a logged-in user, a bounded number of times an hour."""
+
+from typing import Final
+
+from strongroom.credentials.service import CredentialService
+from strongroom.database import Database
+from strongroom.errors import TooManyRequests, WrongPassword
+from strongroom.limits.service import Counters
+
+ATTEMPTS: Final = 10
+"""Wrong passwords an hour; a stolen token must not be a way to guess the password."""
+
+_PURPOSE: Final = "old-password"
+_HOUR: Final = 60 * 60 * 1000
+
+
+class CurrentPassword:
+    """The password that a user has now.
+
+    Args:
+        database: stores the counts.
+        credentials: checks passwords.
+        counters: counts attempts.
+    """
+
+    def __init__(self, database: Database, credentials: CredentialService, counters: Counters) -> None:
+        self._database = database
+        self._credentials = credentials
+        self._counters = counters
+
+    def verify(self, user_id: str, password: str) -> str:
+        """Return the stored hash if the password is the user's.
+
+        Slow: call it outside of a transaction.
+
+        Raises:
+            WrongPassword: it is not.
+            TooManyRequests: it was wrong too often within the last hour.
+        """
+        # Counted first, so that parallel attempts are not more than sequential ones.
+        with self._database.write() as connection:
+            if self._counters.add(connection, _PURPOSE, user_id, lifetime=_HOUR) > ATTEMPTS:
+                connection.rollback()
+                raise TooManyRequests(retry_after=_HOUR // 1000)
+        stored = self._credentials.hash_of(user_id, password)
+        if stored is None:
+            raise WrongPassword
+        with self._database.write() as connection:
+            self._counters.reset(connection, _PURPOSE, user_id)
+        return stored

@@ -1,0 +1,130 @@
+"""A stolen access token binds nothing: every credential takes a proof that the user is there."""
+
+import pytest
+from tests.support.api import PASSWORD, Answer, Api, Json, Person, error_code
+from tests.support.wechat import OFTEN, Logins, WeChat
+
+from strongroom.accounts.current_password import ATTEMPTS
+from strongroom.accounts.registration import Registration
+from strongroom.identity import Origin
+from strongroom.testing.clock import MINUTE
+
+THIEF = "thief@evil.example"
+
+
+@pytest.fixture
+def config_changes(platform: WeChat) -> dict[str, str]:
+    return {
+        '["storage_local"]': '["storage_local", "login_wechat"]',
+        'methods = ["password"]': 'methods = ["password", "wechat"]',
+        "[captcha]": f"{OFTEN}{platform.config('https://127.0.0.1')}[captcha]",
+    }
+
+
+@pytest.fixture
+def logins(api: Api, platform: WeChat) -> Logins:
+    return Logins(api, platform)
+
+
+@pytest.fixture
+def without_contact(api: Api) -> Person:
+    """A user with a username and a password alone."""
+    registration = Registration(name="Victim", password=PASSWORD, username="victim")
+    user = api.container.identity.registration.create(registration, Origin())
+    return Person(user.id, "victim", api.log_in("victim").headers["X-Access-Token"])
+
+
+def bind_address(api: Api, person: Person, **proof: object) -> Answer:
+    body = {"email": THIEF, "verificationCode": api.code(THIEF, "bind"), **proof}
+    return api.post("/users/me/emails", body, by=person)
+
+
+def blamed(answer: Answer) -> list[tuple[str, str]]:
+    return [(item["field"], item["code"]) for item in answer.json["error"]["details"]]
+
+
+def test_a_token_alone_does_not_bind_an_address_to_an_account_without_contacts(
+    api: Api, without_contact: Person
+) -> None:
+    refused = bind_address(api, without_contact)
+    assert (refused.status_code, error_code(refused)) == (400, "error.wrong-password")
+    assert blamed(refused) == [("currentPassword", "required")]
+    wrong = bind_address(api, without_contact, currentPassword="Wrong1Password")
+    assert (wrong.status_code, blamed(wrong)) == (400, [("currentPassword", "wrong")])
+    bound = bind_address(api, without_contact, currentPassword=PASSWORD)
+    assert (bound.status_code, bound.json["value"]) == (201, THIEF)
+
+
+def test_a_token_is_no_way_to_guess_the_password(api: Api, without_contact: Person) -> None:
+    statuses = [
+        bind_address(api, without_contact, currentPassword="Wrong1Password").status_code
+        for _ in range(ATTEMPTS + 1)
+    ]
+    assert statuses == [*[400] * ATTEMPTS, 429]
+    assert bind_address(api, without_contact, currentPassword=PASSWORD).status_code == 429
+
+
+def test_a_missing_code_of_a_held_contact_is_named(api: Api) -> None:
+    person = api.person()
+    # The password is not enough where a contact can be asked.
+    for proof in ({}, {"currentPassword": PASSWORD}):
+        refused = bind_address(api, person, **proof)
+        assert refused.status_code == 400
+        assert blamed(refused) == [("heldCode", "required")]
+
+
+@pytest.mark.parametrize("app", ["site", "mini"])
+def test_a_token_alone_does_not_bind_wechat(api: Api, logins: Logins, app: str) -> None:
+    person = api.person()
+    refused = logins.bind(person, "lin", app, {})
+    assert (refused.status_code, blamed(refused)) == (400, [("heldCode", "required")])
+    foreign: Json = {"heldCode": api.code(THIEF, "bind")}
+    assert blamed(logins.bind(person, "lin", app, foreign)) == [("heldCode", "wrong")]
+    assert {kind for kind, _ in logins.held(person)} == {"email"}
+    assert logins.bind(person, "lin", app).status_code == 201
+
+
+def test_wechat_takes_the_password_of_a_user_without_contacts(
+    api: Api, logins: Logins, without_contact: Person
+) -> None:
+    refused = logins.bind(without_contact, "lin", "mini", {})
+    assert blamed(refused) == [("currentPassword", "required")]
+    proof = {"currentPassword": PASSWORD}
+    assert logins.bind(without_contact, "lin", "mini", proof).status_code == 201
+
+
+def test_without_contact_and_password_a_login_of_the_last_minutes_is_the_proof(
+    api: Api, logins: Logins
+) -> None:
+    person = logins.person(logins.open_mini_program("lin"))
+    api.clock.advance(5 * MINUTE - 1)
+    assert logins.bind(person, "lin", "site").status_code == 201
+    api.clock.advance(1)
+    refused = bind_address(api, person)
+    assert (refused.status_code, error_code(refused)) == (403, "error.fresh-proof-required")
+    again = logins.person(logins.open_mini_program("lin"))
+    assert bind_address(api, again).status_code == 201
+
+
+def test_a_refreshed_login_is_as_old_as_the_login(api: Api, logins: Logins) -> None:
+    tokens = logins.open_mini_program("lin").json
+    api.clock.advance(6 * MINUTE)
+    renewed = api.post("/authorizations/refresh", {"refreshToken": tokens["refreshToken"]}).json
+    person = Person(tokens["user"]["id"], "", renewed["accessToken"])
+    assert error_code(bind_address(api, person)) == "error.fresh-proof-required"
+
+
+def test_a_username_takes_any_one_proof(api: Api) -> None:
+    person = api.person()
+    assert api.put("/users/me/username", {"username": "fresh"}, by=person).status_code == 200
+    api.clock.advance(5 * MINUTE)
+    refused = api.put("/users/me/username", {"username": "stolen"}, by=person)
+    assert (refused.status_code, error_code(refused)) == (403, "error.fresh-proof-required")
+    proofs: list[Json] = [
+        {"currentPassword": PASSWORD},
+        {"heldCode": api.code(person.email, "bind")},
+    ]
+    for number, proof in enumerate(proofs):
+        body = {"username": f"name{number}", **proof}
+        assert api.put("/users/me/username", body, by=person).status_code == 200
+    assert "log in by was changed" in api.outbox()[-1]["text"]
