@@ -155,6 +155,19 @@ class Postgresql:
         """Start it, and return once it answers."""
         self._server.ensure_postgres_running()
 
+    @contextmanager
+    def hanging(self) -> Iterator[None]:
+        """Freeze all of its processes until the block ends: it accepts connections and answers none."""
+        postmaster = int((self._server.pgdata / "postmaster.pid").read_text().splitlines()[0])
+        os.kill(postmaster, signal.SIGSTOP)
+        children = Path(f"/proc/{postmaster}/task/{postmaster}/children").read_text().split()
+        processes = [*map(int, children), postmaster]
+        _signal(processes, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            _signal(processes, signal.SIGCONT)
+
     def close(self) -> None:
         """Stop it for good."""
         self._databases.stop()
@@ -162,6 +175,13 @@ class Postgresql:
     @property
     def _server(self) -> Any:
         return self._databases._server
+
+
+def _signal(processes: list[int], number: signal.Signals) -> None:
+    for process in processes:
+        # A backend may just have ended.
+        with suppress(ProcessLookupError):
+            os.kill(process, number)
 
 
 class Balancer:

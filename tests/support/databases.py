@@ -139,6 +139,13 @@ class PostgresqlDatabases:
             "/postgres?", f"/{name}?"
         )
 
+    @property
+    def data_folder(self) -> Path:
+        """The folder of the server's data, which the server's user owns."""
+        assert self.server_url
+        assert self._server is not None
+        return Path(self._server.pgdata)
+
     def execute(self, statement: str) -> None:
         """Run a statement that no transaction may hold."""
         with psycopg.connect(self.server_url, autocommit=True) as connection:

@@ -51,8 +51,15 @@ class Container:
         self.base.resources.close()
 
 
-def build(configuration: Configuration, clock: Clock | None = None) -> Container:
+def build(
+    configuration: Configuration, clock: Clock | None = None, *, patient: bool = False
+) -> Container:
     """Make the services of a process.
+
+    Args:
+        configuration: the configuration.
+        clock: the time, if not the machine's.
+        patient: whether the database may take any time for a statement, as long work needs.
 
     Raises:
         ConfigurationError: the configuration cannot be served.
@@ -60,7 +67,7 @@ def build(configuration: Configuration, clock: Clock | None = None) -> Container
     selection = select(configuration)
     refuse_unsafe(configuration, selection)
     with ExitStack() as resources:
-        base = Foundation(configuration, selection, clock or SystemClock(), resources)
+        base = Foundation(configuration, selection, clock or SystemClock(), resources, patient=patient)
         identity, keeping = assemble_identity(base), assemble_keeping(base)
         container = Container(base, identity, keeping, assemble_operating(base, keeping))
         base.resources = resources.pop_all()

@@ -32,9 +32,19 @@ class Foundation:
     """
 
     def __init__(
-        self, configuration: Configuration, selection: Selection, clock: Clock, resources: ExitStack
+        self,
+        configuration: Configuration,
+        selection: Selection,
+        clock: Clock,
+        resources: ExitStack,
+        *,
+        patient: bool = False,
     ) -> None:
-        """What must be closed with the process is put on ``resources``."""
+        """What must be closed with the process is put on ``resources``.
+
+        A patient process lets the database take any time for a statement.
+        """
+        self._patient = patient
         self.configuration = configuration
         self.settings: Settings = configuration.settings
         self.selection = selection
@@ -76,7 +86,11 @@ class Foundation:
 
     def _open_database(self) -> Database:
         try:
-            database = Database(self.settings.database_url, pool_size=self.settings.database.pool_size)
+            database = Database(
+                self.settings.database_url,
+                pool_size=self.settings.database.pool_size,
+                timeout_seconds=None if self._patient else self.settings.database.timeout_seconds,
+            )
         except (ValueError, ArgumentError, NoSuchModuleError) as error:
             self.refuse(("database", "url"), f"cannot be opened: {error}")
         self.resources.callback(database.close)

@@ -40,7 +40,7 @@ class CommandContext:
         from strongroom.assembly.container import build
         from strongroom.cli.schema import require_own_secret, require_served_schema
 
-        container = build(self.configuration)
+        container = build(self.configuration, patient=True)
         try:
             require_served_schema(self.configuration, container.database)
             if not any_secret:

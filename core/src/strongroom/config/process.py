@@ -119,6 +119,14 @@ class DatabaseSettings:
         "many for hot reads.",
     )
 
+    timeout_seconds: int = option(
+        10,
+        minimum=2,
+        maximum=600,
+        help="How long a request waits for PostgreSQL: for a connection, and for each statement. "
+        "Then it is answered 503; commands are not bounded.",
+    )
+
     @property
     def hot_connections(self) -> int:
         """Connections for hot reads, next to those of the pool."""

@@ -10,7 +10,7 @@ import sqlite3
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
 from sqlalchemy.exc import DBAPIError, OperationalError
@@ -21,6 +21,9 @@ from strongroom.database.together import Together
 from strongroom.database.turns import Turns
 from strongroom.errors import StorageFull, Unavailable
 
+if TYPE_CHECKING:
+    from strongroom.database.postgresql import Connector
+
 T = TypeVar("T")
 
 logger = logging.getLogger(__name__)
@@ -29,6 +32,7 @@ _BUSY_SECONDS = 30
 _POOL_SECONDS = 10
 _AWAY_ON_SQLITE = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_CANTOPEN})
 _DEADLOCK = "40P01"
+_DISK_FULL: Final = "53100"
 _WRITING = "strongroom_writing"
 _SQLITE_ARGUMENTS = {"timeout": _BUSY_SECONDS, "check_same_thread": False}
 _LAZY = "strongroom_lazy"
@@ -46,15 +50,21 @@ class Database:
     Args:
         url: ``sqlite:///FILE`` or ``postgresql+psycopg://...``.
         pool_size: connections kept open; as many more are opened under load.
+        timeout_seconds: how long PostgreSQL may take for a statement, or ``None`` for any time.
 
     A thread has one transaction at a time: one within another could wait for a connection, or for a
     lock, that only itself will ever give back.
     """
 
-    def __init__(self, url: str, *, pool_size: int = 16) -> None:
+    def __init__(self, url: str, *, pool_size: int = 16, timeout_seconds: float | None = None) -> None:
         self._of_thread = threading.local()
         is_sqlite = url.startswith("sqlite")
-        self.engine = _sqlite_engine(url, pool_size) if is_sqlite else _engine(url, pool_size)
+        self.engine = (
+            _sqlite_engine(url, pool_size)
+            if is_sqlite
+            else _engine(url, pool_size, timeout_seconds or _POOL_SECONDS)
+        )
+        self._connector = None if is_sqlite else _bound(self.engine, timeout_seconds)
         # What one connection to SQLite has written, all others have to read again, and there is but
         # one writer at a time: so all writing goes through one.
         self._writing_engine = _sqlite_engine(url, 1) if is_sqlite else self.engine
@@ -70,7 +80,7 @@ class Database:
         Raises:
             Unavailable: the database does not answer.
         """
-        with self._only_one(), _unavailable_when_away(), self.engine.begin() as connection:
+        with self._only_one(), self._answering(), self.engine.begin() as connection:
             yield connection
 
     @contextmanager
@@ -115,13 +125,18 @@ class Database:
             engine = engine.execution_options(
                 isolation_level="REPEATABLE READ", postgresql_readonly=True
             )
-        with self._only_one(), _unavailable_when_away(), engine.begin() as connection:
+        with self._only_one(), self._answering(), engine.begin() as connection:
             yield connection
 
     @property
     def engines(self) -> set[Engine]:
         """The engines whose connections are in use, of which :attr:`engine` is one."""
         return {self.engine, self._writing_engine}
+
+    @property
+    def is_hanging(self) -> bool:
+        """Whether the server is known to answer nothing, so that waiting for it is in vain."""
+        return self._connector is not None and self._connector.circuit.is_open
 
     @property
     def driver_error(self) -> type[Exception]:
@@ -136,20 +151,22 @@ class Database:
             driver_error: the database does not answer.
         """
         dialect = self.engine.dialect
+        if self._connector is not None:
+            bounded = self._connector.connect(autocommit=True)
+            bounded.execute("SET default_transaction_read_only = on")
+            return bounded
         positional, named = dialect.create_connect_args(self.engine.url)
-        if dialect.name == "sqlite":
-            connection = dialect.connect(*positional, **{**named, **_SQLITE_ARGUMENTS})
-            _prepare_sqlite(connection)
-            connection.execute("PRAGMA query_only = ON")
-            return connection
-        connection = dialect.connect(*positional, **named, autocommit=True)
-        connection.execute("SET default_transaction_read_only = on")
+        connection = dialect.connect(*positional, **{**named, **_SQLITE_ARGUMENTS})
+        _prepare_sqlite(connection)
+        connection.execute("PRAGMA query_only = ON")
         return connection
 
     def close(self) -> None:
         """Close every connection."""
         if self._turns:
             self._turns.close()
+        if self._connector:
+            self._connector.circuit.close()
         for engine in self.engines:
             engine.dispose()
 
@@ -157,8 +174,15 @@ class Database:
     def _writing(self, durable: bool) -> Iterator[Connection]:
         writer = self._writer if durable else self._lazy_writer
         turn = self._turns.take() if self._turns else nullcontext()
-        with turn, _unavailable_when_away(), writer.begin() as connection:
+        with turn, self._answering(), writer.begin() as connection:
             yield connection
+
+    @contextmanager
+    def _answering(self) -> Iterator[None]:
+        if self.is_hanging:
+            raise Unavailable(retry_after=1)
+        with _unavailable_when_away():
+            yield
 
     @contextmanager
     def _only_one(self) -> Iterator[None]:
@@ -171,12 +195,23 @@ class Database:
             self._of_thread.busy = False
 
 
-def _engine(url: str, pool_size: int) -> Engine:
+def _bound(engine: Engine, timeout_seconds: float | None) -> "Connector":
+    """Let an engine open connections whose statements end in time."""
+    # The driver is installed only where it is needed.
+    from strongroom.database.postgresql import Connector
+
+    _, parameters = engine.dialect.create_connect_args(engine.url)
+    connector = Connector(parameters, timeout_seconds)
+    event.listen(engine, "do_connect", lambda *_: connector.connect())
+    return connector
+
+
+def _engine(url: str, pool_size: int, pool_seconds: float) -> Engine:
     engine = create_engine(
         url,
         pool_size=pool_size,
         max_overflow=pool_size,
-        pool_timeout=_POOL_SECONDS,
+        pool_timeout=pool_seconds,
         pool_pre_ping=True,
         hide_parameters=True,
     )
@@ -237,22 +272,32 @@ def _unavailable_when_away() -> Iterator[None]:
     try:
         yield
     except PoolTimeoutError as error:
-        logger.warning("No connection to the database came free")
+        logger.warning("No connection to the database came free within database.timeout_seconds")
         raise Unavailable(retry_after=1) from error
     except DBAPIError as error:
         if _is_full(error):
-            raise StorageFull("The database has no room.") from error
+            reason = _reason(error)
+            logger.error("The database has no space left on its disk: %s", reason)  # noqa: TRY400
+            raise StorageFull("The database has no space left.") from error
         if getattr(error.orig, "sqlstate", None) == _DEADLOCK:
             # A client that tries again is helped; only a change of the code mends it.
             logger.exception("Two transactions waited for each other")
             raise Unavailable(retry_after=1) from error
         if _is_away(error):
-            logger.warning("The database does not answer: %s", type(error.orig).__name__)
+            logger.warning("The database does not answer: %s", _reason(error))
             raise Unavailable(retry_after=1) from error
         raise
 
 
+def _reason(error: DBAPIError) -> str:
+    """Return what the driver says, without the statement and its parameters."""
+    first = str(error.orig).strip().partition("\n")[0]
+    return f"{type(error.orig).__name__}: {first}"
+
+
 def _is_full(error: DBAPIError) -> bool:
+    if getattr(error.orig, "sqlstate", None) == _DISK_FULL:
+        return True
     return getattr(error.orig, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL
 
 

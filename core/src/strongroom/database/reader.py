@@ -20,6 +20,8 @@ from strongroom.database.statements import Compiled, Rows, Statement
 PAUSE_SECONDS: Final = 1.0
 """For how long nothing is tried after the database did not answer."""
 
+_WAIT_SECONDS: Final = 0.25
+
 T = TypeVar("T")
 
 logger = logging.getLogger(__name__)
@@ -65,12 +67,13 @@ class Reader:
             connection.close()
 
     def _on_connection(self, work: Callable[[Any], T]) -> T | None:
-        if self._paused_until > time.monotonic() or not self._free.acquire(timeout=PAUSE_SECONDS):
+        is_away = self._database.is_hanging or self._paused_until > time.monotonic()
+        if is_away or not self._free.acquire(timeout=_WAIT_SECONDS):
             return None
         try:
             return self._with_connection(work)
-        except self._database.driver_error:
-            logger.warning("The database did not answer a prepared query", exc_info=True)
+        except self._database.driver_error as error:
+            logger.warning("The database did not answer a prepared query: %s", type(error).__name__)
             self._paused_until = time.monotonic() + PAUSE_SECONDS
             # They are likely to have broken with it.
             self.close()

@@ -17,6 +17,7 @@ from strongroom.database.installation import is_own_secret
 from strongroom.database.upgrade import current_revision, read_schema
 from strongroom.errors import Unavailable
 from strongroom.health.findings import Finding, failed, ok, warning
+from strongroom.health.probes import DISK_FULL, database_fault
 from strongroom.health.round_trip import fault_of
 from strongroom.plugin_api.storage import StorageBackend
 from strongroom.secret_keys import SecretKeys
@@ -72,10 +73,10 @@ class Doctor:
 
     def _examine_database(self) -> Finding:
         part, kind = "database.url", self._database.engine.dialect.name
-        try:
-            with self._database.read() as connection:
-                connection.execute(select(1))
-        except Unavailable:
+        fault = database_fault(self._database)
+        if fault == DISK_FULL:
+            return failed(part, f"the disk of {kind} is full", "free space on it, or enlarge it")
+        if fault is not None:
             return failed(
                 part, f"{kind} does not answer", "start it, or mend database.url; its log says more"
             )

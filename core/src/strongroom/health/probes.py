@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from typing import Final, Protocol
 
 from limits.storage import Storage
-from sqlalchemy import select
+from sqlalchemy import Connection, func, select, text
 
 from strongroom.database import Database
 from strongroom.database.upgrade import read_schema
-from strongroom.errors import StrongroomError
+from strongroom.errors import StorageFull, StrongroomError
 from strongroom.health.readiness import Note, Probe
 from strongroom.plugin_api.storage import ObjectNotFound, ObjectStat, StorageError
 
@@ -16,6 +16,7 @@ ABSENT_KEY: Final = "00/00/" + 32 * "0"
 """A key that a store is asked for; chance will not make it."""
 
 AWAY: Final = "It does not answer."
+DISK_FULL: Final = "Its disk is full."
 
 
 class Store(Protocol):
@@ -28,20 +29,34 @@ class Store(Protocol):
 def probes(database: Database, limits_store: Storage, storages: Mapping[str, Store]) -> dict[str, Probe]:
     """Return the probes of all parts, by the names of the parts."""
     return {
-        "database": lambda: _database(database),
+        "database": lambda: database_fault(database),
         "schema": lambda: _schema(database),
         "limits": lambda: None if limits_store.check() else AWAY,
         **{f"storages.{name}": _storage(store) for name, store in storages.items()},
     }
 
 
-def _database(database: Database) -> str | None:
+def database_fault(database: Database) -> str | None:
+    """Return what is wrong with the database: it does not answer, or it has no space left."""
     try:
         with database.read() as connection:
             connection.execute(select(1))
+            if connection.dialect.name == "postgresql":
+                _write_temporary_file(connection)
+    except StorageFull:
+        return DISK_FULL
     except StrongroomError:
         return AWAY
     return None
+
+
+def _write_temporary_file(connection: Connection) -> None:
+    """Let PostgreSQL write some 500 kB to its disk, which leave no trace.
+
+    A full disk answers every read, so only a write shows it.
+    """
+    connection.execute(text("SET LOCAL work_mem = '64kB'"))
+    connection.execute(select(func.count()).select_from(func.generate_series(1, 20_000))).scalar()
 
 
 def _schema(database: Database) -> str | Note | None:

@@ -13,6 +13,7 @@ from strongroom.audit.service import AuditEvent
 LOGIN: Final = "login"
 
 _SECONDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
+_COUNTED: Final = "strongroom_counted"
 _SUM_OF_LIVING: Final = "livesum"
 
 
@@ -99,8 +100,17 @@ class Metrics:
 
     def watch(self, engine: Engine) -> None:
         """Count the connections that an engine has given out."""
-        event.listen(engine, "checkout", lambda *_: self._connections.inc())
-        event.listen(engine, "checkin", lambda *_: self._connections.dec())
+        event.listen(engine, "checkout", self._count_checkout)
+        event.listen(engine, "checkin", self._count_checkin)
+
+    def _count_checkout(self, _connection: Any, record: Any, _proxy: Any) -> None:
+        record.record_info[_COUNTED] = True
+        self._connections.inc()
+
+    def _count_checkin(self, _connection: Any, record: Any) -> None:
+        # A connection that could not be opened again is checked in, too, and was never checked out.
+        if record.record_info.pop(_COUNTED, False):
+            self._connections.dec()
 
 
 def _gauge(registry: CollectorRegistry, name: str, meaning: str, labels: Sequence[str] = ()) -> Gauge:

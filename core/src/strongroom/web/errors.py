@@ -66,7 +66,7 @@ def register_error_handlers(app: Flask) -> None:
     # Flask passes no redirect of its own to an error handler.
     app.after_request(_replace_redirect)
     app.register_error_handler(StorageUnavailable, _answer_storage_away)
-    app.register_error_handler(StorageFull, lambda _: answer(errors.StorageFull()))
+    app.register_error_handler(StorageFull, _answer_storage_full)
     unexpected = ErrorLog(logger)
 
     def answer_unexpected(error: Exception) -> Response:
@@ -160,6 +160,11 @@ _CODES: Mapping[str, tuple[str, str]] = {
     "Unknown field.": ("unknown-field", "There is no field of this name here."),
     "Field may not be null.": ("null", "The field may not be null."),
 }
+
+
+def _answer_storage_full(error: StorageFull) -> Response:
+    logger.error("A storage is full: %s (request %s)", error, g.request_id)
+    return answer(errors.StorageFull())
 
 
 def _answer_storage_away(error: StorageUnavailable) -> Response:

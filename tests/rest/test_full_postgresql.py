@@ -1,0 +1,82 @@
+"""A PostgreSQL whose disk is full: reads go on, writes are refused as such, and operators learn why."""
+
+import logging
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.support.api import Api, error_code
+from tests.support.databases import PostgresqlDatabases, migrate
+
+from strongroom.health.readiness import FRESH
+
+CONTENT = b"kept" * 1000
+DISK_BYTES = 32 * 1024 * 1024
+
+
+@pytest.fixture(scope="module")
+def disk() -> Iterator[Path]:
+    """A small disk of its own, which only root can make."""
+    with tempfile.TemporaryDirectory(prefix="strongroom-disk-") as folder:
+        command = ["mount", "-t", "tmpfs", "-o", f"size={DISK_BYTES},mode=777", "tmpfs", folder]
+        if os.geteuid() or not shutil.which("mount") or subprocess.run(command, check=False).returncode:
+            pytest.skip("only root may mount a small disk")
+        yield Path(folder)
+        subprocess.run(["umount", "--lazy", folder], check=True)
+
+
+@pytest.fixture
+def database_url(disk: Path, postgresql_databases: PostgresqlDatabases) -> Iterator[str]:
+    place = disk / "tablespace"
+    place.mkdir(mode=0o700)
+    server = postgresql_databases
+    owner = server.data_folder.stat()
+    os.chown(place, owner.st_uid, owner.st_gid)
+    server.execute(f"CREATE TABLESPACE small LOCATION '{place}'")
+    server.execute("CREATE DATABASE small TABLESPACE small")
+    url = server.url("small")
+    migrate(url)
+    yield url
+    server.execute("DROP DATABASE small WITH (FORCE)")
+    server.execute("DROP TABLESPACE small")
+
+
+def fill(disk: Path) -> Path:
+    path, statistics = disk / "filler", os.statvfs(disk)
+    path.write_bytes(bytes(statistics.f_bfree * statistics.f_bsize))
+    return path
+
+
+def test_a_full_disk_of_postgresql_refuses_writes_by_name_and_answers_reads(
+    api: Api, disk: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    person = api.person()
+    tenant = api.tenant(person)
+    kept = api.upload(tenant, person, "kept", CONTENT)
+    assert api.get("/readyz").status_code == 200
+    filler = fill(disk)
+    answers = [api.send(tenant, person, f"{number:0>200}", CONTENT) for number in range(60)]
+    refused = [answer for answer in answers if answer.status_code != 201]
+    assert refused
+    assert {(answer.status_code, error_code(answer)) for answer in refused} == {
+        (507, "error.storage-full")
+    }
+    assert any(
+        record.levelno == logging.ERROR
+        and "The database has no space left on its disk: DiskFull" in record.getMessage()
+        for record in caplog.records
+    )
+    assert api.get(f"{tenant}/files/{kept['id']}/download", by=person).data == CONTENT
+    api.clock.advance(FRESH)
+    ready = api.get("/readyz")
+    assert ready.status_code == 503
+    details = {item["field"]: item["message"] for item in ready.json["error"]["details"]}
+    assert details == {"database": "Its disk is full."}
+    filler.unlink()
+    api.clock.advance(FRESH)
+    assert api.get("/readyz").status_code == 200
+    assert api.send(tenant, person, "again", CONTENT).status_code == 201
