@@ -18,8 +18,9 @@ what would be right.
 
 - Each key can be set by environment, over the file: `STRONGROOM__SERVER__PORT=8080`.
 - Each can be read from a file, as secrets should be: `STRONGROOM__DATABASE__URL_FILE=/run/secrets/url`.
-- `strongroom config check` says whether the server would start, `config show --origin` where each value
-  was set, and `config template` prints all of this for the plugins that are enabled.
+- A variable that is a key but for its underscores, such as `STRONGROOM_SERVER_PORT`, is refused.
+- `strongroom config check` reports whether the server would start, `config show --origin` where each
+  value was set, and `config template` prints all of this for the plugins that are enabled.
 
 ## The core
 """

@@ -39,7 +39,7 @@ def secrets(tmp_path: Path) -> dict[str, str]:
 
 def check(environment: dict[str, str]) -> "subprocess.CompletedProcess[str]":
     config = str(PRODUCTION / "strongroom.toml")
-    return run_command("config", "check", "--config", config, env=environment)
+    return run_command("config", "check", "--offline", "--config", config, env=environment)
 
 
 def test_production_takes_the_configuration(secrets: dict[str, str]) -> None:

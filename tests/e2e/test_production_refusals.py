@@ -25,6 +25,8 @@ public_url = "https://files.example.com"
 data_dir = "{folder}/data"
 secret_key = "uT5v0cQm3sXk9wZrB7nLd2yHfJ4gPeAa"
 trusted_proxies = ["127.0.0.1/32"]
+[database]
+url = "sqlite:///{folder}/data/strongroom.sqlite3"
 [plugins]
 enabled = ["storage_local"]
 [storages.main]
@@ -130,7 +132,11 @@ def test_a_schema_that_does_not_match_is_all_that_is_wrong_with_the_rest(deploym
             "",
             'server.public_url: must be set in production, such as "https://example.com"',
         ),
-        ("https://files", "http://files", "server.public_url: must be set in production, such as "),
+        (
+            "https://files",
+            "http://files",
+            'public_url: must begin with https:// in production, such as "https://files.example.com"',
+        ),
         (
             '"127.0.0.1/32"',
             '"127.0.0.1/32", "0.0.0.0/0"',

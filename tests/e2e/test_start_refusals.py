@@ -230,13 +230,16 @@ def test_a_plugin_enabled_twice(deployment: Deployment) -> None:
 
 def test_a_file_that_is_missing(deployment: Deployment) -> None:
     deployment.config.unlink()
-    assert deployment.refusal() == f"{deployment.config}: cannot be read: No such file or directory"
+    assert deployment.refusal() == (
+        f"{deployment.config}: cannot be read: No such file or directory; "
+        "name another by --config or STRONGROOM_CONFIG"
+    )
 
 
 def test_a_file_that_is_a_folder(deployment: Deployment) -> None:
     deployment.config.unlink()
     deployment.config.mkdir()
-    assert deployment.refusal() == f"{deployment.config}: cannot be read: Is a directory"
+    assert deployment.refusal().startswith(f"{deployment.config}: cannot be read: Is a directory; ")
 
 
 @pytest.mark.parametrize("content", [b"[server", b"port = \xff\n", b"[server]\nport = 1\nport = 2\n"])

@@ -151,14 +151,25 @@ def _request_limits(app: Flask, container: Container) -> RequestLimits:
     return limits
 
 
-def _register_routes(app: Flask, container: Container) -> None:
+def _register_plugin_routes(app: Flask, container: Container) -> list[Any]:
     base_path = container.settings.server.base_path
     server = PluginServer(container.settings, container.identity.login_methods)
-    asked = container.selection.plugins.ask("register_blueprints", server=server)
-    plugin_blueprints = [item for _, item in asked]
-    blueprints = (*BLUEPRINTS, *plugin_blueprints)
-    for blueprint in blueprints:
+    registered = []
+    for plugin, blueprint in container.selection.plugins.ask("register_blueprints", server=server):
+        try:
+            app.register_blueprint(blueprint, url_prefix=base_path + (blueprint.url_prefix or ""))
+        except Exception as error:
+            reason = f"{type(error).__name__}: {' '.join(str(error).split())}"
+            raise PluginError(f"{plugin}: a blueprint cannot be registered: {reason}") from error
+        registered.append(blueprint)
+    return registered
+
+
+def _register_routes(app: Flask, container: Container) -> None:
+    base_path = container.settings.server.base_path
+    for blueprint in BLUEPRINTS:
         app.register_blueprint(blueprint, url_prefix=base_path + (blueprint.url_prefix or ""))
+    blueprints = (*BLUEPRINTS, *_register_plugin_routes(app, container))
     reserved = reserved_blueprint(app, base_path)
     app.register_blueprint(reserved, url_prefix=base_path or None)
     settings = container.settings

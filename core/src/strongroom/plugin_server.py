@@ -38,6 +38,7 @@ from strongroom.errors import (
 from strongroom.limits.requests import RequestLimits
 from strongroom.plugin_api.login import Credential, LoginAttempt, VerificationCode
 from strongroom.plugin_api.web import MethodT, Server, State
+from strongroom.plugin_manager import PluginError, PluginManager
 from strongroom.web.blueprint import Blueprint
 from strongroom.web.components import use
 from strongroom.web.guard import current_identity, optional_identity
@@ -170,3 +171,13 @@ def _attempt(method: str, proof: Mapping[str, str]) -> LoginAttempt:
     # Not recorded when refused: a flood must not fill the record.
     use(RequestLimits).spend("login_per_address")
     return LoginAttempt(client=client(), method=method, proof=proof)
+
+
+def registration_fault(settings: Settings, plugins: PluginManager) -> str | None:
+    """Return why a plugin cannot register its routes, or ``None``; no login method is in use here."""
+    server = PluginServer(settings, LoginMethods([], plugins.errors))
+    try:
+        list(plugins.ask("register_blueprints", server=server))
+    except PluginError as error:
+        return str(error)
+    return None

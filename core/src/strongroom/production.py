@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from importlib.util import find_spec
 from ipaddress import ip_network
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 from strongroom.authorizations.keys import KeyRingError, load_keys
@@ -16,6 +16,11 @@ from strongroom.health.round_trip import fault_of
 from strongroom.plugin_api.storage import LocalPaths, StorageBackend
 from strongroom.samples import is_sample_key, is_sample_secret
 from strongroom.selection import Selection
+
+_DATABASE_WANTED: Final = (
+    "must be set in production: postgresql+psycopg://... from a file by STRONGROOM__DATABASE__URL_FILE, "
+    "or sqlite:////FILE for a server on one machine"
+)
 
 Fault = tuple[KeyPath, str]
 
@@ -31,6 +36,7 @@ def refuse_unsafe(configuration: Configuration, selection: Selection) -> None:
         return
     faults = (
         *_debug(),
+        *_database(settings),
         *_secret(configuration),
         *_signing_keys(settings),
         *_addresses(settings),
@@ -62,6 +68,24 @@ def refuse_unusable(configuration: Configuration, storages: Mapping[str, Storage
 def _debug() -> Iterator[Fault]:
     if os.environ.get("FLASK_DEBUG", "").lower() not in ("", "0", "false", "no"):
         yield ("server", "mode"), "FLASK_DEBUG is on; unset it in production"
+
+
+def refuse_unstated_database(configuration: Configuration) -> None:
+    """Pass in development, and in production if the configuration names the database.
+
+    Raises:
+        ConfigurationError: it does not.
+    """
+    if configuration.settings.is_production:
+        for path, message in _database(configuration.settings):
+            configuration.blame(path, message)
+        configuration.refuse_problems()
+
+
+def _database(settings: Settings) -> Iterator[Fault]:
+    if not settings.database.url:
+        # By default it would be a new, empty SQLite in place of the installation's database.
+        yield ("database", "url"), _DATABASE_WANTED
 
 
 def _secret(configuration: Configuration) -> Iterator[Fault]:
@@ -96,9 +120,15 @@ def _signing_keys(settings: Settings) -> Iterator[Fault]:
 
 
 def _addresses(settings: Settings) -> Iterator[Fault]:
-    url = urlsplit(settings.server.public_url)
-    if url.scheme != "https" or not url.hostname:
+    stated = settings.server.public_url
+    if not stated:
         yield ("server", "public_url"), 'must be set in production, such as "https://example.com"'
+    elif urlsplit(stated).scheme != "https":
+        wanted = f"https://{urlsplit(stated).netloc}"
+        yield (
+            ("server", "public_url"),
+            f'must begin with https:// in production, such as "{wanted}": tokens travel through it',
+        )
     if any(ip_network(text).prefixlen == 0 for text in settings.server.trusted_proxies):
         yield (
             ("server", "trusted_proxies"),

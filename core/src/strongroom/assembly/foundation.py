@@ -14,8 +14,9 @@ from strongroom.limits.place import CountingPlace, in_database, in_redis
 from strongroom.limits.rates import RateLimits
 from strongroom.limits.service import Counters
 from strongroom.plugin_api import Extension
+from strongroom.plugin_api.storage import StorageError
 from strongroom.secret_keys import SecretKeys, load_or_create_secret
-from strongroom.selection import Selection
+from strongroom.selection import Choice, ExtensionT, Selection
 from strongroom.users.service import UserService
 
 if TYPE_CHECKING:
@@ -60,6 +61,22 @@ class Foundation:
         self.counting_place = self._counting_place()
         self.limits_store = self.counting_place.open()
         self.rates = RateLimits(self.limits_store, self.keys, clock)
+
+    def construct(self, choice: Choice[ExtensionT], path: tuple[str, ...], *services: Any) -> ExtensionT:
+        """Construct an extension that is closed with the process.
+
+        Raises:
+            ConfigurationError: its constructor failed; the table at ``path`` is blamed.
+        """
+        try:
+            extension = choice.make(*services)
+        except StorageError as error:
+            self.refuse(path, f"cannot be opened: {error}")
+        except Exception as error:
+            reason = f"{type(error).__name__}: {' '.join(str(error).split())}"
+            self.refuse(path, f"{choice.extension.name} refuses its options: {reason}")
+        self.close_at_end(extension)
+        return extension
 
     def close_at_end(self, extension: Extension[Any]) -> None:
         """Close an extension with the process. Its failure is logged and stops nothing else."""

@@ -138,20 +138,16 @@ def _credentials(base: Foundation) -> CredentialService:
 
 
 def _captchas(base: Foundation) -> CaptchaService:
-    provider = base.selection.captcha.make()
-    base.close_at_end(provider)
+    provider = base.construct(base.selection.captcha, ("captcha",))
     lifetime = base.settings.captcha.lifetime_seconds * 1000
     return CaptchaService(base.database, base.clock, base.keys, provider, lifetime)
 
 
 def _messages(base: Foundation) -> MessageService:
     senders = {
-        channel: [choice.make() for choice in choices]
+        channel: [base.construct(choice, ("messages", choice.extension.name)) for choice in choices]
         for channel, choices in base.selection.senders.items()
     }
-    for channel_senders in senders.values():
-        for sender in channel_senders:
-            base.close_at_end(sender)
     texts = message_texts(base.configuration)
     language = base.settings.messages.language
     service = MessageService(base.database, base.clock, senders, texts, language)
@@ -191,9 +187,10 @@ def _key_file(base: Foundation) -> KeyFile:
 
 
 def _login_methods(base: Foundation, proofs: CoreProofs) -> LoginMethods:
-    methods = [choice.make(proofs) for choice in base.selection.login_methods]
-    for method in methods:
-        base.close_at_end(method)
+    methods = [
+        base.construct(choice, ("login", choice.extension.name), proofs)
+        for choice in base.selection.login_methods
+    ]
     return LoginMethods(methods, base.selection.plugins.errors)
 
 

@@ -10,7 +10,6 @@ from strongroom.plugin_api.storage import (
     SignedDownloads,
     SignedUploads,
     StorageBackend,
-    StorageError,
 )
 from strongroom.storage.delivery import Route
 
@@ -23,11 +22,7 @@ def open_storages(base: Foundation) -> Mapping[str, StorageBackend[Any]]:
     """
     storages: dict[str, StorageBackend[Any]] = {}
     for name, choice in base.selection.storages.items():
-        try:
-            storages[name] = choice.make()
-        except StorageError as error:
-            base.refuse(("storages", name), f"cannot be opened: {error}")
-        base.close_at_end(storages[name])
+        storages[name] = base.construct(choice, ("storages", name))
         _require_faces(base, name, storages[name], base.settings.storages[name])
     return storages
 

@@ -13,6 +13,8 @@ from strongroom.ids import new_id
 MIN_HMAC_BITS: Final = 256
 MIN_RSA_BITS: Final = 2048
 
+_REPLACE: Final = "move the file away, and run: strongroom keys rotate"
+
 Key = OctKey | RSAKey
 
 CREATED: Final = "iat"
@@ -72,9 +74,9 @@ def load_keys(path: Path, algorithm: str) -> KeyRing:
     except OSError as error:
         raise KeyRingError(f"{path} cannot be read: {error.strerror}") from error
     except (ValueError, KeyError, TypeError, JoseError) as error:
-        raise KeyRingError(f"{path} is no private JWK Set (RFC 7517)") from error
+        raise KeyRingError(f"{path} is no private JWK Set (RFC 7517); {_REPLACE}") from error
     if not key_set.keys:
-        raise KeyRingError(f"{path} holds no key")
+        raise KeyRingError(f"{path} holds no key; {_REPLACE}")
     return KeyRing(algorithm, _checked(path, algorithm, key_set))
 
 
@@ -95,7 +97,9 @@ def _checked(path: Path, algorithm: str, key_set: KeySet) -> list[Key]:
     keys: dict[str, Key] = {}
     for key in key_set.keys:
         if not isinstance(key, _TYPES[algorithm]):
-            raise KeyRingError(f"{path} holds a key that is not of {algorithm}")
+            raise KeyRingError(
+                f"{path} holds a key that is not of {algorithm}; correct tokens.algorithm, or {_REPLACE}"
+            )
         _check(path, key)
         if keys.setdefault(str(key.kid), key) is not key:
             raise KeyRingError(f"{path} holds two keys of one kid")

@@ -68,8 +68,14 @@ class SmtpSender(MessageSender[SmtpOptions]):
         except (OSError, smtplib.SMTPException) as error:
             if handed_over:
                 raise DeliveryUncertain(type(error).__name__) from error
-            raise MessageNotSent(type(error).__name__, retryable=True) from error
+            raise MessageNotSent(self._unreachable(error), retryable=True) from error
         return str(mail["Message-ID"])
+
+    def _unreachable(self, error: Exception) -> str:
+        # The text of an error of the system is its own; that of a mail server might quote a message.
+        reason = (isinstance(error, OSError) and error.strerror) or type(error).__name__
+        where = f"{self.options.host}:{self.options.port}, {self.options.encryption}"
+        return f"the mail server cannot be reached at {where}: {reason}"
 
     def _compose(self, message: Message) -> EmailMessage:
         mail = EmailMessage(policy=SMTP)

@@ -1,10 +1,15 @@
 """``strongroom config``: look at the configuration."""
 
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from tempfile import TemporaryDirectory
+
 import click
 
 from strongroom.cli.context import CommandContext, config_option
+from strongroom.config import Configuration, load
 from strongroom.config.describe import core_sections, show, template
-from strongroom.production import refuse_unsafe
 from strongroom.selection import offered_sections, select
 
 
@@ -15,14 +20,40 @@ def config_group() -> None:
 
 @config_group.command("check")
 @config_option
+@click.option(
+    "--offline",
+    is_flag=True,
+    help="Check the configuration and its plugins only; connect to nothing and open no port.",
+)
 @click.pass_obj
-def check_command(context: CommandContext) -> None:
-    """Check the configuration, without starting anything; exit with 2 if it cannot be served."""
-    from strongroom.assembly.texts import message_texts
+def check_command(context: CommandContext, *, offline: bool) -> None:
+    """Check whether the server would start with this configuration; exit with 2 if not.
 
-    refuse_unsafe(context.configuration, select(context.configuration))
-    message_texts(context.configuration)
+    Builds all that `serve` builds, routes and commands of plugins included, and looks at the database,
+    storages, Redis and ports; nothing is served. In development, an old schema is upgraded as by
+    `serve`.
+    """
+    from strongroom.cli.startup import require_offline, require_startable
+
+    require_offline(context.configuration)
+    if not offline:
+        with _trial(context) as configuration:
+            require_startable(configuration)
     click.echo("the configuration is fine")
+
+
+@contextmanager
+def _trial(context: CommandContext) -> Iterator[Configuration]:
+    """Return the configuration; in development, with a temporary data_dir in place of a missing one.
+
+    So a check before the first start leaves nothing behind.
+    """
+    server = context.configuration.settings.server
+    if server.mode == "production" or server.data_dir.exists():
+        yield context.configuration
+        return
+    with TemporaryDirectory(prefix="strongroom-check-") as folder:
+        yield load(context.config_path, {**os.environ, "STRONGROOM__SERVER__DATA_DIR": folder})
 
 
 @config_group.command("show")

@@ -10,11 +10,17 @@ from strongroom.config import Configuration
 from strongroom.database import Database
 from strongroom.database.installation import accept_secret
 from strongroom.database.upgrade import Schema, read_schema, upgrade
+from strongroom.production import refuse_unstated_database
 from strongroom.secret_keys import SecretKeys
 
 
 def open_database(configuration: Configuration) -> Database:
-    """Return the configured database, its folder made if it lies in ``data_dir``."""
+    """Return the configured database, its folder made if it lies in ``data_dir``.
+
+    Raises:
+        ConfigurationError: a server in production names no database.
+    """
+    refuse_unstated_database(configuration)
     configuration.settings.server.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
     return Database(configuration.settings.database_url)
 
@@ -29,7 +35,10 @@ def find_schema(configuration: Configuration, database: Database) -> Schema:
         return read_schema(database.engine)
     except SQLAlchemyError as error:
         reason = str(getattr(error, "orig", None) or error).strip().splitlines()[0]
-        configuration.blame(("database", "url"), f"the database does not answer: {reason}")
+        configuration.blame(
+            ("database", "url"),
+            f"the database does not answer: {reason}; start it, or correct database.url",
+        )
         configuration.refuse_problems()
         raise
 

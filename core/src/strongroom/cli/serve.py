@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from strongroom.cli.context import CommandContext, config_option
+from strongroom.cli.context import CommandContext, config_option, warn
 from strongroom.cli.setup_link import make_setup_link
-from strongroom.cli.startup import application, in_own_process, require_free_ports
+from strongroom.cli.startup import application, in_own_process, limits_fault, require_free_ports
 from strongroom.config import Configuration, Settings, load
 from strongroom.selection import select
 
@@ -55,6 +55,8 @@ def _prepare(configuration: Configuration) -> None:
     settings = configuration.settings
     with application(configuration) as container:
         require_free_ports(configuration)
+        if fault := limits_fault(container):
+            warn(f"redis.url: {fault}")
         if not settings.is_production:
             click.echo(
                 f"strongroom: DEVELOPMENT server, not for production; what it makes is kept in "

@@ -6,14 +6,21 @@ import socket
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from http import HTTPStatus
+from http.client import HTTPConnection, HTTPException
 from multiprocessing.connection import Connection
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
 
 from strongroom.cli.schema import require_own_secret, require_served_schema
 from strongroom.config import Configuration, ConfigurationError
+from strongroom.selection import select
 
 if TYPE_CHECKING:
     from strongroom.assembly.container import Container
+
+_REDIS_PORT: Final = 6379
+_PROBE_SECONDS: Final = 2
 
 
 def in_own_process(work: Callable[[], None]) -> None:
@@ -80,16 +87,73 @@ def application(configuration: Configuration) -> Iterator["Container"]:
         container.database.close()
 
 
-def require_free_ports(configuration: Configuration) -> None:
-    """Pass if the server can listen on its ports.
+def require_offline(configuration: Configuration) -> None:
+    """Check the configuration and the hooks of its plugins, and reach for nothing outside.
 
     Raises:
-        ConfigurationError: it cannot.
+        ConfigurationError: it cannot be served.
+    """
+    from strongroom.assembly.texts import message_texts
+    from strongroom.cli.plugin_commands import commands_of
+    from strongroom.plugin_server import registration_fault
+    from strongroom.production import refuse_unsafe
+
+    selection = select(configuration)
+    refuse_unsafe(configuration, selection)
+    message_texts(configuration)
+    faults = commands_of(selection.plugins)[1]
+    if fault := registration_fault(configuration.settings, selection.plugins):
+        faults.append(fault)
+    for fault in faults:
+        configuration.blame(("plugins", "enabled"), fault)
+    configuration.refuse_problems()
+
+
+def require_startable(configuration: Configuration) -> None:
+    """Check that the database, limits, storages and ports are there for the server.
+
+    Raises:
+        ConfigurationError: one of them is not; each is one problem.
+    """
+    from strongroom.health.round_trip import fault_of
+
+    with application(configuration) as container:
+        if fault := limits_fault(container):
+            configuration.blame(("redis", "url"), fault)
+        for name, store in container.keeping.blobs.storages.items():
+            if fault := fault_of(store.backend):
+                configuration.blame(("storages", name), f"{fault}; correct its options, or the store")
+        require_free_ports(configuration, may_run=True)
+
+
+def limits_fault(container: "Container") -> str | None:
+    """Return why Redis cannot count limits, or ``None``; without Redis, the database counts them."""
+    if not container.settings.redis.url or container.base.limits_store.check():
+        return None
+    url = urlsplit(container.settings.redis.url)
+    where = f"Redis at {url.hostname}:{url.port or _REDIS_PORT} does not answer"
+    return f"{where}, and without it logins are refused; start it, or correct redis.url"
+
+
+def require_free_ports(configuration: Configuration, *, may_run: bool = False) -> None:
+    """Pass if the server can listen on its ports.
+
+    Args:
+        configuration: names them.
+        may_run: whether ports that a running Strongroom listens on count as free.
+
+    Raises:
+        ConfigurationError: it cannot listen there.
     """
     server, management = configuration.settings.server, configuration.settings.management
-    _require_free_port(configuration, "server", server.host, server.port)
+    addresses = [("server", server.host, server.port, server.base_path)]
     if management.port:
-        _require_free_port(configuration, "management", management.host, management.port)
+        addresses.append(("management", management.host, management.port, ""))
+    for section, host, port, base_path in addresses:
+        fault = _port_fault(host, port)
+        if fault and not (may_run and _is_strongroom(host, port, base_path)):
+            key, reason = fault
+            configuration.blame((section, key), reason)
     configuration.refuse_problems()
 
 
@@ -100,11 +164,26 @@ def _require_storages(configuration: Configuration, container: "Container") -> N
     configuration.refuse_problems()
 
 
-def _require_free_port(configuration: Configuration, section: str, host: str, port: int) -> None:
+def _port_fault(host: str, port: int) -> tuple[str, str] | None:
+    """Return the key at fault and the reason, or ``None``."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         socket.create_server((host, port), family=family).close()
     except OSError as error:
-        key = "host" if isinstance(error, socket.gaierror) else "port"
-        reason = f"cannot listen on {host}:{port}: {error.strerror}"
-        configuration.blame((section, key), f"{reason}; free the port or configure another address")
+        is_unknown = isinstance(error, socket.gaierror) or error.errno is None
+        why = error.strerror if is_unknown else os.strerror(error.errno or 0)
+        reason, key = f"cannot listen on {host}:{port}: {why}", "host" if is_unknown else "port"
+        return key, f"{reason}; free it, or configure another {key}"
+    return None
+
+
+def _is_strongroom(host: str, port: int, base_path: str) -> bool:
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104  compared
+    connection = HTTPConnection(host, port, timeout=_PROBE_SECONDS)
+    try:
+        connection.request("GET", f"{base_path}/livez")
+        return connection.getresponse().status == HTTPStatus.OK
+    except (OSError, HTTPException):
+        return False
+    finally:
+        connection.close()

@@ -15,6 +15,7 @@ from strongroom.config.process import PluginsSettings
 from strongroom.config.schema import interpret, schema_for
 from strongroom.config.settings import Settings
 from strongroom.config.sources import KeyPath, RawConfiguration, apply_environment, read_file
+from strongroom.config.variables import refuse_misspelt_variables
 
 
 @dataclass(slots=True)
@@ -68,6 +69,7 @@ def load(path: Path | None, environment: Mapping[str, str]) -> Configuration:
     Raises:
         ConfigurationError: a key of the core's is unknown, or a value is not what its key takes.
     """
+    refuse_misspelt_variables(environment)
     raw = read_file(path) if path else RawConfiguration()
     apply_environment(raw, environment)
     core_values, extension_values = split(raw.values)

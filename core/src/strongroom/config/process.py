@@ -67,7 +67,14 @@ def _require_network(text: str) -> None:
     try:
         ip_network(text)
     except ValueError as error:
-        raise ValueError(f"trusted_proxies: {error}") from error
+        raise ValueError(f"trusted_proxies: {error}; {_network_meant(text)}") from error
+
+
+def _network_meant(text: str) -> str:
+    try:
+        return f'did you mean "{ip_network(text, strict=False)}"?'
+    except ValueError:
+        return 'write a network as "10.0.0.0/8", or an address as "10.0.0.1"'
 
 
 def _require_origin(text: str) -> None:

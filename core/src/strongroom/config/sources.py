@@ -12,6 +12,8 @@ from strongroom.config.problems import ConfigurationError, Problem
 PREFIX: Final = "STRONGROOM__"
 FILE_SUFFIX: Final = "_FILE"
 
+_OTHER_FILE: Final = "name another by --config or STRONGROOM_CONFIG"
+
 KeyPath = tuple[str, ...]
 
 _TABLE = re.compile(r"\s*\[\[?\s*([^\]]+?)\s*\]")
@@ -41,12 +43,12 @@ class RawConfiguration:
     origins: dict[KeyPath, str] = field(default_factory=dict)
 
     def origin(self, path: KeyPath) -> str:
-        """Return where a key, or the nearest table around it, was set."""
-        while path:
-            if path in self.origins:
-                return self.origins[path]
-            path = path[:-1]
-        return ""
+        """Return where a key, or the nearest table around it, was set; else, a key inside of it."""
+        for length in range(len(path), 0, -1):
+            if path[:length] in self.origins:
+                return self.origins[path[:length]]
+        inside = (origin for key, origin in self.origins.items() if key[: len(path)] == path)
+        return next(inside, "")
 
     def states(self, path: KeyPath) -> bool:
         """Return whether a key has a value here."""
@@ -83,7 +85,7 @@ def read_file(path: Path) -> RawConfiguration:
         values = tomllib.loads(text)
     except OSError as error:
         raise ConfigurationError(
-            [Problem(str(path), "", f"cannot be read: {error.strerror}")]
+            [Problem(str(path), "", f"cannot be read: {error.strerror}; {_OTHER_FILE}")]
         ) from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigurationError([Problem(str(path), "", f"is not TOML: {error}")]) from error
@@ -113,7 +115,8 @@ def _apply_variable(raw: RawConfiguration, path: KeyPath, name: str, text: str) 
     try:
         content = Path(text).read_text(encoding="utf-8").rstrip("\r\n")
     except OSError as error:
-        problem = Problem(origin, text, f"cannot be read: {error.strerror}")
+        reason = f"cannot be read: {error.strerror}"
+        problem = Problem(origin, text, f"{reason}; name a file that the server's user may read")
         raise ConfigurationError([problem]) from error
     path = (*path[:-1], path[-1].removesuffix(FILE_SUFFIX.lower()))
     raw.set(path, EnvironmentText(content), origin)

@@ -21,4 +21,8 @@ def fault_of(storage: StorageBackend[Any]) -> str | None:
             storage.delete(key)
     except StorageError as error:
         return f"fails when an object is written, read and deleted: {error}"
+    except Exception as error:
+        # A driver's own exceptions, such as for an endpoint that is no URL.
+        reason = f"{type(error).__name__}: {' '.join(str(error).split())}"
+        return f"fails when an object is written, read and deleted: {reason}"
     return None if found == _CONTENT else "gives other bytes back than were written"

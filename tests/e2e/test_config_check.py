@@ -1,0 +1,174 @@
+"""``strongroom config check``: whether the server would start, with all that it needs outside."""
+
+import os
+import socket
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from strongroom.cli.main import root
+from tests.e2e.distributions import install
+from tests.support.server import free_port, serving, write_config
+
+PREAMBLE = 'from strongroom.plugin_api import hookimpl\nAPI_VERSION = "1.0"\n@hookimpl\n'
+S3 = """\
+backend = "s3"
+bucket = "files"
+region = "eu-central-1"
+access_key_id = "made-up"
+secret_access_key = "made-up"
+endpoint_url = "{url}"
+path_style = true
+"""
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Path:
+    return write_config(tmp_path, f"sqlite:///{tmp_path}/db.sqlite3")
+
+
+def check(config: Path, *arguments: str) -> Result:
+    try:
+        return CliRunner().invoke(root, ["config", "check", "--config", str(config), *arguments])
+    finally:
+        for name in [name for name in sys.modules if name.startswith("acme_")]:
+            del sys.modules[name]
+
+
+def refusal(config: Path, *arguments: str) -> str:
+    """Return the one line that the check refuses with, without the file's name and line."""
+    result = check(config, *arguments)
+    # CliRunner shows what main() prints as lines, with exit code 2.
+    assert type(result.exception).__name__ == "ConfigurationError", result.output
+    (line,) = str(result.exception).splitlines()
+    return line.removeprefix(f"{config}:").partition(": ")[2]
+
+
+def replace(config: Path, old: str, new: str) -> None:
+    text = config.read_text()
+    assert text.count(old) == 1
+    config.write_text(text.replace(old, new))
+
+
+def table(config: Path, name: str, text: str) -> None:
+    """Replace a table of the configuration."""
+    head, _, tail = config.read_text().partition(f"[{name}]\n")
+    config.write_text(f"{head}[{name}]\n{text}{tail[tail.index('[') :]}")
+
+
+def test_a_check_before_the_first_start_is_fine_and_leaves_nothing_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    config = tmp_path / "strongroom.toml"
+    config.write_text(f"[server]\nport = {free_port()}\n")
+    result = check(config)
+    assert (result.exit_code, result.stdout) == (0, "the configuration is fine\n")
+    assert list(tmp_path.iterdir()) == [config]
+
+
+@pytest.mark.parametrize(
+    "url", ["postgresql+psycopg://x:hush@127.0.0.1:1/x", "sqlite:////nowhere/db.sqlite3"]
+)
+def test_a_database_that_is_away(config: Path, url: str) -> None:
+    table(config, "database", f'url = "{url}"\n')
+    line = refusal(config)
+    assert line.startswith("database.url: ")
+    assert "hush" not in line
+
+
+def test_a_redis_that_is_away_is_refused_though_a_server_would_start(config: Path) -> None:
+    config.write_text(config.read_text() + '[redis]\nurl = "redis://:hush@127.0.0.1:1/0"\n')
+    assert refusal(config) == (
+        "redis.url: Redis at 127.0.0.1:1 does not answer, and without it logins are refused; "
+        "start it, or correct redis.url"
+    )
+
+
+def test_a_server_whose_redis_is_away_warns_when_it_starts(config: Path, tmp_path: Path) -> None:
+    config.write_text(config.read_text() + '[redis]\nurl = "redis://:hush@127.0.0.1:1/0"\n')
+    with serving(config, tmp_path / "output"):
+        pass
+    output = (tmp_path / "output").read_text()
+    assert "strongroom: warning: redis.url: Redis at 127.0.0.1:1 does not answer" in output
+    assert "hush" not in output
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1:1", "127.0.0.1:9000"])
+def test_a_store_that_is_away_or_has_no_url_is_one_line(config: Path, url: str) -> None:
+    replace(config, '["storage_local"]', '["storage_s3"]')
+    table(config, "storages.main", S3.format(url=url))
+    assert refusal(config).startswith("storages.main")
+
+
+def test_a_folder_that_cannot_be_made(config: Path) -> None:
+    table(config, "storages.main", 'backend = "local"\nroot = "/proc/nowhere"\n')
+    assert refusal(config).startswith("storages.main: cannot be opened: ")
+
+
+def test_a_port_that_another_program_has(config: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        config.write_text(f"{config.read_text()}[management]\nport = {port}\n")
+        line = refusal(config)
+    assert line == (
+        f"management.port: cannot listen on 127.0.0.1:{port}: Address already in use; "
+        "free it, or configure another port"
+    )
+
+
+def test_the_port_of_a_server_that_runs_with_the_configuration_is_no_fault(config: Path) -> None:
+    with serving(config):
+        result = check(config)
+    assert (result.exit_code, result.stdout) == (0, "the configuration is fine\n")
+
+
+@pytest.fixture
+def riddles(config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder for a plugin ``riddles``, which is enabled."""
+    site = tmp_path / "site"
+    site.mkdir()
+    monkeypatch.syspath_prepend(site)
+    monkeypatch.setenv("PYTHONPATH", str(site), prepend=os.pathsep)
+    replace(config, '["storage_local"]', '["storage_local", "riddles"]')
+    return site
+
+
+@pytest.mark.parametrize("arguments", [(), ("--offline",)])
+@pytest.mark.parametrize("hook", ["register_blueprints", "register_commands"])
+def test_a_hook_that_fails(config: Path, riddles: Path, hook: str, arguments: tuple[str, ...]) -> None:
+    install(riddles, "riddles", f"{PREAMBLE}def {hook}():\n    raise RuntimeError('broken')\n")
+    assert refusal(config, *arguments) == (
+        f'plugins.enabled: plugin "riddles" failed in {hook}: RuntimeError: broken'
+    )
+
+
+def test_a_blueprint_that_is_none(config: Path, riddles: Path) -> None:
+    install(riddles, "riddles", f"{PREAMBLE}def register_blueprints():\n    return [7]\n")
+    line = refusal(config)
+    assert line.startswith('plugins.enabled: plugin "riddles": a blueprint cannot be registered: ')
+
+
+def test_a_constructor_that_fails(config: Path, riddles: Path) -> None:
+    code = (
+        "from strongroom.plugin_api import hookimpl\n"
+        "from strongroom.builtin.fixed_captcha import FixedCaptcha\n"
+        'API_VERSION = "1.0"\n'
+        "class Riddle(FixedCaptcha):\n"
+        '    name = "riddle"\n'
+        "    def __init__(self, options):\n"
+        '        raise KeyError("no riddles")\n'
+        "@hookimpl\n"
+        "def register_captcha_providers():\n"
+        "    return [Riddle]\n"
+    )
+    install(riddles, "riddles", code)
+    config.write_text(config.read_text() + '[captcha]\nprovider = "riddle"\nanswer = "42"\n')
+    assert refusal(config) == "captcha: riddle refuses its options: KeyError: 'no riddles'"
+
+
+def test_offline_reaches_for_nothing(config: Path) -> None:
+    table(config, "database", 'url = "postgresql+psycopg://x:hush@127.0.0.1:1/x"\n')
+    assert check(config, "--offline").exit_code == 0

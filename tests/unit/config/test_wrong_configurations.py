@@ -1,0 +1,245 @@
+"""Wrong configurations of production, as operators write them: each is one line with key and remedy."""
+
+from pathlib import Path
+
+import pytest
+
+from strongroom.authorizations.key_file import create_key_file
+from strongroom.cli.startup import require_offline
+from strongroom.config import ConfigurationError, load
+
+SECRET = "uT5v0cQm3sXk9wZrB7nLd2yHfJ4gPeAa"
+CONFIG = """\
+[server]
+mode = "production"
+port = 8001
+public_url = "https://files.example.com"
+data_dir = "{folder}/data"
+secret_key = "uT5v0cQm3sXk9wZrB7nLd2yHfJ4gPeAa"
+trusted_proxies = ["127.0.0.1/32"]
+[database]
+url = "postgresql+psycopg://strongroom:hush@db.example.com/strongroom"
+[redis]
+url = "redis://127.0.0.1:6379/0"
+[plugins]
+enabled = ["storage_local", "login_sms"]
+[storages.main]
+backend = "local"
+root = "{folder}/files"
+[files]
+storage = "main"
+[login]
+methods = ["password"]
+[captcha]
+provider = "image"
+[messages]
+email = ["smtp"]
+sms = []
+[messages.smtp]
+host = "mail.example.com"
+sender = "Example <no-reply@example.com>"
+[tokens]
+algorithm = "HS256"
+keys_file = "{folder}/keys.json"
+"""
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Path:
+    """A configuration with which nothing is wrong."""
+    path = tmp_path / "strongroom.toml"
+    path.write_text(CONFIG.format(folder=tmp_path))
+    path.chmod(0o600)
+    create_key_file(tmp_path / "keys.json", "HS256", 0)
+    return path
+
+
+def fault(config: Path, environment: dict[str, str] | None = None) -> str:
+    """Return the one line that the configuration is refused with."""
+    with pytest.raises(ConfigurationError) as refusal:
+        require_offline(load(config, environment or {}))
+    (problem,) = refusal.value.problems
+    line = str(problem)
+    assert "\n" not in line
+    assert "hush" not in line
+    return line.replace(str(config.parent), "DIR")
+
+
+def test_nothing_is_wrong_to_begin_with(config: Path) -> None:
+    require_offline(load(config, {}))
+
+
+MISSPELT = [
+    ("port =", "prot =", 'server.prot: unknown key; did you mean "port"?'),
+    ("[redis]", "[reddis]", 'reddis: unknown key; did you mean "redis"?'),
+    ("root =", "rot =", 'storages.main.rot: unknown key; did you mean "root"?'),
+    ('backend = "local"', 'backend = "locla"', 'did you mean "local"?; see plugins.enabled'),
+    ('"login_sms"', '"login_smss"', 'plugins.enabled: plugin "login_smss" is not installed; '),
+    ('methods = ["password"]', 'methods = ["pasword"]', "login.methods: no enabled plugin offers a lo"),
+    ('provider = "image"', 'provider = "imgae"', "captcha.provider: no enabled plugin offers a capt"),
+    ('email = ["smtp"]', 'email = ["smpt"]', "messages.email: no enabled plugin offers a message"),
+    ("sms = []", 'sms = []\nlangage = "en"', 'messages.langage: unknown key; did you mean "language"?'),
+    ('storage = "main"', 'storage = "mian"', "files.storage: there is no [storages.mian]; did you mean"),
+]
+BAD_VALUES = [
+    ("port = 8001", "port = 70000", "server.port: must be from 0 to 65535"),
+    ("port = 8001", 'port = "8001"', "server.port: must be a whole number"),
+    ("port = 8001", "port = 8001\nworkers = 0", "server.workers: must be from 1 to 256"),
+    ("port = 8001", 'port = 8001\nbase_path = "x/"', "server.base_path: must be like"),
+    ('mode = "production"', 'mode = "prod"', "server.mode: must be one of: development, production"),
+    ('"HS256"', '"HS265"', "tokens.algorithm: must be one of: HS256, RS256"),
+    ("[files]", "[files]\nmax_file_bytes = -1", "files.max_file_bytes: must be at least"),
+    (
+        "[tokens]",
+        '[limits]\nlogin_per_address = ["5/hou"]\n[tokens]',
+        "limits.login_per_address: entry 1",
+    ),
+    ("postgresql+psycopg://", "postgres://", "database.url: must begin with sqlite:/// or postgresql"),
+    ('"redis://', '"memory://', "redis.url: must begin with redis:// or rediss://"),
+    ('sender = "Example <no-reply@example.com>"\n', "", "messages.smtp.sender: is required"),
+    (
+        "127.0.0.1/32",
+        "10.1.2.3/8",
+        'server.trusted_proxies: 10.1.2.3/8 has host bits set; did you mean "10.0.0.0/8"?',
+    ),
+    (
+        "127.0.0.1/32",
+        "the proxy",
+        'does not appear to be an IPv4 or IPv6 network; write a network as "10.0.0.0/8", or an address',
+    ),
+]
+UNSAFE = [
+    ('url = "postgresql+psycopg://strongroom:hush@db.example.com/strongroom"', "", "database.url: must"),
+    (f'secret_key = "{SECRET}"\n', "", "server.secret_key: must be set in production"),
+    (SECRET, "changeme" * 5, "server.secret_key: is a sample, which others know, too; set at least 32"),
+    ('\nkeys_file = "DIR/keys.json"', "", "tokens.keys_file: must be set in production"),
+    (
+        'public_url = "https://files.example.com"\n',
+        "",
+        'server.public_url: must be set in production, such as "https://example.com"',
+    ),
+    (
+        "https://files",
+        "http://files",
+        'public_url: must begin with https:// in production, such as "https://files.example.com"',
+    ),
+    ("127.0.0.1/32", "0.0.0.0/0", "server.trusted_proxies: believes everybody's X-Forwarded-For"),
+    ('"image"', '"fixed"\nanswer = "42"', 'captcha.provider: "fixed" is for development only'),
+    ('email = ["smtp"]', 'email = ["console"]', 'messages.email: "console" is for development only'),
+    ('keys_file = "DIR/keys.json"', 'keys_file = "DIR/x"', "x does not exist; run: strongroom keys rot"),
+    (
+        '"HS256"',
+        '"RS256"',
+        "holds a key that is not of RS256; correct tokens.algorithm, or move the file",
+    ),
+]
+
+
+@pytest.mark.parametrize(("right", "wrong", "line"), [*MISSPELT, *BAD_VALUES, *UNSAFE])
+def test_a_wrong_key_or_value_is_one_line_with_the_key_and_what_would_be_right(
+    config: Path, right: str, wrong: str, line: str
+) -> None:
+    text = config.read_text()
+    right, wrong = (item.replace("DIR", str(config.parent)) for item in (right, wrong))
+    assert right in text
+    config.write_text(text.replace(right, wrong, 1))
+    found = fault(config)
+    assert line in found
+    assert found.startswith("DIR/strongroom.toml:") or wrong == ""
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "line"),
+    [
+        ("STRONGROOM__SERVR__PORT", "1", 'SERVR__PORT: servr: unknown key; did you mean "server"?'),
+        (
+            "STRONGROOM__SERVER__PROT",
+            "1",
+            'SERVER__PROT: server.prot: unknown key; did you mean "port"?',
+        ),
+        ("STRONGROOM__SERVER__PORT", "x", "SERVER__PORT: server.port: must be a whole number"),
+        ("STRONGROOM_SERVER__PORT", "1", 'did you mean "STRONGROOM__SERVER__PORT"?'),
+        ("STRONGROOM_SERVER_PORT", "1", 'did you mean "STRONGROOM__SERVER__PORT"?'),
+        ("STRONGROOM__DATABASE_URL", "x", "DATABASE_URL: database_url: unknown key; did you mean"),
+        ("STRONGROOM_DATABASE__URL_FILE", "x", 'did you mean "STRONGROOM__DATABASE__URL_FILE"?'),
+        ("STRONGROOM_STORAGES__MAIN__ROOT", "x", 'did you mean "STRONGROOM__STORAGES__MAIN__ROOT"?'),
+        ("strongroom__server__port", "1", 'did you mean "STRONGROOM__SERVER__PORT"?'),
+        (
+            "STRONGROOM__SERVER__SECRET_KEY_FILE",
+            "/nowhere",
+            "/nowhere: cannot be read: No such file or ",
+        ),
+    ],
+)
+def test_a_wrong_variable_is_one_line_with_its_name_and_what_would_be_right(
+    config: Path, variable: str, value: str, line: str
+) -> None:
+    found = fault(config, {variable: value})
+    assert found.startswith(f"environment {variable}: ")
+    assert line in found
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [
+        ("STRONGROOM_CONFIG", "/etc/strongroom.toml"),
+        ("STRONGROOM_TRACE_HOOKS", "1"),
+        ("STRONGROOM_SERVER_PORT", "tcp://10.0.0.7:80"),
+        ("STRONGROOM_SERVER_SERVICE_HOST", "10.0.0.7"),
+        ("STRONGROOMS_SERVER__PORT", "1"),
+    ],
+)
+def test_variables_that_mean_no_key_are_left_alone(config: Path, variable: str, value: str) -> None:
+    require_offline(load(config, {variable: value}))
+
+
+def test_a_debugger_is_refused(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FLASK_DEBUG", "1")
+    assert fault(config) == "server.mode: FLASK_DEBUG is on; unset it in production".replace(
+        "server.mode", "DIR/strongroom.toml:2: server.mode"
+    )
+
+
+@pytest.mark.parametrize("name", ["strongroom.toml", "keys.json"])
+def test_a_secret_that_others_can_read_is_refused_with_the_command_that_protects_it(
+    config: Path, name: str
+) -> None:
+    (config.parent / name).chmod(0o644)
+    assert fault(config).endswith(f"DIR/{name} can be read by others; run: chmod 600 DIR/{name}")
+
+
+@pytest.mark.parametrize(
+    ("content", "line"),
+    [
+        (
+            "garbage",
+            "is no private JWK Set (RFC 7517); move the file away, and run: strongroom keys rot",
+        ),
+        ("{}", "is no private JWK Set (RFC 7517); move the file away"),
+        (
+            '{"keys": []}',
+            "is no private JWK Set (RFC 7517); move the file away, and run: strongroom keys rotate",
+        ),
+        ('{"keys": [{"kty": "oct", "k": "c2hvcnQtc2hvcnQtc2hvcnQ"}]}', "holds an HMAC key of less than"),
+    ],
+)
+def test_a_key_file_that_cannot_be_used_is_one_line_with_what_to_do(
+    config: Path, content: str, line: str
+) -> None:
+    (config.parent / "keys.json").write_text(content)
+    found = fault(config)
+    assert "tokens.keys_file: " in found
+    assert line in found
+
+
+def test_a_configuration_that_is_absent_says_how_to_name_another(config: Path) -> None:
+    config.unlink()
+    assert fault(config).endswith(
+        "No such file or directory; name another by --config or STRONGROOM_CONFIG"
+    )
+
+
+def test_a_configuration_that_is_no_toml_says_where(config: Path) -> None:
+    config.write_text("[server\n")
+    assert "is not TOML: " in fault(config)
+    assert "line 1" in fault(config)
