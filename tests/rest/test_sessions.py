@@ -130,7 +130,7 @@ class TestRefresh:
             query = "SELECT count(*) FROM refresh_tokens WHERE used_at IS NOT NULL"
             assert connection.execute(text(query)).scalar_one() == 1
 
-    @pytest.mark.parametrize("token", ["x", "A" * 43, "A" * 44, "é" * 43, "a.b.c", "\ud800" * 43])
+    @pytest.mark.parametrize("token", ["x", "A" * 43, "A" * 44, "é" * 43, "a.b.c"])
     def test_an_unknown_one_is_401(self, api: Api, token: str) -> None:
         body = json.dumps({"refreshToken": token})
         path = "/authorizations/refresh"

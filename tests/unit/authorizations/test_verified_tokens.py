@@ -44,14 +44,14 @@ def test_a_token_that_was_good_is_refused_once_it_expires_or_its_key_is_gone(
     path = tmp_path / "keys.json"
     create_key_file(path, "HS256", clock.now())
     signer = TokenSigner(KeyFile(path, "HS256"), issuer="us", lifetime=LIFETIME, clock=clock)
-    token, _ = signer.issue("user", new_id(), 1)
+    token, _ = signer.issue("user", new_id(), 1, 1 << 60)
     assert signer.check(token) == signer.check(token)
     rotate(path, "HS256", clock.now())
     assert signer.check(token).user_id == "user"
     clock.advance(LIFETIME)
     with pytest.raises(TokenInvalid):
         signer.check(token)
-    token, _ = signer.issue("user", new_id(), 1)
+    token, _ = signer.issue("user", new_id(), 1, 1 << 60)
     assert signer.check(token).user_id == "user"
     path.unlink()
     create_key_file(path, "HS256", clock.now())

@@ -43,6 +43,7 @@ from strongroom.verification.codes import CodeService
 from strongroom.verification.sending import CodeSending
 
 HOUSEKEEPER: Final = Origin(user_agent="command line")
+_DAY: Final = 24 * 60 * 60 * 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +160,8 @@ def _authorizations(base: Foundation) -> tuple[TokenMint, AuthorizationService]:
     signer = _signer(base)
     lifetime = base.settings.tokens.refresh_lifetime_seconds * 1000
     refresh_tokens = RefreshTokens(base.clock, base.keys, lifetime=lifetime)
-    sessions = Sessions(base.clock, lifetime=max(lifetime, signer.lifetime))
+    max_age = base.settings.tokens.session_lifetime_days * _DAY or None
+    sessions = Sessions(base.clock, lifetime=max(lifetime, signer.lifetime), max_age=max_age)
     mint = TokenMint(sessions, signer, refresh_tokens, base.users)
     return mint, AuthorizationService(
         base.database, sessions, signer, refresh_tokens, mint, base.users, base.audit

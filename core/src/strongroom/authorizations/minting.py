@@ -75,8 +75,12 @@ class TokenMint:
         return user
 
     def _issue(self, connection: Connection, authorization: Authorization, user: User) -> IssuedTokens:
-        access_token, expires_at = self._signer.issue(user.id, authorization.id, authorization.serial)
-        refresh_token = self._refresh_tokens.issue(connection, authorization.id)
+        access_token, expires_at = self._signer.issue(
+            user.id, authorization.id, authorization.serial, authorization.expires_at
+        )
+        refresh_token = self._refresh_tokens.issue(
+            connection, authorization.id, authorization.expires_at
+        )
         return IssuedTokens(
             access_token=access_token,
             expires_at=expires_at,

@@ -49,11 +49,12 @@ class RefreshTokens:
         self._keys = keys
         self._lifetime = lifetime
 
-    def issue(self, connection: Connection, authorization_id: str) -> RefreshToken:
-        """Make a token, and forget those of the authorization that have expired."""
+    def issue(self, connection: Connection, authorization_id: str, not_after: int) -> RefreshToken:
+        """Make a token that expires at ``not_after`` at the latest; delete the expired ones."""
         now = self._clock.now()
         _FORGET.change(connection, {"of_authorization": authorization_id, "now": now})
-        token = RefreshToken(secrets.token_urlsafe(MIN_BITS // 8), now + self._lifetime)
+        expires_at = min(now + self._lifetime, not_after)
+        token = RefreshToken(secrets.token_urlsafe(MIN_BITS // 8), expires_at)
         row = {
             "hash": self._hash(token.value),
             "authorization_id": authorization_id,

@@ -134,18 +134,33 @@ class AuthorizationService:
             NotFound: there is no such user.
         """
         identity.require_self_or_admin(user_id)
+        self._end_all(user_id, identity.user_id, origin)
+
+    def end_sessions(self, user_id: str | None, origin: Origin) -> int:
+        """End every authorization of a user, or of all users, for an operator; return how many.
+
+        Raises:
+            NotFound: there is no such user.
+        """
+        return self._end_all(user_id, None, origin)
+
+    def _end_all(self, user_id: str | None, actor_id: str | None, origin: Origin) -> int:
         with self._database.write() as connection:
-            self._users.get(connection, user_id)
-            count = self._sessions.end_all(connection, user_id)
+            if user_id is None:
+                count = self._sessions.end_every(connection)
+            else:
+                self._users.get(connection, user_id)
+                count = self._sessions.end_all(connection, user_id)
             event = AuditEvent(
                 "authorization.revoke-all",
-                actor_id=identity.user_id,
-                target_type="user",
+                actor_id=actor_id,
+                target_type="user" if user_id else None,
                 target_id=user_id,
                 origin=origin,
                 details={"count": str(count)},
             )
             self._audit.record(connection, event)
+        return count
 
     def of_user(self, identity: Identity, user_id: str, paging: Paging) -> Page[Authorization]:
         """Return a page of a user's live authorizations, the newest first.

@@ -8,10 +8,13 @@ from sqlalchemy import (
     Connection,
     FromClause,
     bindparam,
+    case,
     delete,
     func,
     insert,
     select,
+    text,
+    true,
     update,
 )
 from sqlalchemy.exc import SQLAlchemyError
@@ -31,6 +34,7 @@ SEEN_INTERVAL: Final = 60_000
 """Milliseconds by which ``last_seen_at`` may lag behind."""
 
 _LOGINS_LOCK: Final = 0x41555448
+_NEVER: Final = 1 << 60
 
 _BY_ID: Final = Statement(select(authorizations).where(authorizations.c.id == bindparam("id")))
 _BEGIN: Final = Statement(insert(authorizations))
@@ -73,11 +77,14 @@ class Sessions:
     Args:
         clock: the time.
         lifetime: milliseconds that one lives after its tokens were last issued.
+        max_age: milliseconds after which one ends, however often it was renewed; ``None``: never.
     """
 
-    def __init__(self, clock: Clock, *, lifetime: int) -> None:
+    def __init__(self, clock: Clock, *, lifetime: int, max_age: int | None = None) -> None:
         self._clock = clock
         self._lifetime = lifetime
+        # A number of milliseconds that no clock reaches spares the queries a case.
+        self._max_age = max_age if max_age is not None else _NEVER
 
     def await_revocations(self, connection: Connection, user_id: str) -> None:
         """Wait for who is ending all of a user's authorizations; the next such waits for the caller.
@@ -103,7 +110,7 @@ class Sessions:
             user_agent=client.user_agent,
             created_at=now,
             last_seen_at=now,
-            expires_at=now + self._lifetime,
+            expires_at=now + min(self._lifetime, self._max_age),
             revoked_at=None,
         )
         row = {column: getattr(begun, column) for column in Authorization.__slots__}
@@ -111,19 +118,20 @@ class Sessions:
         return begun
 
     def renew(self, connection: Connection, authorization_id: str) -> Authorization:
-        """Let a live authorization live on, with the next serial.
+        """Extend a live authorization, with the next serial, but not beyond its maximal age.
 
         Raises:
-            TokenInvalid: it has expired or was revoked.
+            TokenInvalid: it has expired, was revoked, or is too old.
         """
-        now = self._clock.now()
+        now, created_at = self._clock.now(), authorizations.c.created_at
+        ends_at, extended = created_at + self._max_age, now + self._lifetime
         statement = (
             update(authorizations)
-            .where(authorizations.c.id == authorization_id, self._live())
+            .where(authorizations.c.id == authorization_id, self._live(), ends_at > now)
             .values(
                 serial=authorizations.c.serial + 1,
                 last_seen_at=now,
-                expires_at=now + self._lifetime,
+                expires_at=case((ends_at < extended, ends_at), else_=extended),
             )
             .returning(authorizations)
         )
@@ -154,6 +162,13 @@ class Sessions:
         _lock_logins(connection, user_id, "pg_advisory_xact_lock")
         wanted = authorizations.c.user_id == user_id
         return self._end(connection, wanted if but is None else wanted & (authorizations.c.id != but))
+
+    def end_every(self, connection: Connection) -> int:
+        """End every authorization of every user; return how many."""
+        if connection.dialect.name == "postgresql":
+            # Waits for logins in progress, whose rows the update would not see.
+            connection.execute(text("LOCK TABLE authorizations IN SHARE ROW EXCLUSIVE MODE"))
+        return self._end(connection, true())
 
     def note_seen(self, database: Database, authorization: Authorization) -> None:
         """Write down that an authorization is in use, if that was last done some time ago.

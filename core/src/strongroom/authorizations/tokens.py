@@ -1,7 +1,7 @@
 """Access tokens: JWTs (RFC 9068) of one algorithm and one issuer, fixed by configuration."""
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from joserfc import jws, jwt
 from joserfc.errors import JoseError
@@ -12,6 +12,8 @@ from strongroom.cache import Cache
 from strongroom.clock import Clock
 from strongroom.errors import TokenInvalid
 from strongroom.ids import is_id
+
+T = TypeVar("T")
 
 MAX_LENGTH: Final = 4096
 CLIENT_ID: Final = "strongroom"
@@ -46,10 +48,13 @@ class TokenSigner:
         self._clock = clock
         self._verified = VerifiedTokens()
 
-    def issue(self, user_id: str, authorization_id: str, serial: int) -> tuple[str, int]:
-        """Return a new token, and when it expires, in milliseconds since the Unix epoch."""
+    def issue(self, user_id: str, authorization_id: str, serial: int, not_after: int) -> tuple[str, int]:
+        """Return a new token, and when it expires: at ``not_after`` at the latest.
+
+        Both times are in milliseconds since the Unix epoch.
+        """
         issued_at = self._clock.now() // 1000
-        expires_at = issued_at + self.lifetime // 1000
+        expires_at = min(issued_at + self.lifetime // 1000, not_after // 1000)
         ring = self._keys.ring()
         header = {"alg": ring.algorithm, "kid": ring.signing_key.kid, "typ": _TYPE}
         claims = {
@@ -86,13 +91,14 @@ class TokenSigner:
     def _verify(self, ring: KeyRing, token: str) -> TokenClaims:
         try:
             claims = _signed_claims(ring, token)
-            authorization_id, serial = parse_token_id(claims["jti"])
-            expires_at = int(claims["exp"]) * 1000
-            fits = claims["iss"] == claims["aud"] == self._issuer and expires_at > self._clock.now()
-            user_id = str(claims["sub"])
-        except (JoseError, ValueError, KeyError, TypeError) as error:
+            authorization_id, serial = parse_token_id(_typed(claims, "jti", str))
+            expires_at = _typed(claims, "exp", int) * 1000
+            user_id = _typed(claims, "sub", str)
+            begins_at = _typed(claims, "nbf", int) * 1000 if "nbf" in claims else 0
+        except (JoseError, ValueError, KeyError, TypeError, RecursionError) as error:
             raise TokenInvalid from error
-        if not fits:
+        is_ours = claims.get("iss") == claims.get("aud") == self._issuer
+        if not is_ours or not begins_at <= self._clock.now() < expires_at:
             raise TokenInvalid
         return TokenClaims(user_id, authorization_id, serial, expires_at)
 
@@ -136,6 +142,14 @@ def _signed_claims(ring: KeyRing, token: str) -> dict[str, Any]:
     if key is None:
         raise ValueError("unknown key")
     return jwt.decode(token, key, algorithms=[ring.algorithm]).claims
+
+
+def _typed(claims: dict[str, Any], name: str, kind: type[T]) -> T:
+    """Return a claim, which must be of exactly this type: True is no number, and infinity no time."""
+    value = claims[name]
+    if type(value) is not kind:
+        raise TypeError(name)
+    return value
 
 
 def token_id(authorization_id: str, serial: int) -> str:

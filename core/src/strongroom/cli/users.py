@@ -2,6 +2,7 @@
 
 import json
 import sys
+from typing import Final
 
 import click
 
@@ -9,10 +10,12 @@ from strongroom.accounts.registration import Registration
 from strongroom.cli.context import CommandContext
 from strongroom.cli.setup_link import make_setup_link
 from strongroom.clock import iso_format
-from strongroom.errors import StrongroomError
+from strongroom.errors import NotFound, StrongroomError
 from strongroom.identity import Origin
 from strongroom.setup.service import AdministratorExists
 from strongroom.users.models import User, UserType
+
+COMMAND_LINE: Final = Origin(user_agent="command line")
 
 
 @click.group("users")
@@ -51,9 +54,7 @@ def create(
     )
     with context.container() as container:
         try:
-            user = container.identity.registration.create(
-                registration, Origin(user_agent="command line")
-            )
+            user = container.identity.registration.create(registration, COMMAND_LINE)
         except StrongroomError as error:
             raise click.ClickException(_explain(error)) from error
     click.echo(json.dumps(_present(user), ensure_ascii=False) if as_json else f"{user.id} {user.name}")
@@ -75,6 +76,25 @@ def invite_admin(context: CommandContext, *, as_json: bool) -> None:
             raise click.ClickException(message) from error
     expires_at = iso_format(link.expires_at)
     click.echo(json.dumps({"url": link.url, "expiresAt": expires_at}) if as_json else link.url)
+
+
+@users_group.command("end-sessions")
+@click.option("--all", "every", is_flag=True, help="End the logins of all users.")
+@click.option("--user", "user_id", metavar="ID", help="End the logins of one user.")
+@click.pass_obj
+def end_sessions(context: CommandContext, user_id: str | None, *, every: bool) -> None:
+    """End logins at once: every access and refresh token that they have issued is refused.
+
+    Running servers need no restart. Users log in again; it is recorded in the audit.
+    """
+    if every == (user_id is not None):
+        raise click.UsageError("give either --all or --user ID")
+    with context.container() as container:
+        try:
+            count = container.identity.authorizations.end_sessions(user_id, COMMAND_LINE)
+        except NotFound as error:
+            raise click.ClickException(f"there is no user {user_id}") from error
+    click.echo(f"{count} logins ended")
 
 
 def _read_password(*, from_stdin: bool) -> str:

@@ -84,6 +84,12 @@ class TokensSettings:
         maximum=31_536_000,
         help="How long a refresh token is good for: a login that is not used for so long ends.",
     )
+    session_lifetime_days: int = option(
+        90,
+        minimum=0,
+        maximum=3650,
+        help="How long a login lasts at most, however often its tokens are refreshed; 0: no limit.",
+    )
     keys_file: Path | None = option(
         None,
         help="A private JWK Set (RFC 7517); its first key signs, all verify. Absent: generated in "
