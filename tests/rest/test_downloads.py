@@ -280,3 +280,19 @@ def test_a_folder_cannot_be_downloaded(api: Api) -> None:
     folder: dict[str, Any] = api.folder(tenant, person, "folder")
     response = api.get(f"{tenant}/files/{folder['id']}/download", by=person)
     assert (response.status_code, error_code(response)) == (409, "error.not-a-file")
+
+
+def test_controls_of_direction_hide_no_extension(api: Api) -> None:
+    person = api.person()
+    tenant = api.tenant(person)
+    name = "photo_\u202egpj.exe"
+    node = api.upload(tenant, person, name, b"MZ")
+    assert node["name"] == name
+    for bundled in (False, True):
+        path = f"{tenant}/files/{node['id']}/download"
+        if bundled:
+            bundle = api.post(f"{tenant}/bundles", {"fileIds": [node["id"]]}, by=person)
+            assert b"photo__gpj.exe" in bundle.data, bundle.text
+            continue
+        disposition = api.get(path, by=person).headers["Content-Disposition"]
+        assert disposition == 'attachment; filename="photo__gpj.exe"'

@@ -141,11 +141,19 @@ class TestRawBody:
         }
         headers = {"Content-Disposition": 'attachment; filename="a"', "Transfer-Encoding": "chunked"}
         response = api.request("POST", f"{tenant}/files", by=person, headers=headers, **chunked)
-        assert (response.status_code, error_code(response)) == (400, "error.length-required")
+        assert (response.status_code, error_code(response)) == (411, "error.length-required")
         headers["Content-Digest"] = digest(b"abc")
         chunked["input_stream"] = io.BytesIO(b"abc")
         response = api.request("POST", f"{tenant}/files", by=person, headers=headers, **chunked)
         assert response.status_code == 201
+
+    def test_a_form_without_a_file_is_told_that_it_is_missing(self, api: Api) -> None:
+        person = api.person()
+        path = f"{api.tenant(person)}/files"
+        response = api.request("POST", path, by=person, data={"other": (io.BytesIO(b"x"), "a.txt")})
+        assert (response.status_code, error_code(response)) == (400, "error.validation-failed")
+        details = [(item["field"], item["code"]) for item in response.json["error"]["details"]]
+        assert details == [("other", "unknown-field"), ("file", "required")]
 
     def test_a_file_may_be_larger_than_a_json_body(self, api: Api) -> None:
         person = api.person()

@@ -57,7 +57,7 @@ class ValidationFailed(StrongroomError):
 
 
 class LengthRequired(StrongroomError):
-    status, code = 400, "error.length-required"
+    status, code = 411, "error.length-required"
     message = "A raw upload needs Content-Length, or Content-Digest when it is sent in chunks."
 
 

@@ -17,7 +17,7 @@ from strongroom.files.paths import folders_around
 from strongroom.files.visibility import Visibility
 from strongroom.ids import new_id
 
-_MAX_NUMBER = 1000
+_MAX_NUMBER: Final = 1 << 20
 
 
 def _is_within() -> Select[Any]:
@@ -128,21 +128,35 @@ class Tree:
     def add_numbered(
         self, connection: Connection, place: Place, name: str, owner_id: str, content: FileContent | None
     ) -> Node:
-        """Do as :meth:`add`, under the first of "name", "name (1)", "name (2)"... that is free."""
+        """Do as :meth:`add`, under "name" or a free one of "name (1)", "name (2)"..."""
         free = self.free_name(connection, place.parent_id, name)
         return self.add(connection, place, free, owner_id, content)
 
     def free_name(self, connection: Connection, parent_id: str, name: str) -> str:
-        """Return the first of "name", "name (1)", "name (2)"... that is free in a folder.
+        """Return the name if it is free in a folder, and else a free one with a number.
+
+        The number is the first free one where all below it are taken. It is found by doubling and then
+        by halving the interval, because a folder may hold very many of them.
 
         Raises:
-            NameConflict: a thousand of them are taken.
+            NameConflict: about a million of them are taken.
         """
-        for number in range(_MAX_NUMBER):
+
+        def is_free(number: int) -> bool:
             candidate = numbered(name, number) if number else name
-            if self.find_child(connection, parent_id, candidate) is None:
-                return candidate
-        raise NameConflict
+            return self.find_child(connection, parent_id, candidate) is None
+
+        if is_free(0):
+            return name
+        taken, free = 0, 1
+        while not is_free(free):
+            taken, free = free, 2 * free
+            if free > _MAX_NUMBER:
+                raise NameConflict
+        while free - taken > 1:
+            middle = (taken + free) // 2
+            taken, free = (taken, middle) if is_free(middle) else (middle, free)
+        return numbered(name, free)
 
     def is_within(self, connection: Connection, node_id: str, folder_id: str) -> bool:
         """Return whether a node is a folder, or lies somewhere below it."""

@@ -16,6 +16,7 @@ from flask import Response, request
 from werkzeug.http import http_date
 
 from strongroom.plugin_api.storage import ByteStream
+from strongroom.text_direction import without_direction
 from strongroom.web.conditions import Validators, if_range_holds, is_unchanged
 from strongroom.web.ranges import MultipartRanges, Span, parse_ranges
 
@@ -106,6 +107,7 @@ def content_headers(content: Content) -> HeaderList:
 def content_disposition(name: str, *, inline: bool) -> str:
     """Return the header for a name in any script, with an ASCII stand-in for old clients."""
     kind = "inline" if inline else "attachment"
+    name = without_direction(name)
     plain = "".join(char if " " <= char <= "~" and char not in '"\\%' else "_" for char in name)
     encoded = quote(name, safe="!#$&+-.^_`|~")
     extended = "" if plain == name else f"; filename*=UTF-8''{encoded}"

@@ -8,7 +8,7 @@ from typing import Final
 
 from werkzeug.http import parse_options_header
 
-from strongroom.errors import MalformedRequest, UploadIncomplete, ValidationFailed
+from strongroom.errors import Detail, MalformedRequest, UploadIncomplete, ValidationFailed
 from strongroom.plugin_api.storage import ByteSource
 
 CHUNK_SIZE: Final = 128 * 1024
@@ -47,7 +47,9 @@ def read_file_part(stream: ByteSource, boundary: bytes, field: str) -> FilePart:
         raise ValidationFailed.of_field(field, "required", "The form must carry a file in this field.")
     name, filename = _disposition(body.take_until(_BLANK_LINE))
     if name != field:
-        raise ValidationFailed.of_field(name, "unknown-field", "There is no field of this name here.")
+        unknown = Detail(name, "unknown-field", "There is no field of this name here.")
+        missing = Detail(field, "required", "The form must carry a file in this field, and first.")
+        raise ValidationFailed(details=[unknown, missing])
     if filename is None:
         raise ValidationFailed.of_field(field, "required", "The field must carry a file with a name.")
     return FilePart(filename, _PartSource(body, _LINE_END + delimiter))
