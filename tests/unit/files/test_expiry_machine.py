@@ -50,9 +50,9 @@ class ExpiryMachine(RuleBasedStateMachine):
     def begin(self, seed: int) -> None:
         self.services, self.random = self.api.container.keeping, Random(seed)
         self.tenant = self.services.tenants.create(self.identity(ADMIN), "Acme", Origin()).id
-        for user in self.people[1:]:
+        for member in self.people[1:]:
             self.services.tenants.put_member(
-                self.identity(ADMIN), self.tenant, user, Role.MEMBER, Origin()
+                self.identity(ADMIN), self.tenant, member, Role.MEMBER, Origin()
             )
         self.lent_until: dict[str, int] = {}
         for name in "ab":

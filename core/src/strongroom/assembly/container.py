@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 
 from strongroom.assembly.foundation import Foundation
 from strongroom.assembly.identity import IdentityServices, assemble_identity
-from strongroom.assembly.keeping import KeepingServices, assemble_keeping
+from strongroom.assembly.keeping import KeepingServices, assemble_keeping, housekeeping_steps
 from strongroom.assembly.operating import OperatingServices, assemble_operating
 from strongroom.clock import Clock, SystemClock
 from strongroom.config import Configuration, Settings
@@ -69,6 +69,7 @@ def build(
     with ExitStack() as resources:
         base = Foundation(configuration, selection, clock or SystemClock(), resources, patient=patient)
         identity, keeping = assemble_identity(base), assemble_keeping(base)
+        identity.housekeeping.add(housekeeping_steps(keeping))
         container = Container(base, identity, keeping, assemble_operating(base, keeping))
         base.resources = resources.pop_all()
         return container

@@ -13,7 +13,7 @@ from strongroom.accounts.reauthentication import Reauthentication
 from strongroom.accounts.registration import RegistrationService
 from strongroom.accounts.service import AccountService
 from strongroom.assembly.foundation import Foundation
-from strongroom.assembly.housekeeping import Housekeeping
+from strongroom.assembly.housekeeping import HOUSEKEEPER, Housekeeping
 from strongroom.assembly.texts import message_texts
 from strongroom.audit.listing import AuditListing
 from strongroom.audit.retention import AuditRetention
@@ -34,7 +34,6 @@ from strongroom.credentials.linking import CredentialLinking
 from strongroom.credentials.notices import Notices
 from strongroom.credentials.passwords import PasswordHasher
 from strongroom.credentials.service import CredentialService
-from strongroom.identity import Origin
 from strongroom.limits.storage import prune_events
 from strongroom.messages.service import MessageService
 from strongroom.setup.service import Setup
@@ -42,7 +41,6 @@ from strongroom.verification.captchas import CaptchaService
 from strongroom.verification.codes import CodeService
 from strongroom.verification.sending import CodeSending
 
-HOUSEKEEPER: Final = Origin(user_agent="command line")
 _DAY: Final = 24 * 60 * 60 * 1000
 
 

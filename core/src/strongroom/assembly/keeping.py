@@ -1,8 +1,11 @@
 """What they keep: tenants and their files, and the storages that hold the bytes."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from strongroom.assembly.foundation import Foundation
+from strongroom.assembly.housekeeping import HOUSEKEEPER, Step
 from strongroom.assembly.storages import open_storages, routes
 from strongroom.business_files.pictures import PictureProcessor
 from strongroom.business_files.profiles import profiles_of
@@ -20,6 +23,7 @@ from strongroom.files.filing import Filing
 from strongroom.files.grants import GrantService
 from strongroom.files.listing import FileListing
 from strongroom.files.moving import MovingService
+from strongroom.files.purge import FilePurge
 from strongroom.files.replacing import ReplacingService
 from strongroom.files.service import FileService
 from strongroom.files.tree import Tree
@@ -29,6 +33,7 @@ from strongroom.storage.fsck import StorageCheck
 from strongroom.storage.inventory import Inventory
 from strongroom.storage.migration import Migration
 from strongroom.storage.service import BlobService
+from strongroom.tenants.deletion import TenantDeletion
 from strongroom.tenants.memberships import Memberships
 from strongroom.tenants.service import TenantService
 from strongroom.tenants.space import Space
@@ -42,6 +47,7 @@ class KeepingServices:
     """What the rest of the server asks about tenants, files and bytes."""
 
     tenants: TenantService
+    tenant_deletion: TenantDeletion
     blobs: BlobService
     inventory: Inventory
     migration: Migration
@@ -92,8 +98,17 @@ def assemble_keeping(base: Foundation) -> KeepingServices:
         blobs,
         lifetime=settings.files.bundle_lifetime_seconds * 1000,
     )
+    uploads = _uploads(base, filing, blobs, tenants)
     return KeepingServices(
         tenants=tenants,
+        tenant_deletion=TenantDeletion(
+            database,
+            base.clock,
+            memberships,
+            base.audit,
+            grace_days=settings.tenants.purge_after_days,
+            erasers=[uploads.drop_all, FilePurge(database, blobs).remove_all],
+        ),
         blobs=blobs,
         inventory=Inventory(database, blobs.storages),
         migration=Migration(database, base.clock, blobs),
@@ -110,8 +125,13 @@ def assemble_keeping(base: Foundation) -> KeepingServices:
         listing=FileListing(database, access, base.users),
         bundles=bundles,
         business_files=_business_files(base, blobs),
-        uploads=_uploads(base, filing, blobs, tenants),
+        uploads=uploads,
     )
+
+
+def housekeeping_steps(keeping: KeepingServices) -> Mapping[str, Step]:
+    """Return the steps of housekeeping that concern tenants and their files."""
+    return {"deleted tenants": partial(keeping.tenant_deletion.purge, HOUSEKEEPER)}
 
 
 def _business_files(base: Foundation, blobs: BlobService) -> BusinessFileService:

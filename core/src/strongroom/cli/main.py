@@ -31,6 +31,7 @@ _COMMANDS: Final = {
     "plugins": "plugins_group",
     "serve": "serve",
     "storage": "storage_group",
+    "tenants": "tenants_group",
     "users": "users_group",
 }
 """What each module beside this one calls its command."""

@@ -33,6 +33,18 @@ class StorageSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class TenantsSettings:
+    """What happens to tenants."""
+
+    purge_after_days: int = option(
+        30,
+        minimum=0,
+        maximum=3650,
+        help="The days for which a deleted tenant can be restored, before `housekeeping` purges it.",
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class FilesSettings:
     """What may be uploaded, and where it goes."""
 

@@ -17,7 +17,7 @@ from strongroom.config.identity import (
     PasswordsSettings,
     TokensSettings,
 )
-from strongroom.config.keeping import FilesSettings, StorageSettings
+from strongroom.config.keeping import FilesSettings, StorageSettings, TenantsSettings
 from strongroom.config.process import (
     DatabaseSettings,
     LoggingSettings,
@@ -42,6 +42,7 @@ class Settings:
     redis: RedisSettings = option(default_factory=RedisSettings, help="Redis.")
     plugins: PluginsSettings = option(default_factory=PluginsSettings, help="The plugins in use.")
     storages: dict[str, StorageSettings] = option(default_factory=dict, help="The named storages.")
+    tenants: TenantsSettings = option(default_factory=TenantsSettings, help="Tenants.")
     files: FilesSettings = option(default_factory=FilesSettings, help="Files.")
     business_files: BusinessFilesSettings = option(
         default_factory=BusinessFilesSettings, help="Business files."

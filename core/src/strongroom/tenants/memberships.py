@@ -12,9 +12,15 @@ from strongroom.identity import Identity
 from strongroom.paging import Page, Paging, select_page
 from strongroom.tenants.models import Member, Role, tenant_members, tenants
 
-_OF_MEMBER: Final = select(tenant_members.c.role).where(
-    tenant_members.c.tenant_id == bindparam("tenant_id"),
-    tenant_members.c.user_id == bindparam("user_id"),
+# The one place that hides a deleted tenant: its members are none until it is restored.
+_OF_MEMBER: Final = (
+    select(tenant_members.c.role)
+    .join(tenants, tenants.c.id == tenant_members.c.tenant_id)
+    .where(
+        tenant_members.c.tenant_id == bindparam("tenant_id"),
+        tenant_members.c.user_id == bindparam("user_id"),
+        tenants.c.deleted_at.is_(None),
+    )
 )
 
 _ROLE: Final = Statement(_OF_MEMBER)

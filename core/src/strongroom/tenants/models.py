@@ -18,7 +18,7 @@ class Role(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Tenant:
-    """A row of :data:`tenants`. Sizes are in bytes."""
+    """A row of :data:`tenants`. Sizes are in bytes; ``deleted_at`` is ``None`` unless it is deleted."""
 
     id: str
     name: str
@@ -28,6 +28,7 @@ class Tenant:
     created_at: int
     updated_at: int
     revision: int
+    deleted_at: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,8 @@ tenants: Final = Table(
     Column("created_at", Timestamp, nullable=False),
     Column("updated_at", Timestamp, nullable=False),
     Column("revision", Timestamp, nullable=False),
+    Column("deleted_at", Timestamp),
+    Index(None, "deleted_at"),
 )
 """Without a ``quota_bytes`` of its own a tenant has the configured one. ``reserved_bytes`` is what
 uploads under way have announced: it is not used yet, and nobody else may use it."""

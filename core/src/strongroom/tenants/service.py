@@ -117,14 +117,11 @@ class TenantService:
 
     def of_caller(self, identity: Identity, paging: Paging) -> Page[Tenant]:
         """Return a page of the tenants that the caller belongs to, by name."""
-        mine = tenant_members.c.user_id == identity.user_id
-        query = (
-            select(tenants)
-            .join(tenant_members, tenant_members.c.tenant_id == tenants.c.id)
-            .where(mine)
-            .order_by(tenants.c.name, tenants.c.id)
-        )
-        count = select(func.count()).select_from(tenant_members).where(mine)
+        mine = (tenant_members.c.user_id == identity.user_id) & tenants.c.deleted_at.is_(None)
+        belongs = tenant_members.c.tenant_id == tenants.c.id
+        query = select(tenants).join(tenant_members, belongs).where(mine)
+        query = query.order_by(tenants.c.name, tenants.c.id)
+        count = select(func.count()).select_from(tenants.join(tenant_members, belongs)).where(mine)
         with self._database.read() as connection:
             return select_page(connection, query, count, paging, self.space.tenant)
 
@@ -178,7 +175,8 @@ class TenantService:
     def _change(
         self, connection: Connection, tenant_id: str, changes: dict[str, Any], revision: int | None
     ) -> None:
-        query = select(tenants.c.revision).where(tenants.c.id == tenant_id).with_for_update()
+        found = (tenants.c.id == tenant_id) & tenants.c.deleted_at.is_(None)
+        query = select(tenants.c.revision).where(found).with_for_update()
         current = connection.execute(query).scalar()
         if current is None:
             raise NotFound

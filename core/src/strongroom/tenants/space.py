@@ -31,7 +31,9 @@ def _take() -> Update:
     )
 
 
-_FIND: Final = Statement(select(tenants).where(tenants.c.id == bindparam("tenant_id")))
+_FIND: Final = Statement(
+    select(tenants).where(tenants.c.id == bindparam("tenant_id"), tenants.c.deleted_at.is_(None))
+)
 _TAKE: Final = Statement(_take())
 
 

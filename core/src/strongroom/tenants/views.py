@@ -3,6 +3,7 @@
 from typing import Any
 
 from strongroom.errors import Forbidden, LastAdministrator, NotFound, RevisionConflict
+from strongroom.tenants.deletion import TenantDeletion
 from strongroom.tenants.models import Member, Role, Tenant
 from strongroom.tenants.schemas import (
     MemberSchema,
@@ -70,6 +71,22 @@ def update_tenant(tenant_id: str, body: dict[str, Any]) -> Tenant:
     """Rename a tenant, or set its quota, which is for administrators of the server."""
     revision = body.pop("revision")
     return use(TenantService).update(current_identity(), tenant_id, body, revision, origin())
+
+
+@blueprint.operation(
+    "DELETE",
+    "/<tenant_id>",
+    access=Access.USER,
+    returns=DoneSchema,
+    errors=(Forbidden, NotFound),
+)
+def delete_tenant(tenant_id: str) -> dict[str, bool]:
+    """Delete a tenant with all its files: hidden at once, purged after a grace period.
+
+    Within `tenants.purge_after_days` the operator can restore it: `strongroom tenants restore`.
+    """
+    use(TenantDeletion).delete(current_identity(), tenant_id, origin())
+    return DONE
 
 
 @blueprint.operation(

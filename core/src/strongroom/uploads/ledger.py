@@ -140,6 +140,12 @@ class Ledger:
         row = connection.execute(query.with_for_update(skip_locked=True)).first()
         return Upload(*row) if row else None
 
+    def next_of_tenant(self, connection: Connection, tenant_id: str) -> Upload | None:
+        """Return an upload to a tenant, also one that is being written to."""
+        query = select(uploads).where(uploads.c.tenant_id == tenant_id).limit(1)
+        row = connection.execute(query.with_for_update()).first()
+        return Upload(*row) if row else None
+
     def _change(
         self, connection: Connection, upload_id: str, lease: str, changes: dict[str, Any]
     ) -> None:

@@ -5,6 +5,7 @@ file that they complete: whoever is told that all has arrived need not ask wheth
 """
 
 import io
+from collections.abc import Callable
 from dataclasses import replace
 
 from sqlalchemy import Connection
@@ -160,10 +161,20 @@ class UploadService:
 
         Safe beside running servers; the bytes are left to the collection of blobs.
         """
+        return self._drop_all(self._ledger.next_expired)
+
+    def drop_all(self, tenant_id: str) -> int:
+        """Give up all uploads to a tenant, and return how many there were.
+
+        The bytes are left to the collection of blobs.
+        """
+        return self._drop_all(lambda connection: self._ledger.next_of_tenant(connection, tenant_id))
+
+    def _drop_all(self, next_one: Callable[[Connection], Upload | None]) -> int:
         count = 0
         while True:
             with self._database.write() as connection:
-                upload = self._ledger.next_expired(connection)
+                upload = next_one(connection)
                 if upload is None:
                     return count
                 self._drop(connection, upload)
