@@ -156,7 +156,10 @@ class TestForwardedFor:
 
     @pytest.fixture
     def config_changes(self) -> dict[str, str]:
-        return {"public_url": 'trusted_proxies = ["10.0.0.0/8"]\npublic_url'}
+        return {
+            "public_url": 'trusted_proxies = ["10.0.0.0/8"]\npublic_url',
+            "[passwords]": "[limits]\nlogin_failures_per_address_before_captcha = 3\n[passwords]",
+        }
 
     def fail(self, api: Api, peer: str, forwarded: str) -> int:
         body = {"username": f"{forwarded}@example.com".replace(", ", "-"), "password": "Wrong1Password"}

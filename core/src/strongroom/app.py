@@ -1,12 +1,12 @@
 """The composition root: the services of the domain behind the routes of their features."""
 
-import ipaddress
 from typing import Any
 
 from flask import Flask
 
 from strongroom.accounts.credential_views import blueprint as credentials_blueprint
 from strongroom.accounts.views import blueprint as users_blueprint
+from strongroom.addresses import parse_network
 from strongroom.assembly.container import Container, build
 from strongroom.assembly.fast_path import fast_routes
 from strongroom.audit.views import blueprint as audit_blueprint
@@ -125,7 +125,7 @@ def container_of(app: Flask) -> Container:
 
 def _provide_components(app: Flask, container: Container) -> None:
     settings = container.settings
-    networks = tuple(ipaddress.ip_network(text) for text in settings.server.trusted_proxies)
+    networks = tuple(parse_network(text) for text in settings.server.trusted_proxies)
     components: dict[type[Any], object] = {
         Container: container,
         PublicUrl: PublicUrl(settings.public_root),

@@ -4,11 +4,11 @@ import os
 import stat
 from collections.abc import Iterator, Mapping
 from importlib.util import find_spec
-from ipaddress import ip_network
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+from strongroom.addresses import parse_network
 from strongroom.authorizations.keys import KeyRingError, load_keys
 from strongroom.config import Configuration, Settings
 from strongroom.config.sources import FILE_SUFFIX, KeyPath
@@ -129,7 +129,7 @@ def _addresses(settings: Settings) -> Iterator[Fault]:
             ("server", "public_url"),
             f'must begin with https:// in production, such as "{wanted}": tokens travel through it',
         )
-    if any(ip_network(text).prefixlen == 0 for text in settings.server.trusted_proxies):
+    if any(parse_network(text).prefixlen == 0 for text in settings.server.trusted_proxies):
         yield (
             ("server", "trusted_proxies"),
             "believes everybody's X-Forwarded-For; list the proxies' own networks",

@@ -208,6 +208,7 @@ def _logins(
         base.database,
         base.counters,
         free_failures=limits.login_failures_before_captcha,
+        free_failures_per_address=limits.login_failures_per_address_before_captcha,
         lifetime=limits.login_failures_seconds * 1000,
     )
     services = LoginServices(credentials, linking, captchas, throttle, notices, base.audit)

@@ -13,7 +13,7 @@ from strongroom.credentials.linking import CredentialLinking, Linked
 from strongroom.credentials.notices import Notices
 from strongroom.credentials.service import CredentialService
 from strongroom.database import Database
-from strongroom.errors import CaptchaRequired, InvalidCredentials, StrongroomError
+from strongroom.errors import CaptchaRequired, InvalidCredentials, StrongroomError, Unavailable
 from strongroom.identity import Origin
 from strongroom.plugin_api.login import Credential, LoginAttempt, VerifiedCredential
 from strongroom.plugin_api.web import ApiError
@@ -73,7 +73,7 @@ class LoginService:
         origin, began_at = origin or Origin(), self._clock.now()
         try:
             ticket = self._admit(attempt, captcha) if attempt.password else None
-            method, verified = self._methods.prove(attempt)
+            method, verified = self._prove(attempt, ticket)
             return self._authorize(attempt, method, verified, ticket, origin, began_at)
         except (ApiError, StrongroomError) as error:
             self._record_failure(attempt, error, origin)
@@ -87,6 +87,15 @@ class LoginService:
             ApiError: likewise, for a reason of a login method's own.
         """
         return self._methods.prove(attempt)[1]
+
+    def _prove(self, attempt: LoginAttempt, ticket: Ticket | None) -> tuple[str, VerifiedCredential]:
+        try:
+            return self._methods.prove(attempt)
+        except Unavailable:
+            # Nothing was evaluated: an overloaded server must not cost users their free failures.
+            if ticket is not None:
+                self._services.throttle.give_back(ticket)
+            raise
 
     def _admit(self, attempt: LoginAttempt, captcha: CaptchaAnswer | None) -> Ticket:
         throttle, address = self._services.throttle, attempt.client.address

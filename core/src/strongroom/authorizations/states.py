@@ -6,6 +6,7 @@ from typing import Final
 
 from sqlalchemy import ColumnElement, Connection, delete, insert
 
+from strongroom.addresses import network_of
 from strongroom.audit.service import FAILURE, AuditEvent, AuditService
 from strongroom.authorizations.models import browser_states
 from strongroom.clock import Clock
@@ -124,7 +125,7 @@ class BrowserStates:
         self._audit.record(connection, event)
 
     def _count(self, origin: Origin) -> None:
-        self._rates.spend(Allowance("state", origin.address or "", self._per_address))
+        self._rates.spend(Allowance("state", network_of(origin.address or ""), self._per_address))
 
     def _expired(self) -> ColumnElement[bool]:
         return browser_states.c.expires_at <= self._clock.now()

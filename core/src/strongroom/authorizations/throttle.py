@@ -1,15 +1,20 @@
-"""Counts failed logins, by name and by address, and says when a captcha is due."""
+"""Counts failed logins by name and by address, and decides when a captcha is required."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
 from sqlalchemy import Connection
 
+from strongroom.addresses import network_of
 from strongroom.database import Database
 from strongroom.limits.service import Counters
 
 _BY_NAME: Final = "login-name"
-_BY_ADDRESS: Final = "login-address"
+_BY_ADDRESS: Final = "login-network"
+
+WINDOW: Final = 3_600_000
+"""Milliseconds of the fixed window in which failures from one address are counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,53 +22,76 @@ class Ticket:
     """The permission to evaluate one password."""
 
     name: str
-    address: str
+    network: str
 
 
 class LoginThrottle:
-    """Lets a number of failures pass, then wants a captcha for each further attempt.
+    """Allows a number of failures, then requires a captcha for each further attempt.
 
-    An attempt is counted before its password is looked at, and given back if it succeeds, so that
-    any number of attempts at once are not evaluated more often than one after the other.
+    An attempt is counted before its password is evaluated, and the count is undone if it succeeds, so
+    parallel attempts are not evaluated more often than sequential ones. The count of a name is extended
+    by each failure; the count of an address is a fixed window, so that an office behind one address
+    gets its free failures back while it works.
 
     Args:
         database: where counts are kept.
         counters: what counts.
-        free_failures: how many failures go without a captcha.
-        lifetime: milliseconds for which a failure counts.
+        free_failures: failures by one name before a captcha is required.
+        free_failures_per_address: failures from one address, by any names, before it is.
+        lifetime: milliseconds for which a failure counts for its name, after the last one.
     """
 
     def __init__(
-        self, database: Database, counters: Counters, *, free_failures: int, lifetime: int
+        self,
+        database: Database,
+        counters: Counters,
+        *,
+        free_failures: int,
+        free_failures_per_address: int,
+        lifetime: int,
     ) -> None:
         self._database = database
         self._counters = counters
         self._free_failures = free_failures
+        self._free_failures_per_address = free_failures_per_address
         self._lifetime = lifetime
 
     def admit(self, name: str, address: str) -> Ticket | None:
         """Count an attempt; or, when a captcha is due, count nothing and return ``None``."""
-        # No attacker can make the power fail, so that its counts need not outlast that.
+        ticket = Ticket(name, network_of(address))
+        # Non-durable: an attacker cannot exploit counts lost in a power failure.
         with self._database.write(durable=False) as connection:
-            if self._count(connection, name, address) <= self._free_failures:
-                return Ticket(name, address)
+            if self._count(connection, ticket):
+                return ticket
             connection.rollback()
             return None
 
     def admit_solved(self, name: str, address: str) -> Ticket:
         """Count an attempt that comes with a captcha that was solved."""
+        ticket = Ticket(name, network_of(address))
         with self._database.write(durable=False) as connection:
-            self._count(connection, name, address)
-        return Ticket(name, address)
+            self._count(connection, ticket)
+        return ticket
+
+    def give_back(self, ticket: Ticket) -> None:
+        """Undo the count of an attempt whose password was not evaluated."""
+        with self._database.write(durable=False) as connection:
+            self._counters.take_back(connection, _BY_ADDRESS, ticket.network)
+            self._counters.take_back(connection, _BY_NAME, ticket.name)
 
     def succeed(self, connection: Connection, ticket: Ticket) -> None:
         """Forget the failures of the name, and this attempt at the address."""
-        # In the order of _count(), so that no two transactions can wait for each other.
-        self._counters.take_back(connection, _BY_ADDRESS, ticket.address)
+        # The same lock order as _count(), so that transactions cannot deadlock.
+        self._counters.take_back(connection, _BY_ADDRESS, ticket.network)
         self._counters.reset(connection, _BY_NAME, ticket.name)
 
-    def _count(self, connection: Connection, name: str, address: str) -> int:
-        # The order of succeed(), too.
-        by_address = self._counters.add(connection, _BY_ADDRESS, address, lifetime=self._lifetime)
-        by_name = self._counters.add(connection, _BY_NAME, name, lifetime=self._lifetime)
-        return max(by_address, by_name)
+    def forgive(self, connection: Connection, names: Iterable[str]) -> None:
+        """Forget the failures of names whose user has set a new password."""
+        for name in sorted(names):
+            self._counters.reset(connection, _BY_NAME, name)
+
+    def _count(self, connection: Connection, ticket: Ticket) -> bool:
+        """Count an attempt and return whether it needs no captcha."""
+        by_address = self._counters.add_within(connection, _BY_ADDRESS, ticket.network, window=WINDOW)
+        by_name = self._counters.add(connection, _BY_NAME, ticket.name, lifetime=self._lifetime)
+        return by_name <= self._free_failures and by_address.events <= self._free_failures_per_address

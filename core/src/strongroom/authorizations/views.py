@@ -62,7 +62,8 @@ Headers = dict[str, str]
 def create_authorization(body: dict[str, Any]) -> tuple[IssuedTokens, int, Headers]:
     """Log in by password or by verification code, and get an access token and a refresh token.
 
-    After three failures by one name or from one address, an attempt with a password needs a captcha.
+    After three failures by one name, or thirty within an hour from one address, an attempt with a
+    password needs a captcha.
     """
     code, captcha = body["verificationCode"], body["captcha"]
     attempt = LoginAttempt(

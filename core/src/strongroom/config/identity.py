@@ -105,10 +105,20 @@ class LimitsSettings:
         3,
         minimum=0,
         maximum=1000,
-        help="Failed logins by one name, or from one address, that go without.",
+        help="Failed logins per name before a captcha is required.",
     )
     login_failures_seconds: int = option(
-        3600, minimum=1, maximum=2_592_000, help="How long a failed login counts after the last one."
+        3600,
+        minimum=1,
+        maximum=2_592_000,
+        help="Seconds for which the failed logins of a name count, after the last one.",
+    )
+    login_failures_per_address_before_captcha: int = option(
+        30,
+        minimum=0,
+        maximum=100_000,
+        help="Failed logins per client address (IPv6: per /64) in a fixed window of an hour before a "
+        "captcha is required.",
     )
     code_per_device: tuple[Rate, ...] = option(
         rates("1/minute"), help="Verification codes sent at the wish of one device."

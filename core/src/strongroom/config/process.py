@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from ipaddress import ip_network
 from pathlib import Path
 
+from strongroom.addresses import parse_network
 from strongroom.plugin_api import option
 
 
@@ -65,7 +66,7 @@ class ServerSettings:
 
 def _require_network(text: str) -> None:
     try:
-        ip_network(text)
+        parse_network(text)
     except ValueError as error:
         raise ValueError(f"trusted_proxies: {error}; {_network_meant(text)}") from error
 

@@ -2,13 +2,13 @@
 
 import stat
 from collections.abc import Iterator, Mapping
-from ipaddress import ip_network
 from pathlib import Path
 from typing import Any, Final
 
 from limits.storage import Storage
 from sqlalchemy import Integer, cast, func, select
 
+from strongroom.addresses import parse_network
 from strongroom.audit.models import audit_events
 from strongroom.clock import Clock
 from strongroom.config.settings import Settings
@@ -169,7 +169,7 @@ class Doctor:
 
     def _examine_proxies(self) -> Finding:
         part, server = "server.trusted_proxies", self._settings.server
-        networks = [ip_network(text) for text in server.trusted_proxies]
+        networks = [parse_network(text) for text in server.trusted_proxies]
         if any(network.prefixlen == 0 for network in networks):
             return failed(part, "everybody's X-Forwarded-For is believed", "list the proxies' networks")
         if not networks and server.public_url.startswith("https://"):

@@ -8,6 +8,7 @@ from flask_limiter import Limiter, RateLimitExceeded
 from limits import RateLimitItem, parse_many
 from limits.errors import StorageError
 
+from strongroom.addresses import network_of
 from strongroom.clock import Clock
 from strongroom.config.rates import Rate
 from strongroom.errors import TooManyRequests, Unavailable
@@ -81,7 +82,7 @@ class RequestLimits:
         return all(hit(item, self._subject(), name) for item in sorted(self._items(name)))
 
     def _subject(self) -> str:
-        return self._keys.hash("rates", client().address)
+        return self._keys.hash("rates", network_of(client().address))
 
     def _items(self, name: str) -> list[RateLimitItem]:
         return parse_many(self._limits[name]) if self._limits[name] else []

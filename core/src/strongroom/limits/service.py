@@ -1,5 +1,7 @@
 """Counters that all processes share, exact because the database does the counting."""
 
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 from sqlalchemy import Connection, Executable, bindparam, case, delete, select, update
@@ -13,27 +15,43 @@ from strongroom.limits.models import counters
 from strongroom.secret_keys import SecretKeys
 
 
-def _counting(insert: Any) -> Executable:
-    counted = case((counters.c.expires_at <= bindparam("now"), 1), else_=counters.c.count + 1)
+def _counting(insert: Any, *, fixed: bool) -> Executable:
+    expired = counters.c.expires_at <= bindparam("now")
     row = insert.values(subject=bindparam("subject"), count=1, expires_at=bindparam("expires_at"))
+    renewed = row.excluded.expires_at
     upsert: Any = row.on_conflict_do_update(
         index_elements=[counters.c.subject],
-        set_={"count": counted, "expires_at": row.excluded.expires_at},
+        set_={
+            "count": case((expired, 1), else_=counters.c.count + 1),
+            "expires_at": case((expired, renewed), else_=counters.c.expires_at) if fixed else renewed,
+        },
     )
-    counting: Executable = upsert.returning(counters.c.count)
+    counting: Executable = upsert.returning(counters.c.count, counters.c.expires_at)
     return counting
 
 
 _OF_SUBJECT: Final = counters.c.subject == bindparam("of_subject")
-_ADD: Final = Statement(for_each_dialect(counters, _counting))
+_ADD: Final = Statement(for_each_dialect(counters, partial(_counting, fixed=False)))
+_ADD_WITHIN: Final = Statement(for_each_dialect(counters, partial(_counting, fixed=True)))
 _TAKE_BACK: Final = Statement(
     update(counters).where(_OF_SUBJECT, counters.c.count > 0).values(count=counters.c.count - 1)
 )
 _RESET: Final = Statement(delete(counters).where(_OF_SUBJECT))
 
 
+@dataclass(frozen=True, slots=True)
+class Count:
+    """The events of a subject. ``expires_at`` is in milliseconds since the Unix epoch."""
+
+    events: int
+    expires_at: int
+
+
 class Counters:
-    """Counts events by subject; a count is forgotten when nothing was added for a while."""
+    """Counts events by subject until the count expires.
+
+    :meth:`add` extends a count with each event; :meth:`add_within` counts in fixed windows.
+    """
 
     def __init__(self, clock: Clock, keys: SecretKeys) -> None:
         self._clock = clock
@@ -48,10 +66,18 @@ class Counters:
             subject: for whom; kept as a keyed hash.
             lifetime: milliseconds after the last event until the count starts anew.
         """
-        now = self._clock.now()
-        row = {"subject": self._key(purpose, subject), "now": now, "expires_at": now + lifetime}
-        count: int = _ADD.scalar(connection, row)
-        return count
+        return self._add(_ADD, connection, self._key(purpose, subject), lifetime).events
+
+    def add_within(self, connection: Connection, purpose: str, subject: str, *, window: int) -> Count:
+        """Count one event in a window that begins with its first event and never moves.
+
+        Args:
+            connection: a writing transaction.
+            purpose: what is counted.
+            subject: for whom; kept as a keyed hash.
+            window: milliseconds.
+        """
+        return self._add(_ADD_WITHIN, connection, self._key(purpose, subject), window)
 
     def count(self, connection: Connection, purpose: str, subject: str) -> int:
         """Return how many events there are."""
@@ -71,6 +97,12 @@ class Counters:
     def prune(self, database: Database) -> int:
         """Delete what is forgotten anyway, and return how many rows that were."""
         return prune(database, counters.c.subject, counters.c.expires_at <= self._clock.now())
+
+    def _add(self, statement: Statement, connection: Connection, key: str, lifetime: int) -> Count:
+        now = self._clock.now()
+        row = {"subject": key, "now": now, "expires_at": now + lifetime}
+        ((events, expires_at),) = statement.all(connection, row)
+        return Count(events, expires_at)
 
     def _key(self, purpose: str, subject: str) -> str:
         return f"{purpose}:{self._keys.hash('counters', subject)}"

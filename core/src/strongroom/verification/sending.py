@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from strongroom.addresses import network_of
 from strongroom.config.identity import LimitsSettings
 from strongroom.credentials.service import CredentialService
 from strongroom.database import Database
@@ -24,6 +25,11 @@ class SentCode:
     id: str
     expires_at: int
     retry_after_seconds: int
+
+
+def device_of(client: Client) -> str:
+    """Return what tells one device from another: the id it sends, else its network and User-Agent."""
+    return client.device_id or f"{network_of(client.address)} {client.user_agent}"
 
 
 class CodeSending:
@@ -93,14 +99,13 @@ class CodeSending:
         return SentCode(code.id, code.expires_at, self._shortest_pause())
 
     def _allowances(self, recipient: Credential, client: Client) -> list[Allowance]:
-        device = client.device_id or f"{client.address} {client.user_agent}"
         limits = self._limits
         return [
-            Allowance("code-device", device, limits.code_per_device),
+            Allowance("code-device", device_of(client), limits.code_per_device),
             Allowance(
                 "code-recipient", f"{recipient.kind}:{recipient.value}", limits.code_per_recipient
             ),
-            Allowance("code-address", client.address, limits.code_per_address),
+            Allowance("code-address", network_of(client.address), limits.code_per_address),
         ]
 
     def _shortest_pause(self) -> int:

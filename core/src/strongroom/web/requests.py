@@ -9,6 +9,7 @@ from typing import Final
 
 from flask import Flask, Response, g, request
 
+from strongroom.addresses import canonical_address, parse_address
 from strongroom.errors import NotFound
 from strongroom.identity import Origin
 from strongroom.plugin_api.login import Client
@@ -42,7 +43,7 @@ class TrustedProxies:
 
 
 def client() -> Client:
-    """Return where the request comes from, as a login method sees it."""
+    """Return where the request comes from: the only place that reads a client's address."""
     return Client(
         address=_address(use(TrustedProxies).networks),
         user_agent=request.headers.get("User-Agent", "")[:512],
@@ -97,21 +98,14 @@ def _carries_token() -> bool:
 
 
 def _address(trusted: Sequence[Network]) -> str:
-    """Return the last address that no trusted proxy has merely passed on."""
-    peer = request.remote_addr or ""
+    """Return the last address that was not merely forwarded by a trusted proxy, canonically spelled."""
+    peer = canonical_address(request.remote_addr or "")
     hops = [hop.strip() for hop in request.headers.get("X-Forwarded-For", "").split(",") if hop.strip()]
-    while hops and _is_within(peer, trusted) and _is_address(hops[-1]):
-        peer = hops.pop()
+    while hops and _is_within(peer, trusted) and parse_address(hops[-1]) is not None:
+        peer = canonical_address(hops.pop())
     return peer
 
 
-def _is_within(address: str, networks: Sequence[Network]) -> bool:
-    return _is_address(address) and any(ipaddress.ip_address(address) in network for network in networks)
-
-
-def _is_address(text: str) -> bool:
-    try:
-        ipaddress.ip_address(text)
-    except ValueError:
-        return False
-    return True
+def _is_within(text: str, networks: Sequence[Network]) -> bool:
+    address = parse_address(text)
+    return address is not None and any(address in network for network in networks)
