@@ -19,6 +19,8 @@ code_per_recipient = ["100000/second"]
 code_per_address = ["100000/second"]
 login_per_address = ["100000/second"]
 captchas_per_address = ["100000/second"]
+register_per_address = ["100000/second"]
+reset_per_address = ["100000/second"]
 [captcha]
 provider = "fixed"
 answer = "42"
@@ -79,7 +81,7 @@ def log_in_by_one_code(site: Site, number: int, ways: int) -> Counter[int]:
 
 
 def send_by_one_captcha(site: Site, number: int, ways: int) -> Counter[int]:
-    body = {"recipient": "a@example.com", "purpose": "login", "captcha": site.captcha()}
+    body = {"recipient": "a@example.com", "purpose": "register", "captcha": site.captcha()}
     return statuses(partial(site.caller.send, "POST", "/verification-codes"), body, ways)
 
 

@@ -205,7 +205,7 @@ def send_nonsense(life: Life) -> None:
     captcha["answer"] += "!"
     body = {"recipient": EMAIL, "purpose": CAPTCHA, "captcha": captcha}
     life.send(400, "POST", "/verification-codes", body)
-    life.send(400, "POST", "/verification-codes", {**body, "purpose": "login"})
+    life.send(400, "POST", "/verification-codes", {**body, "purpose": "register"})
 
 
 def break_down(life: Life, database_url: str, tokens: tuple[str, str]) -> None:

@@ -60,10 +60,14 @@ def meet() -> None:
 
 
 def spend_code(
-    self: CodeService, code: VerificationCode, recipient: Credential, purpose: Purpose
+    self: CodeService,
+    code: VerificationCode,
+    recipient: Credential,
+    purpose: Purpose,
+    address: str | None = None,
 ) -> bool:
     if is_kept("code"):
-        return _spend_code(self, code, recipient, purpose)
+        return _spend_code(self, code, recipient, purpose, address)
     columns = verification_codes.c
     is_open = (columns.id == code.id) & columns.consumed_at.is_(None)
     with self._database.read() as connection:

@@ -60,5 +60,5 @@ class TestOfAChineseDeployment:
         assert "停用" in said_last(api)
 
     def test_codes_are_in_it_too(self, api: Api) -> None:
-        api.code("a@example.com", "login")
+        api.code("a@example.com", "register")
         assert "验证码" in said_last(api)

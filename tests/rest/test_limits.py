@@ -54,7 +54,7 @@ def ask_for_captcha(api: Api) -> Answer:
 def ask_for_code(api: Api) -> Answer:
     # Made without a request, for its limit may be what is away.
     captcha = {"id": api.container.identity.captchas.issue().id, "answer": "42"}
-    body = {"recipient": "a@example.com", "purpose": "login", "captcha": captcha}
+    body = {"recipient": "a@example.com", "purpose": "register", "captcha": captcha}
     return api.post("/verification-codes", body)
 
 

@@ -44,7 +44,7 @@ def test_forty_spellings_are_one_limit_of_codes(api: Api, spellings: list[str]) 
     statuses = Counter(
         api.ask_for_code(
             spelling,
-            "login",
+            "register",
             headers={"X-Device-Id": f"device-{number}"},
             environ_overrides={"REMOTE_ADDR": f"192.0.2.{number}"},
         ).status_code

@@ -3,6 +3,8 @@
 import pytest
 from tests.support.api import PASSWORD, Api, Json, error_code
 
+from strongroom.testing.clock import HOUR, ManualClock
+
 UNKNOWN = "01a1fd35-41a4-7159-832d-f9df39268981"
 
 
@@ -34,14 +36,86 @@ def test_address_and_number_each_need_a_code(api: Api) -> None:
     assert api.post("/users", {**body, "verificationCodes": codes}).status_code == 201
 
 
-def test_a_username_alone_needs_no_code(api: Api) -> None:
+def test_a_username_alone_needs_a_captcha_and_no_code(api: Api) -> None:
     body = registration(api, email=None, username="alice", verificationCodes=[])
+    assert error_code(api.post("/users", body)) == "error.captcha-required"
+    wrong = {**api.captcha(), "answer": "41"}
+    assert error_code(api.post("/users", {**body, "captcha": wrong})) == "error.captcha-invalid"
+    assert api.post("/users", {**body, "captcha": api.captcha()}).status_code == 201
+
+
+def test_one_captcha_makes_one_user(api: Api) -> None:
+    body = registration(api, email=None, username="alice", verificationCodes=[], captcha=api.captcha())
     assert api.post("/users", body).status_code == 201
+    again = api.post("/users", {**body, "username": "bob"})
+    assert error_code(again) == "error.captcha-invalid"
 
 
-@pytest.mark.parametrize("purpose", ["login", "bind", "reset-password"])
+def test_registrations_from_one_address_are_limited(api: Api) -> None:
+    person = api.person(username="taken")
+    body = registration(api, email=None, username="taken", verificationCodes=[])
+    answers = [api.post("/users", {**body, "captcha": api.captcha()}) for _ in range(31)]
+    assert [answer.status_code for answer in answers] == [409] * 30 + [429]
+    assert answers[-1].headers["Retry-After"] == "3600"
+    assert api.get("/users/me", by=person).status_code == 200
+
+
+def test_a_user_tries_ten_usernames_a_day(api: Api, clock: ManualClock) -> None:
+    api.person(username="taken")
+    person, other = api.person(), api.person()
+    tries = [api.put("/users/me/username", {"username": "taken"}, by=person) for _ in range(11)]
+    assert [answer.status_code for answer in tries] == [409] * 10 + [429]
+    assert tries[-1].headers["Retry-After"] == "86400"
+    assert api.put("/users/me/username", {"username": "free"}, by=other).status_code == 200
+    clock.advance(24 * HOUR)
+    person.token = api.log_in(person.email).headers["X-Access-Token"]
+    assert api.put("/users/me/username", {"username": "mine"}, by=person).status_code == 200
+
+
+def test_a_refused_registration_leaves_its_code_valid(api: Api) -> None:
+    api.person(email="other@example.com", username="taken")
+    body = registration(api, username="taken")
+    assert error_code(api.post("/users", body)) == "error.credential-taken"
+    assert api.post("/users", {**body, "username": "free"}).status_code == 201
+
+
+class TestClosedRegistration:
+    """Servers whose administrators create the users."""
+
+    @pytest.fixture(params=["invited", "closed"])
+    def mode(self, request: pytest.FixtureRequest) -> str:
+        mode: str = request.param
+        return mode
+
+    @pytest.fixture
+    def config_changes(self, mode: str) -> dict[str, str]:
+        return {
+            'enabled = ["storage_local"]': 'enabled = ["storage_local", "login_sms"]',
+            'methods = ["password"]': 'methods = ["password", "sms"]',
+            "[passwords]": f'[users]\nregistration = "{mode}"\n[passwords]',
+        }
+
+    def test_nobody_registers_oneself(self, api: Api, mode: str) -> None:
+        wanted = {"invited": "error.invitation-required", "closed": "error.registration-closed"}[mode]
+        for response in (
+            api.post("/users", registration(api, verificationCodes=[])),
+            api.ask_for_code("alice@example.com", "register"),
+        ):
+            assert (response.status_code, error_code(response)) == (403, wanted)
+        number = "13800138000"
+        response = api.log_in(number, None, verificationCode=api.code(number, "login"))
+        assert (response.status_code, error_code(response)) == (403, wanted)
+
+    def test_users_whom_an_administrator_has_created_log_in(self, api: Api) -> None:
+        number = "13800138000"
+        person = api.person(mobile=number)
+        response = api.log_in(number, None, verificationCode=api.code(number, "login"))
+        assert response.json["user"]["id"] == person.id
+
+
+@pytest.mark.parametrize("purpose", ["unbind", "bind"])
 def test_a_code_of_another_purpose_does_not_register(api: Api, purpose: str) -> None:
-    codes = [api.code("alice@example.com", purpose if purpose != "reset-password" else "unbind")]
+    codes = [api.code("alice@example.com", purpose)]
     response = api.post("/users", registration(api, verificationCodes=codes))
     assert error_code(response) == "error.code-invalid"
 
@@ -63,7 +137,7 @@ def test_a_credential_belongs_to_one_user(api: Api) -> None:
     api.person(email="alice@example.com", username="alice")
     response = api.post("/users", registration(api))
     assert (response.status_code, error_code(response)) == (409, "error.credential-taken")
-    body = registration(api, email=None, username="ALICE", verificationCodes=[])
+    body = registration(api, email=None, username="ALICE", verificationCodes=[], captcha=api.captcha())
     assert error_code(api.post("/users", body)) == "error.credential-taken"
 
 

@@ -96,12 +96,12 @@ class Api:
         body = {"recipient": recipient, "purpose": purpose, "captcha": self.captcha()}
         return self.post("/verification-codes", body, **options)
 
-    def code(self, recipient: str, purpose: str) -> Json:
+    def code(self, recipient: str, purpose: str, device: str | None = None) -> Json:
         """Have a code sent, and read it out of the message."""
         # Each from a device and an address of its own, so that only what a test is about is limited.
         self._codes += 1
         options = {
-            "headers": {"X-Device-Id": f"device-{self._codes}"},
+            "headers": {"X-Device-Id": device or f"device-{self._codes}"},
             "environ_overrides": {"REMOTE_ADDR": f"192.0.2.{self._codes}"},
         }
         response = self.ask_for_code(recipient, purpose, **options)

@@ -1,5 +1,6 @@
 """The composition root: the services of the domain behind the routes of their features."""
 
+from dataclasses import fields
 from typing import Any
 
 from flask import Flask
@@ -140,12 +141,8 @@ def _provide_components(app: Flask, container: Container) -> None:
 
 def _request_limits(app: Flask, container: Container) -> RequestLimits:
     base, settings = container.base, container.settings.limits
-    by_name = {
-        "login_per_address": settings.login_per_address,
-        "available_per_address": settings.available_per_address,
-        "captchas_per_address": settings.captchas_per_address,
-        "strength_per_address": settings.strength_per_address,
-    }
+    values = {field.name: getattr(settings, field.name) for field in fields(settings)}
+    by_name = {name: rates for name, rates in values.items() if isinstance(rates, tuple)}
     limits = RequestLimits(app, base.counting_place, by_name, base.keys, base.clock)
     provide(app, RequestLimits, limits)
     return limits

@@ -141,6 +141,16 @@ class FreshProofRequired(StrongroomError):
     message = "Needs a code to a held contact, the current password, or a recent login."
 
 
+class RegistrationClosed(StrongroomError):
+    status, code = 403, "error.registration-closed"
+    message = "Users cannot register themselves on this server."
+
+
+class InvitationRequired(StrongroomError):
+    status, code = 403, "error.invitation-required"
+    message = "Registration needs an invitation by an administrator."
+
+
 class UserSuspended(StrongroomError):
     status, code = 403, "error.user-suspended"
     message = "The user is suspended and cannot log in."

@@ -26,8 +26,10 @@ from strongroom.errors import (
     Forbidden,
     FreshProofRequired,
     InvalidCredentials,
+    InvitationRequired,
     LastContact,
     NotFound,
+    RegistrationClosed,
     StateInvalid,
     TokenRequired,
     TooManyRequests,
@@ -64,9 +66,15 @@ class PluginServer(Server):
     credentials_schema = CredentialsSchema
     credential_schema = BoundCredentialSchema
     done_schema = DoneSchema
-    login_errors = (*_PROOF_ERRORS, CredentialConflict, UserSuspended)
+    login_errors = (
+        *_PROOF_ERRORS,
+        CredentialConflict,
+        UserSuspended,
+        RegistrationClosed,
+        InvitationRequired,
+    )
     bind_errors = (*_PROOF_ERRORS, *_REAUTHENTICATION_ERRORS, Forbidden, CredentialTaken)
-    unbind_errors = (Forbidden, NotFound, LastContact, CodeInvalid)
+    unbind_errors = (Forbidden, NotFound, LastContact, CodeInvalid, TooManyRequests)
     state_errors = (StateInvalid, TooManyRequests)
 
     def __init__(self, settings: Settings, methods: LoginMethods) -> None:

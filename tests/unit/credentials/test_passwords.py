@@ -1,12 +1,15 @@
 """Password hashes and the policy."""
 
 import threading
+from concurrent.futures import Future, ThreadPoolExecutor
 
 import bcrypt
 import pytest
+from tests.support.waiting import wait_until
 
 from strongroom.credentials import policy
 from strongroom.credentials.passwords import PasswordHasher
+from strongroom.errors import Unavailable
 
 COST = 4
 
@@ -102,6 +105,55 @@ def test_hashes_in_flight_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     for thread in threads:
         thread.join(timeout=30)
     assert most == 2
+
+
+class BusyHasher:
+    """A hasher whose every check of a password waits until it is released."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.hasher = PasswordHasher(b"k" * 32, cost=COST, in_flight=1, queue_length=2)
+        self.hasher.verify("first", None)
+        self.released = threading.Event()
+        self.started = threading.Semaphore(0)
+        monkeypatch.setattr("strongroom.credentials.passwords.bcrypt.checkpw", self._check)
+
+    def _check(self, _password: bytes, _stored: bytes) -> bool:
+        self.started.release()
+        return self.released.wait(timeout=30)
+
+    def occupy(self, pool: ThreadPoolExecutor, *, login: bool) -> list["Future[bool]"]:
+        """Fill the slot and both places of a queue."""
+        checks = [pool.submit(self.hasher.verify, "x", "$2b$04$x", login=login) for _ in range(3)]
+        assert self.started.acquire(timeout=30)
+        queue = self.hasher._logins if login else self.hasher._others
+        wait_until(lambda: queue._places._value == 0)
+        return checks
+
+
+@pytest.fixture
+def busy(monkeypatch: pytest.MonkeyPatch) -> BusyHasher:
+    return BusyHasher(monkeypatch)
+
+
+def test_a_full_queue_refuses_at_once(busy: BusyHasher) -> None:
+    with ThreadPoolExecutor(3) as pool:
+        checks = busy.occupy(pool, login=False)
+        with pytest.raises(Unavailable) as refusal:
+            busy.hasher.hash("password")
+        assert refusal.value.retry_after
+        busy.released.set()
+        assert [check.result(timeout=30) for check in checks] == [True] * 3
+    assert busy.hasher.hash("password")
+
+
+def test_new_passwords_do_not_delay_logins(busy: BusyHasher) -> None:
+    with ThreadPoolExecutor(4) as pool:
+        busy.occupy(pool, login=False)
+        login = pool.submit(busy.hasher.verify, "x", "$2b$04$x", login=True)
+        # It has a slot, while the other queue is full.
+        assert busy.started.acquire(timeout=30)
+        busy.released.set()
+        assert login.result(timeout=30)
 
 
 @pytest.mark.parametrize(

@@ -124,7 +124,7 @@ def test_a_login_in_use_outlives_its_spent_tokens(api: Api, clock: ManualClock) 
 
 def test_captchas_and_codes_do_not_heap_up_even_without_it(api: Api, clock: ManualClock) -> None:
     for _ in range(6):
-        api.code("a@example.com", "login")
+        api.code("a@example.com", "register")
         api.post("/captchas", {})
         clock.advance(HOUR)
     assert counts(api)["captchas"] == 1

@@ -64,7 +64,7 @@ _CAPTCHA_PARAMETER: Json = {
 }
 _PROOF_ERRORS = (CodeInvalid, WrongPassword, FreshProofRequired, TooManyRequests)
 _BIND_ERRORS = (Forbidden, CredentialTaken, *_PROOF_ERRORS)
-_UNBIND_ERRORS = (Forbidden, NotFound, LastContact, CodeInvalid)
+_UNBIND_ERRORS = (Forbidden, NotFound, LastContact, CodeInvalid, TooManyRequests)
 
 
 @blueprint.operation(
@@ -166,10 +166,11 @@ def unbind_mobile(user_id: str) -> dict[str, bool]:
     errors=_BIND_ERRORS,
 )
 def set_username(user_id: str, body: Json) -> BoundCredential:
-    """Set the login username.
+    """Set the login username, a few times a day, because each try reveals whether a name is taken.
 
     It takes one proof: a code to a held contact, the current password, or a login of the last 5 minutes.
     """
+    use(RequestLimits).spend("username_changes_per_user", current_identity().user_id)
     return use(BindingService).set_username(
         current_identity(), own_id(user_id), body["username"], _proof(body), origin()
     )
@@ -198,6 +199,7 @@ def change_password(user_id: str, body: Json) -> Json:
     body=PasswordResetSchema,
     returns=DoneSchema,
     errors=(CodeInvalid,),
+    limit="reset_per_address",
 )
 def reset_password(credential: str, body: Json) -> dict[str, bool]:
     """Set a new password by a code that was sent for it; every token of the user dies at once."""

@@ -4,7 +4,7 @@ from typing import Final
 
 from strongroom.credentials.service import CredentialService
 from strongroom.database import Database
-from strongroom.errors import TooManyRequests, WrongPassword
+from strongroom.errors import TooManyRequests, Unavailable, WrongPassword
 from strongroom.limits.service import Counters
 
 ATTEMPTS: Final = 10
@@ -36,15 +36,25 @@ class CurrentPassword:
         Raises:
             WrongPassword: it is not.
             TooManyRequests: it was wrong too often within the last hour.
+            Unavailable: too many hashes are waiting.
         """
         # Counted first, so that parallel attempts are not more than sequential ones.
         with self._database.write() as connection:
             if self._counters.add(connection, _PURPOSE, user_id, lifetime=_HOUR) > ATTEMPTS:
                 connection.rollback()
                 raise TooManyRequests(retry_after=_HOUR // 1000)
-        stored = self._credentials.hash_of(user_id, password)
+        stored = self._hash_of(user_id, password)
         if stored is None:
             raise WrongPassword
         with self._database.write() as connection:
             self._counters.reset(connection, _PURPOSE, user_id)
         return stored
+
+    def _hash_of(self, user_id: str, password: str) -> str | None:
+        try:
+            return self._credentials.hash_of(user_id, password)
+        except Unavailable:
+            # Not evaluated, so not an attempt.
+            with self._database.write() as connection:
+                self._counters.take_back(connection, _PURPOSE, user_id)
+            raise

@@ -7,6 +7,7 @@ from sqlalchemy import Connection
 from strongroom.accounts.current_password import CurrentPassword
 from strongroom.audit.service import AuditEvent, AuditService
 from strongroom.authorizations.service import AuthorizationService
+from strongroom.authorizations.throttle import LoginThrottle
 from strongroom.credentials.notices import Notices
 from strongroom.credentials.service import CredentialService
 from strongroom.credentials.strength import Strength, strength
@@ -14,11 +15,12 @@ from strongroom.database import Database
 from strongroom.errors import (
     CodeInvalid,
     Forbidden,
+    Unavailable,
     ValidationFailed,
     WrongPassword,
 )
 from strongroom.identity import Identity, Origin
-from strongroom.plugin_api.login import VerificationCode
+from strongroom.plugin_api.login import Credential, VerificationCode
 from strongroom.verification.codes import CodeService, Purpose
 
 
@@ -31,6 +33,7 @@ class PasswordService:
         current: checks the old one.
         codes: the proof that a reset needs.
         authorizations: what a new password ends.
+        throttle: what a reset takes the failed logins from.
         notices: tells the user.
         audit: the record of it.
     """
@@ -42,6 +45,7 @@ class PasswordService:
         current: CurrentPassword,
         codes: CodeService,
         authorizations: AuthorizationService,
+        throttle: LoginThrottle,
         notices: Notices,
         audit: AuditService,
     ) -> None:
@@ -50,6 +54,7 @@ class PasswordService:
         self._current = current
         self._codes = codes
         self._authorizations = authorizations
+        self._throttle = throttle
         self._notices = notices
         self._audit = audit
 
@@ -61,14 +66,16 @@ class PasswordService:
             ValidationFailed: the new one does not meet the policy, or is the old one.
             WrongPassword: the old one is not right.
             TooManyRequests: it was wrong too often of late.
+            Unavailable: too many hashes are waiting.
         """
         if identity.user_id != user_id:
             raise Forbidden
         if new == old:
             message = "The new password must differ from the old one."
             raise ValidationFailed.of_field("newPassword", "unchanged", message)
-        password_hash = self._credentials.hash_password(new, "newPassword")
+        self._credentials.require_acceptable(new, "newPassword")
         old_hash = self._current.verify(user_id, old)
+        password_hash = self._credentials.hash_password(new, "newPassword")
 
         def replace(connection: Connection) -> None:
             # It may have been changed since it was looked at, so as to keep the caller out.
@@ -83,25 +90,45 @@ class PasswordService:
 
         The answer is the same whether or not anybody holds it.
 
+        The code is used up before the password is hashed, because the hash is expensive: parallel
+        requests with one code cost one hash. It stays valid if the server is too busy to hash.
+
         Raises:
             ValidationFailed: the new password does not meet the policy.
             CodeInvalid: the code is wrong, or nobody holds the credential.
+            TooManyRequests: too many wrong codes were tried.
+            Unavailable: too many hashes are waiting.
         """
-        password_hash = self._credentials.hash_password(new, "newPassword")
+        self._credentials.require_acceptable(new, "newPassword")
         credential = self._credentials.identify(credential_text)
         if credential is None:
             raise CodeInvalid
-        self._codes.require(code, credential, Purpose.RESET_PASSWORD)
-        with self._database.read() as connection:
-            holders = self._credentials.find_users(connection, [credential])
-        if credential not in holders:
-            raise CodeInvalid
-        user_id = holders[credential]
+        self._codes.require(code, credential, Purpose.RESET_PASSWORD, origin.address)
+        user_id = self._holder_of(credential)
+        try:
+            password_hash = self._credentials.hash_password(new, "newPassword")
+        except Unavailable:
+            self._codes.restore([code])
+            raise
 
         def replace(connection: Connection) -> None:
             self._credentials.set_password(connection, user_id, password_hash)
 
         self._set(user_id, replace, "password.reset", None, origin)
+        self._forgive(user_id)
+
+    def _forgive(self, user_id: str) -> None:
+        """Let the user log in without a captcha, whatever failed before the reset."""
+        with self._database.read() as connection:
+            held = self._credentials.of_user(connection, user_id)
+        self._throttle.forgive(self._credentials.canonical_name(item.value) for item in held)
+
+    def _holder_of(self, credential: Credential) -> str:
+        with self._database.read() as connection:
+            holders = self._credentials.find_users(connection, [credential])
+        if credential not in holders:
+            raise CodeInvalid
+        return holders[credential]
 
     def _set(
         self,

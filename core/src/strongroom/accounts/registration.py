@@ -1,6 +1,7 @@
 """Makes users together with what they log in by."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from sqlalchemy import Connection
@@ -9,11 +10,20 @@ from strongroom.audit.service import AuditEvent, AuditService
 from strongroom.credentials.models import EMAIL, MOBILE, USERNAME
 from strongroom.credentials.service import CredentialService
 from strongroom.database import Database
-from strongroom.errors import CodeInvalid, Detail, ValidationFailed
+from strongroom.errors import (
+    CaptchaRequired,
+    CodeInvalid,
+    CredentialTaken,
+    Detail,
+    StrongroomError,
+    ValidationFailed,
+)
 from strongroom.identity import Origin
 from strongroom.plugin_api.login import Credential, VerificationCode
 from strongroom.users.models import User, UserType
+from strongroom.users.registration import require_open
 from strongroom.users.service import UserService
+from strongroom.verification.captchas import CaptchaAnswer, CaptchaService
 from strongroom.verification.codes import CodeService, Purpose
 
 
@@ -47,7 +57,9 @@ class RegistrationService:
         users: makes the user.
         credentials: binds what the user logs in by.
         codes: proof that addresses and numbers are the user's.
+        captchas: what a registration without such a proof must solve.
         audit: the record of it.
+        mode: who may register, as in ``[users] registration``.
     """
 
     def __init__(
@@ -56,28 +68,52 @@ class RegistrationService:
         users: UserService,
         credentials: CredentialService,
         codes: CodeService,
+        captchas: CaptchaService,
         audit: AuditService,
+        mode: str,
     ) -> None:
         self._database = database
         self._users = users
         self._credentials = credentials
         self._codes = codes
+        self._captchas = captchas
         self._audit = audit
+        self._mode = mode
 
     def register(
-        self, registration: Registration, codes: Sequence[VerificationCode], origin: Origin
+        self,
+        registration: Registration,
+        codes: Sequence[VerificationCode],
+        captcha: CaptchaAnswer | None,
+        origin: Origin,
     ) -> User:
         """Make a user whose e-mail address and mobile number each have a code to prove them.
 
+        A registration without either needs a captcha. Everything cheap is checked before the password
+        is hashed; codes stay valid if the registration fails after they were accepted.
+
         Raises:
+            RegistrationClosed: users cannot register themselves here.
+            InvitationRequired: likewise, but for users who are invited.
             ValidationFailed: a name is malformed, none is given, or the password is weak.
+            CaptchaRequired: no code proves anything, and no captcha came either.
+            CaptchaInvalid: its answer is wrong.
             CodeInvalid: an address or number has no code, or a wrong one.
-            CredentialTaken: somebody has one of the names already.
+            TooManyRequests: too many wrong codes were tried.
+            CredentialTaken: another user has one of the names already.
+            Unavailable: too many hashes are waiting.
         """
-        prepared = self.prepare(registration)
-        self._require_codes(prepared.credentials, codes)
-        with self._database.write() as connection:
-            return self.add(connection, prepared, origin)
+        require_open(self._mode)
+        credentials = self._credentials_of(registration)
+        self._credentials.require_acceptable(registration.password)
+        proven = [credential for credential in credentials if credential.kind != USERNAME]
+        if not proven:
+            self._require_captcha(captcha)
+        with self._spent(proven, codes, origin):
+            self._require_free(credentials)
+            prepared = self.prepare(registration)
+            with self._database.write() as connection:
+                return self.add(connection, prepared, origin)
 
     def create(self, registration: Registration, origin: Origin) -> User:
         """Make a user whose names are taken as proven.
@@ -91,7 +127,7 @@ class RegistrationService:
             return self.add(connection, prepared, origin)
 
     def prepare(self, registration: Registration) -> Prepared:
-        """Judge a registration, outside of a transaction, for hashing the password takes long.
+        """Check a registration and hash its password; slow, so call it outside of a transaction.
 
         Raises:
             ValidationFailed: a name is malformed, none is given, or the password is weak.
@@ -121,17 +157,39 @@ class RegistrationService:
         self._audit.record(connection, event)
         return user
 
-    def _require_codes(
-        self, credentials: Sequence[Credential], codes: Sequence[VerificationCode]
-    ) -> None:
+    def _require_captcha(self, captcha: CaptchaAnswer | None) -> None:
+        if captcha is None:
+            raise CaptchaRequired
+        self._captchas.spend(captcha)
+
+    @contextmanager
+    def _spent(
+        self, proven: Sequence[Credential], codes: Sequence[VerificationCode], origin: Origin
+    ) -> Iterator[None]:
+        """Use up a code for each credential; make them valid again if the block fails."""
         recipients = self._codes.recipients(codes)
         by_recipient = {recipients[code.id]: code for code in codes if code.id in recipients}
-        proven = [credential for credential in credentials if credential.kind != USERNAME]
         # All codes must be there before the first is used up.
         if any(credential not in by_recipient for credential in proven):
             raise CodeInvalid
-        for credential in proven:
-            self._codes.require(by_recipient[credential], credential, Purpose.REGISTER)
+        spent: list[VerificationCode] = []
+        try:
+            for credential in proven:
+                code = by_recipient[credential]
+                self._codes.require(code, credential, Purpose.REGISTER, origin.address)
+                spent.append(code)
+            yield
+        except StrongroomError:
+            self._codes.restore(spent)
+            raise
+
+    def _require_free(self, credentials: Sequence[Credential]) -> None:
+        """Pass if no user has any of the credentials; the unique constraint decides races."""
+        with self._database.read() as connection:
+            taken = self._credentials.find_users(connection, credentials)
+        for credential in credentials:
+            if credential in taken:
+                raise CredentialTaken.of_field(credential.kind, "taken", CredentialTaken.message)
 
     def _credentials_of(self, registration: Registration) -> list[Credential]:
         given = {EMAIL: registration.email, MOBILE: registration.mobile, USERNAME: registration.username}

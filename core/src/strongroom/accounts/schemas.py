@@ -3,7 +3,7 @@
 from marshmallow import Schema, fields, validate
 
 from strongroom.users.models import UserStatus, UserType
-from strongroom.verification.schemas import VerificationCodeSchema
+from strongroom.verification.schemas import CaptchaAnswerSchema, VerificationCodeSchema
 from strongroom.web.schema import Moment, text
 
 MAX_TEXT = 1024
@@ -11,7 +11,7 @@ MAX_NAME = 255
 
 
 class NewUserSchema(Schema):
-    """Who wants to become a user; each e-mail address and mobile number needs a code."""
+    """A registration: each e-mail address and mobile number needs a code; without either, a captcha."""
 
     name = text(MAX_NAME, required=True)
     email = text(MAX_TEXT, load_default=None)
@@ -21,6 +21,7 @@ class NewUserSchema(Schema):
     verificationCodes = fields.List(
         fields.Nested(VerificationCodeSchema), load_default=list, validate=validate.Length(max=4)
     )
+    captcha = fields.Nested(CaptchaAnswerSchema, load_default=None)
 
 
 class UserSchema(Schema):

@@ -8,15 +8,20 @@ from strongroom.accounts.registration import Registration, RegistrationService
 from strongroom.accounts.schemas import NewUserSchema, UserChangeSchema, UserSchema
 from strongroom.accounts.service import AccountService
 from strongroom.errors import (
+    CaptchaInvalid,
+    CaptchaRequired,
     CodeInvalid,
     CredentialTaken,
     Forbidden,
+    InvitationRequired,
     NotFound,
     PreconditionFailed,
+    RegistrationClosed,
     RevisionConflict,
 )
 from strongroom.plugin_api.login import VerificationCode
 from strongroom.users.models import User
+from strongroom.verification.captchas import CaptchaAnswer
 from strongroom.web.blueprint import Blueprint
 from strongroom.web.components import use
 from strongroom.web.envelope import PagingQuery, collection_of, envelope, paging
@@ -36,12 +41,27 @@ Tagged = tuple[User, int, dict[str, str]]
     body=NewUserSchema,
     returns=UserSchema,
     status=201,
-    errors=(CodeInvalid, CredentialTaken),
+    errors=(
+        CodeInvalid,
+        CaptchaRequired,
+        CaptchaInvalid,
+        RegistrationClosed,
+        InvitationRequired,
+        CredentialTaken,
+    ),
+    limit="register_per_address",
 )
 def create_user(body: Json) -> Tagged:
-    """Register, with a verification code for each e-mail address and mobile number."""
+    """Register, with a verification code for each e-mail address and mobile number.
+
+    With neither of them, by a username alone, registration needs a captcha.
+    """
     codes = [VerificationCode(**code) for code in body.pop("verificationCodes")]
-    return _tagged(use(RegistrationService).register(Registration(**body), codes, origin()), 201)
+    captcha = body.pop("captcha")
+    user = use(RegistrationService).register(
+        Registration(**body), codes, CaptchaAnswer(**captcha) if captcha else None, origin()
+    )
+    return _tagged(user, 201)
 
 
 @blueprint.operation(

@@ -38,7 +38,7 @@ from strongroom.limits.storage import prune_events
 from strongroom.messages.service import MessageService
 from strongroom.setup.service import Setup
 from strongroom.verification.captchas import CaptchaService
-from strongroom.verification.codes import CodeService
+from strongroom.verification.codes import CodeService, GuessLimits
 from strongroom.verification.sending import CodeSending
 
 _DAY: Final = 24 * 60 * 60 * 1000
@@ -72,12 +72,13 @@ def assemble_identity(base: Foundation) -> IdentityServices:
     """Put the services together, from those that need nothing to those that need many."""
     database, users, audit, settings = base.database, base.users, base.audit, base.settings
     credentials = _credentials(base)
-    linking = CredentialLinking(users, credentials)
+    linking = CredentialLinking(users, credentials, settings.users.registration)
     captchas = _captchas(base)
-    codes = CodeService(database, base.clock, base.keys, base.counters)
+    codes = _codes(base)
     messages = _messages(base)
     notices = Notices(credentials, messages)
     mint, authorizations = _authorizations(base)
+    throttle = _throttle(base)
     methods = _login_methods(base, CoreProofs(credentials, codes))
     states = BrowserStates(
         database, base.clock, base.keys, base.rates, settings.limits.login_per_address, audit
@@ -87,7 +88,9 @@ def assemble_identity(base: Foundation) -> IdentityServices:
     reauthentication = Reauthentication(
         database, base.clock, credentials, codes, notices, current, authorizations
     )
-    registration = RegistrationService(database, users, credentials, codes, audit)
+    registration = RegistrationService(
+        database, users, credentials, codes, captchas, audit, settings.users.registration
+    )
     setup = Setup(database, base.clock, base.keys, users, registration, audit)
     return IdentityServices(
         setup=setup,
@@ -96,14 +99,16 @@ def assemble_identity(base: Foundation) -> IdentityServices:
         bindings=BindingService(database, users, credentials, codes, reauthentication, notices, audit),
         proven_bindings=ProvenBindings(database, credentials, linking, codes, notices, audit),
         reauthentication=reauthentication,
-        passwords=PasswordService(database, credentials, current, codes, authorizations, notices, audit),
+        passwords=PasswordService(
+            database, credentials, current, codes, authorizations, throttle, notices, audit
+        ),
         messages=messages,
         captchas=captchas,
         code_sending=CodeSending(
             database, captchas, base.rates, settings.limits, codes, credentials, messages
         ),
         login_methods=methods,
-        logins=_logins(base, credentials, linking, captchas, notices, methods, mint),
+        logins=_logins(base, credentials, linking, captchas, throttle, notices, methods, mint),
         states=states,
         authorizations=authorizations,
         audit_listing=AuditListing(database, users),
@@ -131,6 +136,7 @@ def _credentials(base: Foundation) -> CredentialService:
         base.keys.derive("passwords"),
         cost=passwords.bcrypt_cost,
         in_flight=passwords.hashes_in_flight,
+        queue_length=passwords.hash_queue,
         watch=base.metrics.hashing if base.metrics else nullcontext,
     )
     return CredentialService(base.database, base.clock, hasher, base.settings.login.default_region)
@@ -140,6 +146,12 @@ def _captchas(base: Foundation) -> CaptchaService:
     provider = base.construct(base.selection.captcha, ("captcha",))
     lifetime = base.settings.captcha.lifetime_seconds * 1000
     return CaptchaService(base.database, base.clock, base.keys, provider, lifetime)
+
+
+def _codes(base: Foundation) -> CodeService:
+    limits = base.settings.limits
+    guesses = GuessLimits(limits.wrong_codes_per_recipient_daily, limits.unknown_codes_per_address)
+    return CodeService(base.database, base.clock, base.keys, base.counters, base.rates, guesses)
 
 
 def _messages(base: Foundation) -> MessageService:
@@ -194,22 +206,26 @@ def _login_methods(base: Foundation, proofs: CoreProofs) -> LoginMethods:
     return LoginMethods(methods, base.selection.plugins.errors)
 
 
-def _logins(
-    base: Foundation,
-    credentials: CredentialService,
-    linking: CredentialLinking,
-    captchas: CaptchaService,
-    notices: Notices,
-    methods: LoginMethods,
-    mint: TokenMint,
-) -> LoginService:
+def _throttle(base: Foundation) -> LoginThrottle:
     limits = base.settings.limits
-    throttle = LoginThrottle(
+    return LoginThrottle(
         base.database,
         base.counters,
         free_failures=limits.login_failures_before_captcha,
         free_failures_per_address=limits.login_failures_per_address_before_captcha,
         lifetime=limits.login_failures_seconds * 1000,
     )
+
+
+def _logins(
+    base: Foundation,
+    credentials: CredentialService,
+    linking: CredentialLinking,
+    captchas: CaptchaService,
+    throttle: LoginThrottle,
+    notices: Notices,
+    methods: LoginMethods,
+    mint: TokenMint,
+) -> LoginService:
     services = LoginServices(credentials, linking, captchas, throttle, notices, base.audit)
     return LoginService(base.database, base.clock, mint, methods, services)

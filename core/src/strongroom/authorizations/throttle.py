@@ -85,10 +85,11 @@ class LoginThrottle:
         self._counters.take_back(connection, _BY_ADDRESS, ticket.network)
         self._counters.reset(connection, _BY_NAME, ticket.name)
 
-    def forgive(self, connection: Connection, names: Iterable[str]) -> None:
-        """Forget the failures of names whose user has set a new password."""
-        for name in sorted(names):
-            self._counters.reset(connection, _BY_NAME, name)
+    def forgive(self, names: Iterable[str]) -> None:
+        """Forget the failures of the names of one user."""
+        with self._database.write(durable=False) as connection:
+            for name in sorted(names):
+                self._counters.reset(connection, _BY_NAME, name)
 
     def _count(self, connection: Connection, ticket: Ticket) -> bool:
         """Count an attempt and return whether it needs no captcha."""

@@ -8,6 +8,18 @@ from strongroom.plugin_api import option
 
 
 @dataclass(frozen=True, slots=True)
+class UsersSettings:
+    """Who may become a user."""
+
+    registration: str = option(
+        "open",
+        choices=("open", "invited", "closed"),
+        help="Whether people register themselves, by POST /users or by their first login; otherwise "
+        "administrators create users.",
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class LoginSettings:
     """How clients prove who they are; options of a method stand in ``[login.METHOD]``."""
 
@@ -66,7 +78,18 @@ class PasswordsSettings:
         "login tells of accounts that have not been used since.",
     )
     hashes_in_flight: int = option(
-        0, minimum=0, maximum=64, help="Hashes a process computes at once; 0: one for each two cores."
+        0,
+        minimum=0,
+        maximum=64,
+        help="Hashes a process computes at once for logins, and as many for new passwords; 0: one for "
+        "each two cores.",
+    )
+    hash_queue: int = option(
+        16,
+        minimum=0,
+        maximum=1000,
+        help="Requests a process lets wait for a hash, for logins and for new passwords each; further "
+        "ones get 503 at once.",
     )
 
 
@@ -140,6 +163,28 @@ class LimitsSettings:
     )
     strength_per_address: tuple[Rate, ...] = option(
         rates("1200/hour"), help="Passwords judged for one address, as they are typed."
+    )
+    register_per_address: tuple[Rate, ...] = option(
+        rates("30/hour"), help="Registrations tried from one address."
+    )
+    reset_per_address: tuple[Rate, ...] = option(
+        rates("60/hour"), help="Password resets tried from one address."
+    )
+    setup_per_address: tuple[Rate, ...] = option(
+        rates("600/hour"), help="Attempts from one address to become the first administrator."
+    )
+    unknown_codes_per_address: tuple[Rate, ...] = option(
+        rates("60/hour"),
+        help="Verification codes tried from one address under ids that were never issued.",
+    )
+    wrong_codes_per_recipient_daily: int = option(
+        20,
+        minimum=1,
+        maximum=100_000,
+        help="Wrong verification codes per recipient and day, over all codes sent to it.",
+    )
+    username_changes_per_user: tuple[Rate, ...] = option(
+        rates("10/day"), help="Usernames that one user tries to take."
     )
 
 

@@ -16,6 +16,7 @@ from strongroom.config.identity import (
     MessagesSettings,
     PasswordsSettings,
     TokensSettings,
+    UsersSettings,
 )
 from strongroom.config.keeping import FilesSettings, StorageSettings, TenantsSettings
 from strongroom.config.process import (
@@ -47,6 +48,7 @@ class Settings:
     business_files: BusinessFilesSettings = option(
         default_factory=BusinessFilesSettings, help="Business files."
     )
+    users: UsersSettings = option(default_factory=UsersSettings, help="Users.")
     login: LoginSettings = option(default_factory=LoginSettings, help="Login.")
     captcha: CaptchaSettings = option(default_factory=CaptchaSettings, help="Captchas.")
     messages: MessagesSettings = option(default_factory=MessagesSettings, help="Messages.")

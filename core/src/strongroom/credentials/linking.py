@@ -11,6 +11,7 @@ from strongroom.credentials.models import EMAIL, MOBILE
 from strongroom.credentials.service import CredentialService
 from strongroom.errors import CredentialConflict, CredentialTaken, InvalidCredentials, Unavailable
 from strongroom.plugin_api.login import Credential, VerifiedCredential
+from strongroom.users.registration import require_open
 from strongroom.users.service import UserService
 
 ResultT = TypeVar("ResultT")
@@ -44,15 +45,19 @@ class CredentialLinking:
     credentials; then everything is looked at anew.
     """
 
-    def __init__(self, users: UserService, credentials: CredentialService) -> None:
+    def __init__(self, users: UserService, credentials: CredentialService, mode: str) -> None:
+        """``mode`` is who may register, as in ``[users] registration``."""
         self._users = users
         self._credentials = credentials
+        self._mode = mode
 
     def user_of(self, connection: Connection, verified: VerifiedCredential) -> Linked:
         """Return the user who holds any of what was proven, and give the user the rest of it.
 
         Raises:
             InvalidCredentials: nobody does, and nobody is registered by this.
+            RegistrationClosed: likewise, because users cannot register themselves here.
+            InvitationRequired: likewise, but for users who are invited.
             CredentialConflict: two users do.
         """
         return _until_settled(lambda: self._user_of(connection, verified))
@@ -102,6 +107,7 @@ class CredentialLinking:
             return Linked(user_id, given, all(name.kind in CONTACTS for name in holders))
         if not verified.may_register:
             raise InvalidCredentials
+        require_open(self._mode)
         with connection.begin_nested():
             user_id = self._users.create(connection, _user_name(verified)).id
             self._give(connection, user_id, missing)

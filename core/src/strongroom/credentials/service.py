@@ -2,6 +2,7 @@
 
 import unicodedata
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Final, cast
 
 from sqlalchemy import Connection, bindparam, delete, insert, select, tuple_, update
@@ -15,7 +16,7 @@ from strongroom.credentials.passwords import MAX_LENGTH, PasswordHasher
 from strongroom.database import Database
 from strongroom.database.statements import Statement
 from strongroom.database.upsert import insert as upsert
-from strongroom.errors import CredentialTaken, ValidationFailed
+from strongroom.errors import CredentialTaken, Unavailable, ValidationFailed
 from strongroom.ids import new_id
 from strongroom.plugin_api.login import Credential
 
@@ -157,25 +158,42 @@ class CredentialService:
         changed_at = _CHANGED_AT.scalar(connection, {"user_id": user_id})
         return changed_at is not None and changed_at > moment
 
-    def hash_password(self, password: str, field: str = "password") -> str:
-        """Return the hash of a new password; call it outside of a transaction, for it takes long.
+    def require_acceptable(self, password: str, field: str = "password") -> None:
+        """Pass if a new password meets the policy. Cheap: call it before anything is used up.
 
         Raises:
-            ValidationFailed: the password does not meet the policy.
+            ValidationFailed: it does not.
         """
         if complaints := policy.complaints(password, field):
             raise ValidationFailed(details=complaints)
+
+    def hash_password(self, password: str, field: str = "password") -> str:
+        """Return the hash of a new password.
+
+        Slow: call it outside of a transaction, after every check that is cheap.
+
+        Raises:
+            ValidationFailed: the password does not meet the policy.
+            Unavailable: too many hashes are waiting.
+        """
+        self.require_acceptable(password, field)
         return self._hasher.hash(password)
 
     def check_password(self, username: str, password: str) -> Credential | None:
-        """Return the credential if the password is its user's. The time taken tells nothing."""
+        """Return the credential if the password is its user's. The time taken reveals nothing.
+
+        Raises:
+            Unavailable: too many logins are waiting.
+        """
         credential = self.identify(username)
         found = self._password_of(credential) if credential else None
         user_id, stored = found or (None, None)
-        if len(password) > MAX_LENGTH or not self._hasher.verify(password, stored):
+        if len(password) > MAX_LENGTH or not self._hasher.verify(password, stored, login=True):
             return None
         if user_id and stored and self._hasher.is_outdated(stored):
-            self._rehash(user_id, stored, password)
+            # A login does not fail because new hashes have to wait: the next one rehashes.
+            with suppress(Unavailable):
+                self._rehash(user_id, stored, password)
         return credential
 
     def has_password(self, connection: Connection, user_id: str) -> bool:
@@ -183,7 +201,11 @@ class CredentialService:
         return _CHANGED_AT.scalar(connection, {"user_id": user_id}) is not None
 
     def hash_of(self, user_id: str, password: str) -> str | None:
-        """Return the hash that is kept of the user's password, if that is the one given."""
+        """Return the hash that is kept of the user's password, if that is the one given.
+
+        Raises:
+            Unavailable: too many hashes are waiting.
+        """
         query = select(passwords.c.hash).where(passwords.c.user_id == user_id)
         with self._database.read() as connection:
             stored: str | None = connection.execute(query).scalar()

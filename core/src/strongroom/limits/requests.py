@@ -64,22 +64,31 @@ class RequestLimits:
             if name is not None:
                 views[endpoint] = self._limiter.shared_limit(self._limits[name], scope=name)(view)
 
-    def spend(self, name: str) -> None:
+    def spend(self, name: str, user_id: str | None = None) -> None:
         """Count the request by a list; for routes that are not known to name one.
+
+        Args:
+            name: the list of ``[limits]``.
+            user_id: the user to count for; ``None`` counts for the client's address.
 
         Raises:
             TooManyRequests: there is no room.
         """
-        if not self.has_room(name):
-            raise self._refusal(name)
+        subject = self._subject() if user_id is None else self._keys.hash("rates", user_id)
+        if not self._hit(name, subject):
+            raise self._refusal(name, subject)
 
     def has_room(self, name: str) -> bool:
         """Count the request by a list, if there is room, and return whether there was.
 
-        For what a view does otherwise past a limit; a limit that only refuses is the route's.
+        For views that continue past a limit, such as with a captcha; a limit that only refuses is
+        declared with the route.
         """
+        return self._hit(name, self._subject())
+
+    def _hit(self, name: str, subject: str) -> bool:
         hit = self._limiter.limiter.hit
-        return all(hit(item, self._subject(), name) for item in sorted(self._items(name)))
+        return all(hit(item, subject, name) for item in sorted(self._items(name)))
 
     def _subject(self) -> str:
         return self._keys.hash("rates", network_of(client().address))
@@ -88,10 +97,10 @@ class RequestLimits:
         return parse_many(self._limits[name]) if self._limits[name] else []
 
     def _refuse(self, error: RateLimitExceeded) -> Response:
-        return answer(self._refusal(str(error.limit.scope)))
+        return answer(self._refusal(str(error.limit.scope), self._subject()))
 
-    def _refusal(self, name: str) -> TooManyRequests:
-        limiter, identifiers = self._limiter.limiter, (self._subject(), name)
+    def _refusal(self, name: str, subject: str) -> TooManyRequests:
+        limiter, identifiers = self._limiter.limiter, (subject, name)
         full = [item for item in self._items(name) if not limiter.test(item, *identifiers)]
         # Before the last of them has room, coming back is in vain.
         waits = [wait(limiter, self._clock, item, *identifiers) for item in full]

@@ -35,7 +35,7 @@ def show_setup_page() -> Response:
     returns=UserSchema,
     status=201,
     errors=(SetupLinkInvalid, CredentialTaken),
-    limit="login_per_address",
+    limit="setup_per_address",
 )
 def create_first_administrator(body: dict[str, Any]) -> User:
     """Become the first administrator, by the link that the operator was shown.

@@ -1,19 +1,23 @@
-"""Verification codes: hashed, bound to a recipient and a purpose, good for one use."""
+"""Verification codes: hashed, bound to a recipient and a purpose, valid for one use."""
 
+import math
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
-from sqlalchemy import ColumnElement, Connection, insert, select, update
+from sqlalchemy import ColumnElement, Connection, and_, insert, select, update
 
+from strongroom.addresses import network_of
 from strongroom.clock import Clock
+from strongroom.config.rates import Rate
 from strongroom.database import Database
 from strongroom.database.pruning import prune, prune_some
-from strongroom.errors import CodeInvalid
+from strongroom.errors import CodeInvalid, TooManyRequests
 from strongroom.ids import new_id
-from strongroom.limits.service import Counters
+from strongroom.limits.rates import Allowance, RateLimits
+from strongroom.limits.service import Count, Counters
 from strongroom.plugin_api.login import Credential, VerificationCode
 from strongroom.secret_keys import SecretKeys
 from strongroom.verification.models import verification_codes
@@ -22,10 +26,13 @@ LIFETIME: Final = 300_000
 """Milliseconds for which a code is good."""
 
 ATTEMPTS: Final = 5
-"""Wrong guesses for one recipient and purpose; sending another code refills nothing."""
+"""Wrong guesses at a code. A re-send to the same device shares them, so it refills nothing."""
 
 _DIGITS: Final = 6
-_ATTEMPTS_PURPOSE: Final = "code-attempts"
+_DAY: Final = 86_400_000
+_BY_CODE: Final = "code-attempts"
+_BY_RECIPIENT: Final = "code-recipient-attempts"
+_BY_ADDRESS: Final = "code-unknown"
 _FORGOTTEN_AT_ONCE: Final = 2
 
 
@@ -48,24 +55,62 @@ class NewCode:
     expires_at: int
 
 
+@dataclass(frozen=True, slots=True)
+class GuessLimits:
+    """How many wrong codes are evaluated, besides :data:`ATTEMPTS` for each code.
+
+    Args:
+        per_recipient: wrong codes per recipient in a fixed window of a day, over all of its codes.
+        unknown_per_address: codes from one address under ids that were never issued.
+    """
+
+    per_recipient: int
+    unknown_per_address: Sequence[Rate]
+
+
 class CodeService:
     """Makes and spends codes.
+
+    A wrong code counts against the code whose id it names. Ids are secrets of the device that
+    requested the code, so nobody else can use up its attempts: an id that was never issued counts
+    against the address of the client alone.
 
     Args:
         database: where codes are kept.
         clock: the time.
         keys: what hashes them.
-        counters: what counts wrong guesses.
+        counters: counts wrong guesses.
+        rates: counts ids that were never issued.
+        limits: how many of both.
     """
 
-    def __init__(self, database: Database, clock: Clock, keys: SecretKeys, counters: Counters) -> None:
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        keys: SecretKeys,
+        counters: Counters,
+        rates: RateLimits,
+        limits: GuessLimits,
+    ) -> None:
         self._database = database
         self._clock = clock
         self._keys = keys
         self._counters = counters
+        self._rates = rates
+        self._limits = limits
 
-    def create(self, connection: Connection, recipient: Credential, purpose: Purpose) -> NewCode:
-        """Make a code; only whoever reads the recipient's messages gets to know it."""
+    def create(
+        self, connection: Connection, recipient: Credential, purpose: Purpose, device: str
+    ) -> NewCode:
+        """Make a code; only a reader of the recipient's messages learns it.
+
+        Args:
+            connection: a writing transaction.
+            recipient: the address or number that it is sent to.
+            purpose: what it is good for.
+            device: what requested it; kept as a keyed hash.
+        """
         now = self._clock.now()
         code = f"{secrets.randbelow(10**_DIGITS):0{_DIGITS}}"
         new = NewCode(new_id(), code, now + LIFETIME)
@@ -75,11 +120,12 @@ class CodeService:
             "recipient": recipient.value,
             "purpose": purpose.value,
             "code_hash": self._hash(new.id, code),
+            "device_hash": self._keys.hash("code-device", device),
             "created_at": now,
             "expires_at": new.expires_at,
         }
         connection.execute(insert(verification_codes).values(row))
-        # More than come anew, so that they do not heap up.
+        # Deletes more rows than were added, so that they cannot accumulate.
         prune_some(connection, verification_codes.c.id, self._expired(), _FORGOTTEN_AT_ONCE)
         return new
 
@@ -97,14 +143,29 @@ class CodeService:
             rows = connection.execute(query).all()
         return {row.id: Credential(row.recipient_kind, row.recipient) for row in rows}
 
-    def require(self, code: VerificationCode | None, recipient: Credential, purpose: Purpose) -> None:
-        """Use up a code.
+    def require(
+        self,
+        code: VerificationCode | None,
+        recipient: Credential,
+        purpose: Purpose,
+        address: str | None = None,
+    ) -> None:
+        """Use up a code. For the address see :meth:`spend`.
 
         Raises:
             CodeInvalid: there is none, or it is wrong.
+            TooManyRequests: too many wrong codes were tried.
         """
-        if code is None or not self.spend(code, recipient, purpose):
+        if code is None or not self.spend(code, recipient, purpose, address):
             raise CodeInvalid
+
+    def restore(self, codes: Sequence[VerificationCode]) -> None:
+        """Make codes valid again that were used up for something that then did not happen."""
+        with self._database.write() as connection:
+            for code in codes:
+                connection.execute(
+                    update(verification_codes).where(self._matches(code)).values(consumed_at=None)
+                )
 
     def void(self, connection: Connection, recipient: Credential) -> None:
         """Make every open code that was sent to a recipient worthless."""
@@ -119,51 +180,96 @@ class CodeService:
             .values(consumed_at=self._clock.now())
         )
 
-    def spend(self, code: VerificationCode, recipient: Credential, purpose: Purpose) -> bool:
+    def spend(
+        self,
+        code: VerificationCode,
+        recipient: Credential,
+        purpose: Purpose,
+        address: str | None = None,
+    ) -> bool:
         """Use up a code; return whether it was right.
 
-        A guess is counted before it is looked at, so that guesses at once are not more than guesses
-        one after the other.
+        A guess is counted before it is evaluated, so parallel guesses are not evaluated more often
+        than sequential ones.
+
+        Args:
+            code: the code with its id.
+            recipient: to whom it must have been sent.
+            purpose: what it must have been sent for.
+            address: of the client, which pays for ids that were never issued.
+
+        Raises:
+            TooManyRequests: too many wrong codes were tried.
         """
-        subject = f"{recipient.kind}:{recipient.value}:{purpose}"
         with self._database.write() as connection:
-            guesses = self._counters.add(connection, _ATTEMPTS_PURPOSE, subject, lifetime=LIFETIME)
-            if guesses > ATTEMPTS:
-                connection.rollback()
-                return False
-            is_spent = self._consume(connection, code, recipient, purpose)
-            if is_spent:
-                self._counters.reset(connection, _ATTEMPTS_PURPOSE, subject)
-            elif self._is_known(connection, code):
-                # Whoever sends a right code twice is not guessing.
-                self._counters.take_back(connection, _ATTEMPTS_PURPOSE, subject)
+            found = self._open_code(connection, code.id, recipient, purpose)
+            if found is not None:
+                return self._evaluate(connection, code, recipient, f"{purpose}:{found}")
+            # A client that repeats a right code is not guessing.
+            is_repeated = self._is_right(connection, code)
+        if not is_repeated and address is not None:
+            subject = network_of(address)
+            self._rates.spend(Allowance(_BY_ADDRESS, subject, self._limits.unknown_per_address))
+        return False
+
+    def _open_code(
+        self, connection: Connection, code_id: str, recipient: Credential, purpose: Purpose
+    ) -> str | None:
+        """Return what counts the attempts at an open code, or ``None`` if there is no such code."""
+        columns = verification_codes.c
+        query = select(columns.device_hash).where(
+            columns.id == code_id,
+            columns.recipient_kind == recipient.kind,
+            columns.recipient == recipient.value,
+            columns.purpose == purpose.value,
+            columns.consumed_at.is_(None),
+            columns.expires_at > self._clock.now(),
+        )
+        row = connection.execute(query).first()
+        return None if row is None else row.device_hash or code_id
+
+    def _evaluate(
+        self, connection: Connection, code: VerificationCode, recipient: Credential, attempts: str
+    ) -> bool:
+        name = f"{recipient.kind}:{recipient.value}"
+        subject = f"{name}:{attempts}"
+        by_code = self._counters.add_within(connection, _BY_CODE, subject, window=LIFETIME)
+        by_recipient = self._counters.add_within(connection, _BY_RECIPIENT, name, window=_DAY)
+        self._refuse_spent(connection, by_code, ATTEMPTS)
+        self._refuse_spent(connection, by_recipient, self._limits.per_recipient)
+        is_spent = self._consume(connection, code)
+        if is_spent:
+            self._counters.reset(connection, _BY_CODE, subject)
+        elif self._is_right(connection, code):
+            # A parallel request has used it up.
+            self._counters.take_back(connection, _BY_CODE, subject)
+        else:
+            return False
+        self._counters.take_back(connection, _BY_RECIPIENT, name)
         return is_spent
 
-    def _consume(
-        self, connection: Connection, code: VerificationCode, recipient: Credential, purpose: Purpose
-    ) -> bool:
+    def _refuse_spent(self, connection: Connection, count: Count, limit: int) -> None:
+        if count.events > limit:
+            connection.rollback()
+            wait = count.expires_at - self._clock.now()
+            raise TooManyRequests(retry_after=max(1, math.ceil(wait / 1000)))
+
+    def _consume(self, connection: Connection, code: VerificationCode) -> bool:
         now, columns = self._clock.now(), verification_codes.c
         consumed = connection.execute(
             update(verification_codes)
-            .where(
-                columns.id == code.id,
-                columns.code_hash == self._hash(code.id, code.code),
-                columns.recipient_kind == recipient.kind,
-                columns.recipient == recipient.value,
-                columns.purpose == purpose.value,
-                columns.consumed_at.is_(None),
-                columns.expires_at > now,
-            )
+            .where(self._matches(code), columns.consumed_at.is_(None), columns.expires_at > now)
             .values(consumed_at=now)
         )
         return consumed.rowcount == 1
 
-    def _is_known(self, connection: Connection, code: VerificationCode) -> bool:
-        columns = verification_codes.c
-        query = select(columns.id).where(
-            columns.id == code.id, columns.code_hash == self._hash(code.id, code.code)
-        )
+    def _is_right(self, connection: Connection, code: VerificationCode) -> bool:
+        query = select(verification_codes.c.id).where(self._matches(code))
         return connection.execute(query).first() is not None
+
+    def _matches(self, code: VerificationCode) -> ColumnElement[bool]:
+        columns = verification_codes.c
+        return and_(columns.id == code.id, columns.code_hash == self._hash(code.id, code.code))
 
     def _expired(self) -> ColumnElement[bool]:
         return verification_codes.c.expires_at <= self._clock.now()

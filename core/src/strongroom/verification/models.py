@@ -28,6 +28,7 @@ verification_codes: Final = Table(
     Column("created_at", Timestamp, nullable=False),
     Column("expires_at", Timestamp, nullable=False),
     Column("consumed_at", Timestamp),
+    Column("device_hash", String(64)),
     Index("ix_verification_codes_recipient", "recipient_kind", "recipient", "purpose", "created_at"),
     Index(None, "expires_at"),
 )

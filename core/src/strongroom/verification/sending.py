@@ -90,7 +90,7 @@ class CodeSending:
         self._captchas.spend(captcha)
         self._rates.spend(*self._allowances(recipient, client))
         with self._database.write() as connection:
-            code = self._codes.create(connection, recipient, purpose)
+            code = self._codes.create(connection, recipient, purpose, device_of(client))
             is_known = bool(self._credentials.find_users(connection, [recipient]))
         # A password that does not exist cannot be reset, and a stranger need not be troubled.
         suppressed = purpose is Purpose.RESET_PASSWORD and not is_known
