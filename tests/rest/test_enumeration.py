@@ -172,6 +172,10 @@ class QuietSender:
     name = "quiet"
     development_only = False
 
+    def can_send(self, template: str, recipient: str | None = None) -> bool:
+        """Return that it takes every message."""
+        return True
+
     def send(self, message: object) -> None:
         """Send it nowhere."""
 

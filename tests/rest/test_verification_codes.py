@@ -1,8 +1,13 @@
 """POST /verification-codes: section 5 of the specification (login rules) and the contract's limits."""
 
+from pathlib import Path
+
 import pytest
+from tests.conftest import CONFIG
 from tests.support.api import Answer, Api, error_code
 
+from strongroom.app import container_of, create_app
+from strongroom.config import ConfigurationError, load
 from strongroom.testing.clock import HOUR, MINUTE, ManualClock
 
 
@@ -10,7 +15,7 @@ def ask(api: Api, recipient: str, *, device: str | None = None, address: str = "
     """Ask for a code, from a device at an address."""
     headers = {"X-Device-Id": device} if device else {}
     return api.ask_for_code(
-        recipient, "login", headers=headers, environ_overrides={"REMOTE_ADDR": address}
+        recipient, "register", headers=headers, environ_overrides={"REMOTE_ADDR": address}
     )
 
 
@@ -31,22 +36,94 @@ def test_a_code_is_sent_to_the_recipient(api: Api, recipient: str, channel: str,
 
 def test_messages_speak_the_language_of_the_request(api: Api) -> None:
     headers = {"Accept-Language": "zh-CN,zh;q=0.9,en;q=0.5"}
-    assert api.ask_for_code("a@example.com", "login", headers=headers).status_code == 201
+    assert api.ask_for_code("a@example.com", "register", headers=headers).status_code == 201
     assert "验证码" in api.outbox()[-1]["text"]
 
 
 @pytest.mark.rule("5 login 3", "5 binding 2")
 def test_sending_requires_a_captcha(api: Api) -> None:
-    response = api.post("/verification-codes", {"recipient": "a@example.com", "purpose": "login"})
+    response = api.post("/verification-codes", {"recipient": "a@example.com", "purpose": "register"})
     assert (response.status_code, error_code(response)) == (400, "error.captcha-required")
     captcha = {"id": api.captcha()["id"], "answer": "41"}
-    body = {"recipient": "a@example.com", "purpose": "login", "captcha": captcha}
+    body = {"recipient": "a@example.com", "purpose": "register", "captcha": captcha}
     assert error_code(api.post("/verification-codes", body)) == "error.captcha-invalid"
     assert api.outbox() == []
 
 
+def test_a_login_code_that_logs_nobody_in_is_not_sent(api: Api) -> None:
+    for recipient in ("a@example.com", "13800138000"):
+        response = api.ask_for_code(recipient, "login")
+        assert (response.status_code, error_code(response)) == (501, "error.not-implemented")
+    assert api.outbox() == []
+    # Nothing was counted.
+    assert ask(api, "a@example.com").status_code == 201
+
+
+class TestSmsLogin:
+    """Login codes where only mobile numbers log in by them."""
+
+    @pytest.fixture
+    def config_changes(self) -> dict[str, str]:
+        return {
+            'enabled = ["storage_local"]': 'enabled = ["storage_local", "login_sms"]',
+            'methods = ["password"]': 'methods = ["password", "sms"]',
+        }
+
+    def test_numbers_are_sent_login_codes_and_addresses_are_not(self, api: Api) -> None:
+        response = api.ask_for_code("a@example.com", "login")
+        assert (response.status_code, error_code(response)) == (400, "error.validation-failed")
+        assert response.json["error"]["details"][0]["field"] == "recipient"
+        assert api.ask_for_code("13800138000", "login").status_code == 201
+
+
+class TestGatewayTemplates:
+    """A gateway that knows texts by template, and has none for some purposes."""
+
+    @pytest.fixture
+    def templates(self) -> str:
+        return '{ login = "SMS_1", register = "SMS_2" }'
+
+    @pytest.fixture
+    def config_changes(self, templates: str) -> dict[str, str]:
+        return {
+            'enabled = ["storage_local"]': 'enabled = ["storage_local", "login_sms"]',
+            'methods = ["password"]': 'methods = ["password", "sms"]',
+            "[passwords]": f"""[messages]
+sms = ["aliyun_sms"]
+[messages.aliyun_sms]
+access_key_id = "id"
+access_key_secret = "secret"
+sign_name = "Strongroom"
+endpoint = "127.0.0.1:9"
+protocol = "http"
+templates = {templates}
+[passwords]""",
+        }
+
+    @pytest.mark.parametrize("purpose", ["bind", "unbind", "reset-password"])
+    def test_a_code_without_a_template_is_refused(self, api: Api, purpose: str) -> None:
+        response = api.ask_for_code("13800138000", purpose)
+        assert (response.status_code, error_code(response)) == (501, "error.not-implemented")
+
+    def test_a_number_without_a_template_of_its_region_is_refused(self, api: Api) -> None:
+        assert api.ask_for_code("+12025550123", "register").status_code == 501
+
+    def test_the_server_does_not_start_without_the_codes_that_it_offers(
+        self, tmp_path: Path, database_url: str, config_changes: dict[str, str]
+    ) -> None:
+        text = CONFIG.format(folder=tmp_path, database_url=database_url)
+        for old, new in config_changes.items():
+            text = text.replace(old, new)
+        path = tmp_path / "strongroom.toml"
+        path.write_text(text.replace(', register = "SMS_2"', ""))
+        with pytest.raises(ConfigurationError, match=r"messages\.sms: .*codes for register"):
+            create_app(load(path, {}), ManualClock())
+        path.write_text(path.read_text() + '[users]\nregistration = "closed"\n')
+        container_of(create_app(load(path, {}), ManualClock())).close()
+
+
 def test_a_captcha_sends_one_code(api: Api, clock: ManualClock) -> None:
-    body = {"recipient": "a@example.com", "purpose": "login", "captcha": api.captcha()}
+    body = {"recipient": "a@example.com", "purpose": "register", "captcha": api.captcha()}
     assert api.post("/verification-codes", body).status_code == 201
     clock.advance(2 * MINUTE)
     assert error_code(api.post("/verification-codes", body)) == "error.captcha-invalid"
@@ -118,7 +195,7 @@ def test_the_answer_is_the_same_whether_or_not_the_recipient_is_known(api: Api) 
 
 
 def test_no_code_and_no_captcha_answer_stands_in_the_database(api: Api) -> None:
-    code = api.code("a@example.com", "login")["code"]
+    code = api.code("a@example.com", "register")["code"]
     with api.container.database.read() as connection:
         for table in ("verification_codes", "captchas", "sent_messages", "rate_events", "counters"):
             rows = connection.exec_driver_sql(f"SELECT * FROM {table}").all()

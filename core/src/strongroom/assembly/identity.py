@@ -1,5 +1,6 @@
 """Who they are: users, credentials, codes, tokens, and the record of what happens to them."""
 
+import logging
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
@@ -35,11 +36,13 @@ from strongroom.credentials.notices import Notices
 from strongroom.credentials.passwords import PasswordHasher
 from strongroom.credentials.service import CredentialService
 from strongroom.limits.storage import prune_events
-from strongroom.messages.service import MessageService
+from strongroom.messages.service import CHANNELS, MessageService, Senders
 from strongroom.setup.service import Setup
 from strongroom.verification.captchas import CaptchaService
-from strongroom.verification.codes import CodeService, GuessLimits
-from strongroom.verification.sending import CodeSending
+from strongroom.verification.codes import CodeService, GuessLimits, Purpose
+from strongroom.verification.sending import CodeSending, OfferedCodes
+
+logger = logging.getLogger(__name__)
 
 _DAY: Final = 24 * 60 * 60 * 1000
 
@@ -75,7 +78,8 @@ def assemble_identity(base: Foundation) -> IdentityServices:
     linking = CredentialLinking(users, credentials, settings.users.registration)
     captchas = _captchas(base)
     codes = _codes(base)
-    messages = _messages(base)
+    offered = _offered_codes(base)
+    messages = _messages(base, offered)
     notices = Notices(credentials, messages)
     mint, authorizations = _authorizations(base)
     throttle = _throttle(base)
@@ -105,7 +109,7 @@ def assemble_identity(base: Foundation) -> IdentityServices:
         messages=messages,
         captchas=captchas,
         code_sending=CodeSending(
-            database, captchas, base.rates, settings.limits, codes, credentials, messages
+            database, captchas, base.rates, settings.limits, offered, codes, credentials, messages
         ),
         login_methods=methods,
         logins=_logins(base, credentials, linking, captchas, throttle, notices, methods, mint),
@@ -154,16 +158,43 @@ def _codes(base: Foundation) -> CodeService:
     return CodeService(base.database, base.clock, base.keys, base.counters, base.rates, guesses)
 
 
-def _messages(base: Foundation) -> MessageService:
+def _offered_codes(base: Foundation) -> OfferedCodes:
+    kinds = [choice.extension.code_recipients for choice in base.selection.login_methods]
+    declared = [kind for kind in kinds if kind is not None]
+    # A method that does not say may accept codes of any recipient.
+    login_kinds = frozenset[str]().union(*declared) if len(declared) == len(kinds) else None
+    return OfferedCodes(login_kinds, base.settings.users.registration)
+
+
+def _messages(base: Foundation, offered: OfferedCodes) -> MessageService:
     senders = {
         channel: [base.construct(choice, ("messages", choice.extension.name)) for choice in choices]
         for channel, choices in base.selection.senders.items()
     }
+    _require_codes(base, senders, offered)
     texts = message_texts(base.configuration)
     language = base.settings.messages.language
     service = MessageService(base.database, base.clock, senders, texts, language)
     base.resources.callback(service.close)
     return service
+
+
+def _require_codes(base: Foundation, senders: Senders, offered: OfferedCodes) -> None:
+    """Refuse a channel whose senders lack what the configuration calls for; warn of all else."""
+    for kind, channel in CHANNELS.items():
+        missing = {
+            purpose
+            for purpose in Purpose
+            if senders[channel] and not any(sender.can_send(purpose) for sender in senders[channel])
+        }
+        if needed := sorted(missing & offered.required(kind)):
+            base.refuse(
+                ("messages", channel),
+                f"no sender can send codes for {', '.join(needed)}; add templates of these names",
+            )
+        if missing:
+            names = ", ".join(sorted(missing))
+            logger.warning("No sender of %s can send codes for %s: requests get 501", channel, names)
 
 
 def _authorizations(base: Foundation) -> tuple[TokenMint, AuthorizationService]:

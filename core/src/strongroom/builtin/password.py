@@ -12,6 +12,7 @@ class PasswordLogin(LoginMethod[NoOptions]):
     """Takes attempts that carry a password; an empty one is none."""
 
     name = "password"
+    code_recipients = frozenset()
 
     def authenticate(self, attempt: LoginAttempt) -> VerifiedCredential | None:
         if not attempt.username or not attempt.password:

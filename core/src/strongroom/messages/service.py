@@ -97,6 +97,11 @@ class MessageService:
         else:
             self._pool.submit(work, message, senders)
 
+    def can_send(self, template: str, recipient: Credential) -> bool:
+        """Return whether any sender can send the message of an occasion to a recipient."""
+        senders = self._senders.get(CHANNELS[recipient.kind], ())
+        return any(sender.can_send(template, recipient.value) for sender in senders)
+
     def prune(self, days: int) -> int:
         """Delete the records of messages older than so many days, and return how many; 0: none."""
         if days == 0:

@@ -7,7 +7,7 @@ throttling, captchas, the audit record and the token are the core's, and the sam
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 from strongroom.plugin_api.extension import Extension, OptionsT
 
@@ -119,6 +119,13 @@ class Proofs(Protocol):
 
 class LoginMethod(Extension[OptionsT]):
     """Recognises one kind of proof. One instance serves all threads of a process at once."""
+
+    code_recipients: ClassVar[frozenset[str] | None] = None
+    """The kinds of recipients, ``email`` and ``mobile``, whose verification codes log in by this method.
+
+    The core sends no login codes that no method accepts. ``None``: the method does not say, and codes
+    are sent to all.
+    """
 
     def __init__(self, options: OptionsT, proofs: Proofs) -> None:
         super().__init__(options)

@@ -82,6 +82,18 @@ class MessageSender(Extension[OptionsT]):
     development_only: ClassVar[bool] = False
     """Whether a server in production mode must refuse to start with it."""
 
+    def can_send(self, template: str, recipient: str | None = None) -> bool:  # noqa: ARG002  for overriding
+        """Return whether the sender has what it needs for an occasion, such as a gateway's template.
+
+        The server refuses to start without the codes that its configuration calls for, and refuses to
+        issue codes that no sender can send.
+
+        Args:
+            template: the name of the occasion, as in :class:`Message`.
+            recipient: an e-mail address or a number in E.164; ``None`` stands for any that is served.
+        """
+        return True
+
     @abstractmethod
     def send(self, message: Message) -> str | None:
         """Hand over one message, within the sender's own time-out.

@@ -8,10 +8,11 @@ from strongroom.addresses import network_of
 from strongroom.config.identity import LimitsSettings
 from strongroom.credentials.service import CredentialService
 from strongroom.database import Database
-from strongroom.errors import CaptchaRequired, ValidationFailed
+from strongroom.errors import CaptchaRequired, NotImplementedHere, ValidationFailed
 from strongroom.limits.rates import Allowance, RateLimits
 from strongroom.messages.service import CHANNELS, MessageService
 from strongroom.plugin_api.login import Client, Credential
+from strongroom.users.registration import OPEN, require_open
 from strongroom.verification.captchas import CaptchaAnswer, CaptchaService
 from strongroom.verification.codes import LIFETIME, CodeService, Purpose
 
@@ -32,6 +33,43 @@ def device_of(client: Client) -> str:
     return client.device_id or f"{network_of(client.address)} {client.user_agent}"
 
 
+@dataclass(frozen=True, slots=True)
+class OfferedCodes:
+    """What codes are good for on this server.
+
+    Args:
+        login_kinds: the kinds of recipients that log in by a code; ``None`` if any may.
+        registration: who may register, as in ``[users] registration``.
+    """
+
+    login_kinds: frozenset[str] | None
+    registration: str
+
+    def required(self, kind: str) -> set[Purpose]:
+        """Return the purposes that the configuration calls for with a kind of recipients."""
+        login = {Purpose.LOGIN} if kind in (self.login_kinds or ()) else set[Purpose]()
+        return login | ({Purpose.REGISTER} if self.registration == OPEN else set())
+
+    def require(self, recipient: Credential, purpose: Purpose) -> None:
+        """Pass if a code of a purpose could be used.
+
+        Raises:
+            NotImplementedHere: no login method accepts codes.
+            ValidationFailed: no login method accepts codes of this kind of recipient.
+            RegistrationClosed: users cannot register themselves here.
+            InvitationRequired: likewise, but for users who are invited.
+        """
+        if purpose is Purpose.REGISTER:
+            require_open(self.registration)
+        if purpose is not Purpose.LOGIN or self.login_kinds is None:
+            return
+        if not self.login_kinds:
+            raise NotImplementedHere("Login by verification code is not enabled on this server.")
+        if recipient.kind not in self.login_kinds:
+            message = f"Login codes are sent to: {', '.join(sorted(self.login_kinds))}."
+            raise ValidationFailed.of_field("recipient", "not-accepted", message)
+
+
 class CodeSending:
     """Sends codes at the wish of clients.
 
@@ -40,6 +78,7 @@ class CodeSending:
         captchas: what comes before.
         rates: how often.
         limits: the rates.
+        offered: what codes are good for.
         codes: makes codes.
         credentials: knows who holds what.
         messages: brings codes to people.
@@ -51,6 +90,7 @@ class CodeSending:
         captchas: CaptchaService,
         rates: RateLimits,
         limits: LimitsSettings,
+        offered: OfferedCodes,
         codes: CodeService,
         credentials: CredentialService,
         messages: MessageService,
@@ -59,6 +99,7 @@ class CodeSending:
         self._captchas = captchas
         self._rates = rates
         self._limits = limits
+        self._offered = offered
         self._codes = codes
         self._credentials = credentials
         self._messages = messages
@@ -76,7 +117,10 @@ class CodeSending:
         The answer is the same whether or not anybody holds it.
 
         Raises:
-            ValidationFailed: it is neither.
+            ValidationFailed: it is neither, or no login method accepts codes sent there.
+            NotImplementedHere: no login method accepts codes, or no sender can send this one.
+            RegistrationClosed: the code is for registration, which is closed.
+            InvitationRequired: likewise, but for users who are invited.
             CaptchaRequired: no captcha came with the wish.
             CaptchaInvalid: its answer is wrong.
             TooManyRequests: a limit is reached.
@@ -85,6 +129,9 @@ class CodeSending:
         if recipient is None or recipient.kind not in CHANNELS:
             message = "Must be an e-mail address or a mobile number."
             raise ValidationFailed.of_field("recipient", "invalid", message)
+        self._offered.require(recipient, purpose)
+        if not self._messages.can_send(purpose.value, recipient):
+            raise NotImplementedHere("No message of this purpose can be sent to this recipient.")
         if captcha is None:
             raise CaptchaRequired
         self._captchas.spend(captcha)

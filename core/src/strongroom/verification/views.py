@@ -2,7 +2,14 @@
 
 from typing import Any
 
-from strongroom.errors import CaptchaInvalid, CaptchaRequired, TooManyRequests
+from strongroom.errors import (
+    CaptchaInvalid,
+    CaptchaRequired,
+    InvitationRequired,
+    NotImplementedHere,
+    RegistrationClosed,
+    TooManyRequests,
+)
 from strongroom.verification.captchas import CaptchaAnswer, CaptchaService, IssuedCaptcha
 from strongroom.verification.codes import Purpose
 from strongroom.verification.schemas import (
@@ -41,13 +48,21 @@ def create_captcha(**_: Any) -> IssuedCaptcha:
     body=CodeRequestSchema,
     returns=SentCodeSchema,
     status=201,
-    errors=(CaptchaRequired, CaptchaInvalid, TooManyRequests),
+    errors=(
+        CaptchaRequired,
+        CaptchaInvalid,
+        RegistrationClosed,
+        InvitationRequired,
+        TooManyRequests,
+        NotImplementedHere,
+    ),
     request_headers=("X-Device-Id",),
 )
 def send_verification_code(body: dict[str, Any]) -> SentCode:
-    """Have a code sent to an e-mail address or a mobile number, after a captcha.
+    """Send a code to an e-mail address or a mobile number, after a captcha.
 
-    The answer is the same whether or not anybody here holds it.
+    The answer is the same whether or not a user holds it. A code that could not be used, or that no
+    sender can send, is refused before anything is counted.
     """
     captcha = body["captcha"]
     return use(CodeSending).send(

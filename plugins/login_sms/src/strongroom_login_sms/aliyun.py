@@ -42,6 +42,12 @@ class AliyunSms(MessageSender[AliyunSmsOptions]):
         super().__init__(options)
         self._client = _new_client(options)
 
+    def can_send(self, template: str, recipient: str | None = None) -> bool:
+        mainland, overseas = self.options.templates, self.options.overseas_templates
+        if recipient is None:
+            return template in mainland or template in overseas
+        return template in (mainland if recipient.startswith(MAINLAND) else overseas)
+
     def send(self, message: Message) -> str | None:
         submitted_on = datetime.now(CHINA_TIME).strftime("%Y%m%d")
         try:

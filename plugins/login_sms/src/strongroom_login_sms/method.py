@@ -17,6 +17,7 @@ class SmsLogin(LoginMethod[SmsLoginOptions]):
 
     name = "sms"
     options_type = SmsLoginOptions
+    code_recipients = frozenset({"mobile"})
 
     def authenticate(self, attempt: LoginAttempt) -> VerifiedCredential | None:
         if attempt.password or not attempt.username or not attempt.verification_code:

@@ -46,6 +46,7 @@ class WeChatLogin(LoginMethod[WeChatOptions]):
     """
 
     name = "wechat"
+    code_recipients = frozenset()
     options_type = WeChatOptions
 
     def __init__(
