@@ -1,9 +1,21 @@
 """Who may do what with a node: the one place that decides."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Connection, Select, bindparam, case, func, select
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    FromClause,
+    Select,
+    bindparam,
+    case,
+    func,
+    literal,
+    select,
+    true,
+)
 
 from strongroom.clock import Clock
 from strongroom.database.statements import Statement
@@ -11,7 +23,7 @@ from strongroom.errors import Forbidden, NotFound
 from strongroom.files.models import FOREVER, Node, Permission, grants, nodes
 from strongroom.files.paths import folders_around
 from strongroom.identity import Identity
-from strongroom.tenants.memberships import Memberships
+from strongroom.tenants.memberships import Memberships, membership
 from strongroom.tenants.models import Role
 
 
@@ -72,14 +84,62 @@ def _grants_on_path() -> Select[Any]:
 
 
 def effective_permission(role: ColumnElement[str]) -> ColumnElement[int]:
-    """Return what a user with a role may do with a node, as :meth:`AccessControl.permission` does.
+    """Return what a member with a role may do with a node: part of a query.
 
-    A part of a query, whose parameters are ``node_id``, ``user_id`` and ``now``.
+    Tenant administrators manage everything in their tenant; other members hold the highest permission
+    granted to them on the node or on any folder around it. The parameters of the query are ``node_id``,
+    ``user_id`` and ``now``.
     """
     granted = func.coalesce(_highest_grant().scalar_subquery(), int(Permission.NONE))
     return case((role == Role.ADMIN.value, int(Permission.MANAGE)), else_=granted)
 
 
+def access_query(caller: FromClause | None = None) -> Select[Any]:
+    """Return the query of the read rule: role, effective permission and node, for :func:`decide`.
+
+    It has exactly one row. Whatever is missing, the membership or the node, is NULL, because the reason
+    of a refusal depends on what is missing. Its parameters are ``tenant_id``, ``node_id``, ``user_id``
+    and ``now``.
+
+    Args:
+        caller: what identifies the caller, with at most one row; its columns come first.
+    """
+    member, anchor = membership(), select(literal(1).label("one")).subquery("anchor")
+    in_tenant = (
+        (nodes.c.id == bindparam("node_id"))
+        & (nodes.c.tenant_id == bindparam("tenant_id"))
+        & nodes.c.parent_id.is_not(None)
+    )
+    tables = anchor.outerjoin(member, true()).outerjoin(nodes, in_tenant)
+    columns = (member.c.role, effective_permission(member.c.role), *nodes.c)
+    if caller is None:
+        return select(*columns).select_from(tables)
+    return select(*caller.c, *columns).select_from(tables.outerjoin(caller, true()))
+
+
+def decide(row: Sequence[Any], needed: Permission) -> tuple["NodeView", Role]:
+    """Return the node of a row of :func:`access_query`, and the caller's role in its tenant.
+
+    Args:
+        row: without the columns of the caller.
+        needed: the permission that the caller must hold.
+
+    Raises:
+        Forbidden: the caller is no member of the tenant, whether or not it exists, or may not do what
+            is needed.
+        NotFound: the tenant holds no such node.
+    """
+    role, permission, *columns = row
+    if role is None:
+        raise Forbidden
+    if columns[0] is None:
+        raise NotFound
+    if permission < needed:
+        raise Forbidden
+    return NodeView(Node(*columns), Permission(permission)), Role(role)
+
+
+_ACCESS: Final = Statement(access_query())
 _NODE: Final = Statement(
     select(nodes).where(
         nodes.c.id == bindparam("node_id"),
@@ -136,11 +196,7 @@ class PathGrant:
 
 
 class AccessControl:
-    """Resolves permissions.
-
-    Tenant administrators manage everything in their tenant; other members hold what is granted to them
-    on the node or on any folder around it.
-    """
+    """Resolves permissions by the rules of :func:`effective_permission` and :func:`decide`."""
 
     def __init__(self, clock: Clock, memberships: Memberships) -> None:
         self._clock = clock
@@ -171,12 +227,13 @@ class AccessControl:
         needed: Permission,
     ) -> tuple[NodeView, Role]:
         """Do as :meth:`require`, and return the caller's role in the tenant too."""
-        role = self.memberships.require_member(connection, tenant_id, identity)
-        node = self.node(connection, tenant_id, node_id)
-        permission = self.permission(connection, node_id, identity.user_id, role)
-        if permission < needed:
-            raise Forbidden
-        return NodeView(node, permission), role
+        parameters = {
+            "tenant_id": tenant_id,
+            "node_id": node_id,
+            "user_id": identity.user_id,
+            "now": self._clock.now(),
+        }
+        return decide(_ACCESS.all(connection, parameters)[0], needed)
 
     def node(self, connection: Connection, tenant_id: str, node_id: str) -> Node:
         """Return a node of a tenant.

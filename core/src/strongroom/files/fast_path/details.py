@@ -1,17 +1,13 @@
 """The details of a file or folder, fast."""
 
 from functools import lru_cache
-from typing import Any, Final
+from typing import Final
 
 from strongroom.clock import Clock
 from strongroom.database.reader import Reader
-from strongroom.files.access import NodeView
 from strongroom.files.fast_path.looking import NodeLookup, look_up
 from strongroom.files.fast_path.rendering import as_json, rendered
-from strongroom.files.models import Node, Permission, nodes
 from strongroom.web.fast_path import FastRoute, PlainAnswer, PlainRequest
-
-_REVISION: Final = list(nodes.c).index(nodes.c.revision)
 
 
 class FastDetails:
@@ -30,10 +26,8 @@ class FastDetails:
         seen = self._lookup.find(request.claims, request.places, request.places["file_id"])
         if seen is None:
             return None
-        tag = ("ETag", f'"{seen.columns[_REVISION]}"')
-        return as_json(_node(seen.columns, seen.permission), [tag])
+        tag = ("ETag", f'"{seen.view.node.revision}"')
+        return as_json(_rendered(seen.view), [tag])
 
 
-@lru_cache(maxsize=4096)
-def _node(columns: tuple[Any, ...], permission: Permission) -> str:
-    return rendered(NodeView(Node(*columns), permission))
+_rendered: Final = lru_cache(maxsize=4096)(rendered)

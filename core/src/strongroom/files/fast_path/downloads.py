@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import Any, Final
+from typing import Final
 
 from sqlalchemy import Select
 
@@ -49,7 +49,7 @@ class FastDownloads:
         if request.query:
             return None
         seen = self._lookup.find(request.claims, request.places, request.places["file_id"])
-        known = seen and described(seen.columns)
+        known = seen and described(seen.view.node)
         if not seen or not known or seen.more[0] is None:
             return None
         content, headers = known
@@ -90,12 +90,12 @@ def _look_up_content(blobs: BlobService) -> Select[tuple[object, ...]]:
 
 
 @lru_cache(maxsize=2048)
-def described(columns: tuple[Any, ...]) -> tuple[Content, Headers] | None:
-    """Return a file's content, opened by nobody, and the headers that whole and parts have in common.
+def described(node: Node) -> tuple[Content, Headers] | None:
+    """Return a file's content, not opened, and the headers that the whole and its ranges share.
 
-    They rest on nothing but the node's columns, so they may be remembered; a folder has none.
+    Cached, because they depend on nothing but the node. A folder has none.
     """
-    content = content_of(Node(*columns), nothing)
+    content = content_of(node, nothing)
     if content is None:
         return None
     version = version_headers(content.validators, CACHE_CONTROL)

@@ -1,41 +1,40 @@
-"""Looks a node up for a caller: all that decides whether it may be shown, in one query."""
+"""Finds a node for the bearer of a token by the read rule, in one query."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import Select, bindparam, select, true
+from sqlalchemy import Select
 
 from strongroom.authorizations.sessions import good_authorization, was_seen_lately
 from strongroom.clock import Clock
 from strongroom.database.reader import Reader
-from strongroom.files.access import effective_permission
+from strongroom.files.access import NodeView, access_query, decide
 from strongroom.files.models import Permission, nodes
-from strongroom.tenants.memberships import membership
 from strongroom.web.fast_path import Claims
 
-_COUNT: Final = len(nodes.c)
+_CALLER: Final = len(good_authorization().c)
+_END: Final = _CALLER + 2 + len(nodes.c)
 
 
 @dataclass(slots=True)
 class Seen:
-    """The columns of a node that the caller may read, and what else was selected with it."""
+    """A node that the caller may read, and the further columns of the query."""
 
-    columns: tuple[Any, ...]
-    permission: Permission
+    view: NodeView
     more: tuple[Any, ...]
 
 
 class NodeLookup:
     """Finds a node that the bearer of a token may read.
 
-    It is one query, and so one moment: a revocation, a suspension, a membership that ended, a grant that
-    was taken back or has expired is seen by the first request after it.
+    One query sees the database at one moment: the first request after a revocation, a suspension, the
+    end of a membership or of a grant is refused.
 
     Args:
         reader: runs the query.
         clock: the time.
-        query: :func:`look_up`, with more columns if more is wanted.
+        query: :func:`look_up`, with further columns.
     """
 
     def __init__(self, reader: Reader, clock: Clock, query: Select[Any]) -> None:
@@ -44,37 +43,26 @@ class NodeLookup:
         self._query = reader.prepare(query)
 
     def find(self, claims: Claims, places: Mapping[str, str], node_id: str) -> Seen | None:
-        """Return the node, or ``None`` if anything stands against it, or has to be written down."""
+        """Return the node, or ``None`` if the token was revoked or its use has to be recorded.
+
+        Raises:
+            Forbidden, NotFound: as :func:`~strongroom.files.access.decide`.
+        """
         now = self._clock.now()
-        rows = self._reader.run(
-            self._query,
-            {
-                "user_id": claims.user_id,
-                "authorization_id": claims.authorization_id,
-                "tenant_id": places["tenant_id"],
-                "node_id": node_id,
-                "now": now,
-            },
-        )
-        if not rows:
+        parameters = {
+            "user_id": claims.user_id,
+            "authorization_id": claims.authorization_id,
+            "tenant_id": places["tenant_id"],
+            "node_id": node_id,
+            "now": now,
+        }
+        rows = self._reader.run(self._query, parameters)
+        if not rows or not was_seen_lately(rows[0][0] or 0, now):
             return None
-        last_seen_at, permission, *columns = rows[0]
-        if permission < Permission.READ or not was_seen_lately(last_seen_at, now):
-            return None
-        return Seen(tuple(columns[:_COUNT]), Permission(permission), tuple(columns[_COUNT:]))
+        view, _ = decide(rows[0][_CALLER:_END], Permission.READ)
+        return Seen(view, tuple(rows[0][_END:]))
 
 
 def look_up() -> Select[Any]:
     """Return the query for a node by a token, with what the token's user may do with it."""
-    authorization, member = good_authorization(), membership()
-    return (
-        select(authorization.c.last_seen_at, effective_permission(member.c.role), *nodes.c)
-        .select_from(nodes)
-        .join(member, true())
-        .join(authorization, true())
-        .where(
-            nodes.c.id == bindparam("node_id"),
-            nodes.c.tenant_id == bindparam("tenant_id"),
-            nodes.c.parent_id.is_not(None),
-        )
-    )
+    return access_query(good_authorization())
