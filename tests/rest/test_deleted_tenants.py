@@ -64,7 +64,7 @@ def requests(scene: Scene, file_id: str) -> list[tuple[str, str]]:
         ("GET", f"/files/{file_id}/download"),
         ("GET", f"/files/{file_id}/owners"),
         ("DELETE", f"/files/{file_id}"),
-        ("DELETE", f"/members/{scene.alice.id}"),
+        ("DELETE", f"/members/{scene.bob.id}"),
     ]
 
 

@@ -26,6 +26,7 @@ from strongroom.web.blueprint import Blueprint
 from strongroom.web.components import use
 from strongroom.web.envelope import PagingQuery, collection_of, envelope, paging
 from strongroom.web.guard import Access, current_identity
+from strongroom.web.location import Location
 from strongroom.web.requests import origin
 
 blueprint = Blueprint("users", __name__, url_prefix="/users", description="Who there is.")
@@ -41,6 +42,7 @@ Tagged = tuple[User, int, dict[str, str]]
     body=NewUserSchema,
     returns=UserSchema,
     status=201,
+    location=Location("users.get_user", {"user_id": "id"}),
     errors=(
         CodeInvalid,
         CaptchaRequired,

@@ -14,10 +14,10 @@ def fast_routes(container: Container) -> list[FastRoute]:
     base = container.base
     reader = Reader(base.database, connections=base.settings.database.hot_connections)
     base.resources.callback(reader.close)
-    keeping = container.keeping
+    keeping, root = container.keeping, base.settings.public_root
     return [
         FastDetails(reader, base.clock).route(),
         FastDownloads(reader, base.clock, keeping.blobs, keeping.delivery).route(),
-        *FastLists(reader, base.clock, base.settings.public_root).routes(),
-        *FastUploads(reader, base.clock, keeping.files).routes(),
+        *FastLists(reader, base.clock, root).routes(),
+        *FastUploads(reader, base.clock, keeping.files, root + base.settings.server.base_path).routes(),
     ]

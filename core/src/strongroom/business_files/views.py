@@ -31,6 +31,7 @@ from strongroom.web.components import use
 from strongroom.web.downloads import DOWNLOAD_CONTENT, Content, send_content
 from strongroom.web.guard import TOKEN_HEADER, Access, current_identity, optional_identity
 from strongroom.web.headers import DOWNLOAD_REQUEST, DOWNLOAD_RESPONSE, UPLOAD_REQUEST
+from strongroom.web.location import Location
 from strongroom.web.requests import PublicUrl, origin
 from strongroom.web.schema import DONE, DoneSchema
 from strongroom.web.uploads import UPLOAD_BODY, receive_upload
@@ -64,12 +65,16 @@ _DOWNLOAD_DOCUMENT: Json = {
 }
 
 
+_LOCATION = Location("business_files.download_business_file", {"file_name": "fileName"})
+
+
 @blueprint.operation(
     "POST",
     "",
     access=Access.USER,
     returns=BusinessFileSchema,
     status=201,
+    location=_LOCATION,
     errors=_UPLOAD_ERRORS,
     document={"requestBody": UPLOAD_BODY},
     request_headers=UPLOAD_REQUEST,
@@ -85,6 +90,7 @@ def upload_business_file() -> Json:
     access=Access.USER,
     returns=BusinessFileSchema,
     status=201,
+    location=_LOCATION,
     errors=_PICTURE_ERRORS,
     document={"requestBody": UPLOAD_BODY},
     request_headers=UPLOAD_REQUEST,
@@ -100,6 +106,7 @@ def upload_photo() -> Json:
     access=Access.USER,
     returns=BusinessFileSchema,
     status=201,
+    location=_LOCATION,
     errors=_PICTURE_ERRORS,
     document={"requestBody": UPLOAD_BODY},
     request_headers=UPLOAD_REQUEST,
@@ -115,6 +122,7 @@ def upload_figure() -> Json:
     access=Access.USER,
     returns=BusinessFileSchema,
     status=201,
+    location=_LOCATION,
     errors=_PICTURE_ERRORS,
     document={"requestBody": UPLOAD_BODY},
     request_headers=UPLOAD_REQUEST,
@@ -130,6 +138,7 @@ def upload_cover() -> Json:
     access=Access.USER,
     returns=BusinessFileSchema,
     status=201,
+    location=_LOCATION,
     errors=_PICTURE_ERRORS,
     document={"requestBody": UPLOAD_BODY},
     request_headers=UPLOAD_REQUEST,

@@ -21,7 +21,7 @@ from strongroom.errors import (
     ValidationFailed,
 )
 from strongroom.files.filing import OnConflict
-from strongroom.files.presenting import present
+from strongroom.files.presenting import NODE_LOCATION, present
 from strongroom.files.schemas import FileConflictQuery, NodeSchema
 from strongroom.web.blueprint import Blueprint
 from strongroom.web.components import use
@@ -82,6 +82,7 @@ def begin_direct_upload(tenant_id: str, body: Json, query: Json) -> Json:
     access=Access.USER,
     returns=NodeSchema,
     status=201,
+    location=NODE_LOCATION,
     errors=(
         Forbidden,
         NotFound,

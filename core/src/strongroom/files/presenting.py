@@ -10,9 +10,13 @@ from strongroom.files.service import FileService
 from strongroom.web.components import use
 from strongroom.web.envelope import reference
 from strongroom.web.guard import current_identity
+from strongroom.web.location import Location
 
 Json = dict[str, Any]
 Tagged = tuple[Json, int, dict[str, str]]
+
+NODE_LOCATION: Final = Location("files.get_file", {"tenant_id": "tenantId", "file_id": "id"})
+"""The URL of a new file or folder: its details."""
 
 CONDITIONAL_ERRORS: Final = (Forbidden, NotFound, RevisionConflict, PreconditionFailed)
 

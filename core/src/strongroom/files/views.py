@@ -23,6 +23,7 @@ from strongroom.files.handover import CACHE_CONTROL, content_of, send_or_hand_ov
 from strongroom.files.listing import FileListing
 from strongroom.files.presenting import (
     CONDITIONAL_ERRORS,
+    NODE_LOCATION,
     Json,
     Tagged,
     present,
@@ -80,6 +81,7 @@ _DOWNLOAD_DOCUMENT: Json = {
     query=FolderConflictQuery,
     returns=NodeSchema,
     status=201,
+    location=NODE_LOCATION,
     errors=_CREATE_ERRORS,
 )
 def create_folder(tenant_id: str, body: Json, query: Json) -> Json:
@@ -95,6 +97,7 @@ def create_folder(tenant_id: str, body: Json, query: Json) -> Json:
     query=FolderConflictQuery,
     returns=NodeSchema,
     status=201,
+    location=NODE_LOCATION,
     errors=_CREATE_ERRORS,
 )
 def create_folder_in_folder(tenant_id: str, parent_id: str, body: Json, query: Json) -> Json:
@@ -109,6 +112,7 @@ def create_folder_in_folder(tenant_id: str, parent_id: str, body: Json, query: J
     query=FileConflictQuery,
     returns=NodeSchema,
     status=201,
+    location=NODE_LOCATION,
     errors=_UPLOAD_ERRORS,
     document={"requestBody": UPLOAD_BODY},
     request_headers=UPLOAD_REQUEST,
@@ -125,6 +129,7 @@ def upload_file(tenant_id: str, query: Json) -> Json:
     query=FileConflictQuery,
     returns=NodeSchema,
     status=201,
+    location=NODE_LOCATION,
     errors=_UPLOAD_ERRORS,
     document={"requestBody": UPLOAD_BODY},
     request_headers=UPLOAD_REQUEST,

@@ -14,6 +14,7 @@ from strongroom.users.models import User, UserType
 from strongroom.web.blueprint import Blueprint
 from strongroom.web.components import use
 from strongroom.web.guard import Access
+from strongroom.web.location import Location
 from strongroom.web.requests import origin
 
 blueprint = Blueprint("setup", __name__, url_prefix="/setup", description="The first administrator.")
@@ -34,6 +35,7 @@ def show_setup_page() -> Response:
     body=SetupSchema,
     returns=UserSchema,
     status=201,
+    location=Location("users.get_user", {"user_id": "id"}),
     errors=(SetupLinkInvalid, CredentialTaken),
     limit="setup_per_address",
 )

@@ -157,17 +157,18 @@ class TenantService:
         return member
 
     def remove_member(self, identity: Identity, tenant_id: str, user_id: str, origin: Origin) -> None:
-        """End a membership; ending one that is not there is no error. Anybody may end their own.
+        """End a membership; ending one that does not exist is no error. Users may end their own.
 
         Raises:
-            Forbidden: the caller neither administers the tenant nor is the member.
+            Forbidden: the caller does not administer the tenant, and it is not their own.
             LastAdministrator: nobody would be left to administer the tenant.
         """
         with self._database.write() as connection:
-            if user_id == identity.user_id:
-                self._memberships.require_member(connection, tenant_id, identity)
-            else:
+            # Ending one's own again succeeds, for any tenant, so that it says nothing of its existence.
+            if user_id != identity.user_id:
                 self._memberships.require_admin(connection, tenant_id, identity)
+            elif self._memberships.role(connection, tenant_id, user_id) is None:
+                return
             if self._memberships.remove(connection, tenant_id, user_id):
                 details = {"user": user_id}
                 self._record(connection, "member.remove", identity, tenant_id, origin, details)

@@ -18,6 +18,7 @@ from strongroom.web.blueprint import Blueprint
 from strongroom.web.components import use
 from strongroom.web.envelope import PagingQuery, collection_of, envelope, paging, reference
 from strongroom.web.guard import Access, current_identity
+from strongroom.web.location import Location
 from strongroom.web.requests import origin
 from strongroom.web.schema import DONE, DoneSchema
 
@@ -36,6 +37,7 @@ blueprint = Blueprint(
     body=NewTenantSchema,
     returns=TenantSchema,
     status=201,
+    location=Location("tenants.get_tenant", {"tenant_id": "id"}),
     errors=(Forbidden,),
 )
 def create_tenant(body: dict[str, Any]) -> Tenant:

@@ -22,6 +22,7 @@ from strongroom.plugin_api.web import ErrorKind
 from strongroom.web.errors import ErrorSchema
 from strongroom.web.guard import Access, guarded
 from strongroom.web.json_input import check_parameters, parse_json
+from strongroom.web.location import Location, with_location
 
 ViewT = TypeVar("ViewT", bound=Callable[..., Any])
 
@@ -83,6 +84,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
         status: int = 200,
         errors: ErrorKinds = (),
         limit: str | None = None,
+        location: Location | None = None,
         request_headers: Sequence[str] = (),
         response_headers: Sequence[str] = (),
         document: dict[str, Any] | None = None,
@@ -103,26 +105,29 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
             status: the status of success.
             errors: what else may be answered.
             limit: the list of ``[limits]`` that says how often one address may call it.
+            location: where a GET finds what a 201 has created.
             request_headers: the headers that the view reads, of :data:`headers.REQUEST_HEADERS`.
             response_headers: the headers of success, of :data:`headers.RESPONSE_HEADERS`.
             document: additions to the OpenAPI operation.
         """
 
         def decorate(view: ViewT) -> ViewT:
-            handler: Callable[..., Any] = self.response(status, returns)(view)
-            for location, schema in (("json", body), ("query", query)):
+            created = with_location(view, location) if location else view
+            handler: Callable[..., Any] = self.response(status, returns)(created)
+            for where, schema in (("json", body), ("query", query)):
                 if schema is not None:
-                    name = "body" if location == "json" else "query"
+                    name = "body" if where == "json" else "query"
                     handler = self.arguments(
                         schema,
-                        location=location,
+                        location=where,
                         arg_name=name,
                         as_kwargs=False,
                         required=_has_required_field(schema),
                     )(handler)
             limited = (TooManyRequests, Unavailable) if limit else ()
             refusals = _refusals(access, (*errors, *limited), takes_input=bool(body or query))
-            headers = {"request": tuple(request_headers), "response": tuple(response_headers)}
+            sent = (*response_headers, *(("Location",) if location else ()))
+            headers = {"request": tuple(request_headers), "response": sent}
             handler = guarded(
                 self.doc(**_operation(view, access, refusals, document or {}, headers))(handler), access
             )

@@ -28,12 +28,14 @@ class FastUploads:
         reader: finds who asks.
         clock: the time.
         files: does the work, and refuses.
+        root: the public URL that all paths are relative to, base path included.
     """
 
-    def __init__(self, reader: Reader, clock: Clock, files: FileService) -> None:
+    def __init__(self, reader: Reader, clock: Clock, files: FileService, root: str) -> None:
         self._reader = reader
         self._clock = clock
         self._files = files
+        self._root = root
         self._caller = reader.prepare(select(good_authorization()))
 
     def routes(self) -> list[FastRoute]:
@@ -54,7 +56,8 @@ class FastUploads:
             return None
         tenant_id, parent_id = request.places["tenant_id"], request.places.get("parent_id")
         view = self._files.upload(caller, tenant_id, parent_id, upload, OnConflict.FAIL)
-        return as_json(rendered(view), status="201 CREATED")
+        location = f"{self._root}/api/v1/tenants/{tenant_id}/files/{view.node.id}"
+        return as_json(rendered(view), [("Location", location)], status="201 CREATED")
 
     def _identify(self, claims: Claims) -> Identity | None:
         """Return who asks, or ``None`` if anything stands against it, or has to be written down."""

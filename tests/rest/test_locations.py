@@ -1,0 +1,138 @@
+"""Location: every 201 says where a GET finds what was created."""
+
+import io
+from base64 import b64encode
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from PIL import Image
+from tests.support.api import PASSWORD, Answer, Api, Person
+
+Create = Callable[[Api, Person, str], Answer]
+RAW = {"Content-Disposition": "attachment; filename=a.txt", "Content-Type": "text/plain"}
+
+WITHOUT_GET = {
+    "createAuthorization": "201 is no status of it; a login is listed, not read alone",
+    "createCaptcha": "a captcha is answered, not read: a GET would show it to others",
+    "sendVerificationCode": "a code is secret",
+    "putGrant": "grants are listed as owners of the node; none is read alone",
+    "bindEmail": "credentials are listed; none is read alone",
+    "bindMobile": "credentials are listed; none is read alone",
+    "beginDirectUpload": "the bytes go to the store; the node does not exist yet",
+    "createWechatQrCode": "the code is for one browser and one use; its url is in the body",
+}
+
+
+def picture() -> bytes:
+    stream = io.BytesIO()
+    Image.new("RGB", (8, 8)).save(stream, "PNG")
+    return stream.getvalue()
+
+
+def upload(path: str, content: bytes = b"x", query: str = "") -> Create:
+    def create(api: Api, by: Person, tenant: str) -> Answer:
+        target = path if path.startswith("/") else f"{tenant}/{path}"
+        return api.request("POST", target + query, by=by, headers=RAW, data=content)
+
+    return create
+
+
+def register(api: Api, _by: Person, _tenant: str) -> Answer:
+    body = {
+        "name": "New",
+        "email": "new@example.com",
+        "password": PASSWORD,
+        "verificationCodes": [api.code("new@example.com", "register")],
+    }
+    return api.post("/users", body)
+
+
+def begin_tus(api: Api, by: Person, tenant: str) -> Answer:
+    name = b64encode(b"t.txt").decode()
+    headers = {
+        "Tus-Resumable": "1.0.0",
+        "Upload-Length": "5",
+        "Upload-Metadata": f"filename {name}",
+    }
+    return api.request("POST", f"{tenant}/uploads", by=by, headers=headers)
+
+
+CREATIONS: dict[str, Create] = {
+    "createUser": register,
+    "createTenant": lambda api, by, _: api.post("/api/v1/tenants", {"name": "Other"}, by=by),
+    "createFolder": lambda api, by, tenant: api.post(f"{tenant}/folders", {"name": "f"}, by=by),
+    "uploadFile": upload("files", query="?onConflict=rename"),
+    "createUpload": begin_tus,
+    "uploadBusinessFile": upload("/api/v1/files"),
+    "uploadPhoto": upload("/api/v1/files/photos", picture()),
+    "uploadFigure": upload("/api/v1/files/figures", picture()),
+    "uploadCover": upload("/api/v1/files/covers", picture()),
+    "uploadAvatar": upload("/api/v1/files/avatars", picture()),
+}
+ELSEWHERE = {
+    "createFolderInFolder": "below, and as createFolder",
+    "uploadFileIntoFolder": "below, and as uploadFile",
+    "completeDirectUpload": "test_direct_to_store.py",
+    "createFirstAdministrator": "test_setup.py",
+}
+
+
+def read(api: Api, location: str, by: Person) -> Answer:
+    root = api.container.settings.public_root
+    assert location.startswith(f"{root}/")
+    return api.get(location.removeprefix(root), by=by, headers={"Tus-Resumable": "1.0.0"})
+
+
+@pytest.mark.parametrize("name", CREATIONS)
+def test_a_get_of_the_location_finds_what_was_created(api: Api, name: str) -> None:
+    admin = api.person(admin=True)
+    created = CREATIONS[name](api, admin, api.tenant(admin))
+    assert created.status_code == 201, created.text
+    found = read(api, created.headers["Location"], admin)
+    assert found.status_code == 200, found.text
+    for key in {"id", "name"} & (created.json or {}).keys():
+        assert found.json[key] == created.json[key]
+
+
+def test_in_a_folder_it_is_the_details_of_the_node_on_both_paths(api: Api) -> None:
+    admin = api.person()
+    tenant = api.tenant(admin)
+    folder = api.folder(tenant, admin, "folder")
+    plain = f"{tenant}/files/{folder['id']}/files"
+    made = [
+        api.post(f"{tenant}/files/{folder['id']}/folders", {"name": "inner"}, by=admin),
+        # The first is small and plain, which the fast path takes.
+        api.request("POST", plain, by=admin, headers=RAW, data=b"x"),
+        api.request("POST", f"{plain}?onConflict=rename", by=admin, headers=RAW, data=b"x"),
+    ]
+    for answer in made:
+        location = f"{api.container.settings.public_root}{tenant}/files/{answer.json['id']}"
+        assert answer.headers["Location"] == location
+        assert read(api, location, admin).json == answer.json
+
+
+def test_what_was_there_already_has_none(api: Api) -> None:
+    admin, member = api.person(), api.person()
+    tenant = api.tenant(admin)
+    api.join(tenant, admin, member)
+    node = api.upload(tenant, admin, "a.txt", b"x")
+    body = {"ownerId": member.id, "permission": "read"}
+    for status in (201, 200):
+        answer = api.post(f"{tenant}/files/{node['id']}/owners", body, by=admin)
+        assert (answer.status_code, answer.headers.get("Location")) == (status, None)
+
+
+def operations(api: Api) -> Iterator[tuple[str, Any]]:
+    for path in api.get("/openapi.json").json["paths"].values():
+        for operation in path.values():
+            if isinstance(operation, dict) and "201" in operation.get("responses", {}):
+                yield operation["operationId"], operation["responses"]["201"]
+
+
+def test_every_201_has_one_or_a_reason_not_to(api: Api) -> None:
+    described = {name: "Location" in answer.get("headers", {}) for name, answer in operations(api)}
+    assert described
+    wanted = {name: name in CREATIONS or name in ELSEWHERE for name in described}
+    assert described == wanted
+    assert {name for name, is_wanted in wanted.items() if not is_wanted} <= WITHOUT_GET.keys()
