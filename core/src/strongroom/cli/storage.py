@@ -24,6 +24,7 @@ def gc_command(context: CommandContext) -> None:
     """Remove bytes that nothing refers to any more; safe beside running servers."""
     with context.container() as container:
         container.keeping.uploads.collect()
+        container.keeping.direct_uploads.collect()
         blobs = container.keeping.blobs
         with progress_bar("Collecting", blobs.collectable()) as progress:
             removed = blobs.collect(progress)
