@@ -31,6 +31,7 @@ from strongroom.verification.views import blueprint as verification_blueprint
 from strongroom.version import __version__
 from strongroom.web.components import provide, use
 from strongroom.web.cors import CorsMiddleware
+from strongroom.web.draining import CloseWhileDraining
 from strongroom.web.errors import register_error_handlers
 from strongroom.web.fast_path import FastPath
 from strongroom.web.guard import TokenVerifier
@@ -104,6 +105,7 @@ def create_app(
     if container.base.metrics or container.settings.logging.requests:
         register_route_notes(app)
         app.wsgi_app = Metered(app.wsgi_app, container.base.metrics)  # type: ignore[method-assign]
+    app.wsgi_app = CloseWhileDraining(app.wsgi_app)  # type: ignore[method-assign]
     return app
 
 

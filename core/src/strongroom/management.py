@@ -5,8 +5,6 @@ client reaches it by mistake.
 """
 
 import logging
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from socketserver import ThreadingMixIn
@@ -21,6 +19,7 @@ from strongroom.config import Configuration, Settings
 from strongroom.health.probes import AWAY, probes
 from strongroom.health.readiness import PATIENCE_SECONDS, Readiness
 from strongroom.health.views import blueprint as health_blueprint
+from strongroom.local_probe import is_ok
 from strongroom.telemetry.processes import exposition
 from strongroom.web.components import provide
 from strongroom.web.errors import register_error_handlers
@@ -86,15 +85,7 @@ class _Parts:
 
 
 def _workers(settings: Settings) -> str | None:
-    server = settings.server
-    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(server.host, server.host)  # noqa: S104  compared
-    authority = f"[{host}]" if ":" in host else host
-    url = f"http://{authority}:{server.port}{server.base_path}/livez"
-    try:
-        with urllib.request.urlopen(url, timeout=PATIENCE_SECONDS):
-            return None
-    except (urllib.error.URLError, OSError):
-        return AWAY
+    return None if is_ok(settings, "/livez", PATIENCE_SECONDS) else AWAY
 
 
 class _Server(ThreadingMixIn, WSGIServer):

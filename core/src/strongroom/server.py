@@ -15,9 +15,10 @@ from typing import Any, Final
 from granian.constants import Interfaces
 from granian.log import LogLevels
 from granian.net import SocketSpec  # type: ignore[attr-defined]  # re-exported without saying so
-from granian.server.mp import MPServer
 
 from strongroom.config import Configuration, ConfigurationError
+from strongroom.draining import DrainingServer
+from strongroom.pid_file import PidFile
 
 STOP_SECONDS: Final = 30
 """How long open requests may go on after the server was told to stop."""
@@ -84,7 +85,10 @@ def run(
         workers_kill_timeout=STOP_SECONDS,
         log_level=LogLevels.error,
     )
+    server.settings = settings
     server.on_reload(reload)
+    pid_file = PidFile(settings, settings.server.port)
+    pid_file.hold()
     if metrics_folder is not None:
         server.on_startup(lambda: _start_management(configuration, metrics_folder, master))
     # What there is now stays, and the processes to come share it until a collection writes to it.
@@ -93,7 +97,7 @@ def run(
     server.serve(target_loader=load, wrap_loader=False)
 
 
-class _Server(MPServer):
+class _Server(DrainingServer):
     """A server that holds the listening sockets of its processes.
 
     By default each process opens its own, and connections that wait there are lost when it is replaced.

@@ -25,6 +25,7 @@ _COMMANDS: Final = {
     "config": "config_group",
     "db": "db_group",
     "doctor": "doctor",
+    "drain": "drain",
     "housekeeping": "housekeeping",
     "keys": "keys_group",
     "openapi": "openapi",

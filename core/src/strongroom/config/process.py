@@ -40,6 +40,13 @@ class ServerSettings:
         help="At least 32 characters from which the keys of codes, captchas and password hashes are "
         "derived; once in use it must never change. Absent: generated in data_dir, in development.",
     )
+    drain_seconds: int | None = option(
+        None,
+        minimum=0,
+        maximum=600,
+        help="After SIGTERM or strongroom drain: seconds in which readyz answers 503 and all else is "
+        "served, so that balancers notice. Absent: 5 in production, 0 in development.",
+    )
     trusted_proxies: tuple[str, ...] = option(
         (), help="Networks (CIDR) of the proxies whose X-Forwarded-For is believed."
     )

@@ -6,6 +6,7 @@ sender) are declared by that extension and stand in a table named after it.
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from strongroom.config.business_files import BusinessFilesSettings
 from strongroom.config.identity import (
@@ -28,6 +29,8 @@ from strongroom.config.process import (
     ServerSettings,
 )
 from strongroom.plugin_api import option
+
+_DRAIN_SECONDS: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +70,12 @@ class Settings:
         """Whether the interactive page of the API is served."""
         stated = self.server.api_docs
         return not self.is_production if stated is None else stated
+
+    @property
+    def drain_seconds(self) -> int:
+        """How long the server serves on after SIGTERM, the default filled in."""
+        given = self.server.drain_seconds
+        return (_DRAIN_SECONDS if self.is_production else 0) if given is None else given
 
     @property
     def database_url(self) -> str:

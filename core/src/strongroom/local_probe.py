@@ -1,0 +1,52 @@
+"""Requests from this machine to the server's own port."""
+
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from typing import Final
+
+from strongroom.config import Settings
+
+READY_SECONDS: Final = 15.0
+"""How long a server that listens is waited for to be ready, too."""
+
+_TIMEOUT_SECONDS: Final = 2.0
+_STEP_SECONDS: Final = 0.1
+_ANY_ADDRESS: Final = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}  # noqa: S104  compared
+
+
+def is_ok(settings: Settings, path: str, timeout: float = _TIMEOUT_SECONDS) -> bool:
+    """Return whether the server answers a GET with a success.
+
+    Args:
+        settings: of the server.
+        path: below its ``base_path``.
+        timeout: seconds to wait for an answer.
+    """
+    server = settings.server
+    host = f"[{server.host}]" if ":" in server.host else server.host
+    authority = f"{_ANY_ADDRESS.get(server.host, host)}:{server.port}"
+    try:
+        with urllib.request.urlopen(f"http://{authority}{server.base_path}{path}", timeout=timeout):
+            return True
+    except (urllib.error.URLError, OSError):
+        return False
+
+
+def wait_until_serving(settings: Settings, is_given_up: Callable[[], bool]) -> str | None:
+    """Return once the server is ready, or listens and does not become ready.
+
+    A part that is away must not keep the service manager waiting until it ends the server.
+
+    Returns:
+        What is wrong, if anything is.
+    """
+    while not is_ok(settings, "/livez") and not is_given_up():
+        time.sleep(_STEP_SECONDS)
+    deadline = time.monotonic() + READY_SECONDS
+    while not is_ok(settings, "/readyz") and not is_given_up():
+        if time.monotonic() > deadline:
+            return "serving, but not ready: see readyz"
+        time.sleep(_STEP_SECONDS)
+    return None

@@ -1,0 +1,231 @@
+"""Nodes are taken out of service, replaced and upgraded without a failed request."""
+
+import os
+import signal
+import socket
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass, field
+from http.client import HTTPException
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.client import Client, Response
+from tests.support.commands import run_command
+from tests.support.databases import PostgresqlDatabases
+from tests.support.server import STRONGROOM, Server, free_port, serving, write_config, write_node_config
+from tests.support.waiting import wait_until
+
+EMAIL = "alice@example.com"
+DRAIN_SECONDS = 1
+PER_SECOND = 50
+ROUNDS = int(os.environ.get("STRONGROOM_TEST_ROLLING_ROUNDS", "1"))
+THREADS = 8
+
+
+def set_drain(config: Path) -> None:
+    config.write_text(
+        config.read_text().replace("[server]", f"[server]\ndrain_seconds = {DRAIN_SECONDS}")
+    )
+
+
+def is_ready(url: str) -> bool:
+    try:
+        return Client(url).request("GET", "/readyz").status == 200
+    except (OSError, HTTPException):
+        return False
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Path:
+    path = write_config(tmp_path, f"sqlite:///{tmp_path}/strongroom.sqlite3")
+    set_drain(path)
+    return path
+
+
+def drain(server: Server) -> "subprocess.Popen[bytes]":
+    return subprocess.Popen([STRONGROOM, "drain", "--config", server.config])
+
+
+def terminate(server: Server) -> "subprocess.Popen[bytes]":
+    server.process.terminate()
+    return server.process
+
+
+@pytest.mark.parametrize("stop", [drain, terminate])
+def test_a_drained_server_is_not_ready_and_serves_on_until_it_ends(
+    config: Path, stop: Callable[[Server], "subprocess.Popen[bytes]"]
+) -> None:
+    with serving(config) as server:
+        client = Client(server.url)
+        wait_until(lambda: is_ready(server.url))
+        began = time.monotonic()
+        stopping = stop(server)
+        wait_until(lambda: not is_ready(server.url))
+        refused = client.expect(503, "GET", "/readyz").json()["error"]["details"]
+        assert [(item["field"], item["code"]) for item in refused] == [("server", "draining")]
+        with closing(client.connect()) as connection:
+            connection.request("GET", "/livez")
+            response = connection.getresponse()
+            assert (response.status, response.headers["Connection"]) == (200, "close")
+        assert server.process.wait(30) == 0
+        assert time.monotonic() - began >= DRAIN_SECONDS
+        assert stopping.wait(30) == 0
+
+
+def test_a_second_signal_stops_a_drained_server_at_once(config: Path) -> None:
+    text = config.read_text()
+    config.write_text(text.replace(f"drain_seconds = {DRAIN_SECONDS}", "drain_seconds = 60"))
+    with serving(config) as server:
+        server.process.terminate()
+        wait_until(lambda: not is_ready(server.url))
+        server.process.terminate()
+        assert server.process.wait(10) == 0
+
+
+def test_drain_says_when_no_server_runs(config: Path) -> None:
+    result = run_command("--config", str(config), "drain")
+    assert result.returncode == 1
+    assert "no server of" in result.stderr
+
+
+def test_the_service_manager_learns_when_the_server_listens_reloads_and_stops(
+    config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "notify"
+    with closing(socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)) as manager:
+        manager.bind(str(path))
+        manager.settimeout(30)
+        monkeypatch.setenv("NOTIFY_SOCKET", str(path))
+        with serving(config) as server:
+            assert manager.recv(4096).splitlines()[0] == b"READY=1"
+            assert is_ready(server.url)
+            server.process.send_signal(signal.SIGHUP)
+            reloading = manager.recv(4096).splitlines()
+            assert reloading[0] == b"RELOADING=1"
+            assert reloading[1].startswith(b"MONOTONIC_USEC=")
+            assert manager.recv(4096) == b"READY=1"
+            server.process.terminate()
+            assert manager.recv(4096).splitlines()[0] == b"STOPPING=1"
+
+
+@dataclass
+class FollowingBalancer:
+    """Sends requests to one of the nodes that were ready when it asked last, as a balancer does."""
+
+    urls: list[str]
+    interval: float = 0.25
+    ready: list[str] = field(default_factory=list)
+    _stop: threading.Event = field(default_factory=threading.Event)
+
+    @contextmanager
+    def on(self) -> Iterator[None]:
+        self._check()
+        thread = threading.Thread(target=self._follow)
+        thread.start()
+        try:
+            yield
+        finally:
+            self._stop.set()
+            thread.join()
+
+    def pick(self, number: int) -> str:
+        ready = self.ready
+        assert ready, "no node is ready"
+        return ready[number % len(ready)]
+
+    def _follow(self) -> None:
+        while not self._stop.wait(self.interval):
+            self._check()
+
+    def _check(self) -> None:
+        self.ready = [url for url in self.urls if is_ready(url)]
+
+
+@dataclass
+class SteadyLoad:
+    """A fixed number of requests a second, a fifth of them uploads, each to a node that is ready."""
+
+    balancer: FollowingBalancer
+    token: str
+    tenant: str
+    statuses: list[int] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
+    _stop: threading.Event = field(default_factory=threading.Event)
+
+    @contextmanager
+    def on(self) -> Iterator[None]:
+        threads = [threading.Thread(target=self._work, args=[number]) for number in range(THREADS)]
+        with self.balancer.on():
+            for thread in threads:
+                thread.start()
+            try:
+                yield
+            finally:
+                self._stop.set()
+                for thread in threads:
+                    thread.join()
+
+    def _work(self, number: int) -> None:
+        due, round_ = time.monotonic(), number
+        while not self._stop.is_set():
+            round_ += THREADS
+            try:
+                self.statuses.append(self._send(round_).status)
+            except (OSError, HTTPException, AssertionError) as error:
+                self.faults.append(repr(error))
+            due += THREADS / PER_SECOND
+            self._stop.wait(due - time.monotonic())
+
+    def _send(self, number: int) -> Response:
+        client = Client(self.balancer.pick(number), self.token)
+        if number % 5 == 0:
+            return client.send(self.tenant, f"{number}.bin", os.urandom(3000), 3000)
+        return client.request("GET", f"{self.tenant}/owners/me/files?pageSize=5")
+
+
+@pytest.fixture
+def nodes(tmp_path: Path, postgresql_databases: PostgresqlDatabases) -> Iterator[list[Path]]:
+    """The configurations of two nodes on one database, which drain."""
+    with postgresql_databases.create() as url:
+        first, second = write_node_config(tmp_path, url), tmp_path / "second.toml"
+        set_drain(first)
+        port = next(line for line in first.read_text().splitlines() if line.startswith("port"))
+        second.write_text(first.read_text().replace(port, f"port = {free_port()}"))
+        yield [first, second]
+
+
+def make_load(server: Server, urls: list[str]) -> SteadyLoad:
+    server.create_user(EMAIL)
+    client = Client.logged_in(server.url, EMAIL)
+    assert client.token is not None
+    return SteadyLoad(FollowingBalancer(urls), client.token, client.make_tenant("Load"))
+
+
+def replace_node(node: Server, stack: ExitStack) -> Server:
+    """Stop a node as a service manager does, and start it again."""
+    node.process.terminate()
+    node.process.wait(60)
+    again = stack.enter_context(serving(node.config))
+    wait_until(lambda: is_ready(again.url))
+    return again
+
+
+def test_a_rolling_restart_under_load_fails_no_request(nodes: list[Path]) -> None:
+    with ExitStack() as stack:
+        servers = [stack.enter_context(serving(config)) for config in nodes]
+        load = make_load(servers[0], [server.url for server in servers])
+        with load.on():
+            for _ in range(ROUNDS):
+                for number, server in enumerate(servers):
+                    # As long as the balancer needs to see the other one.
+                    wait_until(lambda: len(load.balancer.ready) == len(servers))
+                    servers[number] = replace_node(server, stack)
+            wait_until(lambda: len(load.balancer.ready) == len(servers))
+        print(f"{len(load.statuses)} requests, {len(load.faults)} faults")  # noqa: T201  figures
+        assert load.faults == []
+        assert set(load.statuses) <= {200, 201}
