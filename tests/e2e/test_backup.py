@@ -23,6 +23,7 @@ from tests.e2e.client import Client
 from tests.support.commands import run_command
 from tests.support.databases import PostgresqlDatabases, SqliteDatabases
 from tests.support.server import Server, serving, write_config
+from tests.support.stores import stored_files
 
 BACKUPS = int(os.environ.get("STRONGROOM_TEST_BACKUPS", "2"))
 WRITERS = 4
@@ -132,14 +133,14 @@ def assert_whole(there: Place) -> set[str]:
         stored = connection.execute(select(blobs)).all()
         files = connection.execute(select(nodes.c.id, nodes.c.blob_key).where(nodes.c.type == "file"))
         keys = {row.id: row.blob_key for row in files}
-        backend = container.keeping.blobs.storages["main"]
+        store = container.keeping.blobs.storages["main"]
     assert {row.state for row in stored} == {BlobState.STORED.value}
     assert set(keys.values()) == {row.key for row in stored}
     for row in stored:
-        with backend.open(row.key) as chunks:
+        with store.open(row.key) as chunks:
             content = b"".join(chunks)
         assert (len(content), hashlib.sha256(content).hexdigest()) == (row.size, row.checksum)
-    assert {item.key for item in backend.scan()} == {row.key for row in stored}
+    assert {item.key for item in store.scan()} == {row.key for row in stored}
     with there.services() as container:
         container.identity.audit_verifier.verify(None)
     return set(keys)
@@ -161,7 +162,7 @@ def test_backups_under_writes_are_each_of_one_moment(
                 assert not found & gone
     # What was deleted while bytes were held is removed now.
     server.command("storage", "gc")
-    stored = [path for path in (tmp_path / "files").rglob("*") if path.is_file()]
+    stored = stored_files(tmp_path / "files")
     assert len(stored) == len(writers.acknowledged)
 
 
@@ -272,7 +273,7 @@ def test_bytes_that_are_missing_or_damaged_are_told_and_the_rest_is_kept(
     tenant = client.make_tenant("Acme")
     for name in ("good", "missing", "damaged"):
         client.upload(tenant, name, name.encode())
-    paths = {path.read_text(): path for path in (tmp_path / "files").rglob("*") if path.is_file()}
+    paths = {path.read_text(): path for path in stored_files(tmp_path / "files")}
     paths["missing"].unlink()
     paths["damaged"].write_text("demaged")
     archive = tmp_path / "backup.tar"
@@ -281,9 +282,7 @@ def test_bytes_that_are_missing_or_damaged_are_told_and_the_rest_is_kept(
     assert sorted(json.loads(result.stdout)["faults"].values()) == ["damaged", "missing"]
     with sqlite_databases.create() as url, place(tmp_path, url, "place") as there:
         there.restore(archive)
-        assert {
-            path.read_text() for path in (tmp_path / "place/files").rglob("*") if path.is_file()
-        } == {
+        assert {path.read_text() for path in stored_files(tmp_path / "place/files")} == {
             "good",
             "demaged",
         }

@@ -23,6 +23,7 @@ from strongroom.storage.removal import ABANDONED_AFTER
 from strongroom.testing.clock import ManualClock
 from tests.e2e.client import Client
 from tests.support.server import Server, serving, write_config
+from tests.support.stores import stored_files
 from tests.support.waiting import wait_until
 
 UPLOADS = int(os.environ.get("STRONGROOM_TEST_CRASH_UPLOADS", "12"))
@@ -146,7 +147,7 @@ def collect_a_day_later(config: Path) -> int:
 
 
 def files_below(root: Path) -> set[str]:
-    return {path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file()}
+    return {path.relative_to(root).as_posix() for path in stored_files(root)}
 
 
 def keys_that_count(config: Path) -> set[str]:

@@ -10,6 +10,7 @@ from tests.support.commands import run_command
 from tests.support.mail import MailServer
 from tests.support.outbox import messages_in
 from tests.support.server import free_port, write_config
+from tests.support.stores import stored_files
 
 SMTP = """
 [messages]
@@ -44,7 +45,7 @@ def test_a_healthy_server_has_nothing_to_mend(config: Path) -> None:
     assert status == 0
     assert {item["state"] for item in findings.values()} == {"ok"}
     assert {"database.url", "schema", "clock", "limits", "storages.main"} <= findings.keys()
-    assert not [path for path in (config.parent / "files").rglob("*") if path.is_file()]
+    assert not stored_files(config.parent / "files")
 
 
 on_sqlite = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)

@@ -10,6 +10,7 @@ import pytest
 from tests.e2e.client import Client
 from tests.support.commands import run_command
 from tests.support.server import free_port, serving
+from tests.support.stores import stored_files
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "storage_network_folder"
 
@@ -65,7 +66,7 @@ def test_it_takes_uploads_and_gives_them_back(tmp_path: Path) -> None:
         tenant = client.make_tenant("Acme")
         node = client.upload(tenant, "report.bin", content)
         assert client.download(tenant, node["id"]) == content
-    (kept,) = (path for path in (tmp_path / "share" / "strongroom").rglob("*") if path.is_file())
+    (kept,) = stored_files(tmp_path / "share" / "strongroom")
     assert kept.read_bytes() == content
 
 

@@ -15,6 +15,7 @@ import pytest
 from tests.e2e.client import PASSWORD
 from tests.support.nginx import Nginx, nginx_before
 from tests.support.server import Server, free_port, serving, write_config
+from tests.support.stores import stored_files
 
 SIZE = 24 * 1024 * 1024
 
@@ -117,7 +118,7 @@ def test_files_of_a_folder_are_given_out_by_nginx_itself(server: Server, tmp_pat
         name = {"Content-Disposition": 'attachment; filename="naive.bin"'}
         node = alice.request("POST", f"/api/v1/tenants/{tenant}/files", b"kept", **name).json()
         answer = alice.request("GET", f"/api/v1/tenants/{tenant}/files/{node['id']}/download")
-        (stored,) = (path for path in (tmp_path / "files").rglob("*") if path.is_file())
+        (stored,) = stored_files(tmp_path / "files")
         hidden = alice.request("GET", f"/_strongroom{stored}")
     assert (answer.status, answer.content) == (200, b"kept")
     assert answer.headers["Server"] == "nginx"

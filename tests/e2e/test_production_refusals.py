@@ -13,6 +13,7 @@ from joserfc.jwk import RSAKey
 import strongroom.storage
 from strongroom.authorizations.key_file import create_key_file
 from strongroom.database.upgrade import SCHEMA_REVISION
+from tests.e2e.client import Client
 from tests.support.commands import run_command
 from tests.support.server import free_port, serving
 
@@ -232,41 +233,6 @@ def test_a_secret_in_a_file_that_others_can_read_is_refused(
     assert f"can be read by others; run: chmod 600 {secret}" in line
 
 
-def test_a_data_folder_that_others_can_read_is_refused(deployment: Deployment) -> None:
-    data = deployment.folder / "data"
-    data.mkdir(mode=0o755)
-    data.chmod(0o755)
-    assert deployment.refusal().endswith(
-        f"server.data_dir: {data} can be read by others; run: chmod 700 {data}"
-    )
-
-
-def test_any_secret_in_a_file_that_others_can_read_is_refused(deployment: Deployment) -> None:
-    url = deployment.folder / "database_url"
-    url.write_text("postgresql+psycopg://strongroom:planted@127.0.0.1:1/strongroom")
-    url.chmod(0o644)
-    deployment.replace(f'url = "sqlite:///{deployment.folder}/data/strongroom.sqlite3"\n', "")
-    line = deployment.refusal(STRONGROOM__DATABASE__URL_FILE=str(url))
-    assert line.endswith(f"database.url: {url} can be read by others; run: chmod 600 {url}")
-    assert "planted" not in line
-    secret = deployment.folder / "secret_access_key"
-    secret.write_text("planted")
-    secret.chmod(0o644)
-    deployment.replace('"storage_local"', '"storage_s3"')
-    deployment.replace(
-        f'backend = "local"\nroot = "{deployment.folder}/files"',
-        'backend = "s3"\nbucket = "files"\naccess_key_id = "a"',
-    )
-    url.chmod(0o600)
-    line = deployment.refusal(
-        STRONGROOM__DATABASE__URL_FILE=str(url),
-        STRONGROOM__STORAGES__MAIN__SECRET_ACCESS_KEY_FILE=str(secret),
-    )
-    assert line.endswith(
-        f"storages.main.secret_access_key: {secret} can be read by others; run: chmod 600 {secret}"
-    )
-
-
 def test_a_debugger_is_refused(deployment: Deployment) -> None:
     assert "FLASK_DEBUG is on; unset it in production" in deployment.refusal(FLASK_DEBUG="1")
 
@@ -278,12 +244,33 @@ def test_a_storage_inside_the_code_is_refused(deployment: Deployment) -> None:
     assert "storages.main: its folder lies inside the code, " in deployment.refusal()
 
 
-def test_a_storage_that_cannot_be_written_to_is_refused(deployment: Deployment) -> None:
+def test_a_full_storage_lets_the_server_start_so_that_files_can_be_deleted(
+    deployment: Deployment, tmp_path: Path
+) -> None:
     deployment.upgrade()
+    with serving(deployment.config) as server:
+        server.create_user("alice@example.com")
+        client = Client.logged_in(server.url, "alice@example.com")
+        tenant = client.make_tenant("Acme")
+        file = client.upload(tenant, "note.txt", b"kept")["id"]
     deployment.replace("[login]", "reserve_bytes = 1000000000000000000\n[login]")
-    line = deployment.refusal()
-    assert "storages.main: fails when an object is written, read and deleted: " in line
-    assert line.endswith("; mend its options, or the store")
+    with serving(deployment.config, tmp_path / "output") as server:
+        client = Client.logged_in(server.url, "alice@example.com")
+        assert client.send(tenant, "more.txt", b"more", 4).status == 507
+        assert client.download(tenant, file) == b"kept"
+        client.expect(200, "DELETE", f"{tenant}/files/{file}")
+    said = (tmp_path / "output").read_text()
+    assert "strongroom: warning: storages.main: takes no files now: less than 10000000000" in said
+    doctor = run_command("--config", str(deployment.config), "doctor")
+    assert (doctor.returncode, "storages.main: is full: " in doctor.stdout) == (1, True)
+
+
+def test_a_storage_that_fails_is_refused(deployment: Deployment) -> None:
+    deployment.upgrade()
+    folder = deployment.folder / "files"
+    (folder / "00").mkdir(parents=True)
+    (folder / "00/00").write_text("in the way of the owner marker")
+    assert "storages.main: cannot be used: " in deployment.refusal()
 
 
 def test_every_fault_is_told_at_once(deployment: Deployment) -> None:

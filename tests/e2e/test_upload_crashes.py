@@ -22,6 +22,7 @@ from strongroom.testing.clock import HOUR, ManualClock
 from strongroom.uploads.models import upload_parts, uploads
 from tests.e2e.client import Client
 from tests.support.server import Server, serving, write_config
+from tests.support.stores import stored_files
 
 ROUNDS = int(os.environ.get("STRONGROOM_TEST_TUS_CRASHES", "2"))
 MEBIBYTE = 1024 * 1024
@@ -159,7 +160,7 @@ def test_an_upload_that_nobody_finishes_leaves_nothing(tmp_path: Path, database_
         upload.patch(0, CONTENT[:PIECE])
         cut_off(server, upload, PIECE, CONTENT[PIECE:])
     assert_nothing_left_over(config)
-    assert [path for path in (tmp_path / "files").rglob("*") if path.is_file()] == []
+    assert stored_files(tmp_path / "files") == []
     with services(config) as container:
         assert list(container.keeping.blobs.storages["main"].scan()) == []
 

@@ -22,6 +22,7 @@ from strongroom.testing.clock import MINUTE, ManualClock
 from tests.e2e.client import Client, Response
 from tests.support.http import at_once
 from tests.support.server import serving, write_config
+from tests.support.stores import stored_files
 
 WAYS = 32
 PATIENCE = 60
@@ -68,7 +69,7 @@ def rows(config: Path) -> dict[str, int]:
 
 
 def objects(config: Path) -> int:
-    return sum(path.is_file() for path in (config.parent / "files").rglob("*"))
+    return len(stored_files(config.parent / "files"))
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ import pytest
 
 from tests.e2e.client import Client
 from tests.support.server import Server, free_port, serving, write_config
+from tests.support.stores import stored_files
 from tests.support.waiting import wait_until
 
 GUIDE = Path(__file__).parents[2] / "docs/guides/who-gives-files-out.md"
@@ -114,7 +115,7 @@ def test_nobody_reaches_the_files_without_the_server(server: Server, front: str,
     client = Client.logged_in(front, "alice@example.com")
     tenant = client.make_tenant("Acme")
     node = client.upload(tenant, "a.bin", CONTENT)
-    (stored,) = (path for path in (tmp_path / "files").rglob("*") if path.is_file())
+    (stored,) = stored_files(tmp_path / "files")
     assert get(Client(front), f"/_strongroom{stored}")[0].status == 404
     assert get(Client(front), f"{tenant}/files/{node['id']}/download")[0].status == 401
 
@@ -125,6 +126,6 @@ def test_the_server_by_itself_only_points_to_the_file(server: Server, tmp_path: 
     node = client.upload(tenant, "a.bin", CONTENT)
     response, content = get(client, f"{tenant}/files/{node['id']}/download", Range="bytes=0-9")
     assert (response.status, content) == (200, b"")
-    (stored,) = (path for path in (tmp_path / "files").rglob("*") if path.is_file())
+    (stored,) = stored_files(tmp_path / "files")
     assert response.headers["X-Accel-Redirect"] == f"/_strongroom{stored}"
     assert "Content-Range" not in response.headers

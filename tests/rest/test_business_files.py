@@ -11,6 +11,7 @@ import pytest
 from PIL import Image
 from sqlalchemy import func, select
 from tests.support.api import Answer, Api, Person, error_code
+from tests.support.stores import stored_files
 
 from strongroom.business_files.models import picture_variants
 from strongroom.storage.models import blobs
@@ -350,7 +351,7 @@ class TestDelete:
     ) -> None:
         person = api.person()
         path = place(upload(api, "/photos", picture(), person))
-        for file in [path for path in (tmp_path / "files").rglob("*") if path.is_file()]:
+        for file in stored_files(tmp_path / "files"):
             file.unlink()
         assert api.delete(path, by=person).status_code == 200
         assert count(api, blobs) == 0

@@ -16,6 +16,7 @@ from tests.rest.test_authorization_matrix import (
 )
 from tests.support.api import Answer, Api
 from tests.support.both_ways import BothWays, both_ways
+from tests.support.stores import stored_files
 
 from strongroom import app as application
 from strongroom.assembly.container import Container
@@ -390,7 +391,7 @@ def test_bytes_that_are_gone_are_left_to_the_ordinary_route(both: BothWays, tmp_
     alice = both.api.person()
     tenant = both.api.tenant(alice)
     path = f"{tenant}/files/{both.api.upload(tenant, alice, 'a.bin', b'content')['id']}/download"
-    (stored,) = (file for file in (tmp_path / "files").rglob("*") if file.is_file())
+    (stored,) = stored_files(tmp_path / "files")
     stored.write_bytes(b"cut")
     with pytest.raises(StorageUnavailable):
         both.api.get(path, by=alice)

@@ -10,6 +10,7 @@ import pytest
 from sqlalchemy import Engine, event
 from tests.support.api import Answer, Api, Json, Person, error_code
 from tests.support.databases import SqliteDatabases
+from tests.support.stores import stored_files
 
 CONTENT = b"kept" * 1000
 
@@ -97,7 +98,7 @@ def test_a_change_is_whole_or_refused(api: Api, tmp_path: Path, action: str) -> 
             assert answer.status_code in (200, 201), answer.text
             assert after != before
     site.api.container.keeping.blobs.collect()
-    stored = {path.read_bytes() for path in (tmp_path / "files").rglob("*") if path.is_file()}
+    stored = {path.read_bytes() for path in stored_files(tmp_path / "files")}
     assert stored == {CONTENT}
     for node_id in site.shown().keys() - {site.folder["id"]}:
         downloaded = api.get(f"{site.tenant}/files/{node_id}/download", by=site.person)

@@ -19,8 +19,8 @@ from strongroom.config import load
 from strongroom.plugin_api.storage import ServerSideCopy, StorageUnavailable
 from strongroom.storage.circuit import FAILURES_TO_OPEN, OPEN_MILLISECONDS
 from strongroom.storage.models import BlobState, blobs
+from strongroom.storage.object_keys import new_key
 from strongroom.storage.removal import ABANDONED_AFTER, BlobRemoval
-from strongroom.storage.service import new_key
 from strongroom.storage.stores import Store
 from strongroom.testing.clock import ManualClock
 

@@ -12,9 +12,10 @@ from uuid import uuid4
 
 import psycopg
 import pytest
-from sqlalchemy import text
+from sqlalchemy import delete, text
 
 from strongroom.database import Database, engine
+from strongroom.database.models import installation
 from strongroom.database.statements import Statement
 from strongroom.database.upgrade import upgrade
 
@@ -167,6 +168,9 @@ def migrate(url: str) -> None:
     """Bring a database to the newest schema."""
     database = Database(url)
     upgrade(database.engine)
+    # Copies of the database must not share its id, so each makes its own.
+    with database.write() as connection:
+        connection.execute(delete(installation).where(installation.c.name == "id"))
     database.close()
 
 

@@ -9,10 +9,17 @@ from pathlib import Path
 
 import boto3  # type: ignore[import-untyped]  # it has no types
 
+from strongroom.storage.ownership import is_reserved
 from strongroom_storage_oss.simulator import OssSimulator
 
 S3_SERVER = Path(__file__).parents[2] / "plugins/storage_s3/tests/s3_server.py"
 BUCKET = "files"
+
+
+def stored_files(folder: Path) -> list[Path]:
+    """Return the files of blobs in the folder of a local storage, without the owner marker."""
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return [path for path in files if not is_reserved(path.relative_to(folder).as_posix())]
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,15 @@ from urllib.parse import urlsplit
 from strongroom.addresses import parse_network
 from strongroom.authorizations.keys import KeyRingError, load_keys
 from strongroom.config import Configuration, Settings
-from strongroom.config.describe import core_sections, secrets_in
 from strongroom.config.sources import FILE_SUFFIX, KeyPath
 from strongroom.health.round_trip import fault_of
-from strongroom.plugin_api.storage import LocalPaths, StorageBackend
+from strongroom.plugin_api.storage import (
+    LocalPaths,
+    StorageBackend,
+    StorageError,
+    StorageFull,
+    StorageUnavailable,
+)
 from strongroom.samples import is_sample_key, is_sample_secret
 from strongroom.selection import Selection
 
@@ -24,8 +29,6 @@ _DATABASE_WANTED: Final = (
 )
 
 Fault = tuple[KeyPath, str]
-
-_SECRET_KEY: Final = ("server", "secret_key")
 
 
 def refuse_unsafe(configuration: Configuration, selection: Selection) -> None:
@@ -40,9 +43,7 @@ def refuse_unsafe(configuration: Configuration, selection: Selection) -> None:
     faults = (
         *_debug(),
         *_database(settings),
-        *_data_dir(settings),
         *_secret(configuration),
-        *_secret_files(configuration, selection),
         *_signing_keys(settings),
         *_addresses(settings),
         *_extensions(selection),
@@ -52,8 +53,8 @@ def refuse_unsafe(configuration: Configuration, selection: Selection) -> None:
     configuration.refuse_problems()
 
 
-def refuse_unusable(configuration: Configuration, storages: Mapping[str, StorageBackend[Any]]) -> None:
-    """Pass in development, and in production if every storage does its work outside of the code.
+def refuse_misplaced(configuration: Configuration, storages: Mapping[str, StorageBackend[Any]]) -> None:
+    """Pass in development, and in production if every local storage lies outside the code.
 
     Raises:
         ConfigurationError: one does not.
@@ -65,9 +66,30 @@ def refuse_unusable(configuration: Configuration, storages: Mapping[str, Storage
             configuration.blame(
                 ("storages", name), f"its folder lies inside the code, {code}; name one elsewhere"
             )
-        elif fault := fault_of(storage):
-            configuration.blame(("storages", name), f"{fault}; mend its options, or the store")
     configuration.refuse_problems()
+
+
+def refuse_unusable(
+    configuration: Configuration, storages: Mapping[str, StorageBackend[Any]]
+) -> Mapping[str, StorageError]:
+    """Try every storage out in production, and return the errors of those that are away or full.
+
+    Raises:
+        ConfigurationError: a storage fails in a way that does not pass.
+    """
+    passing: dict[str, StorageError] = {}
+    if not configuration.settings.is_production:
+        return passing
+    for name, storage in storages.items():
+        try:
+            fault = fault_of(storage)
+        except (StorageUnavailable, StorageFull) as error:
+            passing[name] = error
+        else:
+            if fault:
+                configuration.blame(("storages", name), f"{fault}; mend its options, or the store")
+    configuration.refuse_problems()
+    return passing
 
 
 def _debug() -> Iterator[Fault]:
@@ -94,7 +116,7 @@ def _database(settings: Settings) -> Iterator[Fault]:
 
 
 def _secret(configuration: Configuration) -> Iterator[Fault]:
-    path = _SECRET_KEY
+    path = ("server", "secret_key")
     secret = configuration.settings.server.secret_key
     wanted = "at least 32 random characters, from a file by STRONGROOM__SERVER__SECRET_KEY_FILE"
     if secret is None:
@@ -105,24 +127,6 @@ def _secret(configuration: Configuration) -> Iterator[Fault]:
     file = _file_behind(configuration.raw.origin(path))
     if file is not None and _is_readable_by_others(file):
         yield path, f"{file} can be read by others; run: chmod 600 {file}"
-
-
-def _data_dir(settings: Settings) -> Iterator[Fault]:
-    path = settings.server.data_dir.absolute()
-    # A group may be the only way in, such as that of a volume in Kubernetes.
-    if path.exists() and path.stat().st_mode & stat.S_IRWXO:
-        yield ("server", "data_dir"), f"{path} can be read by others; run: chmod 700 {path}"
-
-
-def _secret_files(configuration: Configuration, selection: Selection) -> Iterator[Fault]:
-    """Yield each file of a secret, other than the secret key, that others can read."""
-    sections = [*core_sections(configuration.settings), *selection.sections()]
-    known = {_file_behind(configuration.raw.origin(_SECRET_KEY))}
-    for path, _ in secrets_in(sections):
-        file = _file_behind(configuration.raw.origin(path))
-        if file is not None and file not in known and _is_readable_by_others(file):
-            known.add(file)
-            yield path, f"{file} can be read by others; run: chmod 600 {file}"
 
 
 def _signing_keys(settings: Settings) -> Iterator[Fault]:

@@ -43,7 +43,7 @@ class Bench:
             return list(connection.execute(select(blobs.c.state)).scalars())
 
     def objects(self) -> int:
-        return len(list(self.storage.scan()))
+        return len(list(self.service.storages["main"].scan()))
 
     def receive(self, source: ByteSource) -> str:
         return self.service.receive(source, size=None, max_bytes=10_000).blob.key

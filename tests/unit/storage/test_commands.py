@@ -10,7 +10,7 @@ from tests.support.server import write_config
 
 from strongroom.assembly.container import build
 from strongroom.config import load
-from strongroom.storage.service import new_key
+from strongroom.storage.object_keys import new_key
 from strongroom.testing.clock import ManualClock
 
 LONG_AGO = 1_000_000_000_000
@@ -65,7 +65,7 @@ def test_missing_bytes_are_reported_as_json_and_stay_a_fault(config: Path, files
 def test_a_young_stray_stays(config: Path, files: Path) -> None:
     keep_a_blob(config)
     stray = files / new_key()
-    stray.parent.mkdir(parents=True)
+    stray.parent.mkdir(parents=True, exist_ok=True)
     stray.write_bytes(b"x")
     result = run_command("--config", str(config), "storage", "fsck", "--repair", "--json")
     assert (result.returncode, json.loads(result.stdout)["faults"]) == (1, 1)

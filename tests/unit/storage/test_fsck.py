@@ -13,8 +13,9 @@ from strongroom.database import Database
 from strongroom.storage.findings import Finding, FindingKind
 from strongroom.storage.fsck import StorageCheck
 from strongroom.storage.models import BlobState, blobs
+from strongroom.storage.object_keys import is_key, new_key
 from strongroom.storage.removal import ABANDONED_AFTER
-from strongroom.storage.service import BlobService, is_key, new_key
+from strongroom.storage.service import BlobService
 from strongroom.testing.clock import ManualClock
 from strongroom.users.service import UserService
 from strongroom_storage_local.backend import LocalBackend
@@ -68,7 +69,7 @@ class Bench:
         return [(finding.kind, finding.key) for finding in self.run(checksums=checksums)]
 
     def objects(self) -> set[str]:
-        return {item.key for item in self.storage.scan()}
+        return {item.key for item in self.blobs.storages["main"].scan()}
 
     def change(self, key: str, **values: object) -> None:
         with self.database.write() as connection:

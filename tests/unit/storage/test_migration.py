@@ -77,7 +77,8 @@ class Bench:
         return self.migration.run(Move(source, target, grace=grace, jobs=2))
 
     def objects(self) -> tuple[int, int]:
-        return len(list(self.old.scan())), len(list(self.new.scan()))
+        stores = self.service.storages
+        return len(list(stores["old"].scan())), len(list(stores["new"].scan()))
 
     def rows(self) -> int:
         with self.database.read() as connection:
@@ -204,6 +205,7 @@ def test_damaged_and_missing_bytes_are_named_and_stay(bench: Bench) -> None:
 
 def test_a_storage_that_is_away_for_a_moment_is_waited_for(bench: Bench) -> None:
     key = bench.store(b"content")
+    bench.service.storages["new"].require_ownership()
     moods = iter([StorageUnavailable("away", retry_after=7), None])
 
     def moody() -> None:

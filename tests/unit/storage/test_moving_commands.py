@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from tests.support.commands import run_command
 from tests.support.server import write_config
+from tests.support.stores import stored_files
 
 from strongroom.assembly.container import build
 from strongroom.config import load
@@ -68,7 +69,7 @@ def test_a_storage_that_holds_files_and_is_not_configured_is_told_and_refused(co
 
 def test_damage_is_named_and_ends_with_1(config: Path, tmp_path: Path) -> None:
     store_files(config, 2)
-    damaged = next(path for path in (tmp_path / "files").rglob("*") if path.is_file())
+    damaged = stored_files(tmp_path / "files")[0]
     damaged.write_bytes(b"x" * 1000)
     result = run_command("--config", str(config), "storage", "migrate", "main", "second")
     assert result.returncode == 1

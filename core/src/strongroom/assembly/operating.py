@@ -31,7 +31,15 @@ def assemble_operating(base: Foundation, keeping: KeepingServices) -> OperatingS
     readiness = Readiness(parts, base.clock)
     base.resources.callback(readiness.close)
     backends = {name: store.backend for name, store in keeping.blobs.storages.items()}
-    doctor = Doctor(base.settings, base.database, base.limits_store, backends, base.clock, base.keys)
+    doctor = Doctor(
+        base.settings,
+        base.database,
+        base.limits_store,
+        backends,
+        keeping.blobs.ownership,
+        base.clock,
+        base.keys,
+    )
     _watch_circuits(base, keeping)
     return OperatingServices(readiness, _backups(base, keeping), doctor)
 

@@ -20,12 +20,13 @@ from strongroom.backup.rows import is_empty, kept_tables, load_rows
 from strongroom.clock import Clock
 from strongroom.config.settings import Settings
 from strongroom.database import Database
-from strongroom.database.installation import become_another_database
+from strongroom.database.installation import become_another_database, set_restored_at
 from strongroom.database.upgrade import SCHEMA_REVISION, upgrade
 from strongroom.identity import Origin
 from strongroom.plugin_api.storage import StorageBackend, StorageError
 from strongroom.secret_keys import SecretKeys, create_private_file
 from strongroom.storage.models import BlobState, blobs
+from strongroom.storage.ownership import StorageOwnership, is_reserved
 from strongroom.storage.references import nobody_refers
 
 _CHUNK: Final = 1024 * 1024
@@ -57,6 +58,7 @@ class Restoration:
         self._database = database
         self._storages = storages
         self._clock = clock
+        self._ownership = StorageOwnership(database, clock)
 
     def run(self, *, keep_sessions: bool = False) -> Manifest:
         """Restore everything, the rows last: before them, nothing counts.
@@ -81,6 +83,7 @@ class Restoration:
             # Not the database that was backed up: two of them must not share one storage.
             become_another_database(connection, SecretKeys(secret).fingerprint)
             self._void(connection, manifest, keep_sessions=keep_sessions)
+        self._take_storages(manifest)
         return manifest
 
     def _require_fit(self, manifest: Manifest, secret: str) -> None:
@@ -107,11 +110,20 @@ class Restoration:
             if not is_empty(connection, kept_tables(connection)):
                 raise BackupError("the database is not empty; name another in database.url")
         for name, storage in self._storages.items():
-            if name in manifest.storages and next(storage.scan(), None) is not None:
+            objects = (item for item in storage.scan() if not is_reserved(item.key))
+            if name in manifest.storages and next(objects, None) is not None:
                 raise BackupError(f'the storage "{name}" is not empty; name another folder for it')
+            if fault := self._ownership.examine(name, storage):
+                raise BackupError(f'the storage "{name}" {fault}')
         path = self._settings.secret_path
         if self._settings.server.secret_key is None and path.exists():
             raise BackupError(f"{path} exists already; move it away")
+
+    def _take_storages(self, manifest: Manifest) -> None:
+        """Own the storages that were filled, under the new id. Any other keeps the owner that it has."""
+        for name, storage in self._storages.items():
+            if name in manifest.storages:
+                self._ownership.take(name, storage)
 
     def _restore_keys(self, secret: str, *, keep_sessions: bool) -> None:
         if self._settings.server.secret_key is None:
@@ -132,10 +144,11 @@ class Restoration:
 
     def _void(self, connection: Connection, manifest: Manifest, *, keep_sessions: bool) -> None:
         """End what must not live on, and record that it was restored."""
-        # Bytes that did not count are not in the archive, so nothing is left of them to remove.
-        local = blobs.c.storage.in_(list(self._storages))
+        # Their bytes are not in the archive, or are in a store that another database may own: a later
+        # collection must not remove them by these rows. In an owned store, fsck finds them as strays.
         uncounted = blobs.c.state != BlobState.STORED.value
-        connection.execute(delete(blobs).where(local, uncounted, nobody_refers()))
+        connection.execute(delete(blobs).where(uncounted, nobody_refers()))
+        set_restored_at(connection, self._clock.now())
         if not keep_sessions:
             living = authorizations.c.revoked_at.is_(None)
             connection.execute(update(authorizations).where(living).values(revoked_at=self._clock.now()))

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -18,6 +18,12 @@ from strongroom.selection import select
 
 if TYPE_CHECKING:
     from strongroom.backup.archive import Manifest
+
+_AFTER_RESTORE: Final = (
+    "storage {name}: its files were not in the archive. For a drill, name a copy of the store in "
+    "[storages.{name}]. If this database replaces one that is gone for good, take the store over: "
+    "strongroom storage claim {name}"
+)
 
 ARCHIVE = click.Path(path_type=Path, dir_okay=False)
 
@@ -86,6 +92,9 @@ def restore_command(context: CommandContext, file: Path, *, keep_sessions: bool,
         except BackupError as error:
             raise click.ClickException(str(error)) from error
     _show(manifest, as_json=as_json)
+    for name, summary in manifest.storages.items():
+        if not summary.included and not as_json:
+            click.echo(_AFTER_RESTORE.format(name=name), err=True)
 
 
 @contextmanager

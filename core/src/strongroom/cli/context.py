@@ -49,6 +49,20 @@ class CommandContext:
         finally:
             container.close()
 
+    @contextmanager
+    def owning_container(self) -> Iterator["Container"]:
+        """Do as :meth:`container`, for commands that remove or move bytes.
+
+        Raises:
+            ConfigurationError: a store is another database's.
+        """
+        from strongroom.cli.ownership import require_ownership
+
+        with self.container() as container:
+            # A store that is away is for the command itself to report.
+            require_ownership(self.configuration, container)
+            yield container
+
     def plugin_commands(self) -> dict[str, click.Command]:
         """Return the commands that the enabled plugins add. A plugin that fails is one warning."""
         from strongroom.cli.plugin_commands import commands_of

@@ -32,9 +32,11 @@ def fsck_command(
 ) -> None:
     """Compare what is recorded with what is stored; safe beside running servers.
 
+    A store that is another database's is refused.
+
     Exits with 0 when nothing is wrong any more, with 1 when something is, or a storage does not answer.
     """
-    with context.container() as container:
+    with context.owning_container() as container:
         findings = _check(container.keeping.storage_check, checksums=checksums, repair=repair)
     if as_json:
         click.echo(json.dumps(_summary(findings)))

@@ -12,8 +12,12 @@ from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
+import click
+
+from strongroom.cli.ownership import require_ownership
 from strongroom.cli.schema import require_own_secret, require_served_schema
 from strongroom.config import Configuration, ConfigurationError
+from strongroom.plugin_api.storage import StorageFull, StorageUnavailable
 from strongroom.selection import select
 
 if TYPE_CHECKING:
@@ -73,15 +77,13 @@ def application(configuration: Configuration) -> Iterator["Container"]:
         ConfigurationError: it cannot be served.
     """
     from strongroom.app import container_of, create_app
-    from strongroom.production import refuse_unusable
 
     container = container_of(create_app(configuration))
     try:
         require_served_schema(configuration, container.database)
         require_own_secret(configuration, container.database, container.base.keys)
         _require_storages(configuration, container)
-        storages = container.keeping.blobs.storages.items()
-        refuse_unusable(configuration, {name: store.backend for name, store in storages})
+        _require_usable_storages(configuration, container)
         yield container
     finally:
         container.database.close()
@@ -121,7 +123,11 @@ def require_startable(configuration: Configuration) -> None:
         if fault := limits_fault(container):
             configuration.blame(("redis", "url"), fault)
         for name, store in container.keeping.blobs.storages.items():
-            if fault := fault_of(store.backend):
+            try:
+                fault = fault_of(store.backend)
+            except (StorageUnavailable, StorageFull) as error:
+                fault = f"takes no files now: {error}"
+            if fault:
                 configuration.blame(("storages", name), f"{fault}; correct its options, or the store")
         require_free_ports(configuration, may_run=True)
 
@@ -161,6 +167,28 @@ def _require_storages(configuration: Configuration, container: "Container") -> N
     for name in container.keeping.inventory.lost():
         message = "is missing, and files are in it; configure it again, and see: strongroom storage list"
         configuration.blame(("storages", name), message)
+    configuration.refuse_problems()
+
+
+def _require_usable_storages(configuration: Configuration, container: "Container") -> None:
+    """Refuse a storage that is another's or configured wrongly; warn of one that is away or full.
+
+    Logins need no storage, and a full one must be emptied through the API. So neither keeps a server
+    from starting.
+    """
+    from strongroom.production import refuse_misplaced, refuse_unusable
+
+    storages = container.keeping.blobs.storages.items()
+    backends = {name: store.backend for name, store in storages}
+    refuse_misplaced(configuration, backends)
+    errors = dict(require_ownership(configuration, container))
+    answering = {name: backend for name, backend in backends.items() if name not in errors}
+    errors |= refuse_unusable(configuration, answering)
+    for name, error in errors.items():
+        if isinstance(error, StorageUnavailable | StorageFull):
+            click.echo(f"strongroom: warning: storages.{name}: takes no files now: {error}", err=True)
+        else:
+            configuration.blame(("storages", name), f"cannot be used: {error}")
     configuration.refuse_problems()
 
 

@@ -10,7 +10,8 @@ import click
 from strongroom.cli.context import CommandContext
 from strongroom.cli.fsck import fsck_command
 from strongroom.cli.progress import progress_bar
-from strongroom.plugin_api.storage import StorageUnavailable
+from strongroom.plugin_api.storage import StorageError, StorageUnavailable
+from strongroom.storage.ownership import read_owner
 
 
 @click.group("storage")
@@ -21,10 +22,12 @@ def storage_group() -> None:
 @storage_group.command("gc")
 @click.pass_obj
 def gc_command(context: CommandContext) -> None:
-    """Remove bytes that nothing refers to any more; safe beside running servers."""
-    with context.container() as container:
+    """Remove bytes that nothing refers to any more; safe while servers run.
+
+    A store that is another database's is refused.
+    """
+    with context.owning_container() as container:
         container.keeping.uploads.collect()
-        container.keeping.direct_uploads.collect()
         blobs = container.keeping.blobs
         with progress_bar("Collecting", blobs.collectable()) as progress:
             removed = blobs.collect(progress)
@@ -55,6 +58,43 @@ def list_command(context: CommandContext, *, as_json: bool) -> None:
             click.echo(f"{holding.storage}: {counts}{note}")
     if any(holding.files and not holding.is_configured for holding in holdings):
         raise click.exceptions.Exit(1)
+
+
+@storage_group.command("claim")
+@click.argument("name")
+@click.option(
+    "--from",
+    "previous",
+    metavar="DATABASE_ID",
+    help="The database that owns the store now, as the refusal names it.",
+)
+@click.pass_obj
+def claim_command(context: CommandContext, name: str, previous: str | None) -> None:
+    """Make this database the owner of the store of the storage NAME.
+
+    The owner's servers, `storage gc` and `storage fsck --repair` remove what its database does not
+    know. So claim a store only if no other database uses it: after a disaster, when this database
+    replaces one that is gone for good, or for a copy of a store. Servers of the previous owner that
+    still run stop writing within a minute.
+    """
+    with context.container() as container:
+        blobs = container.keeping.blobs
+        if name not in blobs.storages:
+            raise click.UsageError(f"there is no [storages.{name}] in the configuration")
+        backend = blobs.storages[name].backend
+        try:
+            owner = read_owner(backend)
+            if owner and owner.database != previous:
+                raise click.UsageError(
+                    f"the store belongs to the database {owner.database}, claimed {owner.claimed_at} by "
+                    f"{owner.claimed_by}; to take it over, add: --from {owner.database}"
+                )
+            mine = blobs.ownership.take(name, backend)
+        except StorageError as error:
+            raise click.ClickException(f"the store cannot be claimed: {error}") from error
+    click.echo(f"{name} belongs to the database {mine.database} now")
+    if owner and owner.database != mine.database:
+        click.echo(f"warning: the database {owner.database} must never use this store again", err=True)
 
 
 class ByteRate(click.ParamType["int"]):
@@ -99,7 +139,7 @@ def migrate_command(
     from strongroom.storage.migration import Move
     from strongroom.storage.pace import Pace
 
-    with context.container() as container:
+    with context.owning_container() as container:
         keeping = container.keeping
         for name in (source, target):
             if name not in keeping.blobs.storages:

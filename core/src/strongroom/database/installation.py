@@ -17,6 +17,7 @@ from strongroom.ids import new_id
 _ID: Final = "id"
 _SECRET: Final = "secret_fingerprint"  # noqa: S105  the name of a row
 _OLDEST_CODE: Final = "oldest_code"
+_RESTORED_AT: Final = "restored_at"
 
 
 def database_id(database: Database) -> str:
@@ -93,6 +94,17 @@ def oldest_code(connection: Connection) -> str | None:
 def set_oldest_code(connection: Connection, revision: str) -> None:
     """Record the oldest schema revision whose code may serve the database."""
     _set(connection, _OLDEST_CODE, revision)
+
+
+def restored_at(connection: Connection) -> int | None:
+    """Return when a backup was restored into the database, in milliseconds, or ``None``."""
+    found = _get(connection, _RESTORED_AT)
+    return None if found is None else int(found)
+
+
+def set_restored_at(connection: Connection, milliseconds: int) -> None:
+    """Record that the content of the database comes from a backup."""
+    _set(connection, _RESTORED_AT, str(milliseconds))
 
 
 def _get(connection: Connection, name: str) -> str | None:

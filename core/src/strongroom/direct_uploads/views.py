@@ -16,7 +16,6 @@ from strongroom.errors import (
     NotImplementedHere,
     PayloadTooLarge,
     StorageFull,
-    TooManyRequests,
     UnsupportedMediaType,
     UploadIncomplete,
     ValidationFailed,
@@ -54,7 +53,6 @@ Json = dict[str, Any]
         NameConflict,
         PayloadTooLarge,
         StorageFull,
-        TooManyRequests,
         NotImplementedHere,
     ),
 )
@@ -97,5 +95,5 @@ def begin_direct_upload(tenant_id: str, body: Json, query: Json) -> Json:
     ),
 )
 def complete_direct_upload(tenant_id: str, upload_id: str) -> Json:
-    """Make a file of what was sent to the store, if it is what was announced. May be repeated."""
+    """Make a file of what was sent to the store, if it is what was announced."""
     return present(use(DirectUploads).complete(current_identity(), tenant_id, upload_id))

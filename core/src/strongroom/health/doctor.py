@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from limits.storage import Storage
 from sqlalchemy import Integer, cast, func, select
+from sqlalchemy.exc import SQLAlchemyError
 
 from strongroom.addresses import parse_network
 from strongroom.audit.models import audit_events
@@ -19,8 +20,9 @@ from strongroom.errors import Unavailable
 from strongroom.health.findings import Finding, failed, ok, warning
 from strongroom.health.probes import DISK_FULL, database_fault
 from strongroom.health.round_trip import fault_of
-from strongroom.plugin_api.storage import StorageBackend
+from strongroom.plugin_api.storage import StorageBackend, StorageError, StorageFull, StorageUnavailable
 from strongroom.secret_keys import SecretKeys
+from strongroom.storage.ownership import StorageOwnership
 
 TOLERATED: Final = 5000
 """Milliseconds by which two clocks may differ."""
@@ -34,6 +36,7 @@ class Doctor:
         database: where its rows are.
         limits_store: where it counts.
         storages: where its bytes are.
+        ownership: examines whose the storages are.
         clock: the time.
         keys: the keys that its secret key gives.
     """
@@ -44,6 +47,7 @@ class Doctor:
         database: Database,
         limits_store: Storage,
         storages: Mapping[str, StorageBackend[Any]],
+        ownership: StorageOwnership,
         clock: Clock,
         keys: SecretKeys,
     ) -> None:
@@ -51,6 +55,7 @@ class Doctor:
         self._database = database
         self._limits_store = limits_store
         self._storages = storages
+        self._ownership = ownership
         self._clock = clock
         self._keys = keys
 
@@ -67,7 +72,7 @@ class Doctor:
             yield self._examine_clock()
         yield self._examine_limits()
         for name, storage in self._storages.items():
-            yield _examine_storage(name, storage)
+            yield self._examine_storage(name, storage)
         yield self._examine_proxies()
         yield from self._examine_files()
 
@@ -180,29 +185,35 @@ class Doctor:
             )
         return ok(part, ", ".join(server.trusted_proxies) or "no proxy is believed")
 
+    def _examine_storage(self, name: str, storage: StorageBackend[Any]) -> Finding:
+        part = f"storages.{name}"
+        if fault := self._ownership_fault(name, storage):
+            return failed(part, fault, "do what the message says; see: strongroom storage claim --help")
+        try:
+            fault = fault_of(storage)
+        except StorageFull as error:
+            return failed(part, f"is full: {error}", "make room; until then uploads are refused")
+        except StorageUnavailable as error:
+            return failed(part, f"does not answer: {error}", f"start the store, or mend [{part}]")
+        if fault:
+            return failed(part, fault, f"mend the options in [{part}], or the store")
+        return ok(part, "an object was written, read and deleted")
+
+    def _ownership_fault(self, name: str, storage: StorageBackend[Any]) -> str | None:
+        try:
+            return self._ownership.examine(name, storage)
+        except (StorageError, Unavailable, SQLAlchemyError):
+            # The trial of the store, or the examination of the database, says what is wrong.
+            return None
+
     def _examine_files(self) -> Iterator[Finding]:
         settings = self._settings
-        yield _examine_folder("server.data_dir", settings.server.data_dir.absolute())
         for part, path in (
             ("server.secret_key", settings.secret_path),
             ("tokens.keys_file", settings.keys_path),
         ):
             if path.exists():
                 yield _examine_mode(part, path)
-
-
-def _examine_storage(name: str, storage: StorageBackend[Any]) -> Finding:
-    part = f"storages.{name}"
-    fault = fault_of(storage)
-    if fault is None:
-        return ok(part, "an object was written, read and deleted")
-    return failed(part, fault, f"mend the options in [{part}], or the store")
-
-
-def _examine_folder(part: str, path: Path) -> Finding:
-    if path.stat().st_mode & stat.S_IRWXO:
-        return failed(part, f"{path} can be read by others", f"chmod 700 {path}")
-    return ok(part, f"{path} is closed to others")
 
 
 def _examine_mode(part: str, path: Path) -> Finding:

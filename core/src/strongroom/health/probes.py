@@ -5,10 +5,11 @@ from typing import Final, Protocol
 
 from limits.storage import Storage
 from sqlalchemy import Connection, func, select, text
+from sqlalchemy.exc import SQLAlchemyError
 
 from strongroom.database import Database
 from strongroom.database.upgrade import read_schema
-from strongroom.errors import StorageFull, StrongroomError
+from strongroom.errors import StorageFull, StrongroomError, Unavailable
 from strongroom.health.readiness import Note, Probe
 from strongroom.plugin_api.storage import ObjectNotFound, ObjectStat, StorageError
 
@@ -18,12 +19,23 @@ ABSENT_KEY: Final = "00/00/" + 32 * "0"
 AWAY: Final = "It does not answer."
 DISK_FULL: Final = "Its disk is full."
 
+FULL: Final = Note("It is full: uploads are refused.")
+
+NOT_OWNED: Final = "It is another database's, or not the one that holds the files; see the doctor."
+
 
 class Store(Protocol):
     """A storage, as far as it is asked."""
 
+    @property
+    def is_full(self) -> bool:
+        """Whether the last object was refused for lack of room."""
+
     def stat(self, key: str) -> ObjectStat:
         """Return what is known of an object."""
+
+    def ownership_fault(self, *, claim: bool) -> str | None:
+        """Return why the database may not use the store, or ``None``."""
 
 
 def probes(database: Database, limits_store: Storage, storages: Mapping[str, Store]) -> dict[str, Probe]:
@@ -67,13 +79,23 @@ def _schema(database: Database) -> str | Note | None:
 
 
 def _storage(store: Store) -> Probe:
-    def probe() -> str | None:
+    def probe() -> str | Note | None:
         try:
             store.stat(ABSENT_KEY)
         except ObjectNotFound:
-            return None
+            pass
         except StorageError:
             return AWAY
-        return None
+        return _ownership(store) or (FULL if store.is_full else None)
 
     return probe
+
+
+def _ownership(store: Store) -> str | None:
+    try:
+        return NOT_OWNED if store.ownership_fault(claim=False) else None
+    except StorageError:
+        return AWAY
+    except (Unavailable, SQLAlchemyError, OSError):
+        # The database is away, which its own part reports.
+        return None

@@ -3,14 +3,19 @@
 from io import BytesIO
 from typing import Any
 
-from strongroom.plugin_api.storage import StorageBackend, StorageError
-from strongroom.storage.service import new_key
+from strongroom.plugin_api.storage import StorageBackend, StorageError, StorageFull, StorageUnavailable
+from strongroom.storage.object_keys import new_key
 
 _CONTENT = b"written by strongroom to try this storage out"
 
 
 def fault_of(storage: StorageBackend[Any]) -> str | None:
-    """Return what is wrong with a storage, in a phrase, or ``None``."""
+    """Return what is wrong with a storage, in a phrase, or ``None``.
+
+    Raises:
+        StorageUnavailable: it is away, which says nothing about its configuration.
+        StorageFull: it has no room, likewise.
+    """
     key = new_key()
     try:
         storage.put(key, BytesIO(_CONTENT), size=len(_CONTENT))
@@ -19,6 +24,8 @@ def fault_of(storage: StorageBackend[Any]) -> str | None:
                 found = b"".join(chunks)
         finally:
             storage.delete(key)
+    except (StorageUnavailable, StorageFull):
+        raise
     except StorageError as error:
         return f"fails when an object is written, read and deleted: {error}"
     except Exception as error:

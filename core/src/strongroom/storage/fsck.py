@@ -18,9 +18,10 @@ from strongroom.plugin_api.storage import ObjectNotFound, ObjectStat
 from strongroom.storage.findings import Finding, FindingKind
 from strongroom.storage.found import FoundObjects
 from strongroom.storage.models import BlobState, blobs
+from strongroom.storage.object_keys import is_key
 from strongroom.storage.references import nobody_refers, referrers
 from strongroom.storage.removal import ABANDONED_AFTER
-from strongroom.storage.service import BlobService, is_key
+from strongroom.storage.service import BlobService
 from strongroom.storage.stores import Store
 
 _BATCH: Final = 500

@@ -5,8 +5,6 @@ A row is ``pending`` while its bytes are on their way, ``stored`` once something
 that is not ``stored``, so it can be collected without searching the store.
 """
 
-import re
-import secrets
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -39,12 +37,13 @@ from strongroom.storage.arrived import ArrivedSource
 from strongroom.storage.copying import ReadingFailed
 from strongroom.storage.holds import BlobHolds
 from strongroom.storage.models import Blob, BlobState, Place, Released, blobs
+from strongroom.storage.object_keys import new_key
+from strongroom.storage.ownership import StorageOwnership
 from strongroom.storage.removal import BlobRemoval
 from strongroom.storage.source import Inspect, MeteredSource
 from strongroom.storage.stores import Backends, Stores
 
 _BATCH: Final = 500
-_KEY: Final = re.compile(r"([0-9a-f]{2})/\1[0-9a-f]{30}")
 _PIECE: Final = 256 * 1024
 
 _ANNOUNCE: Final = Statement(insert(blobs))
@@ -89,7 +88,8 @@ class BlobService:
     def __init__(self, database: Database, clock: Clock, backends: Backends, target: str) -> None:
         self._database = database
         self._clock = clock
-        self.storages = Stores(backends, clock)
+        self.ownership = StorageOwnership(database, clock)
+        self.storages = Stores(backends, clock, self.ownership)
         self.target = target
         self.holds = BlobHolds(database, clock)
         self._removal = BlobRemoval(database, clock, self.storages, self.holds)
@@ -139,10 +139,16 @@ class BlobService:
             removable_at: until when somebody else may write them, so that no removal is the last.
         """
         with self._database.write() as connection:
-            return self.announce_within(connection, storage, removable_at)
+            return self._announce(connection, storage, removable_at)
 
-    def announce_within(self, connection: Connection, storage: str, removable_at: int | None) -> str:
-        """Do as :meth:`announce`, in the caller's transaction."""
+    def expect(self, connection: Connection) -> str:
+        """Write the row of bytes for :meth:`receive`, in a transaction that ends before they come.
+
+        It need not be durable: see ADR 0020.
+        """
+        return self._announce(connection, self.target, None)
+
+    def _announce(self, connection: Connection, storage: str, removable_at: int | None) -> str:
         key = new_key()
         row = {
             "key": key,
@@ -157,13 +163,6 @@ class BlobService:
         }
         _ANNOUNCE.change(connection, row)
         return key
-
-    def expect(self, connection: Connection) -> str:
-        """Write the row of bytes for :meth:`receive`, in a transaction that ends before they come.
-
-        It need not be durable: see ADR 0020.
-        """
-        return self.announce_within(connection, self.target, None)
 
     def _expect(self) -> str:
         with self._database.write(durable=False) as connection:
@@ -358,18 +357,3 @@ def _exactly(size: int, chunks: Iterator[bytes]) -> Iterator[bytes]:
         yield chunk
     if size != 0:
         raise StorageUnavailable(f"{size} bytes of an object did not come")
-
-
-def new_key() -> str:
-    """Return a key that nobody can guess: spread over folders, and safe on every store.
-
-    The folders are 256, so that a store that has to make them durably soon has made them all: a folder
-    of file systems of today finds a name among a hundred thousand as fast as among ten.
-    """
-    name = secrets.token_hex(16)
-    return f"{name[:2]}/{name}"
-
-
-def is_key(text: str) -> bool:
-    """Return whether an object's key has the form of ours."""
-    return _KEY.fullmatch(text) is not None

@@ -12,9 +12,11 @@ from strongroom.plugin_api.storage import (
     ObjectStat,
     StorageBackend,
     StorageError,
+    StorageFull,
     StorageUnavailable,
 )
 from strongroom.storage.circuit import Circuit
+from strongroom.storage.ownership import StorageNotOwned, StorageOwnership, is_reserved
 
 FIRST_BYTES: Final = 64 * 1024
 """How much of an object must have come before it is begun to be given out."""
@@ -33,17 +35,59 @@ class Store:
         name: what the configuration calls it.
         backend: does the work; asked by itself for what only some backends offer.
         clock: the time.
+        ownership: verifies the owner before anything is written or removed; without it, no one does.
     """
 
-    def __init__(self, name: str, backend: StorageBackend[Any], clock: Clock) -> None:
+    def __init__(
+        self,
+        name: str,
+        backend: StorageBackend[Any],
+        clock: Clock,
+        ownership: StorageOwnership | None = None,
+    ) -> None:
         self.name = name
         self.backend = backend
         self.circuit = Circuit(name, clock)
+        self.is_full = False
+        """Whether the last object was refused for lack of room."""
+        self._ownership = ownership
+
+    def ownership_fault(self, *, claim: bool = True) -> str | None:
+        """Return why the database may not use the store, or ``None``; see :class:`StorageOwnership`.
+
+        Args:
+            claim: whether an unowned store is claimed.
+
+        Raises:
+            StorageError: the store cannot be used at all.
+        """
+        if self._ownership is None or self._ownership.is_verified(self.name):
+            return None
+        check = self._ownership.verify if claim else self._ownership.examine
+        with self.circuit.guard():
+            return check(self.name, self.backend)
+
+    def require_ownership(self) -> None:
+        """Pass if the store is the database's own.
+
+        Raises:
+            StorageNotOwned: it is not.
+            StorageError: the store cannot be used at all.
+        """
+        if fault := self.ownership_fault():
+            raise StorageNotOwned(f'the storage "{self.name}" {fault}')
 
     def put(self, key: str, source: ByteSource, *, size: int | None = None) -> int:
         """Store an object, as :meth:`StorageBackend.put`."""
-        with self.circuit.guard():
-            return self.backend.put(key, source, size=size)
+        self.require_ownership()
+        try:
+            with self.circuit.guard():
+                written = self.backend.put(key, source, size=size)
+        except StorageFull:
+            self.is_full = True
+            raise
+        self.is_full = False
+        return written
 
     def open(self, key: str, *, start: int = 0, length: int | None = None) -> ByteStream:
         """Open an object, as :meth:`StorageBackend.open`.
@@ -59,12 +103,13 @@ class Store:
 
     def delete(self, key: str) -> None:
         """Remove an object, as :meth:`StorageBackend.delete`."""
+        self.require_ownership()
         with self.circuit.guard():
             self.backend.delete(key)
 
     def scan(self, prefix: str = "") -> Iterator[ObjectStat]:
-        """Iterate over objects, as :meth:`StorageBackend.scan`."""
-        return self.backend.scan(prefix)
+        """Iterate over objects, as :meth:`StorageBackend.scan`, without the owner marker."""
+        return (item for item in self.backend.scan(prefix) if not is_reserved(item.key))
 
 
 class _Reader:
@@ -112,10 +157,14 @@ class Stores(dict[str, Store]):
     Args:
         backends: what does the work, by name.
         clock: the time.
+        ownership: verifies the owner of each.
     """
 
-    def __init__(self, backends: Backends, clock: Clock) -> None:
-        super().__init__({name: Store(name, backend, clock) for name, backend in backends.items()})
+    def __init__(
+        self, backends: Backends, clock: Clock, ownership: StorageOwnership | None = None
+    ) -> None:
+        stores = (Store(name, backend, clock, ownership) for name, backend in backends.items())
+        super().__init__({store.name: store for store in stores})
 
     def __missing__(self, name: str) -> NoReturn:
         raise UnknownStorage(f"there is no [storages.{name}] in the configuration")

@@ -1,6 +1,7 @@
 """What a deployer may set."""
 
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 from strongroom.plugin_api import option
 
@@ -67,3 +68,14 @@ class S3Options:
         help="Whether signed uploads carry `If-None-Match: *`, so that none replaces an object;"
         " for stores that do not know it, false.",
     )
+
+    def __post_init__(self) -> None:
+        for key in ("endpoint_url", "public_endpoint_url"):
+            url = getattr(self, key)
+            if url is not None and not _is_url(url):
+                raise ValueError(f'{key}: must be a URL, such as "https://s3.example.com"')
+
+
+def _is_url(text: str) -> bool:
+    parts = urlsplit(text)
+    return parts.scheme in ("http", "https") and bool(parts.hostname)
