@@ -107,3 +107,24 @@ def test_a_plugin_without_contract_tests_does_not_pass_the_check(
     assert result.stderr.splitlines()[-1] == (
         "Error: captcha untested: no test class derives from CaptchaProviderContract"
     )
+
+
+def test_tests_find_a_helper_next_to_them_and_one_that_hangs_fails_in_time(
+    tmp_path: Path, environment: Environment
+) -> None:
+    environment.succeed(["strongroom", "plugins", "new", "captcha", "hanging"], tmp_path)
+    (project,) = tmp_path.iterdir()
+    (project / "tests" / "helper.py").write_text("from threading import Event\n\nNEVER = Event()\n")
+    (project / "tests" / "test_hang.py").write_text(
+        "from concurrent.futures import ThreadPoolExecutor\n\nfrom helper import NEVER\n\n\n"
+        "def test_a_thread_that_never_ends():\n"
+        "    with ThreadPoolExecutor(1) as pool:\n"
+        "        pool.submit(NEVER.wait).result()\n"
+    )
+    environment.succeed(["pip", "install", "--no-build-isolation", "-e", "."], project)
+    command = ["strongroom", "plugins", "check", "captcha_hanging", "--timeout", "1"]
+    result = environment.run(*command, cwd=tmp_path)
+    assert result.returncode == 1
+    assert "test_hang.py::test_a_thread_that_never_ends FAILED" in result.stdout
+    assert "Failed: took longer than 1 s; see --timeout" in result.stdout
+    assert result.stderr.splitlines()[-1] == "Error: its tests failed (pytest: 1)"

@@ -233,6 +233,41 @@ def test_a_secret_in_a_file_that_others_can_read_is_refused(
     assert f"can be read by others; run: chmod 600 {secret}" in line
 
 
+def test_a_data_folder_that_others_can_read_is_refused(deployment: Deployment) -> None:
+    data = deployment.folder / "data"
+    data.mkdir(mode=0o755)
+    data.chmod(0o755)
+    assert deployment.refusal().endswith(
+        f"server.data_dir: {data} can be read by others; run: chmod 700 {data}"
+    )
+
+
+def test_any_secret_in_a_file_that_others_can_read_is_refused(deployment: Deployment) -> None:
+    url = deployment.folder / "database_url"
+    url.write_text("postgresql+psycopg://strongroom:planted@127.0.0.1:1/strongroom")
+    url.chmod(0o644)
+    deployment.replace(f'url = "sqlite:///{deployment.folder}/data/strongroom.sqlite3"\n', "")
+    line = deployment.refusal(STRONGROOM__DATABASE__URL_FILE=str(url))
+    assert line.endswith(f"database.url: {url} can be read by others; run: chmod 600 {url}")
+    assert "planted" not in line
+    secret = deployment.folder / "secret_access_key"
+    secret.write_text("planted")
+    secret.chmod(0o644)
+    deployment.replace('"storage_local"', '"storage_s3"')
+    deployment.replace(
+        f'backend = "local"\nroot = "{deployment.folder}/files"',
+        'backend = "s3"\nbucket = "files"\naccess_key_id = "a"',
+    )
+    url.chmod(0o600)
+    line = deployment.refusal(
+        STRONGROOM__DATABASE__URL_FILE=str(url),
+        STRONGROOM__STORAGES__MAIN__SECRET_ACCESS_KEY_FILE=str(secret),
+    )
+    assert line.endswith(
+        f"storages.main.secret_access_key: {secret} can be read by others; run: chmod 600 {secret}"
+    )
+
+
 def test_a_debugger_is_refused(deployment: Deployment) -> None:
     assert "FLASK_DEBUG is on; unset it in production" in deployment.refusal(FLASK_DEBUG="1")
 

@@ -5,19 +5,25 @@ import os
 import urllib.request
 from collections.abc import Iterator
 from contextlib import ExitStack
+from dataclasses import replace
+from functools import partial
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+from sqlalchemy import update
 from tests.conftest import CONFIG
 from tests.support.api import Answer, Api, error_code
+from tests.support.http import at_once
 from tests.support.stores import oss_store, s3_store
 
 from strongroom.app import container_of, create_app
 from strongroom.config import ConfigurationError, load
+from strongroom.identity import Identity
 from strongroom.storage.removal import ABANDONED_AFTER
+from strongroom.tenants.models import tenants
 from strongroom.testing.clock import ManualClock
 
 STORES = {"s3": s3_store, "oss": oss_store}
@@ -117,8 +123,10 @@ def test_a_file_is_sent_to_the_store_and_completed(api: Api) -> None:
     assert answer.json["size"] == len(CONTENT)
     assert answer.json["checksum"] == f"sha256:{hashlib.sha256(CONTENT).hexdigest()}"
     assert api.get(f"{tenant}/files/{answer.json['id']}", by=alice).json == answer.json
-    # Once only, and nobody exchanges afterwards what has been examined.
-    assert complete(api, tenant, alice, upload).status_code == 404
+    # A client whose answer was lost gets it again, and cannot exchange what has been examined.
+    again = complete(api, tenant, alice, upload)
+    assert (again.status_code, again.json) == (201, answer.json)
+    assert len(api.get(f"{tenant}/owners/me/files", by=alice).json["data"]) == 1
     assert send(upload.json, os.urandom(len(CONTENT))) >= 400
     collect_two_days_later(api)
     assert objects(api) == 1
@@ -169,6 +177,94 @@ def test_too_much_and_nonsense_are_refused_at_the_beginning(api: Api) -> None:
     assert announce(api, tenant, alice, parentId="unknown").status_code == 404
     answer = api.post(f"{tenant}/direct-uploads/nonsense/complete", {}, by=alice)
     assert answer.status_code == 404
+
+
+def space(api: Api, tenant: str, by: Any) -> tuple[int, int]:
+    """Return the bytes that a tenant uses, and those that are reserved."""
+    identity = Identity(by.id, "USER", "login")
+    row = api.container.keeping.tenants.get(identity, tenant.rpartition("/")[2])
+    return row.used_bytes, row.reserved_bytes
+
+
+def set_quota(api: Api, tenant: str, size: int) -> None:
+    with api.container.database.write() as connection:
+        change = update(tenants).where(tenants.c.id == tenant.rpartition("/")[2])
+        connection.execute(change.values(quota_bytes=size))
+
+
+def test_announced_bytes_are_reserved_until_they_are_completed(api: Api) -> None:
+    alice = api.person()
+    tenant = api.tenant(alice)
+    set_quota(api, tenant, len(CONTENT) + 1000)
+    upload = announce(api, tenant, alice)
+    assert space(api, tenant, alice) == (0, len(CONTENT))
+    assert error_code(announce(api, tenant, alice, name="b.bin")) == "error.storage-full"
+    assert error_code(api.send(tenant, alice, "c.bin", bytes(1001))) == "error.storage-full"
+    assert send(upload.json, CONTENT) == 200
+    assert complete(api, tenant, alice, upload).status_code == 201
+    assert space(api, tenant, alice) == (len(CONTENT), 0)
+    collect_two_days_later(api)
+    api.container.keeping.direct_uploads.collect()
+    assert space(api, tenant, alice) == (len(CONTENT), 0)
+
+
+def test_reserved_space_comes_back_when_an_upload_ends_or_fails(api: Api) -> None:
+    alice = api.person()
+    tenant = api.tenant(alice)
+    set_quota(api, tenant, len(CONTENT))
+    upload = announce(api, tenant, alice)
+    assert send(upload.json, os.urandom(len(CONTENT))) == 200
+    assert error_code(complete(api, tenant, alice, upload)) == "error.digest-mismatch"
+    assert space(api, tenant, alice) == (0, 0)
+    assert announce(api, tenant, alice).status_code == 201
+    api.clock.advance(2 * ABANDONED_AFTER)
+    # The next announcement frees what has ended; so does the collection.
+    alice = replace(alice, token=api.log_in(alice.email).json["accessToken"])
+    assert announce(api, tenant, alice).status_code == 201
+    api.clock.advance(2 * ABANDONED_AFTER)
+    assert api.container.keeping.direct_uploads.collect() == 1
+    assert space(api, tenant, alice) == (0, 0)
+
+
+def test_open_announcements_of_a_user_are_bounded(api: Api) -> None:
+    alice, bob = api.person(), api.person()
+    tenant = api.tenant(alice)
+    api.join(tenant, alice, bob)
+    api.container.keeping.direct_uploads._reservations._max_open = 2
+    first, second = (announce(api, tenant, alice, name=f"{n}.bin") for n in range(2))
+    refused = announce(api, tenant, alice, name="3.bin")
+    assert (refused.status_code, error_code(refused)) == (429, "error.too-many-requests")
+    assert int(refused.headers["Retry-After"]) > 0
+    assert announce(api, tenant, bob, name="bob.bin").status_code == 201
+    assert send(first.json, CONTENT) == 200
+    assert complete(api, tenant, alice, first).status_code == 201
+    assert announce(api, tenant, alice, name="3.bin").status_code == 201
+    assert second.status_code == 201
+
+
+def test_an_upload_completed_many_times_at_once_is_one_file(api: Api) -> None:
+    alice = api.person()
+    tenant = api.tenant(alice)
+    for on_conflict in ("fail", "rename", "replace"):
+        path = f"{tenant}/direct-uploads?onConflict={on_conflict}"
+        checksum = f"sha256:{hashlib.sha256(CONTENT).hexdigest()}"
+        body = {"name": f"{on_conflict}.bin", "size": len(CONTENT), "checksum": checksum}
+        upload = api.post(path, body, by=alice)
+        assert send(upload.json, CONTENT) == 200
+        answers = at_once([partial(complete, api, tenant, alice, upload)] * 8)
+        assert {answer.status_code for answer in answers} == {201}
+        assert len({answer.json["id"] for answer in answers}) == 1
+    assert space(api, tenant, alice) == (3 * len(CONTENT), 0)
+
+
+def test_a_completed_upload_whose_file_is_deleted_is_gone(api: Api) -> None:
+    alice = api.person()
+    tenant = api.tenant(alice)
+    upload = announce(api, tenant, alice)
+    send(upload.json, CONTENT)
+    node = complete(api, tenant, alice, upload).json
+    assert api.request("DELETE", f"{tenant}/files/{node['id']}", by=alice).status_code == 200
+    assert complete(api, tenant, alice, upload).status_code == 404
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from strongroom.addresses import parse_network
 from strongroom.authorizations.keys import KeyRingError, load_keys
 from strongroom.config import Configuration, Settings
+from strongroom.config.describe import core_sections, secrets_in
 from strongroom.config.sources import FILE_SUFFIX, KeyPath
 from strongroom.health.round_trip import fault_of
 from strongroom.plugin_api.storage import (
@@ -30,6 +31,8 @@ _DATABASE_WANTED: Final = (
 
 Fault = tuple[KeyPath, str]
 
+_SECRET_KEY: Final = ("server", "secret_key")
+
 
 def refuse_unsafe(configuration: Configuration, selection: Selection) -> None:
     """Pass in development, and in production if nothing is unsafe.
@@ -43,7 +46,9 @@ def refuse_unsafe(configuration: Configuration, selection: Selection) -> None:
     faults = (
         *_debug(),
         *_database(settings),
+        *_data_dir(settings),
         *_secret(configuration),
+        *_secret_files(configuration, selection),
         *_signing_keys(settings),
         *_addresses(settings),
         *_extensions(selection),
@@ -116,7 +121,7 @@ def _database(settings: Settings) -> Iterator[Fault]:
 
 
 def _secret(configuration: Configuration) -> Iterator[Fault]:
-    path = ("server", "secret_key")
+    path = _SECRET_KEY
     secret = configuration.settings.server.secret_key
     wanted = "at least 32 random characters, from a file by STRONGROOM__SERVER__SECRET_KEY_FILE"
     if secret is None:
@@ -127,6 +132,24 @@ def _secret(configuration: Configuration) -> Iterator[Fault]:
     file = _file_behind(configuration.raw.origin(path))
     if file is not None and _is_readable_by_others(file):
         yield path, f"{file} can be read by others; run: chmod 600 {file}"
+
+
+def _data_dir(settings: Settings) -> Iterator[Fault]:
+    path = settings.server.data_dir.absolute()
+    # A group may be the only way in, such as that of a volume in Kubernetes.
+    if path.exists() and path.stat().st_mode & stat.S_IRWXO:
+        yield ("server", "data_dir"), f"{path} can be read by others; run: chmod 700 {path}"
+
+
+def _secret_files(configuration: Configuration, selection: Selection) -> Iterator[Fault]:
+    """Yield each file of a secret, other than the secret key, that others can read."""
+    sections = [*core_sections(configuration.settings), *selection.sections()]
+    known = {_file_behind(configuration.raw.origin(_SECRET_KEY))}
+    for path, _ in secrets_in(sections):
+        file = _file_behind(configuration.raw.origin(path))
+        if file is not None and file not in known and _is_readable_by_others(file):
+            known.add(file)
+            yield path, f"{file} can be read by others; run: chmod 600 {file}"
 
 
 def _signing_keys(settings: Settings) -> Iterator[Fault]:

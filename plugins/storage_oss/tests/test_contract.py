@@ -9,6 +9,9 @@ from strongroom_storage_oss.backend import OssBackend
 
 
 class TestOssBackend(StorageBackendContract):
+    appears_whole = True
+    serves_signed_requests = True
+
     @pytest.fixture
     def backend(self, make_backend: Callable[..., OssBackend]) -> OssBackend:
         return make_backend()

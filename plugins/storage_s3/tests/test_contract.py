@@ -10,10 +10,16 @@ from strongroom_storage_s3.backend import S3Backend
 
 class TestS3Backend(StorageBackendContract):
     large_size = 64 * MEBIBYTE
+    appears_whole = True
+    serves_signed_requests = True
 
     @pytest.fixture
     def backend(self, make_backend: Callable[..., S3Backend]) -> S3Backend:
         return make_backend()
+
+    @pytest.fixture
+    def away_backend(self, make_backend: Callable[..., S3Backend]) -> S3Backend:
+        return make_backend(endpoint_url="http://127.0.0.1:1")
 
 
 class TestS3BackendBelowAPrefix(StorageBackendContract):

@@ -13,6 +13,7 @@ from strongroom.business_files.service import BusinessFileService
 from strongroom.business_files.slots import PictureSlots
 from strongroom.business_files.variants import VariantService
 from strongroom.config import Settings
+from strongroom.direct_uploads.reservations import Reservations
 from strongroom.direct_uploads.service import DirectUploads
 from strongroom.files.access import AccessControl
 from strongroom.files.bundles.contents import Contents
@@ -115,7 +116,14 @@ def assemble_keeping(base: Foundation) -> KeepingServices:
         storage_check=StorageCheck(database, base.clock, blobs),
         delivery=Delivery(blobs, routes(base)),
         direct_uploads=DirectUploads(
-            base.clock, base.keys, files, blobs, lifetimes=_direct_lifetimes(settings)
+            database,
+            base.clock,
+            base.keys,
+            files,
+            filing,
+            blobs,
+            Reservations(base.clock, tenants.space, settings.files.open_direct_uploads_per_user),
+            lifetimes=_direct_lifetimes(settings),
         ),
         files=files,
         moving=MovingService(database, access, expiry, tree, filing),

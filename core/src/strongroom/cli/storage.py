@@ -28,6 +28,7 @@ def gc_command(context: CommandContext) -> None:
     """
     with context.owning_container() as container:
         container.keeping.uploads.collect()
+        container.keeping.direct_uploads.collect()
         blobs = container.keeping.blobs
         with progress_bar("Collecting", blobs.collectable()) as progress:
             removed = blobs.collect(progress)

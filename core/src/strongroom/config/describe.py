@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from strongroom.config.rates import Rate
 from strongroom.config.settings import Settings
@@ -60,6 +61,17 @@ def show(sections: Sequence[Section], raw: RawConfiguration, *, with_origin: boo
             shown = _HIDDEN if item.metadata["secret"] and value else spell(value)
             origin = f"  # {raw.origins.get(path, 'default')}" if with_origin else ""
             yield f"{'.'.join(path)} = {shown}{origin}"
+
+
+def secrets_in(sections: Sequence[Section]) -> Iterator[tuple[KeyPath, str]]:
+    """Yield the path and the value of each secret that has one; a URL is one if it has a password."""
+    for section in sections:
+        for item in _plain_fields(section.options_type):
+            value = getattr(section.options, item.name)
+            if not item.metadata["secret"] or not isinstance(value, str) or not value:
+                continue
+            if "://" not in value or urlsplit(value).password:
+                yield (*section.path, item.name), value
 
 
 def template(sections: Sequence[Section]) -> Iterator[str]:

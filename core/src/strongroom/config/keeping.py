@@ -71,6 +71,12 @@ class FilesSettings:
         maximum=31_536_000,
         help="How long a resumable upload that makes no progress is kept.",
     )
+    open_direct_uploads_per_user: int = option(
+        100,
+        minimum=1,
+        maximum=100_000,
+        help="Direct uploads that a user may have announced and not completed; each reserves its size.",
+    )
     user_tenants: bool = option(
         True, help="Whether any user may create a tenant, or administrators only."
     )

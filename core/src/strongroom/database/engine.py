@@ -6,10 +6,13 @@ once, so that it never finds, half way, that somebody else was faster.
 """
 
 import logging
+import os
 import sqlite3
+import stat
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
@@ -231,9 +234,23 @@ def _sqlite_engine(url: str, pool_size: int) -> Engine:
         hide_parameters=True,
         connect_args=_SQLITE_ARGUMENTS,
     )
+    event.listen(engine, "do_connect", lambda *_: _make_private(Path(path)))
     event.listen(engine, "connect", lambda connection, _: _prepare_sqlite(connection))
     event.listen(engine, "begin", _begin_sqlite)
     return engine
+
+
+def _make_private(path: Path) -> None:
+    """Create a database that only its owner can read, and take it from others where it exists.
+
+    SQLite gives its log and its index the mode of the database. The directory may be missing, or the
+    file another user's: SQLite reports that.
+    """
+    with suppress(OSError):
+        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+        for file in (path, Path(f"{path}-wal"), Path(f"{path}-shm")):
+            if file.exists() and file.stat().st_mode & stat.S_IRWXO:
+                file.chmod(stat.S_IMODE(file.stat().st_mode) & ~stat.S_IRWXO)
 
 
 def _prepare_sqlite(connection: Any) -> None:

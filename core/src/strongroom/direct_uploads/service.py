@@ -1,7 +1,8 @@
-"""Lets clients send files to the store by themselves, and makes files of what has arrived.
+"""Direct uploads: clients send bytes to the store, and complete them to files.
 
-What was agreed on travels with the client, sealed; that it is used once is seen to by the row of the
-bytes, which counts once. Size, digest, permission and quota hold when the upload is completed.
+The terms of an upload travel with the client, sealed. Its row reserves the space until the upload is
+completed or ends, and remembers the file, so that a client whose answer was lost may complete it again.
+Size, digest, permission and quota are checked when the upload is completed.
 """
 
 import hmac
@@ -10,22 +11,29 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Final
 
+from sqlalchemy import Connection
+
 from strongroom.clock import Clock
+from strongroom.database import Database
+from strongroom.direct_uploads.models import DirectUpload
+from strongroom.direct_uploads.reservations import Reservations
 from strongroom.errors import (
     DigestMismatch,
     NotFound,
     NotImplementedHere,
     PayloadTooLarge,
+    StrongroomError,
+    Unavailable,
     UploadIncomplete,
 )
 from strongroom.files.access import NodeView
-from strongroom.files.filing import OnConflict, Target
+from strongroom.files.filing import Filing, OnConflict, Target
 from strongroom.files.names import normalize_name
 from strongroom.files.service import FileService
 from strongroom.identity import Identity
-from strongroom.plugin_api.storage import ByteSource, ObjectNotFound, SignedRequest, SignedUploads
+from strongroom.plugin_api.storage import ObjectNotFound, SignedRequest, SignedUploads, StorageError
 from strongroom.secret_keys import SecretKeys
-from strongroom.storage.service import BlobService
+from strongroom.storage.service import BlobService, ReceivedBlob
 
 _PURPOSE: Final = "direct-upload"
 
@@ -60,48 +68,43 @@ class Invitation:
     expires_at: int
 
 
-@dataclass(slots=True)
-class _Arrival:
-    """What has arrived, as an upload like any other."""
-
-    name: str
-    source: ByteSource
-    size: int | None
-    checksum: str
-
-    def check(self, checksum: str) -> None:
-        if not hmac.compare_digest(checksum, self.checksum):
-            raise DigestMismatch
-
-
 class DirectUploads:
     """Uploads around the server.
 
     Args:
+        database: where they are recorded.
         clock: the time.
         keys: seals what clients carry.
-        files: makes files.
+        files: reads files.
+        filing: makes files.
         blobs: keeps bytes.
+        reservations: the record of open uploads.
         lifetimes: seconds for which requests are signed, by the storages that allow this.
     """
 
     def __init__(
         self,
+        database: Database,
         clock: Clock,
         keys: SecretKeys,
         files: FileService,
+        filing: Filing,
         blobs: BlobService,
+        reservations: Reservations,
         *,
         lifetimes: Mapping[str, int],
     ) -> None:
+        self._database = database
         self._clock = clock
         self._keys = keys
         self._files = files
+        self._filing = filing
         self._blobs = blobs
+        self._reservations = reservations
         self._lifetimes = lifetimes
 
     def begin(self, identity: Identity, announcement: Announcement) -> Invitation:
-        """Sign a request that stores the bytes announced.
+        """Reserve space for the bytes announced, and sign a request that stores them.
 
         Raises:
             NotImplementedHere: the storage of new files does not take part.
@@ -111,6 +114,7 @@ class DirectUploads:
             NameConflict: the name is taken.
             PayloadTooLarge: the file is larger than allowed, or than one request can store.
             StorageFull: the tenant's quota would be exceeded.
+            TooManyRequests: the caller has too many open uploads.
         """
         lifetime = self._lifetimes.get(self._blobs.target)
         store = self._blobs.storages[self._blobs.target]
@@ -119,10 +123,10 @@ class DirectUploads:
             raise NotImplementedHere
         if announcement.size > backend.max_size:
             raise PayloadTooLarge
-        self._files.admit(identity, announcement.target, announcement.size)
         store.require_ownership()
         expires_at = self._clock.now() + lifetime * 1000
-        key = self._blobs.announce(self._blobs.target, expires_at + _MARGIN)
+        with self._database.write() as connection:
+            key = self._reserve(connection, identity, announcement, expires_at + _MARGIN)
         request = backend.upload_request(key, lifetime=lifetime, size=announcement.size)
         ticket = {"key": key, "user": identity.user_id, "agreed": asdict(announcement)}
         return Invitation(self._keys.seal(_PURPOSE, json.dumps(ticket)), request, expires_at)
@@ -130,8 +134,10 @@ class DirectUploads:
     def complete(self, identity: Identity, tenant_id: str, upload_id: str) -> NodeView:
         """Make a file of what has arrived. It is durable when this returns.
 
+        May be repeated until the upload ends, with the same result.
+
         Raises:
-            NotFound: no such upload was begun here by the caller, or it has ended.
+            NotFound: no such upload was begun here by the caller, it has ended, or its file is deleted.
             UploadIncomplete: nothing has arrived yet; it may be completed later.
             Forbidden: the caller may no longer write there.
             NameConflict: the name is taken.
@@ -139,16 +145,88 @@ class DirectUploads:
             StorageFull: the tenant's quota would be exceeded.
         """
         key, agreed = self._open(identity, tenant_id, upload_id)
-        if not self._blobs.is_pending(key):
+        is_pending = self._blobs.is_pending(key)
+        if view := self._completed(identity, key):
+            return view
+        if not is_pending:
             raise NotFound
         try:
-            with self._blobs.arrived(key) as source:
-                arrival = _Arrival(agreed.name, source, agreed.size, agreed.checksum)
-                return self._files.upload(
-                    identity, tenant_id, agreed.parent_id, arrival, agreed.on_conflict
-                )
+            return self._complete(identity, key, agreed)
         except ObjectNotFound as error:
             raise UploadIncomplete from error
+        except StorageError:
+            # Another request may have completed it at the same moment.
+            if view := self._completed(identity, key):
+                return view
+            raise
+
+    def collect(self) -> int:
+        """Forget uploads that have ended and free their space; return how many there were.
+
+        Safe beside running servers; the bytes are left to the collection of blobs.
+        """
+        count = 0
+        while True:
+            with self._database.write() as connection:
+                ended = self._reservations.end_expired(connection)
+            if not ended:
+                return count
+            count += ended
+
+    def _reserve(
+        self, connection: Connection, identity: Identity, announcement: Announcement, until: int
+    ) -> str:
+        tenant_id, size = announcement.tenant_id, announcement.size
+        self._reservations.end_expired(connection, tenant_id)
+        self._filing.admit(connection, identity, announcement.target, size)
+        key = self._blobs.announce_within(connection, self._blobs.target, until)
+        upload = DirectUpload(key, tenant_id, identity.user_id, size, None, until)
+        self._reservations.add(connection, upload)
+        return key
+
+    def _completed(self, identity: Identity, key: str) -> NodeView | None:
+        with self._database.read() as connection:
+            upload = self._reservations.find(connection, key)
+        if upload is None or upload.file_id is None:
+            return None
+        return self._files.get(identity, upload.tenant_id, upload.file_id)
+
+    def _complete(self, identity: Identity, key: str, agreed: Announcement) -> NodeView:
+        target = agreed.target
+        try:
+            with self._blobs.arrived(key) as source:
+                received = self._blobs.receive(
+                    source,
+                    size=agreed.size,
+                    max_bytes=self._filing.max_file_bytes,
+                    inspect=lambda head: self._filing.judge(head, target.name),
+                )
+            if not hmac.compare_digest(received.blob.checksum, agreed.checksum):
+                raise DigestMismatch
+            return self._database.write_together(
+                lambda connection: self._store(connection, identity, target, received)
+            )
+        except Unavailable:
+            raise
+        except StrongroomError:
+            self._give_up(key)
+            raise
+
+    def _store(
+        self, connection: Connection, identity: Identity, target: Target, received: ReceivedBlob
+    ) -> NodeView:
+        key = received.blob.key
+        upload = self._reservations.find(connection, key, lock=True)
+        view = self._filing.store(
+            connection, identity, target, received, reserved=upload.size if upload else 0
+        )
+        self._reservations.complete(connection, key, view.node.id)
+        return view
+
+    def _give_up(self, key: str) -> None:
+        with self._database.write() as connection:
+            self._reservations.cancel(connection, key)
+        self._blobs.discard(key)
 
     def _open(self, identity: Identity, tenant_id: str, upload_id: str) -> tuple[str, Announcement]:
         try:

@@ -16,6 +16,7 @@ from strongroom.errors import (
     NotImplementedHere,
     PayloadTooLarge,
     StorageFull,
+    TooManyRequests,
     UnsupportedMediaType,
     UploadIncomplete,
     ValidationFailed,
@@ -53,6 +54,7 @@ Json = dict[str, Any]
         NameConflict,
         PayloadTooLarge,
         StorageFull,
+        TooManyRequests,
         NotImplementedHere,
     ),
 )
@@ -95,5 +97,5 @@ def begin_direct_upload(tenant_id: str, body: Json, query: Json) -> Json:
     ),
 )
 def complete_direct_upload(tenant_id: str, upload_id: str) -> Json:
-    """Make a file of what was sent to the store, if it is what was announced."""
+    """Make a file of what was sent to the store, if it is what was announced. May be repeated."""
     return present(use(DirectUploads).complete(current_identity(), tenant_id, upload_id))

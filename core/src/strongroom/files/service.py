@@ -116,11 +116,6 @@ class FileService:
         self._filing.admit(connection, identity, target, size)
         return self._blobs.expect(connection)
 
-    def admit(self, identity: Identity, target: Target, size: int) -> None:
-        """Refuse before the bytes are sent what would be refused after, as :meth:`upload` does."""
-        with self._database.read() as connection:
-            self._filing.admit(connection, identity, target, size)
-
     def get(self, identity: Identity, tenant_id: str, node_id: str) -> NodeView:
         """Return a node.
 

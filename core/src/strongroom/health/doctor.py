@@ -208,12 +208,19 @@ class Doctor:
 
     def _examine_files(self) -> Iterator[Finding]:
         settings = self._settings
+        yield _examine_folder("server.data_dir", settings.server.data_dir.absolute())
         for part, path in (
             ("server.secret_key", settings.secret_path),
             ("tokens.keys_file", settings.keys_path),
         ):
             if path.exists():
                 yield _examine_mode(part, path)
+
+
+def _examine_folder(part: str, path: Path) -> Finding:
+    if path.stat().st_mode & stat.S_IRWXO:
+        return failed(part, f"{path} can be read by others", f"chmod 700 {path}")
+    return ok(part, f"{path} is closed to others")
 
 
 def _examine_mode(part: str, path: Path) -> Finding:

@@ -73,7 +73,9 @@ class StorageBackend(Extension[OptionsT]):
     def put(self, key: str, source: ByteSource, *, size: int | None = None) -> int:
         """Store everything that ``source`` gives under ``key``, durably, and return the byte count.
 
-        Memory use must not depend on the amount. When this returns, the bytes survive a crash. When
+        Memory use must not depend on the amount. When this returns, the bytes survive a crash: on a disk
+        they are synchronised, and their folder's entry too; a remote store has acknowledged the whole
+        object, as its own durability guarantee requires, and nothing is left to a later request. When
         ``source`` or the store fails, nothing may be visible under ``key``, and the error of
         ``source`` must come through unchanged.
 

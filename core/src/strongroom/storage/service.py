@@ -139,16 +139,10 @@ class BlobService:
             removable_at: until when somebody else may write them, so that no removal is the last.
         """
         with self._database.write() as connection:
-            return self._announce(connection, storage, removable_at)
+            return self.announce_within(connection, storage, removable_at)
 
-    def expect(self, connection: Connection) -> str:
-        """Write the row of bytes for :meth:`receive`, in a transaction that ends before they come.
-
-        It need not be durable: see ADR 0020.
-        """
-        return self._announce(connection, self.target, None)
-
-    def _announce(self, connection: Connection, storage: str, removable_at: int | None) -> str:
+    def announce_within(self, connection: Connection, storage: str, removable_at: int | None) -> str:
+        """Do as :meth:`announce`, in the caller's transaction."""
         key = new_key()
         row = {
             "key": key,
@@ -163,6 +157,13 @@ class BlobService:
         }
         _ANNOUNCE.change(connection, row)
         return key
+
+    def expect(self, connection: Connection) -> str:
+        """Write the row of bytes for :meth:`receive`, in a transaction that ends before they come.
+
+        It need not be durable: see ADR 0020.
+        """
+        return self.announce_within(connection, self.target, None)
 
     def _expect(self) -> str:
         with self._database.write(durable=False) as connection:

@@ -19,7 +19,7 @@ from typing import Final
 
 import pytest
 
-CONTRACT_VERSION: Final = "1.0"
+CONTRACT_VERSION: Final = "1.1"
 
 pytest.register_assert_rewrite(
     "strongroom.testing.storage",

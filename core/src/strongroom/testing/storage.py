@@ -4,8 +4,10 @@ import hashlib
 import io
 import secrets
 import threading
+import time
 import tracemalloc
-from collections.abc import Iterator
+import urllib.request
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -14,8 +16,13 @@ import pytest
 from strongroom.plugin_api.storage import (
     LocalPaths,
     ObjectNotFound,
+    ObjectStat,
     ServerSideCopy,
+    SignedDownloads,
+    SignedUploads,
     StorageBackend,
+    StorageFull,
+    StorageUnavailable,
 )
 
 MEBIBYTE = 1024 * 1024
@@ -45,6 +52,23 @@ class PatternSource:
         return chunk
 
 
+class WatchingSource(PatternSource):
+    """A source that looks, before each piece, whether the object that it becomes is visible already."""
+
+    def __init__(self, backend: StorageBackend[Any], key: str, size: int) -> None:
+        super().__init__(size)
+        self._backend = backend
+        self._key = key
+        self.sightings: list[ObjectStat] = []
+
+    def read(self, size: int, /) -> bytes:
+        try:
+            self.sightings.append(self._backend.stat(self._key))
+        except ObjectNotFound:
+            self.sightings += [found for found in self._backend.scan() if found.key == self._key]
+        return super().read(size)
+
+
 def new_key() -> str:
     """Return a key as the core makes them."""
     name = secrets.token_hex(16)
@@ -65,9 +89,29 @@ class StorageBackendContract:
     large_size = 32 * MEBIBYTE
     """The size of the object that the memory test stores; the bound is half of it."""
 
+    race_rounds = 20
+    race_seconds = 1.0
+    """A race is repeated so many times, or until so many seconds have passed."""
+
+    appears_whole = False
+    """Whether an object is invisible until it is whole. Set it where the store promises that."""
+
+    serves_signed_requests = False
+    """Whether the signed URLs of the backend reach a store that answers in the tests."""
+
     @pytest.fixture
     def backend(self) -> StorageBackend[Any]:
         raise NotImplementedError("the test class of a plugin supplies this fixture")
+
+    @pytest.fixture
+    def away_backend(self) -> StorageBackend[Any]:
+        """Optional: one whose store does not answer."""
+        pytest.skip("no backend whose store is away is supplied")
+
+    @pytest.fixture
+    def full_backend(self) -> StorageBackend[Any]:
+        """Optional: one whose store has room for less than a mebibyte."""
+        pytest.skip("no backend whose store is full is supplied")
 
     @pytest.fixture
     def key(self) -> str:
@@ -173,17 +217,16 @@ class StorageBackendContract:
         assert len(read_all(backend, key)) == 4 * MEBIBYTE
 
     def test_threads_do_not_disturb_each_other(self, backend: StorageBackend[Any]) -> None:
-        barrier = threading.Barrier(8)
-
-        def round_trip(number: int) -> bool:
-            content = bytes([number]) * (700_000 + number)
-            key = new_key()
-            barrier.wait(timeout=30)
-            backend.put(key, io.BytesIO(content))
-            return read_all(backend, key) == content
-
+        deadline = time.monotonic() + self.race_seconds
         with ThreadPoolExecutor(8) as pool:
-            assert all(pool.map(round_trip, range(8)))
+            for _ in range(self.race_rounds):
+                barrier = threading.Barrier(8)
+                # A new folder each time, which all threads of the round need at once.
+                folder = secrets.token_hex(2)
+                tasks = [(barrier, f"{folder}/{new_key()}", number) for number in range(8)]
+                assert all(pool.map(lambda task: _round_trip(backend, *task), tasks))
+                if time.monotonic() > deadline:
+                    break
 
     def test_memory_does_not_grow_with_the_object(self, backend: StorageBackend[Any], key: str) -> None:
         source = PatternSource(self.large_size)
@@ -219,3 +262,65 @@ class StorageBackendContract:
         assert read_all(backend, target) == b"twice"
         with pytest.raises(ObjectNotFound):
             backend.copy(key, new_key())
+
+    def test_an_object_is_invisible_until_it_is_whole(
+        self, backend: StorageBackend[Any], key: str
+    ) -> None:
+        if not self.appears_whole:
+            pytest.skip("does not declare appears_whole")
+        source = WatchingSource(backend, key, 6 * MEBIBYTE)
+        backend.put(key, source)
+        assert source.sightings == []
+        assert backend.stat(key).size == 6 * MEBIBYTE
+
+    def test_a_store_that_is_away_is_unavailable(
+        self, away_backend: StorageBackend[Any], key: str
+    ) -> None:
+        calls: list[Callable[[], object]] = [
+            lambda: away_backend.put(key, io.BytesIO(b"x")),
+            lambda: read_all(away_backend, key),
+            lambda: away_backend.stat(key),
+            lambda: away_backend.delete(key),
+            lambda: list(away_backend.scan()),
+        ]
+        for call in calls:
+            with pytest.raises(StorageUnavailable):
+                call()
+
+    def test_a_full_store_says_so_and_keeps_nothing(
+        self, full_backend: StorageBackend[Any], key: str
+    ) -> None:
+        with pytest.raises(StorageFull):
+            full_backend.put(key, PatternSource(4 * MEBIBYTE))
+        with pytest.raises(ObjectNotFound):
+            full_backend.stat(key)
+
+    def test_a_signed_download_gives_the_object_under_the_headers(
+        self, backend: StorageBackend[Any], key: str
+    ) -> None:
+        if not (self.serves_signed_requests and isinstance(backend, SignedDownloads)):
+            pytest.skip("declares no signed downloads that a test can follow")
+        backend.put(key, io.BytesIO(b"signed"))
+        headers = {"Content-Type": "text/x-made-up", "Content-Disposition": 'attachment; filename="a"'}
+        url = backend.download_url(key, lifetime=60, headers=headers)
+        with urllib.request.urlopen(url, timeout=30) as response:  # noqa: S310  the store's own URL
+            assert response.read() == b"signed"
+            assert {name: response.headers[name] for name in headers} == headers
+
+    def test_a_signed_upload_stores_the_object(self, backend: StorageBackend[Any], key: str) -> None:
+        if not (self.serves_signed_requests and isinstance(backend, SignedUploads)):
+            pytest.skip("declares no signed uploads that a test can follow")
+        signed = backend.upload_request(key, lifetime=60, size=6)
+        request = urllib.request.Request(  # noqa: S310  the store's own URL
+            signed.url, data=b"signed", method=signed.method, headers=dict(signed.headers)
+        )
+        with urllib.request.urlopen(request, timeout=30) as response:  # noqa: S310  likewise
+            assert response.status in (200, 201, 204)
+        assert read_all(backend, key) == b"signed"
+
+
+def _round_trip(backend: StorageBackend[Any], barrier: threading.Barrier, key: str, number: int) -> bool:
+    content = bytes([number]) * (200_000 + number)
+    barrier.wait(timeout=30)
+    backend.put(key, io.BytesIO(content))
+    return read_all(backend, key) == content

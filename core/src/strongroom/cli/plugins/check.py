@@ -1,6 +1,8 @@
 """``strongroom plugins check``: whether a plugin fits, and holds to the contracts of what it offers."""
 
 import json
+import os
+import sys
 from importlib.metadata import Distribution
 from importlib.util import find_spec
 from pathlib import Path
@@ -23,11 +25,21 @@ from strongroom.plugin_manager import installed_plugins
     type=click.Path(exists=True, path_type=Path),
     help="The plugin's tests; those beside its source, if it was installed from a folder.",
 )
-def check_command(name: str, tests: Path | None) -> None:
+@click.option(
+    "--timeout",
+    "seconds",
+    type=click.FloatRange(min=0, min_open=True),
+    default=60.0,
+    show_default=True,
+    help="How many seconds a test may take.",
+)
+def check_command(name: str, tests: Path | None, seconds: float) -> None:
     """Check that a plugin fits this server, and that each extension holds to its contract.
 
     The plugin's own tests are run, for only they know how to make what they test. Every extension must
     be tested by its contract from strongroom.testing. Exits with 1 if something is not as it should be.
+
+    Each test is printed before it runs, and fails when it takes longer than the time-out.
     """
     manager, plugin = load_plugin(name)
     extensions = manager.extensions_of(plugin)
@@ -37,10 +49,17 @@ def check_command(name: str, tests: Path | None) -> None:
         return
     if find_spec("pytest") is None:
         raise click.ClickException('the contracts need pytest: pip install "strongroom[testing]"')
-    run = run_contracts(tests or _tests_of(name))
+    run = run_contracts(tests or _tests_of(name), seconds)
     problems = [problem for extension in extensions for problem in _judge(extension, run)]
-    if problems or run.exit_code:
-        raise click.ClickException("; ".join(problems) or f"its tests failed (pytest: {run.exit_code})")
+    if not problems and not run.exit_code:
+        return
+    error = click.ClickException("; ".join(problems) or f"its tests failed (pytest: {run.exit_code})")
+    if run.timed_out:
+        # The interpreter would wait at its end for the threads that still hang.
+        error.show()
+        sys.stdout.flush()
+        os._exit(error.exit_code)
+    raise error
 
 
 def _judge(extension: type[Extension[Any]], run: ContractRun) -> list[str]:

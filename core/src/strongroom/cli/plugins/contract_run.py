@@ -6,6 +6,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from strongroom.cli.plugins.time_limit import TimeLimit
 from strongroom.plugin_api import Extension
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ class ContractRun:
 
     outcomes: dict[tuple[type[Any], str], Counter[str]] = field(default_factory=dict)
     exit_code: int = 0
+    timed_out: bool = False
     version: str = ""
 
     def outcomes_of(self, extension: type[Any], contract: str) -> Counter[str]:
@@ -27,13 +29,22 @@ class ContractRun:
         return self.outcomes.get((extension, contract), Counter())
 
 
-def run_contracts(tests: Path) -> ContractRun:
-    """Run tests with pytest, in this process; it says by itself what failed."""
+def run_contracts(tests: Path, seconds: float) -> ContractRun:
+    """Run tests with pytest, in this process; pytest prints each test before it starts, and what failed.
+
+    pytest finds the configuration of the plugin's project, as when it is run there: helper modules next
+    to the tests are found, and so is what its ``pythonpath`` names.
+
+    Args:
+        tests: the folder.
+        seconds: how long a test may take.
+    """
     import pytest
 
-    recorder = _Recorder()
-    options = ["-q", "--no-header", "-p", "no:cacheprovider", "--import-mode=importlib"]
-    recorder.run.exit_code = int(pytest.main([*options, str(tests)], plugins=[recorder]))
+    recorder, limit = _Recorder(), TimeLimit(seconds)
+    options = ["-v", "--no-header", "-p", "no:cacheprovider"]
+    recorder.run.exit_code = int(pytest.main([*options, str(tests)], plugins=[recorder, limit]))
+    recorder.run.timed_out = limit.was_exceeded
     # Not before: pytest rewrites the asserts of contracts while they are imported.
     recorder.run.version = import_module("strongroom.testing").CONTRACT_VERSION
     return recorder.run

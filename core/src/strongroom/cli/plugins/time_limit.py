@@ -1,0 +1,66 @@
+"""A time limit for each test of a plugin, as a plugin of pytest's."""
+
+import faulthandler
+import os
+import signal
+import sys
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Final, NoReturn
+
+from pluggy import HookimplMarker
+
+_hookimpl = HookimplMarker("pytest")  # pytest itself is imported only where tests are run
+
+_AGAIN_SECONDS: Final = 1.0
+_GRACE_SECONDS: Final = 15.0
+
+
+class TimeLimit:
+    """Fails a test that takes too long, with the stacks of all threads; needs the main thread.
+
+    The alarm interrupts waits in Python. It repeats, because a test that is interrupted may wait again,
+    such as for the threads of an executor. A test that hangs outside of Python ends the whole process a
+    little later, with the stacks on standard error.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._stderr = os.fdopen(os.dup(2), "w")
+        self.was_exceeded = False
+
+    @_hookimpl(wrapper=True)
+    def pytest_runtest_setup(self) -> Generator[None, None, None]:
+        with self._limit():
+            return (yield)
+
+    @_hookimpl(wrapper=True)
+    def pytest_runtest_call(self) -> Generator[None, None, None]:
+        with self._limit():
+            return (yield)
+
+    @_hookimpl(wrapper=True)
+    def pytest_runtest_teardown(self) -> Generator[None, None, None]:
+        with self._limit():
+            return (yield)
+
+    @contextmanager
+    def _limit(self) -> Iterator[None]:
+        previous = signal.signal(signal.SIGALRM, self._exceeded)
+        signal.setitimer(signal.ITIMER_REAL, self._seconds, _AGAIN_SECONDS)
+        faulthandler.dump_traceback_later(self._seconds + _GRACE_SECONDS, exit=True, file=self._stderr)
+        try:
+            yield
+        finally:
+            faulthandler.cancel_dump_traceback_later()
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, previous)
+
+    def _exceeded(self, _signal: int, _frame: FrameType | None) -> NoReturn:
+        import pytest
+
+        if not self.was_exceeded:
+            faulthandler.dump_traceback(file=sys.__stderr__ or self._stderr)
+        self.was_exceeded = True
+        pytest.fail(f"took longer than {self._seconds:g} s; see --timeout", pytrace=True)

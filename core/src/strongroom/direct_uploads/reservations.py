@@ -1,0 +1,84 @@
+"""The record of announced direct uploads and of the space reserved for them."""
+
+from dataclasses import asdict
+
+from sqlalchemy import Connection, delete, func, insert, select, update
+
+from strongroom.clock import Clock
+from strongroom.direct_uploads.models import DirectUpload, direct_uploads
+from strongroom.errors import TooManyRequests
+from strongroom.tenants.space import Space
+
+_BATCH = 200
+
+
+class Reservations:
+    """Direct uploads, within the caller's transaction.
+
+    Args:
+        clock: the time.
+        space: the space of tenants.
+        max_open: how many a user may have announced and not completed.
+    """
+
+    def __init__(self, clock: Clock, space: Space, max_open: int) -> None:
+        self._clock = clock
+        self._space = space
+        self._max_open = max_open
+
+    def add(self, connection: Connection, upload: DirectUpload) -> None:
+        """Record an announced upload and reserve its size.
+
+        Raises:
+            StorageFull: the tenant's quota would be exceeded.
+            TooManyRequests: the user has too many open ones.
+        """
+        # This locks the tenant's row, so that simultaneous announcements are counted one by one.
+        self._space.reserve(connection, upload.tenant_id, upload.size)
+        self._require_few(connection, upload.user_id)
+        connection.execute(insert(direct_uploads).values(asdict(upload)))
+
+    def find(self, connection: Connection, key: str, *, lock: bool = False) -> DirectUpload | None:
+        """Return an upload, or ``None`` if it has ended; with ``lock`` it cannot end meanwhile."""
+        query = select(direct_uploads).where(direct_uploads.c.key == key)
+        row = connection.execute(query.with_for_update() if lock else query).first()
+        return DirectUpload(*row) if row else None
+
+    def complete(self, connection: Connection, key: str, file_id: str) -> None:
+        """Record the file that an upload has become; its reservation is used by then."""
+        statement = update(direct_uploads).where(direct_uploads.c.key == key)
+        connection.execute(statement.values(file_id=file_id))
+
+    def cancel(self, connection: Connection, key: str) -> None:
+        """Forget an upload, and free the space reserved for it."""
+        if upload := self.find(connection, key, lock=True):
+            self._remove(connection, upload)
+
+    def end_expired(self, connection: Connection, tenant_id: str | None = None) -> int:
+        """Forget some of the uploads that have ended, and return how many they were."""
+        expired = direct_uploads.c.expires_at <= self._clock.now()
+        query = select(direct_uploads).where(expired).limit(_BATCH)
+        if tenant_id is not None:
+            query = query.where(direct_uploads.c.tenant_id == tenant_id)
+        rows = connection.execute(query.with_for_update(skip_locked=True)).all()
+        for row in rows:
+            self._remove(connection, DirectUpload(*row))
+        return len(rows)
+
+    def _require_few(self, connection: Connection, user_id: str) -> None:
+        now = self._clock.now()
+        is_open = (
+            direct_uploads.c.user_id == user_id,
+            direct_uploads.c.file_id.is_(None),
+            direct_uploads.c.expires_at > now,
+        )
+        query = select(func.count(), func.min(direct_uploads.c.expires_at)).where(*is_open)
+        count, first_end = connection.execute(query).one()
+        if count >= self._max_open:
+            message = f"You have {count} open direct uploads; complete some, or wait."
+            raise TooManyRequests(message, retry_after=max(1, (first_end - now) // 1000))
+
+    def _remove(self, connection: Connection, upload: DirectUpload) -> None:
+        connection.execute(delete(direct_uploads).where(direct_uploads.c.key == upload.key))
+        if upload.file_id is None:
+            self._space.reserve(connection, upload.tenant_id, -upload.size)
