@@ -58,4 +58,4 @@ lock: ## Resolve every dependency anew into requirements.lock
 		--extra postgresql --extra testing --group dev --output-file requirements.lock $(PROJECTS)
 
 clean: ## Remove what the other targets made, and no data
-	rm -rf $(VENV) docs/_build docs/_kit .pytest_cache .mypy_cache .ruff_cache .import_linter_cache build dist
+	rm -rf $(VENV) docs/_build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache build dist

@@ -1,4 +1,4 @@
-"""Writes the pages below docs/reference from the code they describe.
+"""Writes the pages below docs/reference from the code they describe, and the code in the tutorials.
 
 ``python docs/generate.py`` writes them; with ``--check`` it only tells which are stale. What the code
 does not describe (a hook, a key, an error, a command, an option) ends it with a line that names it.
@@ -13,8 +13,10 @@ from generator.configuration import configuration_page
 from generator.contracts import contracts_page
 from generator.errors import errors_page
 from generator.hooks import hooks_page
+from generator.shown import with_code
 
 FOLDER = Path(__file__).parent / "reference"
+TUTORIALS = FOLDER.with_name("tutorials")
 NOTE = "<!-- Written by docs/generate.py; change the code that it describes instead. -->"
 
 PAGES: dict[str, Callable[[], Iterator[str]]] = {
@@ -29,6 +31,7 @@ PAGES: dict[str, Callable[[], Iterator[str]]] = {
 def main(arguments: list[str]) -> int:
     """Write the pages, or check them."""
     texts = {FOLDER / name: f"{NOTE}\n\n{''.join(page())}" for name, page in PAGES.items()}
+    texts |= {path: with_code(path.read_text()) for path in sorted(TUTORIALS.glob("*.md"))}
     stale = [path for path, text in texts.items() if not path.exists() or path.read_text() != text]
     if arguments == ["--check"]:
         sys.stderr.writelines(f"{path} is stale; run: python docs/generate.py\n" for path in stale)

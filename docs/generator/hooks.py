@@ -1,6 +1,7 @@
 """The page of hooks, and of what they return."""
 
 import inspect
+import re
 from collections.abc import Iterator
 from types import FunctionType
 from typing import Any
@@ -9,6 +10,13 @@ from generator.kinds import KINDS
 from generator.prose import prose
 from strongroom import hookspecs
 from strongroom.plugin_api import API_VERSION
+from strongroom.plugin_api.storage import (
+    LocalPaths,
+    ServerSideCopy,
+    SignedDownloads,
+    SignedUploads,
+    StorageBackend,
+)
 from strongroom.plugin_api.web import Server
 
 HOOKS = f"""\
@@ -20,6 +28,12 @@ A plugin is a module named by an entry point in the group `strongroom.plugins`. 
 [the tutorials](../tutorials/index.md) tell how to go on from there.
 """
 
+CAPABILITIES = """
+What a store can do better, a backend declares by also deriving from one of these classes of
+`strongroom.plugin_api.storage`; the core asks `isinstance`.
+"""
+_CAPABILITIES = (LocalPaths, ServerSideCopy, SignedDownloads, SignedUploads)
+
 
 def hooks_page() -> Iterator[str]:
     """Yield the pieces of the page of hooks, and of what they return."""
@@ -30,23 +44,49 @@ def hooks_page() -> Iterator[str]:
     for kind in KINDS:
         yield f"\n## class `{kind.__name__}`\n\n`{kind.__module__}`. {prose(kind)}\n\n"
         yield from _methods(kind)
+        if kind is StorageBackend:
+            yield CAPABILITIES
+            for capability in _CAPABILITIES:
+                yield f"\n### class `{capability.__name__}`\n\n{prose(capability)}\n\n"
+                yield from _methods(capability)
     yield f"\n## class `{Server.__name__}`\n\n`{Server.__module__}`. {prose(Server)}\n\n"
     yield from _lent(Server)
 
 
 def _methods(kind: type[Any]) -> Iterator[str]:
-    for name, member in vars(kind).items():
-        if isinstance(member, FunctionType) and not name.startswith("_"):
-            needed = "required" if name in kind.__abstractmethods__ else "optional"
-            parameters = ", ".join([*inspect.signature(member).parameters][1:])
-            summary = " ".join(prose(member).partition("\n\n")[0].split())
-            yield f"- `{name}({parameters})`, {needed}: {summary}\n"
+    """Yield what a plugin implements."""
+    for name, member in _members(kind):
+        needed = "required" if name in kind.__abstractmethods__ else "optional"
+        yield f"- `{name}{_signature(member)}`, {needed}: {_summary(member)}\n"
 
 
 def _lent(kind: type[Any]) -> Iterator[str]:
-    """Yield what a plugin is lent: it calls all of it, and implements none."""
+    """Yield what a plugin calls, and does not implement."""
+    for name, member in _members(kind):
+        yield f"- `{name}{_signature(member)}`: {_summary(member)}\n"
+
+
+def _members(kind: type[Any]) -> Iterator[tuple[str, FunctionType | property]]:
     for name, member in vars(kind).items():
-        if isinstance(member, FunctionType) and not name.startswith("_"):
-            parameters = ", ".join([*inspect.signature(member).parameters][1:])
-            summary = " ".join(prose(member).partition("\n\n")[0].split())
-            yield f"- `{name}({parameters})`: {summary}\n"
+        if isinstance(member, (FunctionType, property)) and not name.startswith("_"):
+            yield name, member
+
+
+def _signature(member: FunctionType | property) -> str:
+    """Return the parameters with their types, without ``self``; of a property, its type."""
+    if isinstance(member, property):
+        hints = inspect.get_annotations(member.fget) if member.fget else {}
+        return _plain(f": {inspect.formatannotation(hints['return'])}")
+    found = inspect.signature(member)
+    parameters = list(found.parameters.values())[1:]
+    return _plain(str(found.replace(parameters=parameters)))
+
+
+def _plain(signature: str) -> str:
+    """Return a signature without modules, quotes around types, and marks of type variables."""
+    bare = re.sub(r"\b(?:[a-z_]+\.)+(?=[A-Z])|~", "", signature)
+    return re.sub(r"'([^']+)'", r"\1", bare)
+
+
+def _summary(member: FunctionType | property) -> str:
+    return " ".join(prose(member).partition("\n\n")[0].split())

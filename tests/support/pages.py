@@ -42,7 +42,8 @@ class Block:
 
     The notes: ``not run`` with the reason, ``serve`` and ``background`` for what goes on running,
     ``answers`` with what is typed, ``save`` with a file for the reader to save, ``of the background``,
-    ``may be missing`` with a tool without which the rest of the page is skipped.
+    ``may be missing`` with a tool without which the rest of the page is skipped, ``file`` or ``kit``
+    with the file that the block is a copy of.
     """
 
     language: str

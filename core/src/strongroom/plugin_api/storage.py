@@ -5,8 +5,8 @@ core: lowercase hexadecimal digits and slashes, unique for ever, never reused an
 what a client sent.
 
 The shortest way to a backend is :class:`strongroom.plugin_api.filesystem.FilesystemBackend`. What a
-store can do better than the required methods it declares by also deriving from one of the extra
-faces below (:class:`LocalPaths`, :class:`ServerSideCopy`, :class:`SignedDownloads`,
+store can do better than the required methods it declares by also deriving from one of the
+capabilities below (:class:`LocalPaths`, :class:`ServerSideCopy`, :class:`SignedDownloads`,
 :class:`SignedUploads`); the core asks ``isinstance`` and never finds a missing one by surprise.
 """
 
@@ -114,7 +114,7 @@ class StorageBackend(Extension[OptionsT]):
 
 
 class LocalPaths(ABC):
-    """The extra face of a backend whose objects are files of this machine."""
+    """The capability of a backend whose objects are files of this machine."""
 
     @abstractmethod
     def local_path(self, key: str) -> Path:
@@ -122,7 +122,7 @@ class LocalPaths(ABC):
 
 
 class ServerSideCopy(ABC):
-    """The extra face of a store that copies without the bytes passing through the server."""
+    """The capability of a store that copies without the bytes passing through the server."""
 
     @abstractmethod
     def copy(self, source_key: str, target_key: str) -> None:
@@ -134,7 +134,7 @@ class ServerSideCopy(ABC):
 
 
 class SignedDownloads(ABC):
-    """The extra face of a store that clients may read from by a signed URL."""
+    """The capability of a store that clients may read from by a signed URL."""
 
     @abstractmethod
     def download_url(self, key: str, *, lifetime: int, headers: Mapping[str, str]) -> str:
@@ -158,7 +158,7 @@ class SignedRequest:
 
 
 class SignedUploads(ABC):
-    """The extra face of a store that clients may write to by a signed request."""
+    """The capability of a store that clients may write to by a signed request."""
 
     max_size: ClassVar[int]
     """The largest object, in bytes, that one such request can create."""

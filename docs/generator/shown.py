@@ -1,0 +1,38 @@
+"""Fills the code that a page shows with what the file that it names holds today.
+
+A comment before a fenced block names the file: ``<!-- file: PATH -->`` one of the repository,
+``<!-- kit: PATH -->`` one that ``strongroom plugins new`` writes for a plugin called ``drawer``.
+"""
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from strongroom.cli.plugins.kinds import KINDS
+from strongroom.cli.plugins.new import write_plugin
+
+_ROOT = Path(__file__).parents[2]
+_SHOWN = re.compile(r"^(<!-- (file|kit): (\S+) -->\n```\w+\n).*?^```$", re.MULTILINE | re.DOTALL)
+
+
+def with_code(text: str) -> str:
+    """Return the text of a page with the code of its files."""
+    return _SHOWN.sub(lambda match: f"{match[1]}{_content(match[2], match[3])}```", text)
+
+
+def _content(kind: str, name: str) -> str:
+    text = _kit()[name] if kind == "kit" else (_ROOT / name).read_text()
+    return f"{text.rstrip()}\n"
+
+
+@cache
+def _kit() -> Mapping[str, str]:
+    """Return the files of new plugins, by their paths."""
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        for kind in KINDS:
+            write_plugin(kind, "drawer", folder / f"strongroom-{kind.name}-drawer")
+        paths = [path for path in folder.rglob("*") if path.is_file()]
+        return {str(path.relative_to(folder)): path.read_text() for path in paths}
