@@ -3,7 +3,7 @@
 from urllib.parse import urlencode
 
 import pytest
-from tests.support.api import PASSWORD, Api, Person, error_code
+from tests.support.api import PASSWORD, Api, Json, Person, error_code
 
 from strongroom.audit.service import FAILURE, AuditEvent, AuditService
 from strongroom.clock import iso_format
@@ -75,7 +75,7 @@ def test_a_failed_login_has_no_actor_and_says_why(api: Api, admin: Person) -> No
     api.log_in("nobody@example.com", "Wrong1Horse")
     record = api.get("/audit-events?action=login&outcome=failure", by=admin).json["data"][0]
     assert (record["actor"], record["target"]) == (None, None)
-    assert record["details"] == {"code": "error.invalid-credentials"}
+    assert record["details"] == {"code": "error.invalid-credentials", "name": "nobody@example.com"}
 
 
 def test_the_newest_come_first(api: Api, admin: Person, times: list[str]) -> None:
@@ -169,3 +169,36 @@ def test_nothing_that_proves_who_somebody_is_is_told(api: Api, admin: Person) ->
     assert body.json["meta"]["totalCount"] >= 7
     for secret in (PASSWORD, "Wrong1Horse", "My1Password", str(person.token), str(admin.token)):
         assert secret not in body.text
+
+
+@pytest.mark.parametrize(
+    ("typed", "recorded"),
+    [
+        ("Nobody@Example.com", "nobody@example.com"),
+        (" root ", "root"),
+        ("138 0013 8000", "+8613800138000"),
+    ],
+)
+def test_a_failed_login_of_an_unknown_name_is_recorded_with_the_name(
+    api: Api, admin: Person, typed: str, recorded: str
+) -> None:
+    api.log_in(typed, "Wrong1Horse")
+    (event,) = failures(api, admin)
+    assert event["details"] == {"code": "error.invalid-credentials", "name": recorded}
+
+
+@pytest.mark.parametrize(
+    "typed", ["Correct1Horse", "alice Correct1Horse", "Alice.Correct1@x.io", "***", "x" * 1000]
+)
+def test_what_may_be_a_password_is_recorded_as_a_hash(api: Api, admin: Person, typed: str) -> None:
+    for name in (typed, typed, "another ***"):
+        api.log_in(name, "Wrong1Horse")
+    hashes = [event["details"]["nameHash"] for event in failures(api, admin)]
+    assert [len(item) for item in hashes] == [16, 16, 16]
+    assert len(set(hashes)) == 2
+    assert all(event["details"].keys() == {"code", "nameHash"} for event in failures(api, admin))
+
+
+def failures(api: Api, admin: Person) -> list[Json]:
+    events: list[Json] = api.get("/audit-events?action=login&outcome=failure", by=admin).json["data"]
+    return events

@@ -1,8 +1,12 @@
 """A DELETE that is sent twice: a resource is gone (404), a relation has ended already (200)."""
 
+from functools import partial
+
 import pytest
 from tests.rest.test_grants import Scene
+from tests.rest.test_tokens import jti
 from tests.support.api import Api, error_code
+from tests.support.http import at_once
 
 
 @pytest.fixture
@@ -36,3 +40,68 @@ def test_ending_ones_own_membership_says_nothing_of_a_tenant(scene: Scene) -> No
         assert scene.api.delete(f"{tenant}/members/{stranger.id}", by=stranger).status_code == 200
         assert scene.api.delete(f"{tenant}/members/{scene.alice.id}", by=stranger).status_code == 403
     assert scene.permission(scene.file("file"), scene.admin) == "manage"
+
+
+def test_a_resource_that_is_gone_is_404(api: Api) -> None:
+    admin, person = api.person(admin=True), api.person()
+    tenant = api.tenant(person)
+    node = api.upload(tenant, person, "a.txt", b"a")["id"]
+    folder = api.folder(tenant, person, "folder")["id"]
+    business = api.request(
+        "POST",
+        "/api/v1/files",
+        by=person,
+        data=b"x",
+        headers={"Content-Disposition": "attachment; filename=a.txt", "Content-Type": "text/plain"},
+    ).json["fileName"]
+    other, third = api.person(), api.person()
+    tus = {"Tus-Resumable": "1.0.0"}
+    metadata = {"Upload-Length": "1", "Upload-Metadata": "filename YQ=="}
+    upload = api.post(f"{tenant}/uploads", by=person, headers={**tus, **metadata}).json["id"]
+    paths = [
+        f"/users/{other.id}",
+        f"/authorizations/{jti(third.token)}",
+        f"{tenant}/files/{node}",
+        f"{tenant}/files/{folder}",
+        f"/api/v1/files/{business}",
+        f"{tenant}/uploads/{upload}",
+    ]
+    for path in paths:
+        by = person if path.startswith("/api") else admin
+        first, second = (api.delete(path, by=by, headers=tus) for _ in range(2))
+        assert first.status_code in (200, 204), (path, first.text)
+        assert (second.status_code, error_code(second)) == (404, "error.not-found"), path
+
+
+def test_a_token_that_has_ended_is_404_by_itself_too(api: Api) -> None:
+    person = api.person()
+    assert api.delete(f"/authorizations/{person.token}").status_code == 200
+    assert error_code(api.delete(f"/authorizations/{person.token}")) == "error.not-found"
+    assert error_code(api.delete("/authorizations/current", by=person)) == "error.token-invalid"
+
+
+def test_of_many_who_end_a_login_at_once_one_has_ended_it(api: Api) -> None:
+    admin, person = api.person(admin=True), api.person()
+    end = partial(api.delete, f"/authorizations/{jti(person.token)}", by=admin)
+    statuses = sorted(answer.status_code for answer in at_once([end] * 4))
+    assert statuses == [200, 404, 404, 404]
+    events = api.get("/audit-events?action=authorization.revoke", by=admin).json
+    assert events["meta"]["totalCount"] == 1
+
+
+def test_a_relation_that_has_ended_is_200(api: Api) -> None:
+    admin, owner, member = api.person(admin=True), api.person(), api.person()
+    tenant = api.tenant(owner)
+    api.join(tenant, owner, member)
+    folder = api.folder(tenant, owner, "folder")["id"]
+    grants = f"{tenant}/files/{folder}/owners"
+    granted = api.post(grants, {"ownerId": member.id, "permission": "read"}, by=owner)
+    assert granted.status_code == 201, granted.text
+    api.post(f"/users/{member.id}/suspension", by=admin)
+    for path, by in (
+        (f"{grants}/{member.id}", owner),
+        (f"{tenant}/members/{member.id}", owner),
+        (f"/users/{member.id}/suspension", admin),
+        (f"/users/{member.id}/authorizations", admin),
+    ):
+        assert [api.delete(path, by=by).status_code for _ in range(2)] == [200, 200], path

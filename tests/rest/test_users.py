@@ -22,7 +22,10 @@ def test_registering_makes_a_user_who_can_log_in(api: Api) -> None:
     assert response.status_code == 201
     user = response.json
     assert (user["name"], user["type"], user["status"]) == ("Alice", "USER", "active")
-    assert set(user) == {"id", "type", "status", "name", "revision", "createdAt", "updatedAt"}
+    assert set(user) == {
+        "id", "type", "status", "name", "email", "mobile", "username", "locale", "revision", "createdAt",
+        "updatedAt",
+    }  # fmt: skip
     for name in ("alice@example.com", "alice"):
         assert api.log_in(name).json["user"]["id"] == user["id"]
 

@@ -87,6 +87,7 @@ def test_each_thing_goes_when_its_time_is_over_and_not_before(api: Api, clock: M
         "records of messages": 0,
         "audit events": 0,
         "deleted tenants": 0,
+        "personal data of deleted users": 0,
     }
     clock.advance(HOUR)
     cleaned = clean(api)
@@ -194,7 +195,7 @@ def test_the_command_says_what_went(tmp_path: Path, database_url: str) -> None:
     result = run_command("--config", str(write_config(tmp_path, database_url)), "housekeeping")
     assert (result.returncode, result.stderr) == (0, "")
     assert "counters: 3 removed\n" in result.stdout
-    assert len(result.stdout.splitlines()) == 10
+    assert len(result.stdout.splitlines()) == 11
     database.close()
 
 

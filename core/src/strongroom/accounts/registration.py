@@ -115,6 +115,15 @@ class RegistrationService:
             with self._database.write() as connection:
                 return self.add(connection, prepared, origin)
 
+    def require_available(self, registration: Registration) -> None:
+        """Pass if the names of a registration are well formed and free; the password is not checked.
+
+        Raises:
+            ValidationFailed: a name is malformed, or none is given.
+            CredentialTaken: a user has one of the names already.
+        """
+        self._require_free(self._credentials_of(registration))
+
     def create(self, registration: Registration, origin: Origin) -> User:
         """Make a user whose names are taken as proven.
 

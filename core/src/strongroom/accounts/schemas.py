@@ -1,13 +1,23 @@
 """What clients send and get."""
 
-from marshmallow import Schema, fields, validate
+import re
 
-from strongroom.users.models import UserStatus, UserType
+from marshmallow import Schema, ValidationError, fields, validate
+
+from strongroom.users.models import LIVE_STATUSES, MAX_LOCALE, UserType
 from strongroom.verification.schemas import CaptchaAnswerSchema, VerificationCodeSchema
+from strongroom.web.envelope import PagingQuery
 from strongroom.web.schema import Moment, text
 
 MAX_TEXT = 1024
 MAX_NAME = 255
+
+_LOCALE = re.compile("[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*")
+
+
+def _require_locale(value: str) -> None:
+    if not _LOCALE.fullmatch(value):
+        raise ValidationError("Must be a BCP 47 tag, such as zh-CN.")
 
 
 class NewUserSchema(Schema):
@@ -29,17 +39,37 @@ class UserSchema(Schema):
 
     id = fields.String(required=True)
     type = fields.String(required=True, validate=validate.OneOf([kind.value for kind in UserType]))
-    status = fields.String(required=True, validate=validate.OneOf([state.value for state in UserStatus]))
+    status = fields.String(required=True, validate=validate.OneOf(LIVE_STATUSES))
     name = fields.String(required=True)
+    email = fields.String(required=True, allow_none=True)
+    mobile = fields.String(required=True, allow_none=True)
+    username = fields.String(required=True, allow_none=True)
+    locale = fields.String(required=True, allow_none=True, metadata={"description": "BCP 47"})
     revision = fields.Integer(required=True)
     createdAt = Moment(required=True, attribute="created_at")
     updatedAt = Moment(required=True, attribute="updated_at")
+
+
+class UserQuery(PagingQuery):
+    """Which users to list; all filters apply together."""
+
+    q = text(MAX_NAME, metadata={"description": "Part of the name, address, number or username"})
+    email = text(MAX_TEXT, metadata={"description": "The whole address, in any spelling"})
+    mobile = text(MAX_TEXT, metadata={"description": "The whole number, in any spelling"})
+    username = text(MAX_TEXT, metadata={"description": "The whole username"})
+    status = fields.String(validate=validate.OneOf(LIVE_STATUSES))
+    type = fields.String(validate=validate.OneOf([kind.value for kind in UserType]))
 
 
 class UserChangeSchema(Schema):
     """What is to change; with a revision, here or in If-Match, nothing that came since is lost."""
 
     name = text(MAX_NAME)
+    locale = fields.String(
+        allow_none=True,
+        validate=[validate.Length(max=MAX_LOCALE), _require_locale],
+        metadata={"description": "The language of messages that no request of the user's causes"},
+    )
     type = fields.String(validate=validate.OneOf([kind.value for kind in UserType]))
     revision = fields.Integer(strict=True)
 

@@ -1,17 +1,19 @@
 """Shows, changes, suspends and reinstates users."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from sqlalchemy import Connection
+from sqlalchemy import ColumnElement, Connection, false
 
 from strongroom.audit.service import AuditEvent, AuditService
 from strongroom.authorizations.service import AuthorizationService
+from strongroom.credentials.models import SINGLE_KINDS
 from strongroom.credentials.notices import Notices
+from strongroom.credentials.service import CredentialService
 from strongroom.database import Database
 from strongroom.errors import Forbidden, RevisionConflict
 from strongroom.identity import Identity, Origin
 from strongroom.paging import Page, Paging
-from strongroom.users.models import User, UserStatus
+from strongroom.users.models import User, UserStatus, users
 from strongroom.users.service import UserService
 
 
@@ -21,6 +23,7 @@ class AccountService:
     Args:
         database: where they are kept.
         users: finds and changes them.
+        credentials: knows what they log in by.
         authorizations: what a suspension ends.
         notices: tells them.
         audit: the record of changes.
@@ -30,12 +33,14 @@ class AccountService:
         self,
         database: Database,
         users: UserService,
+        credentials: CredentialService,
         authorizations: AuthorizationService,
         notices: Notices,
         audit: AuditService,
     ) -> None:
         self._database = database
         self._users = users
+        self._credentials = credentials
         self._authorizations = authorizations
         self._notices = notices
         self._audit = audit
@@ -51,20 +56,44 @@ class AccountService:
         with self._database.read() as connection:
             return self._users.get(connection, user_id)
 
-    def page(self, paging: Paging) -> Page[User]:
-        """Return a page of all users."""
+    def page(self, paging: Paging, filters: Mapping[str, str]) -> Page[User]:
+        """Return a page of the users who match all filters.
+
+        Args:
+            paging: the page.
+            filters: by ``status`` and ``type``; by ``email``, ``mobile`` and ``username``, in any
+                spelling; and by ``q``, a part of the name or of one of those three.
+        """
         with self._database.read() as connection:
-            return self._users.page(connection, paging)
+            return self._users.page(connection, paging, list(self._conditions(filters)))
+
+    def contacts_of(self, user_ids: Sequence[str]) -> dict[str, dict[str, str]]:
+        """Return the e-mail address, mobile number and username of users, by user and kind."""
+        with self._database.read() as connection:
+            return self._credentials.contacts_of(connection, user_ids)
+
+    def _conditions(self, filters: Mapping[str, str]) -> Iterator[ColumnElement[bool]]:
+        for name, value in filters.items():
+            if name in SINGLE_KINDS:
+                credential = self._credentials.identify(value)
+                is_it = credential is not None and credential.kind == name
+                held = self._credentials.holders_of(credential) if credential and is_it else None
+                yield false() if held is None else users.c.id.in_(held)
+            elif name == "q":
+                named = users.c.name.icontains(value, autoescape=True)
+                yield named | users.c.id.in_(self._credentials.holders_like(value))
+            else:
+                yield users.c[name] == value
 
     def change(
         self,
         identity: Identity,
         user_id: str,
-        values: dict[str, str],
+        values: dict[str, str | None],
         revision: int | None,
         origin: Origin,
     ) -> User:
-        """Change a user's name, or, for administrators, type.
+        """Change a user's name or locale, or, for administrators, type.
 
         Raises:
             Forbidden: the caller may not.
@@ -99,7 +128,7 @@ class AccountService:
         with self._database.read() as connection:
             contacts = self._notices.contacts(connection, user_id)
         # Not in the language of the administrator, who has sent the request.
-        self._notices.tell(contacts, "user-suspended")
+        self._notices.tell(contacts, "user-suspended", [user.locale] if user.locale else [])
         return user
 
     def reinstate(self, identity: Identity, user_id: str, origin: Origin) -> User:

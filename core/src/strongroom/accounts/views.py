@@ -1,38 +1,48 @@
 """Users: registration, what they may see and change of themselves, and what administrators may."""
 
+from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 from flask import request
 
+from strongroom.accounts.deletion import AccountDeletion
+from strongroom.accounts.proof_headers import PROOF_HEADERS, PROOF_PARAMETERS, proof_of_headers
 from strongroom.accounts.registration import Registration, RegistrationService
-from strongroom.accounts.schemas import NewUserSchema, UserChangeSchema, UserSchema
+from strongroom.accounts.schemas import NewUserSchema, UserChangeSchema, UserQuery, UserSchema
 from strongroom.accounts.service import AccountService
+from strongroom.credentials.models import SINGLE_KINDS
 from strongroom.errors import (
     CaptchaInvalid,
     CaptchaRequired,
     CodeInvalid,
     CredentialTaken,
     Forbidden,
+    FreshProofRequired,
     InvitationRequired,
+    LastAdministrator,
     NotFound,
     PreconditionFailed,
     RegistrationClosed,
     RevisionConflict,
+    TooManyRequests,
+    WrongPassword,
 )
 from strongroom.plugin_api.login import VerificationCode
 from strongroom.users.models import User
 from strongroom.verification.captchas import CaptchaAnswer
 from strongroom.web.blueprint import Blueprint
 from strongroom.web.components import use
-from strongroom.web.envelope import PagingQuery, collection_of, envelope, paging
+from strongroom.web.envelope import collection_of, envelope, paging
 from strongroom.web.guard import Access, current_identity
 from strongroom.web.location import Location
 from strongroom.web.requests import origin
+from strongroom.web.schema import DONE, DoneSchema
 
 blueprint = Blueprint("users", __name__, url_prefix="/users", description="Who there is.")
 
 Json = dict[str, Any]
-Tagged = tuple[User, int, dict[str, str]]
+Tagged = tuple[Json, int, dict[str, str]]
 
 
 @blueprint.operation(
@@ -66,12 +76,13 @@ def create_user(body: Json) -> Tagged:
     return _tagged(user, 201)
 
 
-@blueprint.operation(
-    "GET", "", access=Access.ADMIN, query=PagingQuery, returns=collection_of(UserSchema)
-)
-def list_users(query: dict[str, int]) -> Json:
-    """List all users, oldest first."""
-    return envelope(use(AccountService).page(paging(query)))
+@blueprint.operation("GET", "", access=Access.ADMIN, query=UserQuery, returns=collection_of(UserSchema))
+def list_users(query: Json) -> Json:
+    """List users, the oldest first; all filters apply together."""
+    filters = {name: value for name, value in query.items() if not name.startswith("page")}
+    page = use(AccountService).page(paging(query), filters)
+    contacts = use(AccountService).contacts_of([user.id for user in page.items])
+    return envelope(page, lambda user: _shown(user, contacts))
 
 
 @blueprint.operation(
@@ -98,7 +109,7 @@ def get_user(user_id: str) -> Tagged:
     response_headers=("ETag",),
 )
 def change_user(user_id: str, body: Json) -> Tagged:
-    """Change one's name; administrators may change anybody's, and the type."""
+    """Change one's name and locale; administrators may change those of any user, and the type."""
     accounts, identity = use(AccountService), current_identity()
     user_id = own_id(user_id)
     revision = body.pop("revision", None)
@@ -108,6 +119,35 @@ def change_user(user_id: str, body: Json) -> Tagged:
             raise PreconditionFailed
         revision = revision or user.revision
     return _tagged(accounts.change(identity, user_id, body, revision, origin()))
+
+
+@blueprint.operation(
+    "DELETE",
+    "/<user_id>",
+    access=Access.USER,
+    returns=DoneSchema,
+    errors=(
+        Forbidden,
+        NotFound,
+        LastAdministrator,
+        CodeInvalid,
+        WrongPassword,
+        FreshProofRequired,
+        TooManyRequests,
+    ),
+    document={"parameters": PROOF_PARAMETERS},
+)
+def delete_user(user_id: str) -> dict[str, bool]:
+    """Delete oneself (`me`), or, as an administrator, any user.
+
+    Tokens and credentials end at once; files stay with their tenants; personal data are erased later.
+    Users who delete themselves prove to be there by a code of the purpose `unbind`, or by the current
+    password, or by a login of the last 10 minutes.
+    """
+    use(AccountDeletion).delete(
+        current_identity(), own_id(user_id), proof_of_headers(), PROOF_HEADERS, origin()
+    )
+    return DONE
 
 
 @blueprint.operation(
@@ -132,4 +172,9 @@ def own_id(user_id: str) -> str:
 
 
 def _tagged(user: User, status: int = 200) -> Tagged:
-    return user, status, {"ETag": f'"{user.revision}"'}
+    shown = _shown(user, use(AccountService).contacts_of([user.id]))
+    return shown, status, {"ETag": f'"{user.revision}"'}
+
+
+def _shown(user: User, contacts: Mapping[str, Mapping[str, str]]) -> Json:
+    return {**dict.fromkeys(SINGLE_KINDS), **asdict(user), **contacts.get(user.id, {})}

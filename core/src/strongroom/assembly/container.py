@@ -13,6 +13,7 @@ from strongroom.config import Configuration, Settings
 from strongroom.database import Database
 from strongroom.production import refuse_unsafe
 from strongroom.selection import Selection, select
+from strongroom.tenants.memberships import Memberships
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +71,7 @@ def build(
         base = Foundation(configuration, selection, clock or SystemClock(), resources, patient=patient)
         identity, keeping = assemble_identity(base), assemble_keeping(base)
         identity.housekeeping.add(housekeeping_steps(keeping))
+        identity.deletion.guard(Memberships(base.clock).require_dispensable)
         container = Container(base, identity, keeping, assemble_operating(base, keeping))
         base.resources = resources.pop_all()
         return container

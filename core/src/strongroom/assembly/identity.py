@@ -8,6 +8,7 @@ from typing import Final
 
 from strongroom.accounts.bindings import BindingService
 from strongroom.accounts.current_password import CurrentPassword
+from strongroom.accounts.deletion import AccountDeletion
 from strongroom.accounts.passwords import PasswordService
 from strongroom.accounts.proven_bindings import ProvenBindings
 from strongroom.accounts.reauthentication import Reauthentication
@@ -19,6 +20,7 @@ from strongroom.assembly.texts import message_texts
 from strongroom.audit.listing import AuditListing
 from strongroom.audit.retention import AuditRetention
 from strongroom.audit.verifier import AuditVerifier
+from strongroom.authorizations.attempted_names import AttemptedNames
 from strongroom.authorizations.key_file import KeyFile, create_key_file
 from strongroom.authorizations.keys import KeyRingError
 from strongroom.authorizations.login import LoginService, LoginServices
@@ -54,6 +56,7 @@ class IdentityServices:
     setup: Setup
     registration: RegistrationService
     accounts: AccountService
+    deletion: AccountDeletion
     bindings: BindingService
     proven_bindings: ProvenBindings
     reauthentication: Reauthentication
@@ -92,6 +95,18 @@ def assemble_identity(base: Foundation) -> IdentityServices:
     reauthentication = Reauthentication(
         database, base.clock, credentials, codes, notices, current, authorizations
     )
+    deletion = AccountDeletion(
+        database,
+        base.clock,
+        users,
+        credentials,
+        codes,
+        authorizations,
+        reauthentication,
+        notices,
+        audit,
+        erase_after=settings.users.erase_after_days * _DAY,
+    )
     registration = RegistrationService(
         database, users, credentials, codes, captchas, audit, settings.users.registration
     )
@@ -99,7 +114,8 @@ def assemble_identity(base: Foundation) -> IdentityServices:
     return IdentityServices(
         setup=setup,
         registration=registration,
-        accounts=AccountService(database, users, authorizations, notices, audit),
+        accounts=AccountService(database, users, credentials, authorizations, notices, audit),
+        deletion=deletion,
         bindings=BindingService(database, users, credentials, codes, reauthentication, notices, audit),
         proven_bindings=ProvenBindings(database, credentials, linking, codes, notices, audit),
         reauthentication=reauthentication,
@@ -127,6 +143,7 @@ def assemble_identity(base: Foundation) -> IdentityServices:
                 "counters": partial(base.counters.prune, database),
                 "events of rates": partial(prune_events, database, base.clock),
                 "logins and refresh tokens": authorizations.prune,
+                "personal data of deleted users": partial(deletion.erase, HOUSEKEEPER),
                 "records of messages": partial(messages.prune, settings.messages.retention_days),
                 "audit events": partial(audit_retention.prune, HOUSEKEEPER),
             }
@@ -258,5 +275,6 @@ def _logins(
     methods: LoginMethods,
     mint: TokenMint,
 ) -> LoginService:
-    services = LoginServices(credentials, linking, captchas, throttle, notices, base.audit)
+    names = AttemptedNames(credentials, base.keys)
+    services = LoginServices(credentials, linking, captchas, throttle, notices, base.audit, names)
     return LoginService(base.database, base.clock, mint, methods, services)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection
 
 from strongroom.audit.service import FAILURE, AuditEvent, AuditService
+from strongroom.authorizations.attempted_names import AttemptedNames
 from strongroom.authorizations.methods import LoginMethods
 from strongroom.authorizations.minting import IssuedTokens, TokenMint
 from strongroom.authorizations.throttle import LoginThrottle, Ticket
@@ -30,6 +31,7 @@ class LoginServices:
     throttle: LoginThrottle
     notices: Notices
     audit: AuditService
+    names: AttemptedNames
 
 
 class LoginService:
@@ -166,13 +168,13 @@ class LoginService:
         named = credentials.identify(attempt.username or "")
         with self._database.write() as connection:
             holders = credentials.find_users(connection, [named] if named else [])
-            # What was typed is not recorded: people type passwords into the field for the name.
+            attempted = {} if holders else self._services.names.details(attempt.username or "")
             event = AuditEvent(
                 "login",
                 FAILURE,
                 target_type="user" if holders else None,
                 target_id=next(iter(holders.values()), None),
                 origin=origin,
-                details={"code": getattr(error, "code", InvalidCredentials.code)},
+                details={"code": getattr(error, "code", InvalidCredentials.code), **attempted},
             )
             self._services.audit.record(connection, event)

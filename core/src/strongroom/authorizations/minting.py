@@ -8,7 +8,7 @@ from strongroom.authorizations.models import Authorization
 from strongroom.authorizations.refresh import RefreshTokens
 from strongroom.authorizations.sessions import Sessions
 from strongroom.authorizations.tokens import TokenSigner
-from strongroom.errors import UserSuspended
+from strongroom.errors import InvalidCredentials, NotFound, UserSuspended
 from strongroom.plugin_api.login import Client
 from strongroom.users.models import User, UserStatus
 from strongroom.users.service import UserService
@@ -69,7 +69,11 @@ class TokenMint:
         return self._issue(connection, renewed, self._active_user(connection, renewed.user_id))
 
     def _active_user(self, connection: Connection, user_id: str) -> User:
-        user = self._users.get(connection, user_id)
+        try:
+            user = self._users.get(connection, user_id)
+        except NotFound as error:
+            # Deleted since the proof was checked.
+            raise InvalidCredentials from error
         if user.status != UserStatus.ACTIVE:
             raise UserSuspended
         return user

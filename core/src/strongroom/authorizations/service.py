@@ -11,7 +11,7 @@ from strongroom.authorizations.refresh import RefreshTokens
 from strongroom.authorizations.sessions import Sessions
 from strongroom.authorizations.tokens import TokenClaims, TokenSigner, parse_token_id
 from strongroom.database import Database
-from strongroom.errors import NotFound, TokenInvalid, UserSuspended
+from strongroom.errors import InvalidCredentials, NotFound, TokenInvalid, UserSuspended
 from strongroom.identity import Identity, Origin
 from strongroom.ids import is_id
 from strongroom.paging import Page, Paging
@@ -104,7 +104,7 @@ class AuthorizationService:
         Whoever holds the token itself may end it; else its user and administrators may.
 
         Raises:
-            NotFound: there is none such, or not for the caller.
+            NotFound: there is none such, it has ended already, or it is not the caller's.
         """
         authorization_id = self._resolve(reference, identity)
         holds_token = "." in reference
@@ -112,7 +112,9 @@ class AuthorizationService:
             found = self._sessions.find(connection, authorization_id)
             if found is None or not (holds_token or _may_end(identity, found)):
                 raise NotFound
-            self._end(connection, found, identity.user_id if identity else found.user_id, origin)
+            actor_id = identity.user_id if identity else found.user_id
+            if not self._end(connection, found, actor_id, origin):
+                raise NotFound
 
     def revoke_token(self, token: str, origin: Origin) -> None:
         """End the authorization of an access or refresh token, if it is one (RFC 7009)."""
@@ -125,6 +127,10 @@ class AuthorizationService:
     def revoke_all(self, connection: Connection, user_id: str, *, but: str | None = None) -> None:
         """End every authorization of a user, but for one that may be spared."""
         self._sessions.end_all(connection, user_id, but=but)
+
+    def forget(self, connection: Connection, user_id: str) -> None:
+        """Delete every authorization of a user, and where it was used from."""
+        self._sessions.forget(connection, user_id)
 
     def end_all(self, identity: Identity, user_id: str, origin: Origin) -> None:
         """End every authorization of a user, at the wish of the user or of an administrator.
@@ -181,7 +187,7 @@ class AuthorizationService:
     def _renew(self, connection: Connection, authorization_id: str, origin: Origin) -> IssuedTokens:
         try:
             issued = self._mint.renew(connection, authorization_id)
-        except UserSuspended as error:
+        except (UserSuspended, InvalidCredentials) as error:
             raise TokenInvalid from error
         self._record(connection, "authorization.refresh", authorization_id, issued.user.id, origin)
         return issued
@@ -191,9 +197,12 @@ class AuthorizationService:
         if authorization_id is not None and self._sessions.end(connection, authorization_id):
             self._record(connection, "refresh-token.reuse", authorization_id, None, origin, FAILURE)
 
-    def _end(self, connection: Connection, found: Authorization, actor_id: str, origin: Origin) -> None:
-        if self._sessions.end(connection, found.id):
+    def _end(self, connection: Connection, found: Authorization, actor_id: str, origin: Origin) -> bool:
+        """End an authorization and record it; return whether it had not ended before."""
+        ended = self._sessions.end(connection, found.id)
+        if ended:
             self._record(connection, "authorization.revoke", found.id, actor_id, origin)
+        return ended
 
     def _resolve(self, reference: str, identity: Identity | None) -> str:
         if reference == "current" and identity is not None:

@@ -170,6 +170,10 @@ class Sessions:
             connection.execute(text("LOCK TABLE authorizations IN SHARE ROW EXCLUSIVE MODE"))
         return self._end(connection, true())
 
+    def forget(self, connection: Connection, user_id: str) -> None:
+        """Delete every authorization of a user, with its tokens."""
+        connection.execute(delete(authorizations).where(authorizations.c.user_id == user_id))
+
     def note_seen(self, database: Database, authorization: Authorization) -> None:
         """Write down that an authorization is in use, if that was last done some time ago.
 

@@ -11,9 +11,10 @@ from strongroom.cli.context import CommandContext, config_option
 def housekeeping(context: CommandContext) -> None:
     """Remove what has expired; safe beside running servers. Run it once a day.
 
-    That is captchas, verification codes, counts for limits, logins with their tokens, and the records
-    older than messages.retention_days and audit.retention_days, and tenants deleted more than
-    tenants.purge_after_days ago. The bytes of deleted files are for `storage gc` to remove.
+    That is captchas, verification codes, counts for limits, logins with their tokens, the personal data
+    of users deleted longer than users.erase_after_days ago, tenants deleted longer than
+    tenants.purge_after_days ago, and the records older than messages.retention_days and
+    audit.retention_days. The bytes of deleted files are for `storage gc` to remove.
     """
     with context.container() as container:
         for name, count in container.identity.housekeeping.run():

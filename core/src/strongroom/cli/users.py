@@ -2,6 +2,7 @@
 
 import json
 import sys
+from dataclasses import replace
 from typing import Final
 
 import click
@@ -46,15 +47,19 @@ def create(
     """Make a user; what the user logs in by is taken as verified."""
     registration = Registration(
         name=name,
-        password=_read_password(from_stdin=password_stdin),
+        password="",
         email=email,
         mobile=mobile,
         username=username,
         kind=UserType.ADMIN if admin else UserType.USER,
     )
     with context.container() as container:
+        registrations = container.identity.registration
         try:
-            user = container.identity.registration.create(registration, COMMAND_LINE)
+            # Before anybody types a password in vain.
+            registrations.require_available(registration)
+            password = _read_password(from_stdin=password_stdin)
+            user = registrations.create(replace(registration, password=password), COMMAND_LINE)
         except StrongroomError as error:
             raise click.ClickException(_explain(error)) from error
     click.echo(json.dumps(_present(user), ensure_ascii=False) if as_json else f"{user.id} {user.name}")

@@ -9,13 +9,19 @@ from strongroom.plugin_api import option
 
 @dataclass(frozen=True, slots=True)
 class UsersSettings:
-    """Who may become a user."""
+    """Registration and deletion of users."""
 
     registration: str = option(
         "open",
         choices=("open", "invited", "closed"),
         help="Whether people register themselves, by POST /users or by their first login; otherwise "
         "administrators create users.",
+    )
+    erase_after_days: int = option(
+        30,
+        minimum=0,
+        maximum=36_500,
+        help="How long `housekeeping` keeps the name and the logins of a deleted user.",
     )
 
 

@@ -10,6 +10,8 @@ from strongroom.database.metadata import Id, Name, Timestamp, metadata
 EMAIL: Final = "email"
 MOBILE: Final = "mobile"
 USERNAME: Final = "username"
+SINGLE_KINDS: Final = (EMAIL, MOBILE, USERNAME)
+"""A user has one of each at most."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,13 +5,18 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Final, cast
 
-from sqlalchemy import Connection, bindparam, delete, insert, select, tuple_, update
+from sqlalchemy import Connection, Select, bindparam, delete, insert, select, tuple_, update
 from sqlalchemy.exc import IntegrityError
 
 from strongroom.clock import Clock
 from strongroom.credentials import policy
 from strongroom.credentials.identifiers import identify
-from strongroom.credentials.models import BoundCredential, credentials, passwords
+from strongroom.credentials.models import (
+    SINGLE_KINDS,
+    BoundCredential,
+    credentials,
+    passwords,
+)
 from strongroom.credentials.passwords import MAX_LENGTH, PasswordHasher
 from strongroom.database import Database
 from strongroom.database.statements import Statement
@@ -133,6 +138,33 @@ class CredentialService:
         """Take a user's credentials of a kind away."""
         connection.execute(
             delete(credentials).where(credentials.c.user_id == user_id, credentials.c.kind == kind)
+        )
+
+    def release_all(self, connection: Connection, user_id: str) -> None:
+        """Take everything away that a user logs in by, the password included."""
+        connection.execute(delete(credentials).where(credentials.c.user_id == user_id))
+        connection.execute(delete(passwords).where(passwords.c.user_id == user_id))
+
+    def contacts_of(self, connection: Connection, user_ids: Sequence[str]) -> dict[str, dict[str, str]]:
+        """Return the e-mail address, mobile number and username of users, by user and kind."""
+        query = select(credentials.c.user_id, credentials.c.kind, credentials.c.value).where(
+            credentials.c.user_id.in_(user_ids), credentials.c.kind.in_(SINGLE_KINDS)
+        )
+        found: dict[str, dict[str, str]] = {}
+        for user_id, kind, value in connection.execute(query):
+            found.setdefault(user_id, {})[kind] = value
+        return found
+
+    def holders_of(self, credential: Credential) -> Select[tuple[str]]:
+        """Return the query for the id of the user who holds a credential."""
+        return select(credentials.c.user_id).where(
+            credentials.c.kind == credential.kind, credentials.c.value == credential.value
+        )
+
+    def holders_like(self, part: str) -> Select[tuple[str]]:
+        """Return the query for the ids of users whose address, number or username holds a text."""
+        return select(credentials.c.user_id).where(
+            credentials.c.kind.in_(SINGLE_KINDS), credentials.c.value.icontains(part, autoescape=True)
         )
 
     def set_password(self, connection: Connection, user_id: str, password_hash: str) -> None:

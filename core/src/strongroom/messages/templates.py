@@ -57,6 +57,13 @@ TEMPLATES: Final[Texts] = {
         "en": Text("Your account was suspended", "Your account was suspended by an administrator."),
         "zh": Text("您的账户已停用", "您的账户已被管理员停用。"),
     },
+    "user-deleted": {
+        "en": Text(
+            "Your account was deleted",
+            "Your account was deleted. If that was not you, write to the administrators now.",
+        ),
+        "zh": Text("您的账户已删除", "您的账户已删除。如非本人操作,请立即联系管理员。"),
+    },
 }
 """By the name of the occasion, then by language."""
 

@@ -111,6 +111,26 @@ class Memberships:
         self._require_administrator(connection, tenant_id)
         return removed.rowcount == 1
 
+    def require_dispensable(self, connection: Connection, user_id: str) -> None:
+        """Pass if no tenant with other members would lose its only administrator with a user.
+
+        Raises:
+            LastAdministrator: one would.
+        """
+        mine, other = tenant_members.alias(), tenant_members.alias()
+        others = select(other.c.user_id).where(
+            other.c.tenant_id == mine.c.tenant_id, other.c.user_id != user_id
+        )
+        query = select(mine.c.tenant_id).where(
+            mine.c.user_id == user_id,
+            mine.c.role == Role.ADMIN.value,
+            mine.c.tenant_id.in_(select(tenants.c.id).where(tenants.c.deleted_at.is_(None))),
+            others.exists(),
+            ~others.where(other.c.role == Role.ADMIN.value).exists(),
+        )
+        if (tenant_id := connection.execute(query.limit(1)).scalar()) is not None:
+            raise LastAdministrator(f"Name another administrator of the tenant {tenant_id} first.")
+
     def take_turns(self, connection: Connection, tenant_id: str) -> None:
         """Let nobody else change the tenant's members or files before this transaction ends.
 

@@ -8,6 +8,8 @@ from sqlalchemy import Column, Index, String, Table
 
 from strongroom.database.metadata import Id, Name, Timestamp, metadata
 
+MAX_LOCALE: Final = 35
+
 
 class UserType(StrEnum):
     """What a user may do beyond what is granted to everybody."""
@@ -17,10 +19,14 @@ class UserType(StrEnum):
 
 
 class UserStatus(StrEnum):
-    """Whether a user may log in."""
+    """Whether a user may log in. No answer shows a deleted user."""
 
     ACTIVE = "active"
     SUSPENDED = "suspended"
+    DELETED = "deleted"
+
+
+LIVE_STATUSES: Final = (UserStatus.ACTIVE.value, UserStatus.SUSPENDED.value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +40,9 @@ class User:
     created_at: int
     updated_at: int
     revision: int
+    locale: str | None = None
+    deleted_at: int | None = None
+    erased_at: int | None = None
 
 
 users: Final = Table(
@@ -46,5 +55,12 @@ users: Final = Table(
     Column("created_at", Timestamp, nullable=False),
     Column("updated_at", Timestamp, nullable=False),
     Column("revision", Timestamp, nullable=False),
+    Column("locale", String(MAX_LOCALE)),
+    Column("deleted_at", Timestamp),
+    Column("erased_at", Timestamp),
     Index(None, "created_at", "id"),
+    Index(None, "status", "created_at", "id"),
+    Index(None, "type", "created_at", "id"),
+    Index(None, "deleted_at"),
 )
+"""A deleted user keeps the row, because files refer to their owner. ``locale`` is a BCP 47 tag."""

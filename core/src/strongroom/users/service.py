@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, replace
 from typing import Any, Final
 
-from sqlalchemy import Connection, bindparam, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, bindparam, func, insert, select, update
 
 from strongroom.clock import Clock, next_revision
 from strongroom.database.statements import Statement
@@ -13,7 +13,8 @@ from strongroom.ids import new_id
 from strongroom.paging import Page, Paging, select_page
 from strongroom.users.models import User, UserStatus, UserType, users
 
-_BY_ID: Final = Statement(select(users).where(users.c.id == bindparam("user_id")))
+_LIVE: Final = users.c.deleted_at.is_(None)
+_BY_ID: Final = Statement(select(users).where(users.c.id == bindparam("user_id"), _LIVE))
 
 
 class UserService:
@@ -43,7 +44,7 @@ class UserService:
         """Return a user.
 
         Raises:
-            NotFound: there is none of that id.
+            NotFound: there is none of that id, or it was deleted.
         """
         row = _BY_ID.first(connection, {"user_id": user_id})
         if row is None:
@@ -56,14 +57,46 @@ class UserService:
         return [User(*row) for row in rows]
 
     def has_administrator(self, connection: Connection) -> bool:
-        """Return whether anybody administers the server, suspended or not."""
-        query = select(users.c.id).where(users.c.type == UserType.ADMIN.value).limit(1)
+        """Return whether the server has an administrator, suspended or not."""
+        query = select(users.c.id).where(users.c.type == UserType.ADMIN.value, _LIVE).limit(1)
         return connection.execute(query).first() is not None
 
-    def page(self, connection: Connection, paging: Paging) -> Page[User]:
-        """Return a page of all users, oldest first."""
-        query = select(users).order_by(users.c.created_at, users.c.id)
-        count = select(func.count()).select_from(users)
+    def lock_administrators(self, connection: Connection) -> None:
+        """Keep other transactions from deleting administrators until this one ends."""
+        query = select(users.c.id).where(users.c.type == UserType.ADMIN.value).order_by(users.c.id)
+        connection.execute(query.with_for_update())
+
+    def has_other_administrator(self, connection: Connection, user_id: str) -> bool:
+        """Return whether a user other than this one is an active administrator."""
+        query = select(users.c.id).where(
+            users.c.type == UserType.ADMIN.value,
+            users.c.status == UserStatus.ACTIVE.value,
+            users.c.id != user_id,
+        )
+        return connection.execute(query.limit(1)).first() is not None
+
+    def erase(self, connection: Connection, deleted_before: int, limit: int) -> list[str]:
+        """Erase the personal data in the rows of some deleted users; return their ids."""
+        chosen = (
+            select(users.c.id)
+            .where(users.c.deleted_at <= deleted_before, users.c.erased_at.is_(None))
+            .limit(limit)
+            .with_for_update(skip_locked=True)
+        )
+        user_ids = list(connection.execute(chosen).scalars())
+        connection.execute(
+            update(users)
+            .where(users.c.id.in_(user_ids))
+            .values(name="", locale=None, erased_at=self._clock.now())
+        )
+        return user_ids
+
+    def page(
+        self, connection: Connection, paging: Paging, wanted: Sequence[ColumnElement[bool]] = ()
+    ) -> Page[User]:
+        """Return a page of the users who meet all conditions, oldest first."""
+        query = select(users).where(_LIVE, *wanted).order_by(users.c.created_at, users.c.id)
+        count = select(func.count()).select_from(users).where(_LIVE, *wanted)
         return select_page(connection, query, count, paging, lambda row: User(*row))
 
     def change(self, connection: Connection, user: User, **values: Any) -> User:
