@@ -23,6 +23,7 @@ from strongroom.health.round_trip import fault_of
 from strongroom.plugin_api.storage import StorageBackend, StorageError, StorageFull, StorageUnavailable
 from strongroom.secret_keys import SecretKeys
 from strongroom.storage.ownership import StorageOwnership
+from strongroom.users.registration import OPEN
 
 TOLERATED: Final = 5000
 """Milliseconds by which two clocks may differ."""
@@ -74,6 +75,7 @@ class Doctor:
         for name, storage in self._storages.items():
             yield self._examine_storage(name, storage)
         yield self._examine_proxies()
+        yield examine_registration(self._settings)
         yield from self._examine_files()
 
     def _examine_database(self) -> Finding:
@@ -221,6 +223,19 @@ def _examine_folder(part: str, path: Path) -> Finding:
     if path.stat().st_mode & stat.S_IRWXO:
         return failed(part, f"{path} can be read by others", f"chmod 700 {path}")
     return ok(part, f"{path} is closed to others")
+
+
+def examine_registration(settings: Settings) -> Finding:
+    """Return whether anyone who registers gets unlimited storage on a production server."""
+    part, mode = "users.registration", settings.users.registration
+    unlimited = settings.files.user_tenants and not settings.files.default_quota_bytes
+    if settings.is_production and mode == OPEN and unlimited:
+        return warning(
+            part,
+            "open, and each user may create tenants without a quota",
+            "set files.default_quota_bytes, files.user_tenants = false, or close registration",
+        )
+    return ok(part, mode)
 
 
 def _examine_mode(part: str, path: Path) -> Finding:
