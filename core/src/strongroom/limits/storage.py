@@ -51,7 +51,11 @@ class DatabaseStorage(Storage, MovingWindowSupport):
 
     def acquire_entry(self, key: str, limit: int, expiry: int, amount: int = 1) -> bool:
         now = self._clock.now()
-        # A loss of power is nothing that anybody could go beyond a limit by.
+        # Without the writer lock, so that a flood of refused requests does not hold it.
+        with self._database.read() as connection:
+            if self._count(connection, key, now, expiry)[1] + amount > limit:
+                return False
+        # Non-durable: an attacker cannot exploit counts lost in a power failure.
         with self._database.write(durable=False) as connection:
             _take_turns(connection, key)
             _FORGET.change(connection, {"of_subject": key, "since": now - expiry * _SECOND})

@@ -201,18 +201,24 @@ class CodeService:
         Raises:
             TooManyRequests: too many wrong codes were tried.
         """
+        # Read-only, so that a flood of invented ids does not hold the writer lock.
+        with self._database.read() as connection:
+            attempts = self._attempts_of(connection, code.id, recipient, purpose)
+        if attempts is None:
+            self._count_unknown(code, address)
+            return False
         with self._database.write() as connection:
-            found = self._open_code(connection, code.id, recipient, purpose)
-            if found is not None:
-                return self._evaluate(connection, code, recipient, f"{purpose}:{found}")
+            return self._evaluate(connection, code, recipient, f"{purpose}:{attempts}")
+
+    def _count_unknown(self, code: VerificationCode, address: str | None) -> None:
+        with self._database.read() as connection:
             # A client that repeats a right code is not guessing.
-            is_repeated = self._is_right(connection, code)
-        if not is_repeated and address is not None:
+            is_guess = not self._is_right(connection, code)
+        if is_guess and address is not None:
             subject = network_of(address)
             self._rates.spend(Allowance(_BY_ADDRESS, subject, self._limits.unknown_per_address))
-        return False
 
-    def _open_code(
+    def _attempts_of(
         self, connection: Connection, code_id: str, recipient: Credential, purpose: Purpose
     ) -> str | None:
         """Return what counts the attempts at an open code, or ``None`` if there is no such code."""

@@ -1,0 +1,80 @@
+"""Floods of requests that would cost a password hash do not delay logins and short requests."""
+
+import os
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
+from typing import Any
+
+import pytest
+
+from tests.support.http import Caller
+from tests.support.server import Server, serving, write_config
+
+CONNECTIONS = 64
+LOGINS = int(os.environ.get("STRONGROOM_TEST_FLOOD_LOGINS", "3"))
+# A hash takes a quarter of a second; when the floods were hashed, a login took 10 to 30 s.
+LOGIN_SECONDS, SHORT_SECONDS = 8, 3
+
+UNLIMITED = """register_per_address = ["100000/second"]
+reset_per_address = ["100000/second"]
+unknown_codes_per_address = ["100000/second"]
+"""
+CODE = {"id": "01a1fd35-41a4-7159-832d-f9df39268981", "code": "000000"}
+FLOODS: dict[str, tuple[str, dict[str, Any]]] = {
+    "resets": (
+        "/users/alice@example.com/reset-password",
+        {"verificationCode": CODE, "newPassword": "Another2Battery"},
+    ),
+    "registrations": (
+        "/users",
+        {
+            "name": "Bot",
+            "email": "bot@example.com",
+            "password": "Another2Battery",
+            "verificationCodes": [CODE],
+        },
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    folder = tmp_path_factory.mktemp("floods")
+    config = write_config(folder, f"sqlite:///{folder}/strongroom.sqlite3", UNLIMITED)
+    config.write_text(config.read_text().replace("bcrypt_cost = 4", "bcrypt_cost = 12"))
+    with serving(config) as server:
+        server.create_user("alice@example.com")
+        yield server
+
+
+def seconds(caller: Caller, method: str, path: str, body: Any = None) -> float:
+    """Return how long a request takes that must succeed."""
+    began = time.monotonic()
+    assert caller.send(method, path, body).status == 200
+    return time.monotonic() - began
+
+
+@pytest.mark.parametrize("flood", FLOODS)
+def test_a_flood_without_proofs_delays_nobody(server: Server, flood: str) -> None:
+    path, body = FLOODS[flood]
+    caller, over = Caller(server.url), Event()
+
+    def attack() -> set[int]:
+        statuses = set()
+        while not over.is_set():
+            statuses.add(caller.send("POST", path, body).status)
+        return statuses
+
+    with ThreadPoolExecutor(CONNECTIONS) as pool:
+        attacks = [pool.submit(attack) for _ in range(CONNECTIONS)]
+        try:
+            login = {"username": "alice@example.com", "password": "Correct1Horse"}
+            logins = [seconds(caller, "POST", "/authorizations", login) for _ in range(LOGINS)]
+            short = [seconds(caller, "GET", "/livez") for _ in range(LOGINS)]
+        finally:
+            over.set()
+    assert set.union(*(attack.result() for attack in attacks)) == {400}
+    assert max(logins) < LOGIN_SECONDS
+    assert max(short) < SHORT_SECONDS
