@@ -1,6 +1,7 @@
 """Nodes are taken out of service, replaced and upgraded without a failed request."""
 
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -14,6 +15,8 @@ from pathlib import Path
 
 import pytest
 
+from strongroom.database import upgrade
+from strongroom.database.upgrade import SCHEMA_REVISION
 from tests.e2e.client import Client, Response
 from tests.support.commands import run_command
 from tests.support.databases import PostgresqlDatabases
@@ -23,8 +26,24 @@ from tests.support.waiting import wait_until
 EMAIL = "alice@example.com"
 DRAIN_SECONDS = 1
 PER_SECOND = 50
-ROUNDS = int(os.environ.get("STRONGROOM_TEST_ROLLING_ROUNDS", "1"))
+ROUNDS = int(os.environ.get("STRONGROOM_TEST_ROLLING_ROUNDS", "0"))
 THREADS = 8
+
+CODE = Path(upgrade.__file__).parents[1]
+NEXT_REVISION = f"{int(SCHEMA_REVISION) + 1:04}"
+MIGRATION = """
+import sqlalchemy as sa
+from alembic import op
+
+revision = "{revision}"
+down_revision = "{before}"
+
+
+def upgrade() -> None:
+    op.create_table("labels", sa.Column("id", sa.String(36), primary_key=True))
+    op.add_column("nodes", sa.Column("label", sa.String(36), nullable=True))
+    op.add_column("users", sa.Column("rank", sa.Integer(), nullable=False, server_default="0"))
+"""
 
 
 def set_drain(config: Path) -> None:
@@ -215,16 +234,73 @@ def replace_node(node: Server, stack: ExitStack) -> Server:
     return again
 
 
-def test_a_rolling_restart_under_load_fails_no_request(nodes: list[Path]) -> None:
+@dataclass
+class NextVersion:
+    """A copy of the code with one migration more, which commands and nodes run on request."""
+
+    folder: Path
+    monkeypatch: pytest.MonkeyPatch
+
+    def make(self) -> None:
+        """Copy the code, and expand its schema."""
+        package = self.folder / "strongroom"
+        shutil.copytree(CODE, package, ignore=shutil.ignore_patterns("__pycache__"))
+        migration = package / f"database/migrations/versions/{NEXT_REVISION}_labels.py"
+        migration.write_text(MIGRATION.format(revision=NEXT_REVISION, before=SCHEMA_REVISION))
+        module = package / "database/upgrade.py"
+        text = module.read_text()
+        assert text.count(f'"{SCHEMA_REVISION}"') == 1
+        module.write_text(text.replace(f'"{SCHEMA_REVISION}"', f'"{NEXT_REVISION}"'))
+
+    @contextmanager
+    def in_use(self) -> Iterator[None]:
+        """Start processes on this version until the block ends."""
+        with self.monkeypatch.context() as patch:
+            patch.setenv("PYTHONPATH", str(self.folder), prepend=os.pathsep)
+            yield
+
+
+def upgrade_schema(server: Server) -> None:
+    # A program and not a copy of this process, which has imported the older version.
+    command = [str(STRONGROOM), "--config", str(server.config), "db", "upgrade"]
+    output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    assert output == f"schema: {SCHEMA_REVISION} -> {NEXT_REVISION}\n"
+
+
+def notes(server: Server) -> str:
+    """Return what a node, which is ready, remarks of its schema."""
+    ready = Client(server.url).expect(200, "GET", "/readyz").json()
+    return str(ready.get("notes", {}).get("schema", ""))
+
+
+def test_a_rolling_upgrade_under_load_fails_no_request(
+    nodes: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    version = NextVersion(tmp_path / "next", monkeypatch)
+    version.make()
     with ExitStack() as stack:
         servers = [stack.enter_context(serving(config)) for config in nodes]
         load = make_load(servers[0], [server.url for server in servers])
+
+        def restart(number: int) -> None:
+            # A balancer that has not yet seen the other node again would have none.
+            wait_until(lambda: len(load.balancer.ready) == len(servers))
+            servers[number] = replace_node(servers[number], stack)
+
         with load.on():
             for _ in range(ROUNDS):
-                for number, server in enumerate(servers):
-                    # As long as the balancer needs to see the other one.
-                    wait_until(lambda: len(load.balancer.ready) == len(servers))
-                    servers[number] = replace_node(server, stack)
+                restart(1)
+                restart(0)
+            with version.in_use():
+                upgrade_schema(servers[0])
+            wait_until(lambda: all("compatible" in notes(server) for server in servers))
+            # A node of the version before may start on the newer schema, and be replaced later.
+            restart(1)
+            assert "compatible" in notes(servers[1])
+            with version.in_use():
+                restart(0)
+                assert notes(servers[0]) == ""
+                restart(1)
             wait_until(lambda: len(load.balancer.ready) == len(servers))
         print(f"{len(load.statuses)} requests, {len(load.faults)} faults")  # noqa: T201  figures
         assert load.faults == []
