@@ -81,9 +81,9 @@ def spend_code(
     return True
 
 
-def spend_captcha(self: CaptchaService, answer: CaptchaAnswer) -> None:
+def spend_captcha(self: CaptchaService, answer: CaptchaAnswer, address: str | None) -> None:
     if is_kept("captcha"):
-        _spend_captcha(self, answer)
+        _spend_captcha(self, answer, address)
         return
     with self._database.read() as connection:
         row = connection.execute(select(captchas).where(captchas.c.id == answer.id)).first()

@@ -29,6 +29,7 @@ from strongroom.errors import (
     LastContact,
     NotFound,
     TooManyRequests,
+    Unavailable,
     WrongPassword,
 )
 from strongroom.limits.requests import RequestLimits
@@ -72,7 +73,7 @@ _UNBIND_ERRORS = (Forbidden, NotFound, LastContact, CodeInvalid, TooManyRequests
     "/credentials/<credential>/available",
     access=Access.PUBLIC,
     returns=AvailabilitySchema,
-    errors=(CaptchaRequired, CaptchaInvalid),
+    errors=(CaptchaRequired, CaptchaInvalid, Unavailable),
     document={"parameters": [_CAPTCHA_PARAMETER]},
 )
 def check_credential_available(credential: str) -> dict[str, bool]:
@@ -81,7 +82,7 @@ def check_credential_available(credential: str) -> dict[str, bool]:
         answer = header_pair(CAPTCHA_HEADER)
         if answer is None:
             raise CaptchaRequired
-        use(CaptchaService).spend(CaptchaAnswer(*answer))
+        use(CaptchaService).spend(CaptchaAnswer(*answer), origin().address)
     return {"available": use(BindingService).is_available(credential)}
 
 

@@ -108,7 +108,7 @@ class RegistrationService:
         self._credentials.require_acceptable(registration.password)
         proven = [credential for credential in credentials if credential.kind != USERNAME]
         if not proven:
-            self._require_captcha(captcha)
+            self._require_captcha(captcha, origin)
         with self._spent(proven, codes, origin):
             self._require_free(credentials)
             prepared = self.prepare(registration)
@@ -166,10 +166,10 @@ class RegistrationService:
         self._audit.record(connection, event)
         return user
 
-    def _require_captcha(self, captcha: CaptchaAnswer | None) -> None:
+    def _require_captcha(self, captcha: CaptchaAnswer | None, origin: Origin) -> None:
         if captcha is None:
             raise CaptchaRequired
-        self._captchas.spend(captcha)
+        self._captchas.spend(captcha, origin.address)
 
     @contextmanager
     def _spent(

@@ -107,7 +107,7 @@ class LoginService:
             return ticket
         if captcha is None:
             raise CaptchaRequired
-        self._services.captchas.spend(captcha)
+        self._services.captchas.spend(captcha, address)
         return throttle.admit_solved(name, address)
 
     def _authorize(

@@ -25,6 +25,19 @@ class CaptchaChallenge:
     state: str = field(repr=False)
 
 
+class CaptchaUnavailable(Exception):
+    """The service that judges answers does not answer; the core answers 503, and the puzzle stays good.
+
+    Args:
+        message: for the operator's log.
+        retry_after: seconds after which trying again makes sense.
+    """
+
+    def __init__(self, message: str, *, retry_after: int = 5) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
 class CaptchaProvider(Extension[OptionsT]):
     """Makes puzzles and judges answers. One instance serves all threads of a process at once."""
 
@@ -40,4 +53,18 @@ class CaptchaProvider(Extension[OptionsT]):
 
     @abstractmethod
     def verify(self, state: str, answer: str) -> bool:
-        """Return whether ``answer``, which is never empty, solves the puzzle of ``state``."""
+        """Return whether ``answer``, which is never empty, solves the puzzle of ``state``.
+
+        Raises:
+            CaptchaUnavailable: the service that judges answers does not answer.
+        """
+
+    def verify_from(self, state: str, answer: str, client_address: str | None) -> bool:  # noqa: ARG002
+        """Return what :meth:`verify` does; the core calls this one.
+
+        Override it for a service that also wants the client's network address.
+
+        Raises:
+            CaptchaUnavailable: the service that judges answers does not answer.
+        """
+        return self.verify(state, answer)

@@ -134,7 +134,7 @@ class CodeSending:
             raise NotImplementedHere("No message of this purpose can be sent to this recipient.")
         if captcha is None:
             raise CaptchaRequired
-        self._captchas.spend(captcha)
+        self._captchas.spend(captcha, client.address)
         self._rates.spend(*self._allowances(recipient, client))
         with self._database.write() as connection:
             code = self._codes.create(connection, recipient, purpose, device_of(client))
