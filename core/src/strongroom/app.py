@@ -39,7 +39,7 @@ from strongroom.web.metering import Metered, register_route_notes
 from strongroom.web.openapi import Description, serve_description
 from strongroom.web.requests import PublicUrl, TrustedProxies, register_request_hooks
 from strongroom.web.reserved import reserved_blueprint
-from strongroom.web.wsgi import HonestLength, LingeringRefusal, WsgiApp
+from strongroom.web.wsgi import WsgiApp
 
 MAX_JSON_BYTES = 1024 * 1024
 
@@ -94,9 +94,8 @@ def create_app(
         configuration.blame(("plugins", "enabled"), str(error))
         configuration.refuse_problems()
     limits.guard_routes(app)
-    # As Flask documents it.
-    app.wsgi_app = LingeringRefusal(HonestLength(app.wsgi_app))  # type: ignore[method-assign]
     if fast_path and _hooks_of_all_requests(app) == hooks:
+        # As Flask documents it.
         app.wsgi_app = _fast_path(app.wsgi_app, container)  # type: ignore[method-assign]
     if container.settings.server.cors_origins:
         app.wsgi_app = CorsMiddleware(  # type: ignore[method-assign]

@@ -171,6 +171,11 @@ class NotAcceptable(StrongroomError):
     message = "The resource cannot be given in the form asked for."
 
 
+class RequestTimeout(StrongroomError):
+    status, code = 408, "error.request-timeout"
+    message = "The request's body arrives too slowly."
+
+
 class LastContact(StrongroomError):
     status, code = 409, "error.last-contact"
     message = "At least one of e-mail address and mobile number must remain."

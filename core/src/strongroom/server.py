@@ -5,26 +5,41 @@ import gc
 import logging
 import multiprocessing
 import os
+import resource
 import signal
+import socket
 import sys
 from collections.abc import Callable
 from multiprocessing.util import Finalize
 from pathlib import Path
 from typing import Any, Final
 
-from granian.constants import Interfaces
+from granian.constants import HTTPModes, Interfaces
+from granian.http import HTTP1Settings
 from granian.log import LogLevels
 from granian.net import SocketSpec  # type: ignore[attr-defined]  # re-exported without saying so
 
 from strongroom.config import Configuration, ConfigurationError
+from strongroom.config.process import ServerSettings
 from strongroom.draining import DrainingServer
+from strongroom.gateway.admission import Admission
+from strongroom.gateway.exchange import Gateway
+from strongroom.gateway.patience import TransferRate
+from strongroom.gateway.responses import BUFFER_BYTES, WaitingResponses
+from strongroom.gateway.timers import Timers
+from strongroom.gateway.worker import spawn_worker
 from strongroom.pid_file import PidFile
+from strongroom.web.wsgi import WsgiApp
 
 STOP_SECONDS: Final = 30
 """How long open requests may go on after the server was told to stop."""
 
 _HANDOVER_SECONDS: Final = 1.0
 _BACKLOG: Final = 1024
+_HEADER_MILLISECONDS: Final = 30_000
+_MOST_CONNECTIONS: Final = 4096
+_DESCRIPTORS: Final = 16_384
+_UNREAD_GRACES: Final = 3
 _PR_SET_PDEATHSIG: Final = 1
 _M_TRIM_THRESHOLD: Final = -1
 _M_MMAP_THRESHOLD: Final = -3
@@ -50,7 +65,7 @@ def run(
     settings, master = configuration.settings, os.getpid()
     current = configuration
 
-    def load() -> Callable[..., Any]:
+    def load() -> Any:
         end_with(master)
         _keep_memory()
         # Made in the process that serves, for connections must not be shared between processes.
@@ -60,7 +75,7 @@ def run(
         app = create_app(current)
         # Run by multiprocessing when this process ends, after the open requests have.
         Finalize(None, container_of(app).close, exitpriority=0)
-        return app
+        return _gateway(app, current.settings.server)
 
     def reload() -> None:
         nonlocal current
@@ -82,6 +97,11 @@ def run(
         backlog=_BACKLOG,
         respawn_failed_workers=True,
         respawn_interval=_HANDOVER_SECONDS,
+        backpressure=_raise_connection_limit(),
+        http=HTTPModes.auto if settings.server.http2 else HTTPModes.http1,
+        http1_settings=HTTP1Settings(
+            header_read_timeout=_HEADER_MILLISECONDS, max_buffer_size=BUFFER_BYTES
+        ),
         workers_kill_timeout=STOP_SECONDS,
         log_level=LogLevels.error,
     )
@@ -94,7 +114,44 @@ def run(
     # What there is now stays, and the processes to come share it until a collection writes to it.
     gc.freeze()
     gc.set_threshold(_GARBAGE_AFTER, 20, 20)
-    server.serve(target_loader=load, wrap_loader=False)
+    server.serve(spawn_target=spawn_worker, target_loader=load, wrap_loader=False)
+
+
+def _gateway(app: WsgiApp, settings: ServerSettings) -> Gateway:
+    rate = TransferRate(settings.transfer_grace_seconds, settings.min_transfer_rate)
+    timers = Timers(rate.grace_seconds / 4)
+    return Gateway(
+        app,
+        admission=Admission(settings.threads),
+        rate=rate,
+        timers=timers,
+        waiting=WaitingResponses(timers, rate.grace_seconds),
+        unqueued_path=f"{settings.base_path}/livez",
+    )
+
+
+def _raise_connection_limit() -> int:
+    """Allow this process and its children more open files, and return how many connections each takes.
+
+    Half of the files stay free for what requests open. Connections beyond wait in the kernel's queue.
+    """
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = _DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, _DESCRIPTORS)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+        soft = wanted
+    return _MOST_CONNECTIONS if soft == resource.RLIM_INFINITY else min(soft // 2, _MOST_CONNECTIONS)
+
+
+def _limit_unread(descriptor: int, seconds: float) -> None:
+    """Let the kernel drop a client that reads nothing for so long; its connections inherit this.
+
+    A response that has left this process waits in the kernel's buffers and the server's, where only the
+    kernel sees whether the client reads on.
+    """
+    if hasattr(socket, "TCP_USER_TIMEOUT"):
+        with socket.socket(fileno=os.dup(descriptor)) as listener:
+            listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, int(seconds * 1000))
 
 
 class _Server(DrainingServer):
@@ -110,6 +167,9 @@ class _Server(DrainingServer):
         self._listeners: list[Any] = [
             SocketSpec(self.bind_addr, self.bind_port, self.backlog).build() for _ in range(self.workers)
         ]
+        for listener in self._listeners:
+            seconds = _UNREAD_GRACES * self.settings.server.transfer_grace_seconds
+            _limit_unread(listener.get_fd(), seconds)
 
     def _spawn_worker(  # type: ignore[override]  # as the base class itself has it
         self, idx: int, target: Any, callback_loader: Any

@@ -25,7 +25,24 @@ class ServerSettings:
         64,
         minimum=1,
         maximum=512,
-        help="Requests a process works on at once; a slow upload holds one of them.",
+        help="Requests a process works on at once. Uploads and downloads leave 8 of them free for short "
+        "requests, or half if there are fewer than 16.",
+    )
+    transfer_grace_seconds: float = option(
+        10.0,
+        minimum=0.1,
+        maximum=600,
+        help="How long a client may pause while it sends a request or reads a response.",
+    )
+    min_transfer_rate: int = option(
+        1024,
+        minimum=1,
+        help="Bytes a second that a client must send or read beyond the grace period; slower clients "
+        "are disconnected.",
+    )
+    http2: bool = option(
+        False,
+        help="Whether HTTP/2 without TLS is served, for a proxy that uses it; clients use HTTP/1.1.",
     )
     public_url: str = option(
         "", help="The URL clients reach the server by, without base_path; empty: http://host:port."

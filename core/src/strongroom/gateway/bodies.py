@@ -1,0 +1,225 @@
+"""Request bodies: received before a thread is taken, read by one, or discarded after a refusal."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from io import BytesIO
+from typing import Final
+
+from strongroom.gateway.patience import Patience, TransferRate
+from strongroom.gateway.protocol import Future, HttpProtocol, when_done
+from strongroom.gateway.timers import Timers
+
+EARLY_BYTES: Final = 64 * 1024
+"""Bodies up to this size are received before a thread is taken."""
+
+LINGER_BYTES: Final = 64 * 1024
+"""How much of a refused body is discarded whatever its pace."""
+
+FAST_LINGER_BYTES: Final = 16 * 1024 * 1024
+"""How much of a refused body is discarded from a client that sends fast."""
+
+_FAST_BYTES_PER_SECOND: Final = 256 * 1024
+_LINGER_SECONDS: Final = 30.0
+_LINGER_PAUSE_SECONDS: Final = 5.0
+
+Finished = Callable[[BytesIO | None], None]
+
+
+class EarlyBody:
+    """A small body that is received without a thread.
+
+    Args:
+        protocol: where it comes from.
+        length: its size in bytes, as announced.
+        rate: how slow the client may be.
+        timers: end the request of a client that is too slow.
+        finish: takes the body, shorter than announced if the client has gone, or ``None`` if it came too
+            slowly.
+    """
+
+    def __init__(
+        self, protocol: HttpProtocol, length: int, rate: TransferRate, timers: Timers, finish: Finished
+    ) -> None:
+        self._protocol = protocol
+        self._missing = length
+        self._deadline = time.monotonic() + rate.seconds_for(length)
+        self._timers = timers
+        self._finish = finish
+        self._pieces: list[bytes] = []
+        self._future: Future | None = None
+
+    def receive(self) -> None:
+        """Take what is there, and be called again when there is more."""
+        while self._missing > 0:
+            future = self._future = self._protocol.receive()
+            self._timers.add(self, self._deadline - time.monotonic())
+            if not when_done(future, self._resume):
+                return
+            if not self._timers.claim(self):
+                return
+            self._take(future)
+        self._finish(BytesIO(b"".join(self._pieces)))
+
+    def expire(self) -> None:
+        """Give the body up."""
+        future, self._future = self._future, None
+        if future is not None:
+            future.cancel()
+        self._finish(None)
+
+    def _resume(self, future: Future) -> None:
+        if self._timers.claim(self):
+            # Granian's futures keep their callbacks, and no garbage collector sees such a cycle.
+            self._future = None
+            self._take(future)
+            self.receive()
+
+    def _take(self, future: Future) -> None:
+        message = future.result()
+        piece = message.get("body", b"")
+        self._pieces.append(piece)
+        self._missing -= len(piece)
+        if self._missing > 0 and not message.get("more_body"):
+            self._missing = 0
+
+
+class RequestBody:
+    """A body that a thread reads while it arrives: a file object for WSGI.
+
+    Reading raises ``TimeoutError`` if the client sends too slowly, ``ConnectionError`` if it has gone.
+    """
+
+    def __init__(self, protocol: HttpProtocol, rate: TransferRate) -> None:
+        self._protocol = protocol
+        self._patience = Patience(rate)
+        self._rest = b""
+        self._future: Future | None = None
+        self.is_touched = False
+        self.is_ended = False
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """Return so many bytes, and fewer only at the end of the body."""
+        if size is None or size < 0:
+            return b"".join(iter(self._piece, b""))
+        pieces, missing = [], size
+        while missing > 0 and (piece := self._piece()):
+            pieces.append(piece)
+            missing -= len(piece)
+        if missing < 0:
+            pieces[-1], self._rest = piece[:missing], piece[missing:]
+        return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+
+    def readline(self, size: int | None = -1, /) -> bytes:
+        """Return a line with its end, or the rest of the body."""
+        limit = -1 if size is None else size
+        line = b""
+        while b"\n" not in line and (limit < 0 or len(line) < limit) and (piece := self._piece()):
+            line += piece
+        end = line.find(b"\n") + 1 or len(line)
+        end = end if limit < 0 else min(end, limit)
+        line, self._rest = line[:end], line[end:]
+        return line
+
+    def readlines(self, _hint: int | None = None, /) -> list[bytes]:
+        """Return all lines."""
+        return list(self)
+
+    def __iter__(self) -> Iterator[bytes]:
+        return iter(self.readline, b"")
+
+    def _piece(self) -> bytes:
+        if self._rest:
+            piece, self._rest = self._rest, b""
+            return piece
+        # A piece without bytes that is not the last says nothing.
+        while not self.is_ended:
+            piece = self._receive()
+            if piece:
+                return piece
+        return b""
+
+    def _receive(self) -> bytes:
+        future = self._future or self._protocol.receive()
+        self.is_touched = True
+        started = time.monotonic()
+        if not self._wait(future):
+            future.cancel()
+            self._future, self.is_ended = None, True
+            raise TimeoutError("The client sends its body too slowly.")
+        message = future.result()
+        if message["type"] == "http.disconnect":
+            self._future, self.is_ended = None, True
+            raise ConnectionError("The client has gone before its body was complete.")
+        piece: bytes = message["body"]
+        self.is_ended = not message["more_body"]
+        # The next piece arrives while this one is being worked on.
+        self._future = None if self.is_ended else self._protocol.receive()
+        self._patience.spend(time.monotonic() - started, len(piece))
+        return piece
+
+    def _wait(self, future: Future) -> bool:
+        arrived = threading.Lock()
+        arrived.acquire()
+        if when_done(future, lambda _: arrived.release()):
+            return True
+        return arrived.acquire(timeout=max(0.0, self._patience.seconds))
+
+    def pending(self) -> Future | None:
+        """Return the piece that was asked for and not yet read."""
+        return self._future
+
+
+class Lingering:
+    """Discards the rest of a body after its request was answered, so that the client reads the answer.
+
+    A connection that is closed while its client still sends is reset, and the reset may overtake the
+    answer (RFC 9112 section 9.6). No thread is held meanwhile. The bounds in time are those of nginx
+    (``lingering_close``).
+    """
+
+    def __init__(self, protocol: HttpProtocol, timers: Timers, pending: Future | None = None) -> None:
+        self._protocol: HttpProtocol | None = protocol
+        self._timers = timers
+        self._pending = pending
+        self._future: Future | None = None
+        self._started = time.monotonic()
+        self._discarded = 0
+
+    def discard(self) -> None:
+        """Discard what is there, and be called again when there is more."""
+        while self._protocol is not None:
+            future = self._future = self._pending or self._protocol.receive()
+            self._pending = None
+            self._timers.add(self, min(_LINGER_PAUSE_SECONDS, _LINGER_SECONDS - self._elapsed()))
+            if not when_done(future, self._resume):
+                return
+            if not self._timers.claim(self) or not self._goes_on(future):
+                return
+
+    def expire(self) -> None:
+        """Let the connection go: Granian closes it when nothing holds its body."""
+        future, self._future, self._protocol = self._future, None, None
+        if future is not None:
+            future.cancel()
+
+    def _resume(self, future: Future) -> None:
+        if self._timers.claim(self):
+            self._future = None
+            if self._goes_on(future):
+                self.discard()
+
+    def _goes_on(self, future: Future) -> bool:
+        message = future.result()
+        self._discarded += len(message.get("body", b""))
+        if not message.get("more_body") or not self._may_go_on():
+            self._protocol = None
+            return False
+        return True
+
+    def _may_go_on(self) -> bool:
+        fast = self._discarded >= self._elapsed() * _FAST_BYTES_PER_SECOND
+        return self._discarded <= (FAST_LINGER_BYTES if fast else LINGER_BYTES)
+
+    def _elapsed(self) -> float:
+        return time.monotonic() - self._started

@@ -1,0 +1,49 @@
+"""Closes the connection of a client, found by its addresses: Granian gives no other handle on it."""
+
+import os
+import socket
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+_DESCRIPTORS: Final = Path("/proc/self/fd")
+
+
+def cut(client: tuple[str, int], server_port: int) -> bool:
+    """Shut down this process's connection with a client, and return whether there was one.
+
+    Args:
+        client: the client's address and port.
+        server_port: the port that the client has connected to.
+    """
+    for descriptor in _sockets():
+        with suppress(OSError), _duplicate(descriptor) as connection:
+            if _is_between(connection, client, server_port):
+                connection.shutdown(socket.SHUT_RDWR)
+                return True
+    return False
+
+
+def _sockets() -> Iterator[int]:
+    with suppress(OSError):
+        for entry in _DESCRIPTORS.iterdir():
+            with suppress(OSError):
+                if str(entry.readlink()).startswith("socket:"):
+                    yield int(entry.name)
+
+
+def _duplicate(descriptor: int) -> socket.socket:
+    """Return the socket: a duplicate stays the same even if the number is closed and used again."""
+    duplicate = os.dup(descriptor)
+    try:
+        return socket.socket(fileno=duplicate)
+    except OSError:
+        os.close(duplicate)
+        raise
+
+
+def _is_between(connection: socket.socket, client: tuple[str, int], server_port: int) -> bool:
+    peer: Any = connection.getpeername()
+    local: Any = connection.getsockname()
+    return tuple(peer[:2]) == client and local[1] == server_port

@@ -1,0 +1,217 @@
+"""One request and its response, between Granian and the WSGI application."""
+
+import json
+import logging
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from io import BytesIO
+from secrets import token_hex
+from typing import Any, Final
+
+from strongroom import errors
+from strongroom.gateway import connections
+from strongroom.gateway.admission import Admission, Job, Verdict
+from strongroom.gateway.bodies import EARLY_BYTES, EarlyBody, Lingering, RequestBody
+from strongroom.gateway.environ import BadHost, Environ, Scope, build_environ
+from strongroom.gateway.patience import TransferRate
+from strongroom.gateway.protocol import HttpProtocol
+from strongroom.gateway.responses import (
+    PIECE_BYTES,
+    Headers,
+    StreamedResponse,
+    WaitingResponses,
+    send_whole,
+)
+from strongroom.gateway.timers import Timers
+from strongroom.web.wsgi import WsgiApp
+
+RETRY_SECONDS: Final = 1
+"""What a client is told that comes while all threads are taken."""
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Gateway:
+    """What all requests of a process share.
+
+    Args:
+        app: the WSGI application.
+        admission: gives out threads.
+        rate: how slow clients may be.
+        timers: end what waits too long.
+        waiting: the responses whose clients are behind.
+        unqueued_path: the path that is answered even if no thread is free.
+    """
+
+    app: WsgiApp
+    admission: Admission
+    rate: TransferRate
+    timers: Timers
+    waiting: WaitingResponses
+    unqueued_path: str
+
+    def handle(self, watcher: Any) -> None:
+        """Begin a request, on a thread of Granian's pool."""
+        try:
+            Exchange(self, watcher.scope, watcher.proto).begin()
+        except Exception:
+            logger.exception("A request could not be begun")
+            watcher.done()
+
+    def work(self, job: Job | None) -> None:
+        """Run a job that has been admitted, and those that wait for its thread."""
+        while job is not None:
+            job.run()
+            job = self.admission.leave(job)
+
+    def resume(self, job: Job) -> None:
+        """Go on with a transfer."""
+        if self.admission.resume(job) is Verdict.RUN:
+            self.work(job)
+
+
+class Exchange:
+    """One request; a job of :class:`~strongroom.gateway.admission.Admission`."""
+
+    __slots__ = ("_body", "_environ", "_gateway", "_protocol", "_scope", "is_transfer")
+
+    def __init__(self, gateway: Gateway, scope: Scope, protocol: HttpProtocol) -> None:
+        self._gateway = gateway
+        self._scope = scope
+        self._protocol = protocol
+        self._environ: Environ = {}
+        self._body: RequestBody | None = None
+        self.is_transfer = False
+
+    def begin(self) -> None:
+        """Receive a small body and then take a thread, or take one for the rest of the request."""
+        try:
+            self._environ = environ = build_environ(self._scope)
+        except BadHost:
+            self._refuse(errors.MalformedRequest("The request must have one Host header."), close=True)
+            return
+        length = environ.get("CONTENT_LENGTH", "0")
+        if "HTTP_TRANSFER_ENCODING" in environ or "HTTP_EXPECT" in environ or int(length) > EARLY_BYTES:
+            self._begin_transfer()
+        elif length == "0":
+            self._arrive(BytesIO())
+        else:
+            rate, timers = self._gateway.rate, self._gateway.timers
+            EarlyBody(self._protocol, int(length), rate, timers, self._arrive).receive()
+
+    def run(self) -> None:
+        """Call the application, and send its response."""
+        started = _Started()
+        try:
+            body = self._gateway.app(self._environ, started)
+            self._respond(started, body)
+        except Exception:
+            logger.exception("The application failed")
+            self._refuse(errors.InternalError())
+        self._linger()
+
+    def _begin_transfer(self) -> None:
+        self.is_transfer = True
+        self._body = self._environ["wsgi.input"] = RequestBody(self._protocol, self._gateway.rate)
+        if "CONTENT_LENGTH" not in self._environ:
+            # The server marks the end of the body; with a length, the application has to check it.
+            self._environ["wsgi.input_terminated"] = True
+        self._enter()
+
+    def _arrive(self, body: BytesIO | None) -> None:
+        if body is None:
+            self._refuse(errors.RequestTimeout(), close=True)
+            return
+        self._environ["wsgi.input"] = body
+        if self._environ["PATH_INFO"] == self._gateway.unqueued_path:
+            self.run()
+        else:
+            self._enter()
+
+    def _enter(self) -> None:
+        verdict = self._gateway.admission.enter(self)
+        if verdict is Verdict.RUN:
+            self._gateway.work(self)
+        elif verdict is Verdict.REFUSED:
+            self._refuse(errors.Unavailable("The server is busy.", retry_after=RETRY_SECONDS))
+            self._linger()
+
+    def _respond(self, started: "_Started", body: Iterable[bytes]) -> None:
+        if isinstance(body, list) or started.length <= PIECE_BYTES or self._scope["method"] == "HEAD":
+            send_whole(self._protocol, started.status, started.headers, _joined(body))
+        elif self._gateway.waiting.make_room() and self._gateway.admission.become_transfer(self):
+            self._stream(started, body)
+        else:
+            _close(body)
+            self._refuse(errors.Unavailable("The server is busy.", retry_after=RETRY_SECONDS))
+
+    def _stream(self, started: "_Started", body: Iterable[bytes]) -> None:
+        gateway = self._gateway
+        response = StreamedResponse(
+            self._protocol, body, gateway.rate, gateway.waiting, gateway.resume, self._cut
+        )
+        response.begin(started.status, started.headers)
+        response.run()
+
+    def _cut(self) -> None:
+        host, port = self._scope["client"]
+        connections.cut((host, int(port)), int(self._scope["server"][1]))
+
+    def _refuse(self, error: errors.StrongroomError, *, close: bool = False) -> None:
+        request_id = token_hex(16)
+        body = error_body(error, request_id)
+        headers = [
+            ("Content-Type", "application/json"),
+            ("Cache-Control", "no-store"),
+            ("Content-Length", str(len(body))),
+            ("X-Content-Type-Options", "nosniff"),
+            ("X-Request-Id", request_id),
+        ]
+        if error.retry_after is not None:
+            headers.append(("Retry-After", str(error.retry_after)))
+        if close:
+            headers.append(("Connection", "close"))
+        send_whole(self._protocol, error.status, headers, body)
+
+    def _linger(self) -> None:
+        body = self._body
+        if body is None or body.is_ended:
+            return
+        # A client that was never told to go on (Expect) sends nothing that would have to be read.
+        if body.is_touched or "HTTP_EXPECT" not in self._environ:
+            Lingering(self._protocol, self._gateway.timers, body.pending()).discard()
+
+
+def error_body(error: errors.StrongroomError, request_id: str) -> bytes:
+    """Return the JSON body of an error that is answered without the application."""
+    member = {"code": error.code, "message": str(error), "details": [], "requestId": request_id}
+    return json.dumps({"error": member}).encode()
+
+
+@dataclass(slots=True)
+class _Started:
+    """The head of a response: what WSGI calls ``start_response``."""
+
+    status: int = 500
+    headers: Headers = field(default_factory=list)
+    length: float = float("inf")
+
+    def __call__(self, status: str, headers: Headers, _exc_info: Any = None) -> None:
+        self.status, self.headers = int(status[:3]), headers
+        for name, value in headers:
+            if name.lower() == "content-length":
+                self.length = int(value)
+
+
+def _joined(body: Iterable[bytes]) -> bytes:
+    try:
+        return b"".join(body)
+    finally:
+        _close(body)
+
+
+def _close(body: Iterable[bytes]) -> None:
+    close = getattr(body, "close", None)
+    if close is not None:
+        close()

@@ -1,0 +1,195 @@
+"""Response bodies: in one piece, or streamed with backpressure and without a thread that waits."""
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextvars import Context, copy_context
+from typing import Any, Final
+
+from strongroom.gateway.patience import Patience, TransferRate
+from strongroom.gateway.protocol import Future, HttpProtocol, is_pending, when_done
+from strongroom.gateway.timers import Timers
+
+Headers = list[tuple[str, str]]
+
+PIECE_BYTES: Final = 256 * 1024
+"""Larger pieces of a response are divided, because Granian queues up to four for each client."""
+
+BUFFER_BYTES: Final = 128 * 1024
+"""Bytes that Granian reads or writes at once; the head of a request may have no more."""
+
+WAITING_LIMIT: Final = 256
+"""Responses that wait for their client at once; each holds up to four pieces and the buffer."""
+
+_UNWATCHED_PIECES: Final = 4
+
+logger = logging.getLogger(__name__)
+
+
+def send_whole(protocol: HttpProtocol, status: int, headers: Headers, body: bytes) -> None:
+    """Send a response whose body is there."""
+    protocol.send(_start(status, headers))
+    protocol.send({"type": "http.response.body", "body": body, "more_body": False})
+
+
+def _start(status: int, headers: Headers) -> dict[str, Any]:
+    encoded = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers]
+    return {"type": "http.response.start", "status": status, "headers": encoded}
+
+
+class WaitingResponses:
+    """The streamed responses of a process whose clients are behind.
+
+    They hold memory instead of threads, so their number is limited.
+
+    Args:
+        timers: hold their deadlines.
+        grace_seconds: how long one may wait whose place is wanted.
+    """
+
+    def __init__(self, timers: Timers, grace_seconds: float) -> None:
+        self._timers = timers
+        self._grace_seconds = grace_seconds
+        self._lock = threading.Lock()
+        self._since: dict[StreamedResponse, float] = {}
+
+    def add(self, response: "StreamedResponse", seconds: float) -> None:
+        """Let a response wait for so many seconds."""
+        with self._lock:
+            self._since[response] = time.monotonic()
+            self._timers.add(response, seconds)
+
+    def claim(self, response: "StreamedResponse") -> bool:
+        """End the wait of a response, and return whether it was still waiting."""
+        with self._lock:
+            self._since.pop(response, None)
+            return self._timers.claim(response)
+
+    def make_room(self) -> bool:
+        """Return whether one more may be begun, if need be in place of the one that waits longest."""
+        with self._lock:
+            if len(self._since) < WAITING_LIMIT:
+                return True
+            longest, since = next(iter(self._since.items()))
+            if time.monotonic() - since < self._grace_seconds:
+                return False
+        if self.claim(longest):
+            longest.expire()
+        return True
+
+
+class StreamedResponse:
+    """A body that is sent as its client reads; a job of :class:`~.admission.Admission`.
+
+    Whenever the client is behind, the job ends, and begins again when the client has read on: on another
+    thread, in the same context.
+
+    Args:
+        protocol: where it goes.
+        body: the pieces; closed at the end.
+        rate: how slow the client may be.
+        waiting: has the response while its client is behind, and ends it if that takes too long.
+        resume: gets the job a thread again.
+        cut: closes the connection.
+    """
+
+    is_transfer = True
+
+    def __init__(
+        self,
+        protocol: HttpProtocol,
+        body: Iterable[bytes],
+        rate: TransferRate,
+        waiting: WaitingResponses,
+        resume: Callable[["StreamedResponse"], None],
+        cut: Callable[[], object],
+    ) -> None:
+        self._protocol = protocol
+        self._body = body
+        self._pieces: Iterator[bytes] | None = None
+        self._context: Context = copy_context()
+        self._rate = rate
+        self._patience = Patience(rate)
+        self._waiting = waiting
+        self._resume = resume
+        self._cut = cut
+        self._sent_pieces = 0
+        self._waits_for = 0
+        self._waits_since = 0.0
+        self._is_over = False
+
+    def begin(self, status: int, headers: Headers) -> None:
+        """Announce the response; its head goes out with the first piece."""
+        self._protocol.send(_start(status, headers))
+
+    def run(self) -> None:
+        """Send pieces until the client is behind, or none is left."""
+        try:
+            self._context.run(self._pump)
+        except Exception:
+            # What was announced does not come, so the client learns that the response is incomplete.
+            logger.exception("A response broke off")
+            self._end()
+
+    def expire(self) -> None:
+        """Close the connection of a client that reads too slowly."""
+        self._waiting.claim(self)
+        self._context.run(self._end)
+        self._cut()
+
+    def _pump(self) -> None:
+        if self._pieces is None:
+            self._pieces = _divided(self._body)
+        while not self._is_over and (piece := next(self._pieces, None)) is not None:
+            sent = self._protocol.send({"type": "http.response.body", "body": piece, "more_body": True})
+            self._sent_pieces += 1
+            if self._sent_pieces == _UNWATCHED_PIECES + 1:
+                self._watch()
+            if is_pending(sent) and not self._is_there(sent, len(piece)):
+                return
+        self._end()
+
+    def _is_there(self, sent: Future, size: int) -> bool:
+        """Return whether a piece has been taken; otherwise the job goes on when it has."""
+        self._waits_since, self._waits_for = time.monotonic(), size
+        # A piece is taken when the buffer was sent before it.
+        slowest = (size + BUFFER_BYTES) / self._rate.bytes_per_second
+        self._waiting.add(self, self._patience.seconds + slowest)
+        return when_done(sent, self._taken) and self._waiting.claim(self)
+
+    def _taken(self, _: Future) -> None:
+        if self._waiting.claim(self):
+            self._patience.spend(time.monotonic() - self._waits_since, self._waits_for)
+            self._resume(self)
+
+    def _watch(self) -> None:
+        """Notice when the client goes: Granian accepts pieces for it all the same."""
+        future = self._protocol.receive()
+        if not is_pending(future):
+            self._is_over = True
+        elif when_done(future, self._noticed):
+            self._noticed(future)
+
+    def _noticed(self, future: Future) -> None:
+        if future.result()["type"] == "http.disconnect":
+            self._is_over = True
+        elif not self._is_over:
+            self._watch()
+
+    def _end(self) -> None:
+        self._is_over = True
+        self._protocol.send({"type": "http.response.body", "body": b"", "more_body": False})
+        close = getattr(self._body, "close", None)
+        if close is not None:
+            close()
+
+
+def _divided(body: Iterable[bytes]) -> Iterator[bytes]:
+    for piece in body:
+        if len(piece) <= PIECE_BYTES:
+            if piece:
+                yield piece
+            continue
+        for start in range(0, len(piece), PIECE_BYTES):
+            yield piece[start : start + PIECE_BYTES]

@@ -1,0 +1,86 @@
+"""The process that serves requests, as Granian's master starts it."""
+
+import threading
+from collections.abc import Callable
+from typing import Any, Final
+
+from granian._granian import ASGIWorker, CallbackScheduler
+from granian._signals import set_sync_signals
+from granian.server.common import WORKERS_METHODS
+from granian.server.mp import WorkerProcess
+
+from strongroom.gateway.exchange import Gateway
+from strongroom.gateway.protocol import CallbackLoop
+
+SPARE_THREADS: Final = 8
+"""Threads of Granian's pool that begin requests, receive and refuse while all others are taken."""
+
+
+class _Scheduler(CallbackScheduler):
+    """Hands each request to the gateway on the thread of the pool that Granian begins it on."""
+
+    def __new__(cls, loop: CallbackLoop, _handle: Callable[[Any], None]) -> "_Scheduler":
+        """Without an event loop there is no coroutine to call, and no task to enter and to leave."""
+        return super().__new__(cls, loop, None, None, None, None)  # type: ignore[call-arg]  # see the stub
+
+    def __init__(self, _loop: CallbackLoop, handle: Callable[[Any], None]) -> None:
+        super().__init__()
+        self._schedule_fn = handle
+
+
+def _spawn_worker(
+    worker_id: int,
+    gateway: Gateway,
+    sock: Any,
+    ipc: Any,
+    _loop: Any,
+    runtime_mode: Any,
+    runtime_threads: int,
+    runtime_blocking_threads: int,
+    blocking_threads: int,
+    blocking_threads_idle_timeout: int,
+    backpressure: int,
+    _task_impl: Any,
+    http_mode: Any,
+    http1_settings: Any,
+    http2_settings: Any,
+    websockets: bool,
+    static_path: Any,
+    _log_access_fmt: str | None,
+    ssl_ctx: Any,
+    _scope_opts: dict[str, Any],
+    metrics: Any,
+) -> None:
+    stop: Any = set_sync_signals()  # type: ignore[no-untyped-call]
+    stopped = threading.Event()
+    stop.add_cb(stopped.set)
+    gateway.timers.start()
+    # Granian's stub of the class is older than the class.
+    create_worker: Any = ASGIWorker
+    worker = create_worker(
+        worker_id,
+        sock,
+        ipc,
+        runtime_threads,
+        runtime_blocking_threads,
+        blocking_threads + SPARE_THREADS,
+        blocking_threads_idle_timeout,
+        backpressure,
+        http_mode,
+        http1_settings,
+        http2_settings,
+        websockets,
+        static_path,
+        *ssl_ctx,
+        metrics,
+    )
+    loop = CallbackLoop()
+    serve = getattr(worker, WORKERS_METHODS[runtime_mode][(sock[0] or sock[1]).is_uds()])
+    serve(_Scheduler(loop, gateway.handle), loop, stop)
+    stopped.wait()
+
+
+spawn_worker: Final[Callable[..., None]] = WorkerProcess.wrap_target(  # type: ignore[no-untyped-call]
+    _spawn_worker
+)
+"""Serves until the master says stop; called as Granian calls its own workers."""
