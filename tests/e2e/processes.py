@@ -48,6 +48,13 @@ def worker_behind(server: Server, connection: Any) -> int:
     return holder
 
 
+def held_remote_ports() -> set[int]:
+    """Return the remote ports of all connections over IPv4 that some process holds."""
+    rows = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
+    # Without an inode, it is the kernel's alone, on its way out.
+    return {int(row[2].rpartition(":")[2], 16) for row in rows if row[9] != "0"}
+
+
 def _resident(pid: int) -> int:
     status = Path(f"/proc/{pid}/status").read_text()
     (line,) = (line for line in status.splitlines() if line.startswith("VmRSS:"))

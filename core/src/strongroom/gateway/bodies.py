@@ -178,8 +178,17 @@ class Lingering:
     (``lingering_close``).
     """
 
-    def __init__(self, protocol: HttpProtocol, timers: Timers, pending: Future | None = None) -> None:
+    def __init__(
+        self,
+        protocol: HttpProtocol,
+        rate: TransferRate,
+        timers: Timers,
+        pending: Future | None = None,
+    ) -> None:
         self._protocol: HttpProtocol | None = protocol
+        grace = min(_LINGER_PAUSE_SECONDS, rate.grace_seconds)
+        self._patience = Patience(TransferRate(grace, rate.bytes_per_second))
+        self._waits_since = 0.0
         self._timers = timers
         self._pending = pending
         self._future: Future | None = None
@@ -191,7 +200,8 @@ class Lingering:
         while self._protocol is not None:
             future = self._future = self._pending or self._protocol.receive()
             self._pending = None
-            self._timers.add(self, min(_LINGER_PAUSE_SECONDS, _LINGER_SECONDS - self._elapsed()))
+            self._waits_since = time.monotonic()
+            self._timers.add(self, min(self._patience.seconds, _LINGER_SECONDS - self._elapsed()))
             if not when_done(future, self._resume):
                 return
             if not self._timers.claim(self) or not self._goes_on(future):
@@ -211,7 +221,9 @@ class Lingering:
 
     def _goes_on(self, future: Future) -> bool:
         message = future.result()
-        self._discarded += len(message.get("body", b""))
+        size = len(message.get("body", b""))
+        self._discarded += size
+        self._patience.spend(time.monotonic() - self._waits_since, size)
         if not message.get("more_body") or not self._may_go_on():
             self._protocol = None
             return False

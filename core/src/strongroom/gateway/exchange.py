@@ -180,7 +180,8 @@ class Exchange:
             return
         # A client that was never told to go on (Expect) sends nothing that would have to be read.
         if body.is_touched or "HTTP_EXPECT" not in self._environ:
-            Lingering(self._protocol, self._gateway.timers, body.pending()).discard()
+            rate, timers = self._gateway.rate, self._gateway.timers
+            Lingering(self._protocol, rate, timers, body.pending()).discard()
 
 
 def error_body(error: errors.StrongroomError, request_id: str) -> bytes:
