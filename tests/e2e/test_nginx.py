@@ -5,7 +5,7 @@ import json
 import os
 import re
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from tests.e2e.client import PASSWORD
+from tests.e2e.hostile import Attack, attacking, half_sent
 from tests.support.nginx import Nginx, nginx_before
 from tests.support.server import Server, free_port, serving, write_config
 from tests.support.stores import stored_files
@@ -156,8 +157,30 @@ def test_the_log_names_requests_by_their_id_and_holds_no_token(
         assert answer.status == 200
         alice.request("GET", "/credentials/somebody@example.com/available")
     log = nginx.access_log()
+    assert nginx.upstream_log() == ""
     assert answer.headers["X-Request-Id"] in log
     assert "/authorizations/..." in log
     assert "/credentials/.../available" in log
     assert alice.token not in log
     assert "somebody" not in log
+
+
+def test_a_server_that_is_away_is_logged_without_the_token_of_the_request(tmp_path: Path) -> None:
+    nginx = nginx_before(tmp_path, [free_port(), free_port()])
+    with nginx.running():
+        answer = Https(nginx).request("DELETE", "/authorizations/a-token-in-the-path")
+    assert answer.status == 502
+    assert "/authorizations/... 502" in nginx.upstream_log()
+    for log in tmp_path.glob("*.log"):
+        assert "a-token-in-the-path" not in log.read_text(), log
+
+
+def test_an_office_behind_one_address_is_not_refused(
+    servers: tuple[Server, Server], tmp_path: Path
+) -> None:
+    """200 requests in hand at once; the limit of an address was 64."""
+    nginx = before(servers, tmp_path)
+    with nginx.running(), ExitStack() as stack:
+        half = half_sent("/authorizations", 4000, "Content-Type: application/json")
+        stack.enter_context(attacking(Attack("", half), nginx.port, 200, nginx.context()))
+        assert Https(nginx).request("GET", "/livez").status == 200

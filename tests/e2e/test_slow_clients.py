@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -135,7 +136,7 @@ def test_short_requests_are_answered_behind_nginx(scene: Scene, tmp_path: Path) 
 def test_a_flood_of_hashing_requests_leaves_short_requests_alone(scene: Scene, path: str) -> None:
     """Each client sends the next request once the last is answered."""
     code = {"id": "x", "code": "123456"}
-    body = {"verificationCode": code, "newPassword": "Vq7mTz49k"}
+    body: dict[str, Any] = {"verificationCode": code, "newPassword": "Vq7mTz49k"}
     if path == "/users":
         body = {
             "name": "X",

@@ -44,6 +44,10 @@ class Nginx:
         """Return what was logged of requests."""
         return (self.folder / "access.log").read_text()
 
+    def upstream_log(self) -> str:
+        """Return what was logged of requests that no server answered well."""
+        return (self.folder / "upstream.log").read_text()
+
     @contextmanager
     def running(self) -> Iterator[None]:
         """Run it in the foreground until the block ends."""
@@ -82,7 +86,7 @@ def nginx_before(folder: Path, servers: Sequence[int], files: Path | None = None
     _write_certificate(folder / "tls")
     replaced = {
         "listen 80;": f"listen 127.0.0.1:{free_port()};",
-        "listen 443 ssl http2;": f"listen 127.0.0.1:{port} ssl http2;",
+        "listen 443 ssl;": f"listen 127.0.0.1:{port} ssl;",
         "/etc/ssl/strongroom/": f"{folder}/tls/",
         "/srv/strongroom/files/": f"{files or folder / 'files'}/",
         "/var/log/nginx/": f"{folder}/",

@@ -1,0 +1,83 @@
+"""What the server refuses or ignores of HTTP itself, on raw sockets."""
+
+import json
+import socket
+from collections.abc import Iterator
+
+import pytest
+
+from tests.e2e.client import PASSWORD, Client
+from tests.support.server import Server, serving, write_config
+
+REAL, FORGED = "203.0.113.9", "198.51.100.7"
+HTTP_2_PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, 4, 0, 0, 0, 0, 0])
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server behind a proxy that appends the address of its client."""
+    folder = tmp_path_factory.mktemp("http")
+    config = write_config(folder, f"sqlite:///{folder}/strongroom.sqlite3")
+    trusting = '[server]\ntrusted_proxies = ["127.0.0.1/32"]'
+    config.write_text(config.read_text().replace("[server]", trusting))
+    with serving(config) as server:
+        server.create_user("alice@example.com")
+        yield server
+
+
+def answer(server: Server, *lines: str, body: bytes = b"") -> tuple[int, bytes]:
+    """Send a request as it is, and return the status and the body of its response."""
+    content = exchange(server, "\r\n".join([*lines, "Connection: close", "", ""]).encode() + body)
+    head, _, rest = content.partition(b"\r\n\r\n")
+    return int(head.split()[1]), rest
+
+
+def exchange(server: Server, content: bytes) -> bytes:
+    port = int(server.url.rpartition(":")[2])
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+        connection.sendall(content)
+        return b"".join(iter(lambda: connection.recv(65536), b""))
+
+
+@pytest.mark.parametrize("hosts", [(), ("Host: a", "Host: b"), ("Host: a", "Host: a"), ("Host:",)])
+def test_http_1_1_without_exactly_one_host_is_refused(server: Server, hosts: tuple[str, ...]) -> None:
+    status, body = answer(server, "GET /livez HTTP/1.1", *hosts)
+    assert status == 400
+    assert json.loads(body)["error"]["code"] == "error.malformed-request"
+
+
+def test_http_1_0_needs_no_host(server: Server) -> None:
+    assert answer(server, "GET /livez HTTP/1.0")[0] == 200
+
+
+def test_http_2_is_not_served_unless_configured(server: Server) -> None:
+    assert exchange(server, HTTP_2_PREFACE) == b""
+
+
+def test_a_token_in_a_header_with_underscores_is_none(server: Server) -> None:
+    token = Client.logged_in(server.url, "alice@example.com").token
+    statuses = [
+        answer(server, "GET /users/me HTTP/1.1", "Host: a", f"{name}: {token}")[0]
+        for name in ("X-Access-Token", "X_Access_Token")
+    ]
+    assert statuses == [200, 401]
+
+
+@pytest.mark.parametrize("forged_first", [True, False])
+def test_an_address_forged_with_underscores_is_not_recorded(server: Server, forged_first: bool) -> None:
+    claims = [f"X_Forwarded_For: {FORGED}", f"X-Forwarded-For: {REAL}"]
+    body = json.dumps({"username": "alice@example.com", "password": PASSWORD}).encode()
+    status, content = answer(
+        server,
+        "POST /authorizations HTTP/1.1",
+        "Host: a",
+        *(claims if forged_first else claims[::-1]),
+        "Content-Type: application/json",
+        f"Content-Length: {len(body)}",
+        body=body,
+    )
+    assert status == 200
+    alice = Client(server.url, json.loads(content)["accessToken"])
+    logins = alice.request("GET", "/users/me/authorizations").content.decode()
+    assert REAL in logins
+    assert FORGED not in logins
