@@ -20,6 +20,9 @@ class Future(Protocol):
     def cancel(self) -> bool:
         """Give up the operation."""
 
+    def cancelled(self) -> bool:
+        """Return whether the operation was given up."""
+
     def add_done_callback(self, callback: Callback) -> None:
         """Call back once the result is there."""
 
@@ -46,7 +49,9 @@ class CallbackLoop:
 
     def call_soon(self, callback: Callback, future: Future, **_: object) -> None:
         """Run a callback whose result came while it was registered; not within that call."""
-        threading.Thread(target=callback, args=[future], name="callback").start()
+        # Granian calls back after a cancellation, too, of which its author knows already.
+        if not future.cancelled():
+            threading.Thread(target=callback, args=[future], name="callback").start()
 
 
 def when_done(future: Future, callback: Callback) -> bool:
