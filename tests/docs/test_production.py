@@ -3,10 +3,13 @@
 import re
 import shutil
 import subprocess
+import sys
+import zipfile
 from pathlib import Path
 from typing import Any
 
 import pytest
+from packaging.requirements import Requirement
 from ruamel.yaml import YAML
 from tests.support.commands import run_command
 from tests.support.nginx import PRODUCTION, nginx_before
@@ -118,13 +121,56 @@ def test_the_image_is_built_from_what_the_tree_has() -> None:
     assert [name for name in kept if not (ROOT / name).exists()] == []
 
 
-def test_the_image_has_the_versions_of_the_lock() -> None:
+def constraints() -> list[str]:
+    """Return what the image's own command makes of the lock."""
     text = (PRODUCTION / "Dockerfile").read_text()
     (command,) = re.findall(r"^RUN (sed .*) > constraints.txt", text, re.MULTILINE)
     result = subprocess.run(
         ["bash", "-c", command], cwd=ROOT, capture_output=True, text=True, check=True
     )
-    constraints = result.stdout.splitlines()
+    return result.stdout.splitlines()
+
+
+def write_wheel(folder: Path, name: str, version: str) -> None:
+    """Write an empty distribution."""
+    stem = f"{name.replace('-', '_')}-{version}"
+    with zipfile.ZipFile(folder / f"{stem}-py3-none-any.whl", "w") as wheel:
+        metadata = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
+        wheel.writestr(f"{stem}.dist-info/METADATA", metadata)
+        tags = "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+        wheel.writestr(f"{stem}.dist-info/WHEEL", tags)
+        wheel.writestr(f"{stem}.dist-info/RECORD", "")
+
+
+def test_the_image_has_the_versions_of_the_lock() -> None:
     lock = (ROOT / "requirements.lock").read_text()
-    assert len(constraints) == len(re.findall(r"^[A-Za-z0-9]", lock, re.MULTILINE))
-    assert [line for line in constraints if not re.fullmatch(r"[A-Za-z0-9._-]+==[\w.+!]+", line)] == []
+    pins = [Requirement(line) for line in constraints()]
+    assert len(pins) == len(re.findall(r"^[A-Za-z0-9]", lock, re.MULTILINE))
+    assert [pin for pin in pins if pin.extras or not str(pin.specifier).startswith("==")] == []
+
+
+@pytest.mark.parametrize("python", ["3.11.9", "3.12.9", "3.13.9"])
+def test_each_python_has_one_pin_of_a_package(python: str) -> None:
+    environment = {"python_full_version": python, "python_version": python[:4]}
+    pins = [Requirement(line) for line in constraints()]
+    names = [pin.name for pin in pins if pin.marker is None or pin.marker.evaluate(environment)]
+    assert len(names) == len(set(names))
+
+
+def test_pip_resolves_packages_that_are_pinned_for_several_pythons(tmp_path: Path) -> None:
+    pins = [Requirement(line) for line in constraints()]
+    names = [pin.name for pin in pins]
+    several = sorted({name for name in names if names.count(name) > 1})
+    assert several
+    for pin in pins:
+        if pin.name in several:
+            write_wheel(tmp_path, pin.name, str(pin.specifier).removeprefix("=="))
+    (tmp_path / "constraints.txt").write_text("\n".join(constraints()))
+    options = ["--dry-run", "--ignore-installed", "--no-index", "--find-links", tmp_path]
+    result = subprocess.run(
+        [sys.executable, "-m", "pip", "install", *options, "-c", tmp_path / "constraints.txt", *several],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr
