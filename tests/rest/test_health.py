@@ -7,6 +7,7 @@ from sqlalchemy import text
 from tests.support.api import Answer, Api, error_code
 
 from strongroom.database.upgrade import SCHEMA_REVISION
+from strongroom.errors import Unavailable
 from strongroom.health.readiness import FRESH
 
 
@@ -73,3 +74,16 @@ def test_an_answer_is_given_again_for_a_second(api: Api, tmp_path: Path) -> None
     assert api.get("/readyz").status_code == 200
     api.clock.advance(1)
     assert api.get("/readyz").status_code == 503
+
+
+def test_the_log_names_the_part_that_an_answer_503_comes_from(
+    api: Api, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise Unavailable(retry_after=1)
+
+    alice = api.person()
+    monkeypatch.setattr(api.container.keeping.tenants, "create", refuse)
+    response = api.post("/api/v1/tenants", {"name": "Acme"}, by=alice)
+    assert response.status_code == 503
+    assert f"Answered 503 for {__name__} (request {response.headers['X-Request-Id']})" in caplog.text

@@ -12,7 +12,13 @@ import click
 
 from strongroom.cli.context import CommandContext, config_option, warn
 from strongroom.cli.setup_link import make_setup_link
-from strongroom.cli.startup import application, in_own_process, limits_fault, require_free_ports
+from strongroom.cli.startup import (
+    application,
+    in_own_process,
+    limits_fault,
+    raise_file_limit,
+    require_free_ports,
+)
 from strongroom.config import Configuration, Settings, load
 from strongroom.selection import select
 
@@ -30,6 +36,7 @@ def serve(context: CommandContext) -> None:
     folder. In production, whatever is only safe on one's own machine is refused.
     """
     configuration = context.configuration
+    raise_file_limit()
     with _metrics_folder(configuration) as metrics_folder:
         _preload(configuration)
         in_own_process(lambda: _prepare(configuration))

@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import resource
 import socket
 import sys
 from collections.abc import Callable, Iterator
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 _REDIS_PORT: Final = 6379
 _PROBE_SECONDS: Final = 2
+_FEW_FILES: Final = 4096
 
 
 def in_own_process(work: Callable[[], None]) -> None:
@@ -87,6 +89,19 @@ def application(configuration: Configuration) -> Iterator["Container"]:
         yield container
     finally:
         container.database.close()
+
+
+def raise_file_limit() -> None:
+    """Let this process and its workers open as many files as the system allows; warn if that is few."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != hard:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    if hard != resource.RLIM_INFINITY and hard < _FEW_FILES:
+        click.echo(
+            f"strongroom: warning: a process may open {hard} files, and each connection is one; raise "
+            f"the limit to {_FEW_FILES} or more (ulimit -n, LimitNOFILE=)",
+            err=True,
+        )
 
 
 def require_offline(configuration: Configuration) -> None:

@@ -65,6 +65,7 @@ def register_error_handlers(app: Flask) -> None:
     app.register_error_handler(ApiError, answer)
     # Flask passes no redirect of its own to an error handler.
     app.after_request(_replace_redirect)
+    app.register_error_handler(errors.Unavailable, _answer_unavailable)
     app.register_error_handler(StorageUnavailable, _answer_storage_away)
     app.register_error_handler(StorageFull, _answer_storage_full)
     unexpected = ErrorLog(logger)
@@ -165,6 +166,21 @@ _CODES: Mapping[str, tuple[str, str]] = {
 def _answer_storage_full(error: StorageFull) -> Response:
     logger.error("A storage is full: %s (request %s)", error, g.request_id)
     return answer(errors.StorageFull())
+
+
+def _answer_unavailable(error: errors.Unavailable) -> Response:
+    # /readyz names its parts in the answer, and is asked every few seconds.
+    if not error.details:
+        logger.warning("Answered 503 for %s (request %s)", _origin(error), g.request_id)
+    return answer(error)
+
+
+def _origin(error: Exception) -> str:
+    """Return the module that raised an error: the part that could not do its work."""
+    trace, name = error.__traceback__, "an unknown part"
+    while trace is not None:
+        name, trace = trace.tb_frame.f_globals.get("__name__", name), trace.tb_next
+    return name
 
 
 def _answer_storage_away(error: StorageUnavailable) -> Response:
