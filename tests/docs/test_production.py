@@ -104,7 +104,7 @@ def test_the_services_of_compose_stand_on_what_there_is() -> None:
         assert set(service.get("depends_on", ())) <= set(compose["services"]), name
         for volume in service.get("volumes", ()):
             source = volume.partition(":")[0]
-            made = source in {"./keys", "./tls"} or source in compose["volumes"]
+            made = source in {"./backups", "./keys", "./tls"} or source in compose["volumes"]
             assert made or (PRODUCTION / source).exists(), volume
     build = compose["services"]["server-1"]["build"]
     assert (PRODUCTION / build["context"]).resolve() == ROOT
@@ -174,3 +174,17 @@ def test_pip_resolves_packages_that_are_pinned_for_several_pythons(tmp_path: Pat
         check=False,
     )
     assert result.returncode == 0, result.stderr
+
+
+def test_compose_watches_its_servers_and_does_what_must_be_done_every_day() -> None:
+    compose: dict[str, Any] = YAML(typ="safe").load(PRODUCTION / "compose.yaml")
+    services = compose["services"]
+    for name in ("server-1", "server-2"):
+        port = services[name]["environment"]["STRONGROOM__MANAGEMENT__PORT"]
+        assert f"127.0.0.1:{port}/livez" in services[name]["healthcheck"]["test"][-1]
+        assert f"{name}:{port}" in compose["configs"]["prometheus"]["content"]
+        assert f"server {name}:8000 resolve" in compose["configs"]["upstream"]["content"]
+        assert "./keys:/etc/strongroom/keys" in services[name]["volumes"]
+    daily = " ".join(str(service.get("command", "")) for service in services.values())
+    for command in ("storage gc", "housekeeping", "backup create"):
+        assert f"strongroom {command}" in daily
