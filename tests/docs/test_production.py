@@ -166,9 +166,18 @@ def test_pip_resolves_packages_that_are_pinned_for_several_pythons(tmp_path: Pat
         if pin.name in several:
             write_wheel(tmp_path, pin.name, str(pin.specifier).removeprefix("=="))
     (tmp_path / "constraints.txt").write_text("\n".join(constraints()))
-    options = ["--dry-run", "--ignore-installed", "--no-index", "--find-links", tmp_path]
+    options = ["--dry-run", "--ignore-installed", "--no-index", "--find-links", str(tmp_path)]
     result = subprocess.run(
-        [sys.executable, "-m", "pip", "install", *options, "-c", tmp_path / "constraints.txt", *several],
+        [
+            sys.executable,
+            "-m",
+            "pip",
+            "install",
+            *options,
+            "-c",
+            str(tmp_path / "constraints.txt"),
+            *several,
+        ],
         capture_output=True,
         text=True,
         check=False,
