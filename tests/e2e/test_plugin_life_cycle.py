@@ -54,7 +54,9 @@ def config(tmp_path: Path, record: Path, monkeypatch: pytest.MonkeyPatch) -> Pat
     monkeypatch.setenv("PYTHONPATH", str(site), prepend=os.pathsep)
     url = f"sqlite:///{tmp_path}/db.sqlite3"
     path = write_config(tmp_path, url, '[captcha]\nprovider = "riddle"\n')
-    path.write_text(path.read_text().replace('["storage_local"]', '["storage_local", "riddles"]'))
+    text = path.read_text().replace('["storage_local"]', '["storage_local", "riddles"]')
+    # One server process: when it answers, none is still starting.
+    path.write_text(text.replace("[server]", "[server]\nworkers = 1"))
     return path
 
 
