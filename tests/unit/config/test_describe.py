@@ -1,6 +1,7 @@
 """Showing a configuration, and the template of one."""
 
 import tomllib
+from dataclasses import fields
 from pathlib import Path
 
 from strongroom.config import load
@@ -20,10 +21,11 @@ def test_the_template_is_toml_and_holds_every_key_at_its_default() -> None:
 
 def test_the_template_is_accepted_as_a_configuration(tmp_path: Path) -> None:
     lines = [line.removeprefix("#") for line in template(core_sections()) if not line.startswith("# ")]
+    options = [section.options_type for section in core_sections()]
+    # TOML has no null: these keys have a default only by being absent.
+    absent = {item.name for kind in options for item in fields(kind) if item.default is None}
     path = tmp_path / "strongroom.toml"
-    path.write_text(
-        "\n".join(line for line in lines if "secret_key" not in line and "keys_file" not in line)
-    )
+    path.write_text("\n".join(line for line in lines if line.partition(" =")[0] not in absent))
     assert load(path, {}).settings.server == load(None, {}).settings.server
 
 
