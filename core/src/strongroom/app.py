@@ -18,6 +18,7 @@ from strongroom.config import Configuration, Settings
 from strongroom.direct_uploads.views import blueprint as direct_uploads_blueprint
 from strongroom.files.bundles.views import blueprint as bundles_blueprint
 from strongroom.files.change_views import blueprint as file_changes_blueprint
+from strongroom.files.events.views import blueprint as file_events_blueprint
 from strongroom.files.grant_views import blueprint as permissions_blueprint
 from strongroom.files.views import blueprint as files_blueprint
 from strongroom.health.views import blueprint as health_blueprint
@@ -52,6 +53,7 @@ BLUEPRINTS = (
     tenants_blueprint,
     files_blueprint,
     bundles_blueprint,
+    file_events_blueprint,
     file_changes_blueprint,
     permissions_blueprint,
     business_files_blueprint,

@@ -28,11 +28,13 @@ class Identity:
         user_id: the user.
         user_type: ``USER`` or ``ADMIN``.
         authorization_id: the login that the token came from.
+        address: the client's address, for records, where a request has one.
     """
 
     user_id: str
     user_type: str
     authorization_id: str
+    address: str | None = None
 
     @property
     def is_admin(self) -> bool:

@@ -88,6 +88,7 @@ def test_each_thing_goes_when_its_time_is_over_and_not_before(api: Api, clock: M
         "audit events": 0,
         "deleted tenants": 0,
         "personal data of deleted users": 0,
+        "file events": 0,
     }
     clock.advance(HOUR)
     cleaned = clean(api)
@@ -195,12 +196,12 @@ def test_the_command_says_what_went(tmp_path: Path, database_url: str) -> None:
     result = run_command("--config", str(write_config(tmp_path, database_url)), "housekeeping")
     assert (result.returncode, result.stderr) == (0, "")
     assert "counters: 3 removed\n" in result.stdout
-    assert len(result.stdout.splitlines()) == 11
+    assert len(result.stdout.splitlines()) == 12
     database.close()
 
 
 def test_every_table_whose_rows_expire_is_looked_after() -> None:
     expiring = {table.name for table in metadata.tables.values() if "expires_at" in table.c}
     # Whoever takes the rest away has bytes, or the rights to them, to look after as well.
-    others = {"grants", "bundles", "uploads", "blob_holds"}
+    others = {"grants", "bundles", "uploads", "direct_uploads", "blob_holds"}
     assert expiring - {table.name for table in EXPIRING} == others

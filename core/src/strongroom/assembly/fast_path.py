@@ -1,5 +1,6 @@
 """The routes that are answered fast."""
 
+from strongroom.addresses import parse_network
 from strongroom.assembly.container import Container
 from strongroom.database.reader import Reader
 from strongroom.files.fast_path.details import FastDetails
@@ -14,10 +15,13 @@ def fast_routes(container: Container) -> list[FastRoute]:
     base = container.base
     reader = Reader(base.database, connections=base.settings.database.hot_connections)
     base.resources.callback(reader.close)
-    keeping, root = container.keeping, base.settings.public_root
+    keeping, root, server = container.keeping, base.settings.public_root, base.settings.server
+    trusted = tuple(parse_network(text) for text in server.trusted_proxies)
     return [
         FastDetails(reader, base.clock).route(),
-        FastDownloads(reader, base.clock, keeping.blobs, keeping.delivery).route(),
+        FastDownloads(
+            reader, base.clock, keeping.blobs, keeping.delivery, keeping.downloads, trusted
+        ).route(),
         *FastLists(reader, base.clock, root).routes(),
-        *FastUploads(reader, base.clock, keeping.files, root + base.settings.server.base_path).routes(),
+        *FastUploads(reader, base.clock, keeping.files, root + server.base_path, trusted).routes(),
     ]

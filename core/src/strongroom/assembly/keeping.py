@@ -18,6 +18,8 @@ from strongroom.direct_uploads.service import DirectUploads
 from strongroom.files.access import AccessControl
 from strongroom.files.bundles.contents import Contents
 from strongroom.files.bundles.service import BundleService
+from strongroom.files.events.listing import FileEventListing
+from strongroom.files.events.recorder import DownloadRecorder, FileEvents
 from strongroom.files.expiry import ExpiryRules
 from strongroom.files.explaining import AccessExplainer
 from strongroom.files.filing import Filing
@@ -56,6 +58,9 @@ class KeepingServices:
     delivery: Delivery
     direct_uploads: DirectUploads
     files: FileService
+    file_events: FileEvents
+    file_event_listing: FileEventListing
+    downloads: DownloadRecorder
     moving: MovingService
     replacing: ReplacingService
     grants: GrantService
@@ -83,11 +88,15 @@ def assemble_keeping(base: Foundation) -> KeepingServices:
     expiry, visibility = ExpiryRules(access), Visibility()
     tree = Tree(base.clock, visibility)
     blobs = BlobService(database, base.clock, open_storages(base), settings.files.storage)
+    events = FileEvents(database, base.clock, settings.files.events_kept_days)
+    downloads = DownloadRecorder(events)
+    base.resources.callback(downloads.close)
     filing = Filing(
         access,
         tree,
         blobs,
         tenants.space,
+        events,
         max_file_bytes=settings.files.max_file_bytes,
         allowed_types=settings.files.allowed_types,
     )
@@ -108,7 +117,7 @@ def assemble_keeping(base: Foundation) -> KeepingServices:
             memberships,
             base.audit,
             grace_days=settings.tenants.purge_after_days,
-            erasers=[uploads.drop_all, FilePurge(database, blobs).remove_all],
+            erasers=[uploads.drop_all, FilePurge(database, blobs).remove_all, events.remove_all],
         ),
         blobs=blobs,
         inventory=Inventory(database, blobs.storages),
@@ -126,6 +135,9 @@ def assemble_keeping(base: Foundation) -> KeepingServices:
             lifetimes=_direct_lifetimes(settings),
         ),
         files=files,
+        file_events=events,
+        file_event_listing=FileEventListing(database, memberships, base.users),
+        downloads=downloads,
         moving=MovingService(database, access, expiry, tree, filing),
         replacing=ReplacingService(database, access, filing, blobs, tenants),
         grants=GrantService(database, base.clock, access, expiry, visibility, base.users, base.audit),
@@ -139,7 +151,10 @@ def assemble_keeping(base: Foundation) -> KeepingServices:
 
 def housekeeping_steps(keeping: KeepingServices) -> Mapping[str, Step]:
     """Return the steps of housekeeping that concern tenants and their files."""
-    return {"deleted tenants": partial(keeping.tenant_deletion.purge, HOUSEKEEPER)}
+    return {
+        "deleted tenants": partial(keeping.tenant_deletion.purge, HOUSEKEEPER),
+        "file events": keeping.file_events.prune,
+    }
 
 
 def _business_files(base: Foundation, blobs: BlobService) -> BusinessFileService:

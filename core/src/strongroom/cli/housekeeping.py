@@ -13,8 +13,9 @@ def housekeeping(context: CommandContext) -> None:
 
     That is captchas, verification codes, counts for limits, logins with their tokens, the personal data
     of users deleted longer than users.erase_after_days ago, tenants deleted longer than
-    tenants.purge_after_days ago, and the records older than messages.retention_days and
-    audit.retention_days. The bytes of deleted files are for `storage gc` to remove.
+    tenants.purge_after_days ago, file events older than files.events_kept_days, and the records older
+    than messages.retention_days and audit.retention_days. The bytes of deleted files are for
+    `storage gc` to remove.
     """
     with context.container() as container:
         for name, count in container.identity.housekeeping.run():

@@ -77,6 +77,12 @@ class FilesSettings:
         maximum=100_000,
         help="Direct uploads that a user may have announced and not completed; each reserves its size.",
     )
+    events_kept_days: int = option(
+        365,
+        minimum=0,
+        maximum=36_500,
+        help="How long `housekeeping` leaves file events alone; 0: without end.",
+    )
     user_tenants: bool = option(
         True, help="Whether any user may create a tenant, or administrators only."
     )

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from alembic.config import Config
     from alembic.script import ScriptDirectory
 
-SCHEMA_REVISION: Final = "0006"
+SCHEMA_REVISION: Final = "0007"
 """The newest migration, repeated here so that a server need not load Alembic to start."""
 
 _UPGRADE_LOCK: Final = 0x5354524F

@@ -15,6 +15,8 @@ from strongroom.errors import (
     UnsupportedMediaType,
 )
 from strongroom.files.access import AccessControl, NodeView
+from strongroom.files.events.models import FileAction
+from strongroom.files.events.recorder import FileEvents
 from strongroom.files.models import FOREVER, Node, NodeType, Permission
 from strongroom.files.tree import FileContent, Place, Tree
 from strongroom.identity import Identity
@@ -68,6 +70,7 @@ class Filing:
         tree: changes nodes.
         blobs: keeps bytes.
         space: how much tenants use.
+        events: records changes of files.
         max_file_bytes: the largest file that is accepted.
         allowed_types: patterns of the media types that are accepted; none: all are.
     """
@@ -78,6 +81,7 @@ class Filing:
         tree: Tree,
         blobs: BlobService,
         space: Space,
+        events: FileEvents,
         *,
         max_file_bytes: int,
         allowed_types: Sequence[str] = (),
@@ -86,6 +90,7 @@ class Filing:
         self._tree = tree
         self._blobs = blobs
         self._space = space
+        self.events = events
         self.max_file_bytes = max_file_bytes
         self._allowed_types = allowed_types
 
@@ -167,6 +172,7 @@ class Filing:
         add = self._tree.add_numbered if renames else self._tree.add
         node = add(connection, place, target.name, identity.user_id, content)
         self._space.use(connection, place.tenant_id, content.size, reserved=reserved)
+        self.events.record(connection, FileAction.CREATED, identity, node)
         return NodeView(node, Permission.MANAGE)
 
     def replace(
@@ -194,12 +200,14 @@ class Filing:
         self._blobs.release(connection, [existing.blob_key])
         growth = content.size - existing.size
         self._space.use(connection, existing.tenant_id, growth, reserved=reserved)
+        self.events.record(connection, FileAction.REPLACED, identity, node)
         return NodeView(node, view.permission)
 
-    def remove(self, connection: Connection, node: Node) -> list[Released]:
+    def remove(self, connection: Connection, identity: Identity, node: Node) -> list[Released]:
         """Remove a node and all below it, and return what bytes nothing refers to any more."""
         removed = self._tree.remove(connection, node)
         self._space.use(connection, node.tenant_id, -removed.size)
+        self.events.record(connection, FileAction.DELETED, identity, node)
         return self._blobs.release(connection, removed.blob_keys)
 
     def require_folder(

@@ -7,6 +7,7 @@ from sqlalchemy import Connection
 from strongroom.database import Database
 from strongroom.errors import MoveIntoItself, NotAFolder
 from strongroom.files.access import AccessControl, NodeView
+from strongroom.files.events.models import FileAction
 from strongroom.files.expiry import ExpiryRules
 from strongroom.files.filing import Filing, OnConflict
 from strongroom.files.models import Node, NodeType, Permission
@@ -145,7 +146,10 @@ class MovingService:
             name = self._tree.free_name(connection, parent_id, name)
         elif on_conflict is OnConflict.REPLACE:
             self._make_room(connection, identity, node, parent_id, name)
-        return self._tree.move(connection, node, parent_id, name)
+        moved = self._tree.move(connection, node, parent_id, name)
+        action = FileAction.RENAMED if parent_id == node.parent_id else FileAction.MOVED
+        self._filing.events.record(connection, action, identity, moved)
+        return moved
 
     def _make_room(
         self, connection: Connection, identity: Identity, node: Node, parent_id: str, name: str
@@ -154,4 +158,4 @@ class MovingService:
         taken = self._tree.find_child(connection, parent_id, name)
         if taken is not None and taken.id != node.id and taken.type == node.type == NodeType.FILE:
             self._access.require(connection, identity, taken.tenant_id, taken.id, Permission.MANAGE)
-            self._filing.remove(connection, taken)
+            self._filing.remove(connection, identity, taken)

@@ -7,6 +7,7 @@ from strongroom.errors import (
     NotAFile,
 )
 from strongroom.files.access import AccessControl, NodeView
+from strongroom.files.events.models import FileAction
 from strongroom.files.filing import Filing, IncomingFile, OnConflict, Target
 from strongroom.files.models import Node, Permission
 from strongroom.files.names import normalize_name
@@ -69,7 +70,9 @@ class FileService:
             self._access.memberships.take_turns(connection, tenant_id)
             place = self._filing.place(connection, identity, tenant_id, parent_id)
             add = self._tree.add_numbered if on_conflict is OnConflict.RENAME else self._tree.add
-            return NodeView(add(connection, place, name, identity.user_id, None), Permission.MANAGE)
+            node = add(connection, place, name, identity.user_id, None)
+            self._filing.events.record(connection, FileAction.FOLDER_CREATED, identity, node)
+            return NodeView(node, Permission.MANAGE)
 
     def upload(
         self,
@@ -140,7 +143,7 @@ class FileService:
             self._access.memberships.take_turns(connection, tenant_id)
             view = self._access.require(connection, identity, tenant_id, node_id, Permission.MANAGE)
             require_revision(view.node, revision)
-            released = self._filing.remove(connection, view.node)
+            released = self._filing.remove(connection, identity, view.node)
         # The answer does not wait for a large subtree's bytes; the collection takes the rest.
         self._blobs.remove(released[:_REMOVED_AT_ONCE])
 

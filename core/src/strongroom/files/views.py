@@ -1,6 +1,6 @@
 """Files and folders of tenants."""
 
-from flask import Response
+from flask import Response, request
 
 from strongroom.errors import (
     DigestMismatch,
@@ -18,6 +18,7 @@ from strongroom.errors import (
     UploadIncomplete,
     ValidationFailed,
 )
+from strongroom.files.events.recorder import SENT, DownloadRecorder
 from strongroom.files.filing import OnConflict
 from strongroom.files.handover import CACHE_CONTROL, content_of, send_or_hand_over
 from strongroom.files.listing import FileListing
@@ -170,9 +171,12 @@ def download_file(tenant_id: str, file_id: str) -> Response:
     if content is None:
         raise NotAFile
     delivery, key = use(Delivery), node.blob_key or ""
-    return send_or_hand_over(
+    response = send_or_hand_over(
         content, lambda headers: delivery.offer(key, headers), cache_control=CACHE_CONTROL
     )
+    if request.method == "GET" and response.status_code in SENT:
+        use(DownloadRecorder).record(current_identity(), node)
+    return response
 
 
 @blueprint.operation(

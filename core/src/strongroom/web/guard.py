@@ -1,6 +1,7 @@
 """The token guard: who may call a route, decided before anything of the request is read."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import wraps
 from typing import Any, Final, Protocol
 
@@ -10,6 +11,7 @@ from strongroom.errors import AmbiguousToken, Forbidden, TokenRequired
 from strongroom.identity import Identity
 from strongroom.plugin_api.web import Access
 from strongroom.web.components import use
+from strongroom.web.requests import client
 
 __all__ = [
     "TOKEN_HEADER",
@@ -81,6 +83,7 @@ def _bearer_token() -> str | None:
 def _authenticate(*, required: bool) -> None:
     token = presented_token()
     if token is not None:
-        g.identity = use(TokenVerifier).verify(token)  # type: ignore[type-abstract]
+        identity = use(TokenVerifier).verify(token)  # type: ignore[type-abstract]
+        g.identity = replace(identity, address=client().address)
     elif required:
         raise TokenRequired

@@ -2,7 +2,7 @@
 
 import ipaddress
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from secrets import token_hex
 from typing import Final
@@ -45,7 +45,7 @@ class TrustedProxies:
 def client() -> Client:
     """Return where the request comes from: the only place that reads a client's address."""
     return Client(
-        address=_address(use(TrustedProxies).networks),
+        address=address_of(request.environ.get, use(TrustedProxies).networks),
         user_agent=request.headers.get("User-Agent", "")[:512],
         device_id=(request.headers.get("X-Device-Id") or "")[:128] or None,
     )
@@ -97,10 +97,11 @@ def _carries_token() -> bool:
     return "Authorization" in request.headers or "X-Access-Token" in request.headers
 
 
-def _address(trusted: Sequence[Network]) -> str:
+def address_of(header: Callable[[str], str | None], trusted: Sequence[Network]) -> str:
     """Return the last address that was not merely forwarded by a trusted proxy, canonically spelled."""
-    peer = canonical_address(request.remote_addr or "")
-    hops = [hop.strip() for hop in request.headers.get("X-Forwarded-For", "").split(",") if hop.strip()]
+    peer = canonical_address(header("REMOTE_ADDR") or "")
+    forwarded = header("HTTP_X_FORWARDED_FOR") or ""
+    hops = [hop.strip() for hop in forwarded.split(",") if hop.strip()]
     while hops and _is_within(peer, trusted) and parse_address(hops[-1]) is not None:
         peer = canonical_address(hops.pop())
     return peer

@@ -1,6 +1,7 @@
 """Writes down what a bundle holds, within the caller's transaction."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 from typing import Any, Final
@@ -22,6 +23,17 @@ _FOLDERS_AT_ONCE: Final = 100
 
 Folder = tuple[str, bytes]
 """The id of a folder, and its path in the archive."""
+
+
+@dataclass(frozen=True, slots=True)
+class Selected:
+    """A file or folder that a bundle was asked for by its id."""
+
+    id: str
+    tenant_id: str
+    parent_id: str
+    name: str
+    size: int
 
 
 class Contents:
@@ -48,8 +60,8 @@ class Contents:
         tenant_id: str,
         file_ids: Sequence[str],
         manifest: Manifest,
-    ) -> list[str]:
-        """Write down files and whole folders, and return what they are called.
+    ) -> list[Selected]:
+        """Write down files and whole folders, and return those that were named.
 
         What lies in a folder can be read by whoever can read the folder.
 
@@ -63,7 +75,7 @@ class Contents:
         while folders:
             taken, folders = folders[:_FOLDERS_AT_ONCE], folders[_FOLDERS_AT_ONCE:]
             folders += self._write_folders(connection, manifest, dict(taken))
-        return [row.name for row in rows]
+        return [Selected(row.id, tenant_id, row.parent_id, row.name, row.size) for row in rows]
 
     def _readable(
         self, connection: Connection, identity: Identity, tenant_id: str, file_ids: Sequence[str]

@@ -10,7 +10,7 @@ from strongroom.clock import Clock
 from strongroom.database import Database
 from strongroom.errors import NotFound
 from strongroom.files.bundles.archive import Archive
-from strongroom.files.bundles.contents import Contents
+from strongroom.files.bundles.contents import Contents, Selected
 from strongroom.files.bundles.manifest import Manifest
 from strongroom.files.bundles.models import BundleRequest, bundles
 from strongroom.files.names import MAX_LENGTH, normalize_name
@@ -31,12 +31,14 @@ class Bundle:
         name: what it is saved as.
         manifest: what it holds.
         archive: its bytes.
+        selected: the files and folders that it was asked for by.
     """
 
     id: str
     name: str
     manifest: Manifest
     archive: Archive
+    selected: Sequence[Selected]
 
     def open(self, start: int, length: int) -> ByteStream:
         """Open it from a byte, for a number of bytes; one reader at a time."""
@@ -80,9 +82,11 @@ class BundleService:
             NotFound: the tenant holds no such node.
             PayloadTooLarge: they lie too deep for an archive.
         """
-        manifest, names = self._write_down(identity, tenant_id, file_ids)
+        manifest, selected = self._write_down(identity, tenant_id, file_ids)
         try:
-            wanted = normalize_name(name) if name else names[0] if len(names) == 1 else "files"
+            wanted = (
+                normalize_name(name) if name else selected[0].name if len(selected) == 1 else "files"
+            )
             now = self._clock.now()
             request = BundleRequest(
                 new_id(),
@@ -95,7 +99,7 @@ class BundleService:
             with self._database.write() as connection:
                 connection.execute(delete(bundles).where(bundles.c.expires_at <= now))
                 connection.execute(insert(bundles).values(asdict(request)))
-            return self._bundle(request, manifest)
+            return self._bundle(request, manifest, selected)
         except BaseException:
             manifest.close()
             raise
@@ -121,24 +125,26 @@ class BundleService:
         if row is None:
             raise NotFound
         request = BundleRequest(*row)
-        manifest, _ = self._write_down(identity, tenant_id, request.file_ids)
-        return self._bundle(request, manifest)
+        manifest, selected = self._write_down(identity, tenant_id, request.file_ids)
+        return self._bundle(request, manifest, selected)
 
     def _write_down(
         self, identity: Identity, tenant_id: str, file_ids: Sequence[str]
-    ) -> tuple[Manifest, list[str]]:
+    ) -> tuple[Manifest, list[Selected]]:
         manifest = Manifest()
         try:
             with self._database.read() as connection:
-                names = self._contents.write(connection, identity, tenant_id, file_ids, manifest)
+                selected = self._contents.write(connection, identity, tenant_id, file_ids, manifest)
         except BaseException:
             manifest.close()
             raise
-        return manifest, names
+        return manifest, selected
 
-    def _bundle(self, request: BundleRequest, manifest: Manifest) -> Bundle:
+    def _bundle(
+        self, request: BundleRequest, manifest: Manifest, selected: Sequence[Selected]
+    ) -> Bundle:
         archive = Archive(manifest, self._blobs)
-        return Bundle(request.id, request.name, manifest, archive)
+        return Bundle(request.id, request.name, manifest, archive, selected)
 
 
 def _with_ending(name: str) -> str:

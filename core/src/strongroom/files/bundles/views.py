@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from flask import Response, url_for
+from flask import Response, request, url_for
 
 from strongroom.errors import (
     Forbidden,
@@ -13,6 +13,7 @@ from strongroom.errors import (
 )
 from strongroom.files.bundles.schemas import BundleSchema
 from strongroom.files.bundles.service import Bundle, BundleService
+from strongroom.files.events.recorder import SENT, DownloadRecorder
 from strongroom.web.blueprint import Blueprint
 from strongroom.web.components import use
 from strongroom.web.downloads import Content, send_content
@@ -92,4 +93,7 @@ def _send(bundle: Bundle, tenant_id: str) -> Response:
     response.headers["Content-Location"] = url_for(
         "bundles.download_files_again", tenant_id=tenant_id, bundle_id=bundle.id
     )
+    if request.method != "HEAD" and response.status_code in SENT:
+        for node in bundle.selected:
+            use(DownloadRecorder).record(current_identity(), node)
     return response

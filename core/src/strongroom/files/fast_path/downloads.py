@@ -1,6 +1,6 @@
 """The content of a file, whole or one range of it, fast: from this machine, or by nginx in front."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Final
 
@@ -8,9 +8,11 @@ from sqlalchemy import Select
 
 from strongroom.clock import Clock
 from strongroom.database.reader import Reader
+from strongroom.files.events.recorder import DownloadRecorder
 from strongroom.files.fast_path.looking import NodeLookup, look_up
 from strongroom.files.handover import CACHE_CONTROL, content_of, handover_headers, nothing
 from strongroom.files.models import Node, nodes
+from strongroom.identity import Identity
 from strongroom.plugin_api.storage import StorageError
 from strongroom.storage.delivery import Delivery, InternalPath
 from strongroom.storage.local import FilePieces, local_path
@@ -19,6 +21,7 @@ from strongroom.storage.service import BlobService
 from strongroom.web.downloads import Content, content_headers, version_headers
 from strongroom.web.fast_path import FastRoute, Headers, PlainAnswer, PlainRequest
 from strongroom.web.ranges import Span, parse_ranges
+from strongroom.web.requests import Network, address_of
 
 IN_ONE_PIECE: Final = 64 * 1024
 """Up to how many bytes are read before the answer begins, which spares the server a step for each."""
@@ -34,12 +37,24 @@ class FastDownloads:
         clock: the time.
         blobs: knows where bytes are.
         delivery: knows who else gives them out.
+        recorder: records downloads.
+        trusted: the networks of the proxies whose X-Forwarded-For counts.
     """
 
-    def __init__(self, reader: Reader, clock: Clock, blobs: BlobService, delivery: Delivery) -> None:
+    def __init__(
+        self,
+        reader: Reader,
+        clock: Clock,
+        blobs: BlobService,
+        delivery: Delivery,
+        recorder: DownloadRecorder,
+        trusted: Sequence[Network],
+    ) -> None:
         self._lookup = NodeLookup(reader, clock, _look_up_content(blobs))
         self._stores = blobs.storages
         self._delivery = delivery
+        self._recorder = recorder
+        self._trusted = trusted
 
     def route(self) -> FastRoute:
         """Return what is answered."""
@@ -60,9 +75,19 @@ class FastDownloads:
         handover = self._delivery.offer_at(place, lambda: handover_headers(content))
         if isinstance(handover, InternalPath):
             about: Headers = [("Content-Length", "0"), ("X-Accel-Redirect", handover.path)]
-            return PlainAnswer("200 OK", [*about, *headers], [])
-        span = spans[0] if spans else None
-        return None if handover else self._sent(content, headers, place, span)
+            answer: PlainAnswer | None = PlainAnswer("200 OK", [*about, *headers], [])
+        else:
+            span = spans[0] if spans else None
+            answer = None if handover else self._sent(content, headers, place, span)
+        if answer is not None:
+            self._record(request, seen.view.node)
+        return answer
+
+    def _record(self, request: PlainRequest, node: Node) -> None:
+        claims, address = request.claims, address_of(request.header, self._trusted)
+        # The type of the user is of no account to a record.
+        caller = Identity(claims.user_id, "", claims.authorization_id, address)
+        self._recorder.record(caller, node)
 
     def _sent(
         self, content: Content, headers: Headers, place: Place, span: Span | None

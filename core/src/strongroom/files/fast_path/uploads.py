@@ -1,5 +1,6 @@
 """Small uploads, fast: received whole, and put where they belong by the service of all uploads."""
 
+from collections.abc import Sequence
 from typing import Final
 
 from sqlalchemy import select
@@ -11,7 +12,8 @@ from strongroom.files.fast_path.rendering import as_json, rendered
 from strongroom.files.filing import OnConflict
 from strongroom.files.service import FileService
 from strongroom.identity import Identity
-from strongroom.web.fast_path import Claims, FastRoute, PlainAnswer, PlainRequest
+from strongroom.web.fast_path import FastRoute, PlainAnswer, PlainRequest
+from strongroom.web.requests import Network, address_of
 from strongroom.web.uploads import plain_upload
 
 MAX_BYTES: Final = 64 * 1024
@@ -29,13 +31,22 @@ class FastUploads:
         clock: the time.
         files: does the work, and refuses.
         root: the public URL that all paths are relative to, base path included.
+        trusted: the networks of the proxies whose X-Forwarded-For counts.
     """
 
-    def __init__(self, reader: Reader, clock: Clock, files: FileService, root: str) -> None:
+    def __init__(
+        self,
+        reader: Reader,
+        clock: Clock,
+        files: FileService,
+        root: str,
+        trusted: Sequence[Network],
+    ) -> None:
         self._reader = reader
         self._clock = clock
         self._files = files
         self._root = root
+        self._trusted = trusted
         self._caller = reader.prepare(select(good_authorization()))
 
     def routes(self) -> list[FastRoute]:
@@ -46,7 +57,7 @@ class FastUploads:
         ]
 
     def _answer(self, request: PlainRequest) -> PlainAnswer | None:
-        caller = None if request.query else self._identify(request.claims)
+        caller = None if request.query else self._identify(request)
         if caller is None:
             return None
         content_type = request.header("CONTENT_TYPE") or ""
@@ -59,10 +70,12 @@ class FastUploads:
         location = f"{self._root}/api/v1/tenants/{tenant_id}/files/{view.node.id}"
         return as_json(rendered(view), [("Location", location)], status="201 CREATED")
 
-    def _identify(self, claims: Claims) -> Identity | None:
+    def _identify(self, request: PlainRequest) -> Identity | None:
         """Return who asks, or ``None`` if anything stands against it, or has to be written down."""
+        claims = request.claims
         named = {"user_id": claims.user_id, "authorization_id": claims.authorization_id}
         rows = self._reader.run(self._caller, named)
         if not rows or not was_seen_lately(rows[0][0], self._clock.now()):
             return None
-        return Identity(claims.user_id, rows[0][1], claims.authorization_id)
+        address = address_of(request.header, self._trusted)
+        return Identity(claims.user_id, rows[0][1], claims.authorization_id, address)

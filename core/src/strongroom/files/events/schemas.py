@@ -1,0 +1,40 @@
+"""What clients send and get."""
+
+from marshmallow import Schema, fields, validate
+
+from strongroom.files.events.models import FileAction
+from strongroom.web.envelope import PagingQuery, ReferenceSchema
+from strongroom.web.schema import Moment, text
+
+_ACTIONS = [action.value for action in FileAction]
+
+
+class FileEventQuery(PagingQuery):
+    """Which events are wanted: those that match all filters given."""
+
+    nodeId = text(36, attribute="node_id", metadata={"description": "The file or folder"})
+    actorId = text(36, attribute="actor_id", metadata={"description": "The user who acted"})
+    action = fields.String(validate=validate.OneOf(_ACTIONS))
+    since = Moment(
+        data_key="from", metadata={"description": "At this time or later, as `2026-06-21T00:00:00Z`"}
+    )
+    until = Moment(
+        data_key="to", metadata={"description": "Before this time, as `2026-06-22T00:00:00Z`"}
+    )
+
+
+class FileEventSchema(Schema):
+    """What was done with a file or folder; name, folder and size are those right after it."""
+
+    id = fields.String(required=True)
+    at = Moment(required=True)
+    tenantId = fields.String(required=True)
+    nodeId = fields.String(required=True)
+    action = fields.String(required=True, validate=validate.OneOf(_ACTIONS))
+    actor = fields.Nested(ReferenceSchema, required=True)
+    address = fields.String(
+        required=True, allow_none=True, metadata={"description": "The client's address"}
+    )
+    name = fields.String(required=True)
+    parentId = fields.String(required=True, allow_none=True)
+    size = fields.Integer(required=True, metadata={"description": "In bytes; 0 for folders"})

@@ -1,0 +1,55 @@
+"""What was done with a tenant's files."""
+
+from typing import Any
+
+from strongroom.errors import Forbidden
+from strongroom.files.events.listing import FileEventFilter, FileEventListing
+from strongroom.files.events.models import FileEvent
+from strongroom.files.events.schemas import FileEventQuery, FileEventSchema
+from strongroom.web.blueprint import Blueprint
+from strongroom.web.components import use
+from strongroom.web.envelope import collection_of, envelope, paging, reference
+from strongroom.web.guard import Access, current_identity
+
+blueprint = Blueprint(
+    "file events",
+    __name__,
+    url_prefix="/api/v1/tenants/<tenant_id>/file-events",
+    description="What was done with tenants' files.",
+)
+
+
+@blueprint.operation(
+    "GET",
+    "",
+    access=Access.USER,
+    query=FileEventQuery,
+    returns=collection_of(FileEventSchema),
+    errors=(Forbidden,),
+)
+def list_file_events(tenant_id: str, query: dict[str, Any]) -> dict[str, Any]:
+    """List what was done with a tenant's files, newest first, for its administrators.
+
+    Downloads appear about a second after they began.
+    """
+    wanted = FileEventFilter(
+        **{name: query[name] for name in FileEventFilter.__slots__ if name in query}
+    )
+    listing = use(FileEventListing)
+    page, included = listing.page(current_identity(), tenant_id, wanted, paging(query))
+    return envelope(page, _present, included)
+
+
+def _present(event: FileEvent) -> dict[str, Any]:
+    return {
+        "id": event.id,
+        "at": event.at,
+        "tenantId": event.tenant_id,
+        "nodeId": event.node_id,
+        "action": event.action,
+        "actor": reference(event.actor_id),
+        "address": event.address,
+        "name": event.name,
+        "parentId": event.parent_id,
+        "size": event.size,
+    }
