@@ -22,6 +22,7 @@ CONFIG = """\
 mode = "production"
 port = {port}
 workers = 2
+drain_seconds = 0
 public_url = "https://files.example.com"
 data_dir = "{folder}/data"
 secret_key = "uT5v0cQm3sXk9wZrB7nLd2yHfJ4gPeAa"
