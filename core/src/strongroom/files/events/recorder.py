@@ -12,6 +12,7 @@ from strongroom.clock import Clock
 from strongroom.database import Database
 from strongroom.database.pruning import prune
 from strongroom.database.statements import Statement
+from strongroom.errors import StrongroomError
 from strongroom.files.events.models import FileAction, FileEvent, file_events
 from strongroom.identity import Identity
 from strongroom.ids import new_id
@@ -138,6 +139,9 @@ class DownloadRecorder:
         try:
             if waiting:
                 self._events.record_all(waiting.values())
+        except StrongroomError:
+            # The database is away, which the log says already.
+            self._keep(waiting)
         except Exception:
             logger.exception("Downloads could not be recorded yet")
             self._keep(waiting)
