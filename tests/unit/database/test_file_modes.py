@@ -32,6 +32,21 @@ def test_the_database_its_log_and_its_index_are_for_their_owner_alone(tmp_path: 
         os.umask(before)
 
 
+def test_a_new_connection_drops_no_lock_of_another(tmp_path: Path) -> None:
+    path = tmp_path / "new.sqlite3"
+    database = write(path)
+    second = Database(f"sqlite:///{path}")
+    with database.read() as connection, second.read() as other:
+        connection.execute(text("SELECT * FROM a"))
+        other.execute(text("SELECT * FROM a"))
+        # SQLite holds its lock on a database in WAL mode as long as a connection is open.
+        inode = path.stat().st_ino
+        held = [line for line in Path("/proc/locks").read_text().splitlines() if f":{inode} " in line]
+        assert held
+    second.close()
+    database.close()
+
+
 def test_a_database_that_others_could_read_is_taken_from_them(tmp_path: Path) -> None:
     path = tmp_path / "old.sqlite3"
     write(path).close()

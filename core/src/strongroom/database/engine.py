@@ -9,6 +9,7 @@ import logging
 import os
 import sqlite3
 import stat
+import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
@@ -247,10 +248,22 @@ def _make_private(path: Path) -> None:
     file another user's: SQLite reports that.
     """
     with suppress(OSError):
-        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+        if not path.exists():
+            _create_private(path)
         for file in (path, Path(f"{path}-wal"), Path(f"{path}-shm")):
             if file.exists() and file.stat().st_mode & stat.S_IRWXO:
                 file.chmod(stat.S_IMODE(file.stat().st_mode) & ~stat.S_IRWXO)
+
+
+def _create_private(path: Path) -> None:
+    # The database itself is never opened here: closing it again would drop the locks (fcntl) that
+    # SQLite holds on it for other connections of this process.
+    descriptor, temporary = tempfile.mkstemp(dir=path.parent)
+    os.close(descriptor)
+    try:
+        os.link(temporary, path)
+    finally:
+        Path(temporary).unlink()
 
 
 def _prepare_sqlite(connection: Any) -> None:
