@@ -95,7 +95,7 @@ class PasswordHasher:
         with self._watch(), self._others.slot():
             return bcrypt.hashpw(self._prehash(password), bcrypt.gensalt(self._cost)).decode()
 
-    def verify(self, password: str, stored: str | None, *, login: bool = False) -> bool:
+    def verify(self, password: str, stored: str | None, *, login: bool = True) -> bool:
         """Return whether a password fits a hash; without a hash it takes as long to say no.
 
         So it does with a hash of a lower cost, which is left from before the cost was raised.
@@ -103,7 +103,7 @@ class PasswordHasher:
         Args:
             password: the password.
             stored: the hash, if there is one.
-            login: whether to use the queue of logins.
+            login: whether to use the queue of logins, or that of new passwords.
 
         Raises:
             Unavailable: the queue is full.

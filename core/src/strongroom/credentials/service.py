@@ -220,7 +220,7 @@ class CredentialService:
         credential = self.identify(username)
         found = self._password_of(credential) if credential else None
         user_id, stored = found or (None, None)
-        if len(password) > MAX_LENGTH or not self._hasher.verify(password, stored, login=True):
+        if len(password) > MAX_LENGTH or not self._hasher.verify(password, stored):
             return None
         if user_id and stored and self._hasher.is_outdated(stored):
             # A login does not fail because new hashes have to wait: the next one rehashes.
@@ -241,7 +241,7 @@ class CredentialService:
         query = select(passwords.c.hash).where(passwords.c.user_id == user_id)
         with self._database.read() as connection:
             stored: str | None = connection.execute(query).scalar()
-        fits = len(password) <= MAX_LENGTH and self._hasher.verify(password, stored)
+        fits = len(password) <= MAX_LENGTH and self._hasher.verify(password, stored, login=False)
         return stored if fits else None
 
     def _password_of(self, credential: Credential) -> tuple[str, str] | None:
