@@ -23,26 +23,26 @@ const tenant = given(await client.POST("/api/v1/tenants", { body: { name: "Acme"
 const form = new FormData();
 form.append("file", new Blob(["Kept by TypeScript.\n"], { type: "text/plain" }), "note.txt");
 const node = given(
-  await client.POST("/api/v1/tenants/{tenant_id}/files", {
-    params: { path: { tenant_id: tenant.id } },
+  await client.POST("/api/v1/tenants/{tenantId}/files", {
+    params: { path: { tenantId: tenant.id } },
     body: { file: "" }, // the schema knows it as text; what is sent is the form
     bodySerializer: () => form,
   }),
 );
 
 const listing = given(
-  await client.GET("/api/v1/tenants/{tenant_id}/owners/{owner_id}/files", {
-    params: { path: { tenant_id: tenant.id, owner_id: "me" }, query: { pageSize: 10 } },
+  await client.GET("/api/v1/tenants/{tenantId}/owners/{ownerId}/files", {
+    params: { path: { tenantId: tenant.id, ownerId: "me" }, query: { pageSize: 10 } },
   }),
 );
 for (const item of listing.data) console.log(`${item.name}, ${item.size} bytes, ${item.permission}`);
 
-const content = await client.GET("/api/v1/tenants/{tenant_id}/files/{file_id}/download", {
-  params: { path: { tenant_id: tenant.id, file_id: node.id } },
+const content = await client.GET("/api/v1/tenants/{tenantId}/files/{fileId}/download", {
+  params: { path: { tenantId: tenant.id, fileId: node.id } },
   parseAs: "text",
 });
 process.stdout.write(String(content.data));
 
-await client.DELETE("/authorizations/{reference}", { params: { path: { reference: "current" } } });
+await client.DELETE("/authorizations/{accessToken}", { params: { path: { accessToken: "current" } } });
 const refused = await client.GET("/api/v1/tenants");
 console.log(refused.error?.error.code);
