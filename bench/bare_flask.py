@@ -6,6 +6,7 @@ and threads, and what lies between their figures is Strongroom's own work.
 
 import os
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 from types import ModuleType
 
@@ -30,5 +31,7 @@ if __name__ == "__main__":
     # In place of Strongroom's own, which to import would be a part of Strongroom's work.
     application = ModuleType("strongroom.app")
     application.__dict__["create_app"] = create_bare_app
+    # Strongroom closes its services when a process ends; this application has none.
+    application.__dict__["container_of"] = lambda _: ExitStack()
     sys.modules[application.__name__] = application
     run(load(Path(sys.argv[1]), os.environ))
