@@ -48,7 +48,9 @@ def attacks(token: str, large_file: str) -> list[Attack]:
     name = 'Content-Disposition: attachment; filename="a.bin"'
     upload = half_sent("/api/v1/files", 1_000_000, raw, name)
     allowed = half_sent(f"{large_file.rpartition('/')[0]}", 1_000_000, raw, name, bearer)
-    download = f"GET {large_file}/download HTTP/1.1\r\nHost: a\r\n{bearer}\r\n\r\n".encode()
+    # A server that refuses it for want of threads closes the connection, too.
+    close = "Connection: close"
+    download = f"GET {large_file}/download HTTP/1.1\r\nHost: a\r\n{bearer}\r\n{close}\r\n\r\n".encode()
     return [
         Attack("half a JSON body", half_sent("/authorizations", 4000, json)),
         Attack("a trickling JSON body", half_sent("/authorizations", 4000, json), trickle=True),
