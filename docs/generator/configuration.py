@@ -5,7 +5,7 @@ from dataclasses import fields
 
 from generator.prose import prose, required
 from strongroom.config.describe import Section, core_sections, template
-from strongroom.config.keeping import StorageSettings
+from strongroom.config.files import StorageSettings
 from strongroom.plugin_manager import PluginManager
 from strongroom.selection import BUILTIN, offered_sections
 

@@ -17,7 +17,7 @@ Every error answer has this body; the code is stable, the message is for develop
            "details": [{"field": "name", "code": "required", "message": "..."}], "requestId": "..."}}
 ```
 
-`details` names fields where some are to blame, and is empty otherwise. `requestId` is that of the
+`details` lists the invalid fields and is empty if there are none. `requestId` is that of the
 response header `X-Request-Id`, by which the server's log knows the request.
 
 | status | code | message |

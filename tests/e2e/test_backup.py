@@ -83,7 +83,7 @@ class Writers:
 
 
 @dataclass
-class Place:
+class BlobLocation:
     """Where archives are restored: a configuration with an empty database and an empty folder."""
 
     config: Path
@@ -116,10 +116,10 @@ def client(server: Server) -> Client:
 
 
 @contextmanager
-def place(tmp_path: Path, url: str, name: str) -> Iterator[Place]:
+def place(tmp_path: Path, url: str, name: str) -> Iterator[BlobLocation]:
     folder = tmp_path / name
     folder.mkdir()
-    yield Place(write_config(folder, url))
+    yield BlobLocation(write_config(folder, url))
 
 
 def back_up(server: Server, archive: Path) -> None:
@@ -127,7 +127,7 @@ def back_up(server: Server, archive: Path) -> None:
     server.command("backup", "create", str(archive))
 
 
-def assert_whole(there: Place) -> set[str]:
+def assert_whole(there: BlobLocation) -> set[str]:
     """Check rows against bytes and the audit record against itself; return the ids of all files."""
     with there.services() as container, container.database.read() as connection:
         stored = connection.execute(select(blobs)).all()

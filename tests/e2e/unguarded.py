@@ -33,7 +33,7 @@ WAIT_SECONDS = 5
 _spend_code = CodeService.spend
 _spend_captcha = CaptchaService.spend
 _spend_token = RefreshTokens.spend
-_take_turns = CredentialService.take_turns
+_lock_user = CredentialService.lock_user
 _release = BindingService._release
 
 
@@ -42,7 +42,7 @@ def register_captcha_providers() -> list[type[CaptchaProvider[Any]]]:
     CodeService.spend = spend_code  # type: ignore[method-assign]  # that is the point
     CaptchaService.spend = spend_captcha  # type: ignore[method-assign]
     RefreshTokens.spend = spend_token  # type: ignore[method-assign]
-    CredentialService.take_turns = take_turns  # type: ignore[method-assign]
+    CredentialService.lock_user = lock_user  # type: ignore[method-assign]
     BindingService._release = release  # type: ignore[method-assign]
     return []
 
@@ -109,9 +109,9 @@ def spend_token(self: RefreshTokens, connection: Connection, token: str) -> str 
     return found
 
 
-def take_turns(self: CredentialService, connection: Connection, user_id: str) -> None:
+def lock_user(self: CredentialService, connection: Connection, user_id: str) -> None:
     if is_kept("turns"):
-        _take_turns(self, connection, user_id)
+        _lock_user(self, connection, user_id)
 
 
 def release(self: BindingService, connection: Connection, user_id: str, kind: str) -> None:

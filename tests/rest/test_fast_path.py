@@ -22,7 +22,7 @@ from strongroom import app as application
 from strongroom.assembly.container import Container
 from strongroom.authorizations.sessions import SEEN_INTERVAL
 from strongroom.config import load
-from strongroom.files import counting
+from strongroom.files import child_counts
 from strongroom.files.models import Permission
 from strongroom.plugin_api.storage import StorageUnavailable
 from strongroom.telemetry.logs import ACCESS_LOGGER
@@ -242,7 +242,7 @@ ODD_PAGES = [
 def test_every_page_is_answered_alike(
     both: BothWays, names: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(counting, "SPLIT_ABOVE", 2)
+    monkeypatch.setattr(child_counts, "SPLIT_ABOVE", 2)
     api = both.api
     alice, bob = api.person(), api.person(name='Bob "the \u2028 Builder" \U0001f600')
     tenant = api.tenant(alice)

@@ -29,7 +29,7 @@ def send(api: Api, person: Person, method: str, path: str, body: Json) -> Answer
 
 
 def refusal(answer: Answer) -> tuple[int, str, str]:
-    """Return the status, the code, and the field to blame."""
+    """Return the status, the code, and the invalid field."""
     return answer.status_code, error_code(answer), answer.json["error"]["details"][0]["field"]
 
 

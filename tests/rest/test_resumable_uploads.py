@@ -16,8 +16,8 @@ from werkzeug.http import parse_date
 from strongroom.storage.models import blobs
 from strongroom.storage.removal import ABANDONED_AFTER
 from strongroom.testing.clock import SECOND
-from strongroom.uploads.ledger import LEASE
 from strongroom.uploads.models import upload_parts
+from strongroom.uploads.repository import LEASE
 
 UNKNOWN = "01a1fd35-41a4-7159-832d-f9df39268981"
 VERSION = {"Tus-Resumable": "1.0.0"}

@@ -36,7 +36,7 @@ from strongroom.web.draining import CloseWhileDraining
 from strongroom.web.errors import register_error_handlers
 from strongroom.web.fast_path import FastPath
 from strongroom.web.guard import TokenVerifier
-from strongroom.web.metering import Metered, register_route_notes
+from strongroom.web.metrics import RequestMetricsMiddleware, register_route_notes
 from strongroom.web.openapi import Description, serve_description
 from strongroom.web.requests import PublicUrl, TrustedProxies, register_request_hooks
 from strongroom.web.reserved import reserved_blueprint
@@ -93,8 +93,8 @@ def create_app(
         _register_routes(app, container)
     except PluginError as error:
         container.close()
-        configuration.blame(("plugins", "enabled"), str(error))
-        configuration.refuse_problems()
+        configuration.add_error(("plugins", "enabled"), str(error))
+        configuration.raise_if_invalid()
     limits.guard_routes(app)
     if fast_path and _hooks_of_all_requests(app) == hooks:
         # As Flask documents it.
@@ -105,7 +105,7 @@ def create_app(
         )
     if container.base.metrics or container.settings.logging.requests:
         register_route_notes(app)
-        app.wsgi_app = Metered(app.wsgi_app, container.base.metrics)  # type: ignore[method-assign]
+        app.wsgi_app = RequestMetricsMiddleware(app.wsgi_app, container.base.metrics)  # type: ignore[method-assign]
     app.wsgi_app = CloseWhileDraining(app.wsgi_app)  # type: ignore[method-assign]
     return app
 
@@ -146,7 +146,7 @@ def _request_limits(app: Flask, container: Container) -> RequestLimits:
     base, settings = container.base, container.settings.limits
     values = {field.name: getattr(settings, field.name) for field in fields(settings)}
     by_name = {name: rates for name, rates in values.items() if isinstance(rates, tuple)}
-    limits = RequestLimits(app, base.counting_place, by_name, base.keys, base.clock)
+    limits = RequestLimits(app, base.limit_backend, by_name, base.keys, base.clock)
     provide(app, RequestLimits, limits)
     return limits
 

@@ -37,7 +37,7 @@ class StrongroomError(Exception):
 
     @classmethod
     def of_field(cls, field: str, code: str, message: str) -> Self:
-        """Return the error with one field to blame."""
+        """Return the error for one field."""
         return cls(details=[Detail(field, code, message)])
 
 

@@ -9,14 +9,14 @@ from typing import Any, Final
 from flask import Response, after_this_request, request
 
 from strongroom.accounts.bindings import CODE_HEADER, require_self
-from strongroom.accounts.proven_bindings import ProvenBindings
+from strongroom.accounts.external_credentials import ProvenBindings
 from strongroom.accounts.reauthentication import Proof, Reauthentication
 from strongroom.accounts.schemas import BoundCredentialSchema, CredentialsSchema
 from strongroom.accounts.views import own_id
 from strongroom.authorizations.login import LoginService
 from strongroom.authorizations.methods import LoginMethods
+from strongroom.authorizations.oauth_states import LIFETIME, OAuthStateStore
 from strongroom.authorizations.schemas import IssuedTokensSchema
-from strongroom.authorizations.states import LIFETIME, BrowserStates
 from strongroom.authorizations.views import token_headers
 from strongroom.config import Settings
 from strongroom.errors import (
@@ -129,14 +129,14 @@ class PluginServer(Server):
     def issue_state(self, purpose: str, data: Mapping[str, str], *, for_user: bool = False) -> State:
         browser = self._known_browser() or secrets.token_urlsafe(32)
         user_id = _caller() if for_user else None
-        state = use(BrowserStates).issue(purpose, browser, user_id, data, origin())
+        state = use(OAuthStateStore).issue(purpose, browser, user_id, data, origin())
         after_this_request(lambda response: self._remember(response, browser))
         return state
 
     def spend_state(self, value: str, purpose: str, *, for_user: bool = False) -> Mapping[str, str]:
         user_id = _caller() if for_user else None
         # No browser that has a state comes without its cookie; the rest is refused as any other.
-        return use(BrowserStates).spend(value, purpose, self._known_browser() or "", user_id, origin())
+        return use(OAuthStateStore).spend(value, purpose, self._known_browser() or "", user_id, origin())
 
     @property
     def _is_secure(self) -> bool:

@@ -14,6 +14,7 @@ from strongroom.config import Configuration, Settings
 from strongroom.config.describe import core_sections, secrets_in
 from strongroom.config.sources import FILE_SUFFIX, KeyPath
 from strongroom.health.round_trip import fault_of
+from strongroom.known_secrets import is_sample_key, is_sample_secret
 from strongroom.plugin_api.storage import (
     LocalPaths,
     StorageBackend,
@@ -21,7 +22,6 @@ from strongroom.plugin_api.storage import (
     StorageFull,
     StorageUnavailable,
 )
-from strongroom.samples import is_sample_key, is_sample_secret
 from strongroom.selection import Selection
 
 _DATABASE_WANTED: Final = (
@@ -54,8 +54,8 @@ def refuse_unsafe(configuration: Configuration, selection: Selection) -> None:
         *_extensions(selection),
     )
     for path, message in faults:
-        configuration.blame(path, message)
-    configuration.refuse_problems()
+        configuration.add_error(path, message)
+    configuration.raise_if_invalid()
 
 
 def refuse_misplaced(configuration: Configuration, storages: Mapping[str, StorageBackend[Any]]) -> None:
@@ -68,10 +68,10 @@ def refuse_misplaced(configuration: Configuration, storages: Mapping[str, Storag
         return
     for name, storage in storages.items():
         if isinstance(storage, LocalPaths) and (code := _code_around(storage.local_path("any"))):
-            configuration.blame(
+            configuration.add_error(
                 ("storages", name), f"its folder lies inside the code, {code}; name one elsewhere"
             )
-    configuration.refuse_problems()
+    configuration.raise_if_invalid()
 
 
 def refuse_unusable(
@@ -92,8 +92,8 @@ def refuse_unusable(
             passing[name] = error
         else:
             if fault:
-                configuration.blame(("storages", name), f"{fault}; mend its options, or the store")
-    configuration.refuse_problems()
+                configuration.add_error(("storages", name), f"{fault}; mend its options, or the store")
+    configuration.raise_if_invalid()
     return passing
 
 
@@ -110,8 +110,8 @@ def refuse_unstated_database(configuration: Configuration) -> None:
     """
     if configuration.settings.is_production:
         for path, message in _database(configuration.settings):
-            configuration.blame(path, message)
-        configuration.refuse_problems()
+            configuration.add_error(path, message)
+        configuration.raise_if_invalid()
 
 
 def _database(settings: Settings) -> Iterator[Fault]:

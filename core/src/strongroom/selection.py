@@ -34,7 +34,7 @@ ExtensionT = TypeVar("ExtensionT", bound=Extension[Any])
 
 
 @dataclass(frozen=True, slots=True)
-class Choice(Generic[ExtensionT]):
+class ExtensionSpec(Generic[ExtensionT]):
     """An extension with its options."""
 
     extension: type[ExtensionT]
@@ -50,17 +50,17 @@ class Selection:
     """What is in use."""
 
     plugins: PluginManager
-    storages: Mapping[str, Choice[StorageBackend[Any]]]
-    login_methods: Sequence[Choice[LoginMethod[Any]]]
-    captcha: Choice[CaptchaProvider[Any]]
-    senders: Mapping[str, Sequence[Choice[MessageSender[Any]]]]
+    storages: Mapping[str, ExtensionSpec[StorageBackend[Any]]]
+    login_methods: Sequence[ExtensionSpec[LoginMethod[Any]]]
+    captcha: ExtensionSpec[CaptchaProvider[Any]]
+    senders: Mapping[str, Sequence[ExtensionSpec[MessageSender[Any]]]]
 
     def sections(self) -> list[Section]:
         """Return the tables of the extensions in use, with their values."""
         senders = {
             choice.extension.name: choice for choices in self.senders.values() for choice in choices
         }
-        chosen: list[tuple[tuple[str, ...], Choice[Any]]] = [
+        chosen: list[tuple[tuple[str, ...], ExtensionSpec[Any]]] = [
             *((("storages", name), choice) for name, choice in self.storages.items()),
             *((("login", choice.extension.name), choice) for choice in self.login_methods),
             (("captcha",), self.captcha),
@@ -94,8 +94,8 @@ def select(configuration: Configuration) -> Selection:
     try:
         plugins = PluginManager(BUILTIN, settings.plugins.enabled)
     except PluginError as error:
-        configuration.blame(("plugins", "enabled"), str(error))
-        configuration.refuse_problems()
+        configuration.add_error(("plugins", "enabled"), str(error))
+        configuration.raise_if_invalid()
         raise
     chooser = _Chooser(configuration)
     selection = Selection(
@@ -105,7 +105,7 @@ def select(configuration: Configuration) -> Selection:
         captcha=chooser.captcha(plugins.captcha_providers),
         senders=chooser.senders(plugins.message_senders),
     )
-    configuration.blame_unclaimed(
+    configuration.reject_unknown(
         {
             "storages": list(settings.storages),
             "login": list(plugins.login_methods),
@@ -113,7 +113,7 @@ def select(configuration: Configuration) -> Selection:
             "captcha": [],
         }
     )
-    configuration.refuse_problems()
+    configuration.raise_if_invalid()
     return selection
 
 
@@ -126,12 +126,12 @@ class _Chooser:
 
     def storages(
         self, offered: Mapping[str, type[StorageBackend[Any]]]
-    ) -> dict[str, Choice[StorageBackend[Any]]]:
+    ) -> dict[str, ExtensionSpec[StorageBackend[Any]]]:
         chosen = {}
         for name, storage in self._settings.storages.items():
             path = ("storages", name)
             if storage.backend not in offered and not self._configuration.raw.states(path):
-                self._configuration.blame(path, _NO_STORAGE)
+                self._configuration.add_error(path, _NO_STORAGE)
                 self._configuration.claim(path)
             elif self._is_offered(storage.backend, offered, (*path, "backend"), "storage backend"):
                 chosen[name] = self._choice(offered[storage.backend], path)
@@ -140,12 +140,14 @@ class _Chooser:
         target = self._settings.files.storage
         if target not in self._settings.storages:
             known = suggestion(target, list(self._settings.storages))
-            self._configuration.blame(("files", "storage"), f"there is no [storages.{target}]; {known}")
+            self._configuration.add_error(
+                ("files", "storage"), f"there is no [storages.{target}]; {known}"
+            )
         return chosen
 
     def login_methods(
         self, offered: Mapping[str, type[LoginMethod[Any]]]
-    ) -> list[Choice[LoginMethod[Any]]]:
+    ) -> list[ExtensionSpec[LoginMethod[Any]]]:
         names = self._settings.login.methods
         # Of what is enabled but not in use, no option is required.
         configured = {path[1] for path in self._configuration.extension_values if path[0] == "login"}
@@ -160,15 +162,17 @@ class _Chooser:
             if self._is_offered(name, offered, ("login", "methods"), "login method")
         ]
 
-    def captcha(self, offered: Mapping[str, type[CaptchaProvider[Any]]]) -> Choice[CaptchaProvider[Any]]:
+    def captcha(
+        self, offered: Mapping[str, type[CaptchaProvider[Any]]]
+    ) -> ExtensionSpec[CaptchaProvider[Any]]:
         name = self._settings.captcha.provider
         if not self._is_offered(name, offered, ("captcha", "provider"), "captcha provider"):
-            self._configuration.refuse_problems()
+            self._configuration.raise_if_invalid()
         return self._choice(offered[name], ("captcha",))
 
     def senders(
         self, offered: Mapping[str, type[MessageSender[Any]]]
-    ) -> dict[str, list[Choice[MessageSender[Any]]]]:
+    ) -> dict[str, list[ExtensionSpec[MessageSender[Any]]]]:
         wanted = {"email": self._settings.messages.email, "sms": self._settings.messages.sms}
         used = {name for names in wanted.values() for name in names}
         configured = {path[1] for path in self._configuration.extension_values if path[0] == "messages"}
@@ -188,12 +192,14 @@ class _Chooser:
             return False
         if channel not in offered[name].channels:
             serves = ", ".join(sorted(offered[name].channels))
-            self._configuration.blame(path, f'"{name}" does not serve {channel}; it serves: {serves}')
+            self._configuration.add_error(
+                path, f'"{name}" does not serve {channel}; it serves: {serves}'
+            )
             return False
         return True
 
-    def _choice(self, extension: type[ExtensionT], path: tuple[str, ...]) -> Choice[ExtensionT]:
-        return Choice(extension, self._configuration.options(path, extension.options_type))
+    def _choice(self, extension: type[ExtensionT], path: tuple[str, ...]) -> ExtensionSpec[ExtensionT]:
+        return ExtensionSpec(extension, self._configuration.options(path, extension.options_type))
 
     def _is_offered(
         self, name: str, offered: Mapping[str, Any], path: tuple[str, ...], kind: str
@@ -201,5 +207,5 @@ class _Chooser:
         if name in offered:
             return True
         hint = f"{suggestion(name, list(offered))}; see plugins.enabled"
-        self._configuration.blame(path, f'no enabled plugin offers a {kind} "{name}"; {hint}')
+        self._configuration.add_error(path, f'no enabled plugin offers a {kind} "{name}"; {hint}')
         return False

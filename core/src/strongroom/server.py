@@ -20,7 +20,7 @@ from granian.log import LogLevels
 from granian.net import SocketSpec  # type: ignore[attr-defined]  # re-exported without saying so
 
 from strongroom.config import Configuration, ConfigurationError
-from strongroom.config.process import ServerSettings
+from strongroom.config.server import ServerSettings
 from strongroom.draining import DrainingServer
 from strongroom.gateway.admission import Admission
 from strongroom.gateway.exchange import Gateway
@@ -194,7 +194,7 @@ def _start_management(configuration: Configuration, metrics_folder: Path, master
 
 def _configure_log(configuration: Configuration) -> None:
     from strongroom.telemetry.logs import configure
-    from strongroom.web.metering import current_request_id
+    from strongroom.web.metrics import current_request_id
 
     configure(configuration.settings.logging, current_request_id)
 

@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import Connection, text
 
 from strongroom.authorizations.models import Authorization
-from strongroom.authorizations.sessions import SEEN_INTERVAL, Sessions
+from strongroom.authorizations.sessions import SEEN_INTERVAL, AuthorizationStore
 from strongroom.database import Database
 from strongroom.errors import TokenInvalid
 from strongroom.paging import Paging
@@ -30,8 +30,8 @@ def database(database_url: str) -> Iterator[Database]:
 
 
 @pytest.fixture
-def sessions(clock: ManualClock) -> Sessions:
-    return Sessions(clock, lifetime=HOUR)
+def sessions(clock: ManualClock) -> AuthorizationStore:
+    return AuthorizationStore(clock, lifetime=HOUR)
 
 
 @pytest.fixture
@@ -40,13 +40,13 @@ def user(database: Database, clock: ManualClock) -> User:
         return UserService(clock).create(connection, "Alice")
 
 
-def begin(connection: Connection, sessions: Sessions, user: User) -> Authorization:
-    sessions.await_revocations(connection, user.id)
+def begin(connection: Connection, sessions: AuthorizationStore, user: User) -> Authorization:
+    sessions.lock_logins_shared(connection, user.id)
     return sessions.begin(connection, user, "password", CLIENT)
 
 
 def test_a_login_under_way_is_ended_with_the_others(
-    database: Database, sessions: Sessions, user: User
+    database: Database, sessions: AuthorizationStore, user: User
 ) -> None:
     begun = threading.Event()
 
@@ -67,11 +67,11 @@ def test_a_login_under_way_is_ended_with_the_others(
 
 
 def test_a_login_waits_for_the_end_of_all_and_sees_what_it_changed(
-    database: Database, sessions: Sessions, user: User, clock: ManualClock
+    database: Database, sessions: AuthorizationStore, user: User, clock: ManualClock
 ) -> None:
     def status_at_login() -> str:
         with database.write() as connection:
-            sessions.await_revocations(connection, user.id)
+            sessions.lock_logins_shared(connection, user.id)
             return UserService(clock).get(connection, user.id).status
 
     with ThreadPoolExecutor(1) as pool:
@@ -86,7 +86,7 @@ def test_a_login_waits_for_the_end_of_all_and_sees_what_it_changed(
 
 
 def test_many_logins_of_one_user_do_not_wait_for_each_other_for_ever(
-    database: Database, sessions: Sessions, user: User, clock: ManualClock
+    database: Database, sessions: AuthorizationStore, user: User, clock: ManualClock
 ) -> None:
     with database.write() as connection:
         for _ in range(20):
@@ -106,7 +106,7 @@ def test_many_logins_of_one_user_do_not_wait_for_each_other_for_ever(
 
 
 def test_one_may_be_spared_when_all_are_ended(
-    database: Database, sessions: Sessions, user: User
+    database: Database, sessions: AuthorizationStore, user: User
 ) -> None:
     with database.write() as connection:
         spared, *_ = [begin(connection, sessions, user) for _ in range(3)]
@@ -115,7 +115,7 @@ def test_one_may_be_spared_when_all_are_ended(
 
 
 def test_what_has_ended_or_expired_is_not_renewed(
-    database: Database, sessions: Sessions, user: User, clock: ManualClock
+    database: Database, sessions: AuthorizationStore, user: User, clock: ManualClock
 ) -> None:
     with database.write() as connection:
         ended, expiring = begin(connection, sessions, user), begin(connection, sessions, user)
@@ -132,7 +132,7 @@ def test_what_has_ended_or_expired_is_not_renewed(
 
 def test_a_last_seen_that_cannot_be_written_fails_no_request(
     database: Database,
-    sessions: Sessions,
+    sessions: AuthorizationStore,
     user: User,
     clock: ManualClock,
     caplog: pytest.LogCaptureFixture,

@@ -39,8 +39,8 @@ def test_a_query_may_rest_on_one_before(reader: Reader) -> None:
     def work(ask: Ask) -> Rows:
         return ask(two, {"one": ask(one, {})[0][0]})
 
-    assert [*map(tuple, reader.at_one_moment(work) or ())] == [("one", 2)]
-    assert reader.at_one_moment(lambda _: None) is None
+    assert [*map(tuple, reader.read_transaction(work) or ())] == [("one", 2)]
+    assert reader.read_transaction(lambda _: None) is None
     assert reader.run(one, {})
 
 

@@ -16,7 +16,7 @@ from tests.unit.files.test_tree_machine import Bytes
 
 from strongroom.errors import StrongroomError
 from strongroom.files.filing import OnConflict
-from strongroom.files.grants import Wish
+from strongroom.files.grants import GrantRequest
 from strongroom.files.models import Permission, nodes
 from strongroom.files.moving import Move
 from strongroom.identity import Identity, Origin
@@ -91,7 +91,7 @@ class ExpiryMachine(RuleBasedStateMachine):
 
     def grant(self, user: int, node: str, other: int, level: Permission, hours: int | None) -> None:
         end = None if hours is None else self.api.clock.now() + hours * HOUR
-        wish = Wish(self.people[other], level, end)
+        wish = GrantRequest(self.people[other], level, end)
         self.services.grants.put(self.identity(user), self.tenant, node, wish, Origin())
 
     def pick(self, number: int) -> str:

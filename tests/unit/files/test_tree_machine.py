@@ -17,10 +17,10 @@ from tests.support.databases import leave_out_the_disk
 from tests.support.tree_model import Errors, ModelNode, TreeModel, normalized
 
 from strongroom.errors import Forbidden, NameConflict, NotAFolder, NotFound, StrongroomError
-from strongroom.files import counting
+from strongroom.files import child_counts
 from strongroom.files.access import NodeView
 from strongroom.files.filing import OnConflict
-from strongroom.files.grants import Wish
+from strongroom.files.grants import GrantRequest
 from strongroom.files.models import FOREVER, Permission, folder_counts, grants, nodes
 from strongroom.files.moving import Move
 from strongroom.identity import Identity, Origin
@@ -73,7 +73,7 @@ class TreeMachine(RuleBasedStateMachine):
         self.services = self.api.container.keeping
         # With few, no subtree is small enough to be looked through.
         self.services.grants._visibility._descend_at_most = 0 if few else 1000
-        counting.SPLIT_ABOVE = 2 if few else 4096
+        child_counts.SPLIT_ABOVE = 2 if few else 4096
         admin = self.identity(0)
         self.tenant = self.services.tenants.create(admin, "Acme", Origin()).id
         self.model = TreeModel({self.people[0]: True}, self.api.clock.now())
@@ -257,7 +257,7 @@ class TreeMachine(RuleBasedStateMachine):
     def grant(self, user: int, number: int, grantee: int, level: Permission, hours: int | None) -> None:
         node_id, other = self.pick(number) or "", self.people[grantee]
         end = FOREVER if hours is None else self.model.now + hours * HOUR
-        wish = Wish(other, level, None if hours is None else end)
+        wish = GrantRequest(other, level, None if hours is None else end)
         errors = self.model.refusals_of_grant(self.people[user], node_id, other, end)
         if not errors and self.model.reduces_owner(self.people[user], node_id, other, level, end):
             errors.add(Forbidden)
@@ -410,7 +410,7 @@ class TreeMachine(RuleBasedStateMachine):
 @pytest.fixture
 def hurried(api: Api, monkeypatch: pytest.MonkeyPatch) -> Api:
     """The API on a database that need not survive the machine, which changes how long runs are."""
-    monkeypatch.setattr(counting, "SPLIT_ABOVE", counting.SPLIT_ABOVE)
+    monkeypatch.setattr(child_counts, "SPLIT_ABOVE", child_counts.SPLIT_ABOVE)
     leave_out_the_disk(api.container.database, monkeypatch)
     return api
 

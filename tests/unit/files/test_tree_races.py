@@ -11,7 +11,7 @@ from tests.support.http import at_once
 
 from strongroom.errors import Forbidden, MoveIntoItself, NameConflict, NotFound, StrongroomError
 from strongroom.files.filing import OnConflict
-from strongroom.files.grants import Wish
+from strongroom.files.grants import GrantRequest
 from strongroom.files.models import Permission, grants, nodes
 from strongroom.files.moving import Move
 from strongroom.identity import Identity, Origin
@@ -72,7 +72,7 @@ class Site:
         self.services.files.delete(self.admin, self.tenant, node)
 
     def grant(self, node: str) -> None:
-        wish = Wish(self.member.user_id, Permission.WRITE, None)
+        wish = GrantRequest(self.member.user_id, Permission.WRITE, None)
         self.services.grants.put(self.admin, self.tenant, node, wish, Origin())
 
     def parents(self) -> dict[str, str | None]:

@@ -16,9 +16,9 @@ from strongroom.clock import Clock, SystemClock
 from strongroom.config.rates import rates
 from strongroom.database import Database
 from strongroom.errors import TooManyRequests, Unavailable
+from strongroom.limits.backends import in_database as database_place
+from strongroom.limits.backends import in_redis
 from strongroom.limits.models import rate_events
-from strongroom.limits.place import in_database as database_place
-from strongroom.limits.place import in_redis
 from strongroom.limits.rates import Allowance, RateLimits
 from strongroom.secret_keys import SecretKeys
 from strongroom.testing.clock import MINUTE, SECOND, ManualClock

@@ -10,10 +10,10 @@ from sqlalchemy import select, update
 
 from strongroom.database import Database
 from strongroom.plugin_api.storage import ByteSource, ObjectNotFound, StorageUnavailable
+from strongroom.storage.bandwidth import BandwidthLimiter
 from strongroom.storage.inventory import Holding, Inventory
 from strongroom.storage.migration import Migration, Move, Report
 from strongroom.storage.models import blobs
-from strongroom.storage.pace import Pace
 from strongroom.storage.removal import ABANDONED_AFTER
 from strongroom.storage.service import BlobService
 from strongroom.testing.clock import MINUTE, ManualClock
@@ -246,11 +246,11 @@ def test_an_inventory_shows_what_is_where_and_what_is_lost(bench: Bench) -> None
 
 def test_a_pace_lets_no_more_pass_than_its_rate() -> None:
     now, slept = [100.0], list[float]()
-    pace = Pace(1000, lambda: now[0], slept.append)
-    pace.spend(500)
-    pace.spend(1000)
+    pace = BandwidthLimiter(1000, lambda: now[0], slept.append)
+    pace.consume(500)
+    pace.consume(1000)
     now[0] += 60
-    pace.spend(250)
+    pace.consume(250)
     assert slept == [0.5, 1.5, 0.25]
 
 
@@ -258,5 +258,5 @@ def test_the_pace_counts_what_is_copied(bench: Bench) -> None:
     content = b"x" * 1_000_000
     bench.store(content)
     slept: list[float] = []
-    bench.migration.run(Move("old", "new", 0, 1, Pace(1_000_000, lambda: 0.0, slept.append)))
+    bench.migration.run(Move("old", "new", 0, 1, BandwidthLimiter(1_000_000, lambda: 0.0, slept.append)))
     assert slept[-1] == pytest.approx(1.0)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from strongroom.config.process import LoggingSettings
+from strongroom.config.server import LoggingSettings
 from strongroom.telemetry.logs import configure
 
 

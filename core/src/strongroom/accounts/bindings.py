@@ -14,7 +14,7 @@ from strongroom.accounts.reauthentication import (
 from strongroom.accounts.registration import identified
 from strongroom.audit.service import AuditEvent, AuditService
 from strongroom.credentials.models import USERNAME, BoundCredential
-from strongroom.credentials.notices import Notices
+from strongroom.credentials.notifications import Notices
 from strongroom.credentials.service import CredentialService
 from strongroom.database import Database
 from strongroom.errors import Forbidden, LastContact, NotFound
@@ -132,7 +132,7 @@ class BindingService:
         require_held(self._codes, held, code, Purpose.UNBIND, CODE_HEADER)
         with self._database.write() as connection:
             # Two that race each other must not both find that another remains.
-            self._credentials.take_turns(connection, user_id)
+            self._credentials.lock_user(connection, user_id)
             _require_another(self._notices.contacts(connection, user_id), kind)
             self._release(connection, user_id, kind)
             self._record(connection, "credential.unbind", user_id, kind, origin)

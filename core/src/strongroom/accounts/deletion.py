@@ -9,7 +9,7 @@ from strongroom.accounts.reauthentication import FRESH_LOGIN, Proof, ProofFields
 from strongroom.audit.service import AuditEvent, AuditService
 from strongroom.authorizations.service import AuthorizationService
 from strongroom.clock import Clock
-from strongroom.credentials.notices import Notices
+from strongroom.credentials.notifications import Notices
 from strongroom.credentials.service import CredentialService
 from strongroom.database import Database
 from strongroom.errors import LastAdministrator

@@ -8,7 +8,7 @@ from strongroom.accounts.current_password import CurrentPassword
 from strongroom.audit.service import AuditEvent, AuditService
 from strongroom.authorizations.service import AuthorizationService
 from strongroom.authorizations.throttle import LoginThrottle
-from strongroom.credentials.notices import Notices
+from strongroom.credentials.notifications import Notices
 from strongroom.credentials.service import CredentialService
 from strongroom.credentials.strength import Strength, strength
 from strongroom.database import Database

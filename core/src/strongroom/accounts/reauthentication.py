@@ -10,7 +10,7 @@ from typing import Final
 from strongroom.accounts.current_password import CurrentPassword
 from strongroom.authorizations.service import AuthorizationService
 from strongroom.clock import Clock
-from strongroom.credentials.notices import Notices
+from strongroom.credentials.notifications import Notices
 from strongroom.credentials.service import CredentialService
 from strongroom.database import Database
 from strongroom.errors import CodeInvalid, FreshProofRequired, WrongPassword

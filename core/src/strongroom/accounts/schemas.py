@@ -7,7 +7,7 @@ from marshmallow import Schema, ValidationError, fields, validate
 from strongroom.users.models import LIVE_STATUSES, MAX_LOCALE, UserType
 from strongroom.verification.schemas import CaptchaAnswerSchema, VerificationCodeSchema
 from strongroom.web.envelope import PagingQuery
-from strongroom.web.schema import Moment, text
+from strongroom.web.schema import Timestamp, text
 
 MAX_TEXT = 1024
 MAX_NAME = 255
@@ -46,8 +46,8 @@ class UserSchema(Schema):
     username = fields.String(required=True, allow_none=True)
     locale = fields.String(required=True, allow_none=True, metadata={"description": "BCP 47"})
     revision = fields.Integer(required=True)
-    createdAt = Moment(required=True, attribute="created_at")
-    updatedAt = Moment(required=True, attribute="updated_at")
+    createdAt = Timestamp(required=True, attribute="created_at")
+    updatedAt = Timestamp(required=True, attribute="updated_at")
 
 
 class UserQuery(PagingQuery):
@@ -79,7 +79,7 @@ class BoundCredentialSchema(Schema):
 
     kind = fields.String(required=True)
     value = fields.String(required=True)
-    createdAt = Moment(required=True, attribute="created_at")
+    createdAt = Timestamp(required=True, attribute="created_at")
 
 
 class CredentialsSchema(Schema):

@@ -7,7 +7,7 @@ from sqlalchemy import ColumnElement, Connection, false
 from strongroom.audit.service import AuditEvent, AuditService
 from strongroom.authorizations.service import AuthorizationService
 from strongroom.credentials.models import SINGLE_KINDS
-from strongroom.credentials.notices import Notices
+from strongroom.credentials.notifications import Notices
 from strongroom.credentials.service import CredentialService
 from strongroom.database import Database
 from strongroom.errors import Forbidden, RevisionConflict

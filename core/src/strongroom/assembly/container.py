@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, fields
 
-from strongroom.assembly.foundation import Foundation
+from strongroom.assembly.files import FileServices, assemble_keeping, housekeeping_steps
 from strongroom.assembly.identity import IdentityServices, assemble_identity
-from strongroom.assembly.keeping import KeepingServices, assemble_keeping, housekeeping_steps
+from strongroom.assembly.infrastructure import Infrastructure
 from strongroom.assembly.operating import OperatingServices, assemble_operating
 from strongroom.clock import Clock, SystemClock
 from strongroom.config import Configuration, Settings
@@ -20,9 +20,9 @@ from strongroom.tenants.memberships import Memberships
 class Container:
     """The services of one process, and what must be closed with them."""
 
-    base: Foundation
+    base: Infrastructure
     identity: IdentityServices
-    keeping: KeepingServices
+    keeping: FileServices
     operating: OperatingServices
 
     @property
@@ -68,7 +68,9 @@ def build(
     selection = select(configuration)
     refuse_unsafe(configuration, selection)
     with ExitStack() as resources:
-        base = Foundation(configuration, selection, clock or SystemClock(), resources, patient=patient)
+        base = Infrastructure(
+            configuration, selection, clock or SystemClock(), resources, patient=patient
+        )
         identity, keeping = assemble_identity(base), assemble_keeping(base)
         identity.housekeeping.add(housekeeping_steps(keeping))
         identity.deletion.guard(Memberships(base.clock).require_dispensable)

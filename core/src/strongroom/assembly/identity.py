@@ -9,33 +9,33 @@ from typing import Final
 from strongroom.accounts.bindings import BindingService
 from strongroom.accounts.current_password import CurrentPassword
 from strongroom.accounts.deletion import AccountDeletion
+from strongroom.accounts.external_credentials import ProvenBindings
 from strongroom.accounts.passwords import PasswordService
-from strongroom.accounts.proven_bindings import ProvenBindings
 from strongroom.accounts.reauthentication import Reauthentication
 from strongroom.accounts.registration import RegistrationService
 from strongroom.accounts.service import AccountService
-from strongroom.assembly.foundation import Foundation
 from strongroom.assembly.housekeeping import HOUSEKEEPER, Housekeeping
+from strongroom.assembly.infrastructure import Infrastructure
 from strongroom.assembly.texts import message_texts
 from strongroom.audit.listing import AuditListing
 from strongroom.audit.retention import AuditRetention
 from strongroom.audit.verifier import AuditVerifier
 from strongroom.authorizations.attempted_names import AttemptedNames
+from strongroom.authorizations.issuing import TokenIssuer
 from strongroom.authorizations.key_file import KeyFile, create_key_file
 from strongroom.authorizations.keys import KeyRingError
 from strongroom.authorizations.login import LoginService, LoginServices
 from strongroom.authorizations.methods import LoginMethods
-from strongroom.authorizations.minting import TokenMint
+from strongroom.authorizations.oauth_states import OAuthStateStore
 from strongroom.authorizations.proofs import CoreProofs
 from strongroom.authorizations.refresh import RefreshTokens
 from strongroom.authorizations.service import AuthorizationService
-from strongroom.authorizations.sessions import Sessions
-from strongroom.authorizations.states import BrowserStates
+from strongroom.authorizations.sessions import AuthorizationStore
 from strongroom.authorizations.throttle import LoginThrottle
 from strongroom.authorizations.tokens import TokenSigner
-from strongroom.credentials.linking import CredentialLinking
-from strongroom.credentials.notices import Notices
+from strongroom.credentials.notifications import Notices
 from strongroom.credentials.passwords import PasswordHasher
+from strongroom.credentials.resolving import IdentityResolver
 from strongroom.credentials.service import CredentialService
 from strongroom.limits.storage import prune_events
 from strongroom.messages.service import CHANNELS, MessageService, Senders
@@ -58,7 +58,7 @@ class IdentityServices:
     accounts: AccountService
     deletion: AccountDeletion
     bindings: BindingService
-    proven_bindings: ProvenBindings
+    external_credentials: ProvenBindings
     reauthentication: Reauthentication
     passwords: PasswordService
     messages: MessageService
@@ -66,7 +66,7 @@ class IdentityServices:
     code_sending: CodeSending
     login_methods: LoginMethods
     logins: LoginService
-    states: BrowserStates
+    states: OAuthStateStore
     authorizations: AuthorizationService
     audit_listing: AuditListing
     audit_retention: AuditRetention
@@ -74,11 +74,11 @@ class IdentityServices:
     housekeeping: Housekeeping
 
 
-def assemble_identity(base: Foundation) -> IdentityServices:
+def assemble_identity(base: Infrastructure) -> IdentityServices:
     """Put the services together, from those that need nothing to those that need many."""
     database, users, audit, settings = base.database, base.users, base.audit, base.settings
     credentials = _credentials(base)
-    linking = CredentialLinking(users, credentials, settings.users.registration)
+    linking = IdentityResolver(users, credentials, settings.users.registration)
     captchas = _captchas(base)
     codes = _codes(base)
     offered = _offered_codes(base)
@@ -87,7 +87,7 @@ def assemble_identity(base: Foundation) -> IdentityServices:
     mint, authorizations = _authorizations(base)
     throttle = _throttle(base)
     methods = _login_methods(base, CoreProofs(credentials, codes))
-    states = BrowserStates(
+    states = OAuthStateStore(
         database, base.clock, base.keys, base.rates, settings.limits.login_per_address, audit
     )
     audit_retention = AuditRetention(database, base.clock, audit, settings.audit.retention_days)
@@ -117,7 +117,7 @@ def assemble_identity(base: Foundation) -> IdentityServices:
         accounts=AccountService(database, users, credentials, authorizations, notices, audit),
         deletion=deletion,
         bindings=BindingService(database, users, credentials, codes, reauthentication, notices, audit),
-        proven_bindings=ProvenBindings(database, credentials, linking, codes, notices, audit),
+        external_credentials=ProvenBindings(database, credentials, linking, codes, notices, audit),
         reauthentication=reauthentication,
         passwords=PasswordService(
             database, credentials, current, codes, authorizations, throttle, notices, audit
@@ -151,7 +151,7 @@ def assemble_identity(base: Foundation) -> IdentityServices:
     )
 
 
-def _credentials(base: Foundation) -> CredentialService:
+def _credentials(base: Infrastructure) -> CredentialService:
     passwords = base.settings.passwords
     hasher = PasswordHasher(
         base.keys.derive("passwords"),
@@ -163,19 +163,19 @@ def _credentials(base: Foundation) -> CredentialService:
     return CredentialService(base.database, base.clock, hasher, base.settings.login.default_region)
 
 
-def _captchas(base: Foundation) -> CaptchaService:
+def _captchas(base: Infrastructure) -> CaptchaService:
     provider = base.construct(base.selection.captcha, ("captcha",))
     lifetime = base.settings.captcha.lifetime_seconds * 1000
     return CaptchaService(base.database, base.clock, base.keys, provider, lifetime)
 
 
-def _codes(base: Foundation) -> CodeService:
+def _codes(base: Infrastructure) -> CodeService:
     limits = base.settings.limits
     guesses = GuessLimits(limits.wrong_codes_per_recipient_daily, limits.unknown_codes_per_address)
     return CodeService(base.database, base.clock, base.keys, base.counters, base.rates, guesses)
 
 
-def _offered_codes(base: Foundation) -> OfferedCodes:
+def _offered_codes(base: Infrastructure) -> OfferedCodes:
     kinds = [choice.extension.code_recipients for choice in base.selection.login_methods]
     declared = [kind for kind in kinds if kind is not None]
     # A method that does not say may accept codes of any recipient.
@@ -183,7 +183,7 @@ def _offered_codes(base: Foundation) -> OfferedCodes:
     return OfferedCodes(login_kinds, base.settings.users.registration)
 
 
-def _messages(base: Foundation, offered: OfferedCodes) -> MessageService:
+def _messages(base: Infrastructure, offered: OfferedCodes) -> MessageService:
     senders = {
         channel: [base.construct(choice, ("messages", choice.extension.name)) for choice in choices]
         for channel, choices in base.selection.senders.items()
@@ -196,7 +196,7 @@ def _messages(base: Foundation, offered: OfferedCodes) -> MessageService:
     return service
 
 
-def _require_codes(base: Foundation, senders: Senders, offered: OfferedCodes) -> None:
+def _require_codes(base: Infrastructure, senders: Senders, offered: OfferedCodes) -> None:
     """Refuse a channel whose senders lack what the configuration calls for; warn of all else."""
     for kind, channel in CHANNELS.items():
         missing = {
@@ -214,19 +214,19 @@ def _require_codes(base: Foundation, senders: Senders, offered: OfferedCodes) ->
             logger.warning("No sender of %s can send codes for %s: requests get 501", channel, names)
 
 
-def _authorizations(base: Foundation) -> tuple[TokenMint, AuthorizationService]:
+def _authorizations(base: Infrastructure) -> tuple[TokenIssuer, AuthorizationService]:
     signer = _signer(base)
     lifetime = base.settings.tokens.refresh_lifetime_seconds * 1000
     refresh_tokens = RefreshTokens(base.clock, base.keys, lifetime=lifetime)
     max_age = base.settings.tokens.session_lifetime_days * _DAY or None
-    sessions = Sessions(base.clock, lifetime=max(lifetime, signer.lifetime), max_age=max_age)
-    mint = TokenMint(sessions, signer, refresh_tokens, base.users)
+    sessions = AuthorizationStore(base.clock, lifetime=max(lifetime, signer.lifetime), max_age=max_age)
+    mint = TokenIssuer(sessions, signer, refresh_tokens, base.users)
     return mint, AuthorizationService(
         base.database, sessions, signer, refresh_tokens, mint, base.users, base.audit
     )
 
 
-def _signer(base: Foundation) -> TokenSigner:
+def _signer(base: Infrastructure) -> TokenSigner:
     settings = base.settings
     return TokenSigner(
         _key_file(base),
@@ -236,7 +236,7 @@ def _signer(base: Foundation) -> TokenSigner:
     )
 
 
-def _key_file(base: Foundation) -> KeyFile:
+def _key_file(base: Infrastructure) -> KeyFile:
     tokens, path = base.settings.tokens, base.settings.keys_path
     try:
         if tokens.keys_file is None:
@@ -246,7 +246,7 @@ def _key_file(base: Foundation) -> KeyFile:
         base.refuse(("tokens", "keys_file"), str(error))
 
 
-def _login_methods(base: Foundation, proofs: CoreProofs) -> LoginMethods:
+def _login_methods(base: Infrastructure, proofs: CoreProofs) -> LoginMethods:
     methods = [
         base.construct(choice, ("login", choice.extension.name), proofs)
         for choice in base.selection.login_methods
@@ -254,7 +254,7 @@ def _login_methods(base: Foundation, proofs: CoreProofs) -> LoginMethods:
     return LoginMethods(methods, base.selection.plugins.errors)
 
 
-def _throttle(base: Foundation) -> LoginThrottle:
+def _throttle(base: Infrastructure) -> LoginThrottle:
     limits = base.settings.limits
     return LoginThrottle(
         base.database,
@@ -266,14 +266,14 @@ def _throttle(base: Foundation) -> LoginThrottle:
 
 
 def _logins(
-    base: Foundation,
+    base: Infrastructure,
     credentials: CredentialService,
-    linking: CredentialLinking,
+    linking: IdentityResolver,
     captchas: CaptchaService,
     throttle: LoginThrottle,
     notices: Notices,
     methods: LoginMethods,
-    mint: TokenMint,
+    mint: TokenIssuer,
 ) -> LoginService:
     names = AttemptedNames(credentials, base.keys)
     services = LoginServices(credentials, linking, captchas, throttle, notices, base.audit, names)

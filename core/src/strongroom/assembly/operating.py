@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from strongroom.assembly.foundation import Foundation
-from strongroom.assembly.keeping import KeepingServices
+from strongroom.assembly.files import FileServices
+from strongroom.assembly.infrastructure import Infrastructure
 from strongroom.backup.create import BackupService
 from strongroom.health.doctor import Doctor
 from strongroom.health.probes import probes
@@ -25,7 +25,7 @@ class OperatingServices:
     doctor: Doctor
 
 
-def assemble_operating(base: Foundation, keeping: KeepingServices) -> OperatingServices:
+def assemble_operating(base: Infrastructure, keeping: FileServices) -> OperatingServices:
     """Put the services together."""
     parts = probes(base.database, base.limits_store, keeping.blobs.storages)
     readiness = Readiness(parts, base.clock)
@@ -44,7 +44,7 @@ def assemble_operating(base: Foundation, keeping: KeepingServices) -> OperatingS
     return OperatingServices(readiness, _backups(base, keeping), doctor)
 
 
-def _watch_circuits(base: Foundation, keeping: KeepingServices) -> None:
+def _watch_circuits(base: Infrastructure, keeping: FileServices) -> None:
     if base.metrics is None:
         return
     for name, store in keeping.blobs.storages.items():
@@ -56,7 +56,7 @@ def _note_circuit(metrics: "Metrics", storage: str, is_open: bool) -> None:
     metrics.circuit(storage, is_open=is_open)
 
 
-def _backups(base: Foundation, keeping: KeepingServices) -> BackupService:
+def _backups(base: Infrastructure, keeping: FileServices) -> BackupService:
     storages = {
         name: (choice.extension.name, issubclass(choice.extension, LocalPaths))
         for name, choice in base.selection.storages.items()

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from strongroom.assembly.foundation import Foundation
-from strongroom.config.keeping import StorageSettings
+from strongroom.assembly.infrastructure import Infrastructure
+from strongroom.config.files import StorageSettings
 from strongroom.plugin_api.storage import (
     LocalPaths,
     SignedDownloads,
@@ -14,7 +14,7 @@ from strongroom.plugin_api.storage import (
 from strongroom.storage.delivery import Route
 
 
-def open_storages(base: Foundation) -> Mapping[str, StorageBackend[Any]]:
+def open_storages(base: Infrastructure) -> Mapping[str, StorageBackend[Any]]:
     """Open each storage that is configured.
 
     Raises:
@@ -27,7 +27,7 @@ def open_storages(base: Foundation) -> Mapping[str, StorageBackend[Any]]:
     return storages
 
 
-def routes(base: Foundation) -> dict[str, Route]:
+def routes(base: Infrastructure) -> dict[str, Route]:
     """Return how bytes are given out, by the storages whose bytes the server does not give out."""
     return {
         name: Route(
@@ -40,7 +40,7 @@ def routes(base: Foundation) -> dict[str, Route]:
 
 
 def _require_faces(
-    base: Foundation, name: str, backend: StorageBackend[Any], storage: StorageSettings
+    base: Infrastructure, name: str, backend: StorageBackend[Any], storage: StorageSettings
 ) -> None:
     faces = {"redirect": SignedDownloads, "x_accel": LocalPaths}
     wanted = faces.get(storage.downloads)

@@ -18,6 +18,6 @@ def message_texts(configuration: Configuration) -> Texts:
         return read_texts(folder)
     except TextsRefused as error:
         for fault in error.faults:
-            configuration.blame(("messages", "templates"), fault)
-        configuration.refuse_problems()
+            configuration.add_error(("messages", "templates"), fault)
+        configuration.raise_if_invalid()
         raise

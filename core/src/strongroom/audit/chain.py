@@ -11,9 +11,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Self
 
-from sqlalchemy import Connection, select, text
+from sqlalchemy import Connection, select
 
 from strongroom.audit.models import audit_events
+from strongroom.database.locks import lock_until_commit
 from strongroom.database.statements import Statement
 
 _LOCK: Final = 0x41554454
@@ -59,10 +60,8 @@ def chain_hash(previous: str, row: Mapping[str, object]) -> str:
     return hashlib.sha256(f"{previous}\n{content}".encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def hold_end(connection: Connection) -> Link:
-    """Return the last link, which nobody else can go on from before the caller's transaction ends."""
-    # On SQLite the transaction has taken the write lock already.
-    if connection.dialect.name == "postgresql":
-        connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
+def lock_chain_head(connection: Connection) -> Link:
+    """Return the last link; no other transaction can append to it before the caller's ends."""
+    lock_until_commit(connection, _LOCK)
     last = _LAST.first(connection, {})
     return Link(*last) if last else GENESIS

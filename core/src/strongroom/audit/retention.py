@@ -9,7 +9,7 @@ from typing import Final
 
 from sqlalchemy import Connection, delete, select
 
-from strongroom.audit.chain import Link, hold_end
+from strongroom.audit.chain import Link, lock_chain_head
 from strongroom.audit.models import audit_events
 from strongroom.audit.service import AuditEvent, AuditService
 from strongroom.clock import Clock, iso_format
@@ -56,7 +56,7 @@ class AuditRetention:
         columns = (audit_events.c.sequence, audit_events.c.hash, audit_events.c.at)
         oldest = select(*columns).order_by(audit_events.c.sequence).limit(self._batch)
         with self._database.write() as connection:
-            hold_end(connection)
+            lock_chain_head(connection)
             rows = connection.execute(oldest).all()
             links = [
                 Link(row.sequence, row.hash) for row in takewhile(lambda row: row.at < before, rows)

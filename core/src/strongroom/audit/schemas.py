@@ -4,7 +4,7 @@ from marshmallow import Schema, fields, validate
 
 from strongroom.audit.models import FAILURE, SUCCESS
 from strongroom.web.envelope import PagingQuery, ReferenceSchema
-from strongroom.web.schema import Moment, text
+from strongroom.web.schema import Timestamp, text
 
 _OUTCOMES = (SUCCESS, FAILURE)
 
@@ -20,8 +20,8 @@ class AuditQuery(PagingQuery):
     )
     targetId = text(255, attribute="target_id", metadata={"description": "The thing it was done to"})
     address = text(64, metadata={"description": "The client's address, exactly as recorded"})
-    since = Moment(metadata={"description": "At this time or later, as `2026-06-21T00:00:00Z`"})
-    until = Moment(metadata={"description": "Before this time, as `2026-06-22T00:00:00Z`"})
+    since = Timestamp(metadata={"description": "At this time or later, as `2026-06-21T00:00:00Z`"})
+    until = Timestamp(metadata={"description": "Before this time, as `2026-06-22T00:00:00Z`"})
 
 
 class TargetSchema(Schema):
@@ -37,7 +37,7 @@ class AuditEventSchema(Schema):
     id = fields.String(
         required=True, attribute="sequence", metadata={"description": "Its number, counted from 1"}
     )
-    at = Moment(required=True)
+    at = Timestamp(required=True)
     action = fields.String(required=True)
     outcome = fields.String(required=True, validate=validate.OneOf(_OUTCOMES))
     actor = fields.Nested(

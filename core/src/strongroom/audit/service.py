@@ -7,7 +7,7 @@ from typing import Final
 
 from sqlalchemy import Connection, bindparam, insert
 
-from strongroom.audit.chain import chain_hash, hold_end
+from strongroom.audit.chain import chain_hash, lock_chain_head
 from strongroom.audit.models import FAILURE, SUCCESS, AuditRecord, audit_events
 from strongroom.clock import Clock
 from strongroom.database.statements import SPELLED_JSON, Statement
@@ -55,7 +55,7 @@ class AuditService:
 
         The chain has one end, so from here to the commit others who record wait: call it last.
         """
-        last = hold_end(connection)
+        last = lock_chain_head(connection)
         row = self._row(last.sequence + 1, event)
         link = {"details": json.dumps(row["details"]), "hash": chain_hash(last.hash, row)}
         _APPEND.change(connection, {**row, **link})

@@ -6,12 +6,12 @@ from sqlalchemy import Connection
 
 from strongroom.audit.service import FAILURE, AuditEvent, AuditService
 from strongroom.authorizations.attempted_names import AttemptedNames
+from strongroom.authorizations.issuing import IssuedTokens, TokenIssuer
 from strongroom.authorizations.methods import LoginMethods
-from strongroom.authorizations.minting import IssuedTokens, TokenMint
 from strongroom.authorizations.throttle import LoginThrottle, Ticket
 from strongroom.clock import Clock
-from strongroom.credentials.linking import CredentialLinking, Linked
-from strongroom.credentials.notices import Notices
+from strongroom.credentials.notifications import Notices
+from strongroom.credentials.resolving import IdentityResolver, Linked
 from strongroom.credentials.service import CredentialService
 from strongroom.database import Database
 from strongroom.errors import CaptchaRequired, InvalidCredentials, StrongroomError, Unavailable
@@ -26,7 +26,7 @@ class LoginServices:
     """The other features that a login works with."""
 
     credentials: CredentialService
-    linking: CredentialLinking
+    linking: IdentityResolver
     captchas: CaptchaService
     throttle: LoginThrottle
     notices: Notices
@@ -49,7 +49,7 @@ class LoginService:
         self,
         database: Database,
         clock: Clock,
-        mint: TokenMint,
+        mint: TokenIssuer,
         methods: LoginMethods,
         services: LoginServices,
     ) -> None:
@@ -129,7 +129,7 @@ class LoginService:
                 raise InvalidCredentials
             if ticket is not None:
                 services.throttle.succeed(connection, ticket)
-            if linked.given and linked.by_contact:
+            if linked.added_credentials and linked.by_contact:
                 contacts = services.notices.contacts(connection, user_id)
             self._record_success(connection, issued, linked, method, origin)
         services.notices.tell(contacts, "credential-changed", origin.languages)
@@ -143,7 +143,7 @@ class LoginService:
         method: str,
         origin: Origin,
     ) -> None:
-        for credential in linked.given:
+        for credential in linked.added_credentials:
             event = AuditEvent(
                 "credential.bind",
                 actor_id=linked.user_id,

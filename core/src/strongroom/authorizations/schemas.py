@@ -3,7 +3,7 @@
 from marshmallow import EXCLUDE, Schema, fields
 
 from strongroom.verification.schemas import CaptchaAnswerSchema, VerificationCodeSchema
-from strongroom.web.schema import Moment, text
+from strongroom.web.schema import Timestamp, text
 
 MAX_TEXT = 1024
 MAX_TOKEN = 65_536
@@ -30,9 +30,9 @@ class IssuedTokensSchema(Schema):
     """Tokens, which the headers X-Access-Token and X-Refresh-Token carry as well."""
 
     accessToken = fields.String(required=True, attribute="access_token")
-    expiresAt = Moment(required=True, attribute="expires_at")
+    expiresAt = Timestamp(required=True, attribute="expires_at")
     refreshToken = fields.String(required=True, attribute="refresh_token")
-    refreshExpiresAt = Moment(required=True, attribute="refresh_expires_at")
+    refreshExpiresAt = Timestamp(required=True, attribute="refresh_expires_at")
     user = fields.Nested(LoggedInUserSchema, required=True)
 
 
@@ -62,11 +62,13 @@ class AuthorizationSchema(Schema):
     )
     address = fields.String(required=True)
     userAgent = fields.String(required=True, attribute="user_agent")
-    createdAt = Moment(required=True, attribute="created_at")
-    lastSeenAt = Moment(
+    createdAt = Timestamp(required=True, attribute="created_at")
+    lastSeenAt = Timestamp(
         required=True, attribute="last_seen_at", metadata={"description": "To within a minute"}
     )
-    expiresAt = Moment(required=True, attribute="expires_at", metadata={"description": "If not renewed"})
+    expiresAt = Timestamp(
+        required=True, attribute="expires_at", metadata={"description": "If not renewed"}
+    )
     current = fields.Boolean(required=True, metadata={"description": "Whether it makes this request"})
 
 

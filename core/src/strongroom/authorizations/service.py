@@ -5,10 +5,10 @@ from typing import Any
 from sqlalchemy import Connection
 
 from strongroom.audit.service import FAILURE, SUCCESS, AuditEvent, AuditService
-from strongroom.authorizations.minting import IssuedTokens, TokenMint
+from strongroom.authorizations.issuing import IssuedTokens, TokenIssuer
 from strongroom.authorizations.models import Authorization
 from strongroom.authorizations.refresh import RefreshTokens
-from strongroom.authorizations.sessions import Sessions
+from strongroom.authorizations.sessions import AuthorizationStore
 from strongroom.authorizations.tokens import TokenClaims, TokenSigner, parse_token_id
 from strongroom.database import Database
 from strongroom.errors import InvalidCredentials, NotFound, TokenInvalid, UserSuspended
@@ -35,10 +35,10 @@ class AuthorizationService:
     def __init__(
         self,
         database: Database,
-        sessions: Sessions,
+        sessions: AuthorizationStore,
         signer: TokenSigner,
         refresh_tokens: RefreshTokens,
-        mint: TokenMint,
+        mint: TokenIssuer,
         users: UserService,
         audit: AuditService,
     ) -> None:

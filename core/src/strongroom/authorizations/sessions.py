@@ -22,6 +22,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from strongroom.authorizations.models import Authorization, authorizations
 from strongroom.clock import Clock
 from strongroom.database import Database
+from strongroom.database.locks import lock_until_commit
 from strongroom.database.pruning import prune
 from strongroom.database.statements import Statement
 from strongroom.errors import StrongroomError, TokenInvalid
@@ -71,7 +72,7 @@ def was_seen_lately(last_seen_at: int, now: int) -> bool:
     return last_seen_at > now - SEEN_INTERVAL
 
 
-class Sessions:
+class AuthorizationStore:
     """Begins, renews and ends authorizations.
 
     Args:
@@ -86,13 +87,13 @@ class Sessions:
         # A number of milliseconds that no clock reaches spares the queries a case.
         self._max_age = max_age if max_age is not None else _NEVER
 
-    def await_revocations(self, connection: Connection, user_id: str) -> None:
-        """Wait for who is ending all of a user's authorizations; the next such waits for the caller.
+    def lock_logins_shared(self, connection: Connection, user_id: str) -> None:
+        """Let no other transaction end all of a user's authorizations before the caller's ends.
 
-        Whatever is read of the user afterwards is still so when the transaction ends, or the
-        authorization that it begins is ended with the others.
+        Without the lock, a login could commit an authorization that a concurrent revocation of all does
+        not see: on PostgreSQL, an UPDATE does not see rows that are not committed.
         """
-        _lock_logins(connection, user_id, "pg_advisory_xact_lock_shared")
+        _lock_logins(connection, user_id, shared=True)
 
     def begin(self, connection: Connection, user: User, method: str, client: Client) -> Authorization:
         """Make an authorization, and forget up to two that have expired: more than come anew."""
@@ -159,7 +160,7 @@ class Sessions:
 
     def end_all(self, connection: Connection, user_id: str, *, but: str | None = None) -> int:
         """End every authorization of a user, but for one that may be spared; return how many."""
-        _lock_logins(connection, user_id, "pg_advisory_xact_lock")
+        _lock_logins(connection, user_id)
         wanted = authorizations.c.user_id == user_id
         return self._end(connection, wanted if but is None else wanted & (authorizations.c.id != but))
 
@@ -212,7 +213,5 @@ class Sessions:
         return connection.execute(statement).rowcount
 
 
-def _lock_logins(connection: Connection, user_id: str, lock: str) -> None:
-    # SQLite has one writer at a time; on PostgreSQL, an UPDATE does not see rows not yet committed.
-    if connection.dialect.name == "postgresql":
-        connection.execute(select(getattr(func, lock)(_LOGINS_LOCK, func.hashtext(user_id))))
+def _lock_logins(connection: Connection, user_id: str, *, shared: bool = False) -> None:
+    lock_until_commit(connection, _LOGINS_LOCK, func.hashtext(user_id), shared=shared)

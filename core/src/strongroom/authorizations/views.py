@@ -5,8 +5,8 @@ from typing import Any, Final
 
 from flask import request
 
+from strongroom.authorizations.issuing import IssuedTokens
 from strongroom.authorizations.login import LoginService
-from strongroom.authorizations.minting import IssuedTokens
 from strongroom.authorizations.models import Authorization
 from strongroom.authorizations.schemas import (
     AuthorizationSchema,

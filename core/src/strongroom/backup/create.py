@@ -33,7 +33,7 @@ from strongroom.database import Database
 from strongroom.database.upgrade import SCHEMA_REVISION, read_schema
 from strongroom.errors import Unavailable
 from strongroom.plugin_api.storage import ObjectNotFound, StorageError, StorageUnavailable
-from strongroom.storage.holds import Hold, HoldLost
+from strongroom.storage.leases import DeletionLease, LeaseLost
 from strongroom.storage.models import BlobState, blobs
 from strongroom.storage.service import BlobService
 from strongroom.version import __version__
@@ -86,7 +86,7 @@ class BackupService:
             with writing(path, manifest) as writer, self._blobs.holds.hold() as hold:
                 self._add_keys(writer)
                 self._add_rows(writer, hold)
-        except (OSError, HoldLost, StorageError, Unavailable) as error:
+        except (OSError, LeaseLost, StorageError, Unavailable) as error:
             raise BackupError(f"the backup was given up: {error}") from error
         return manifest
 
@@ -104,7 +104,7 @@ class BackupService:
                 file.write(content)
                 writer.add(name, file)
 
-    def _add_rows(self, writer: ArchiveWriter, hold: Hold) -> None:
+    def _add_rows(self, writer: ArchiveWriter, hold: DeletionLease) -> None:
         with TemporaryFile() as wanted:
             with self._database.snapshot() as connection:
                 for table in kept_tables(connection):
@@ -127,7 +127,7 @@ class BackupService:
         for row in connection.execute(query):
             wanted.write("\t".join(map(str, row)).encode() + b"\n")
 
-    def _add_blob(self, writer: ArchiveWriter, hold: Hold, noted: "_Noted") -> None:
+    def _add_blob(self, writer: ArchiveWriter, hold: DeletionLease, noted: "_Noted") -> None:
         summary = writer.manifest.storages[noted.storage]
         name = f"{BLOBS}/{noted.storage}/{noted.object_key}"
         summary.blobs += 1
@@ -169,7 +169,7 @@ class _Chunks:
     Where the bytes end too early there are zeros: their checksum is not the right one.
     """
 
-    def __init__(self, chunks: Iterator[bytes], hold: Hold) -> None:
+    def __init__(self, chunks: Iterator[bytes], hold: DeletionLease) -> None:
         self._chunks = iter(chunks)
         self._hold = hold
         self._rest = b""

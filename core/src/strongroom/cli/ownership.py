@@ -22,8 +22,8 @@ def require_ownership(
     for name, store in container.keeping.blobs.storages.items():
         try:
             if fault := store.ownership_fault():
-                configuration.blame(("storages", name), fault)
+                configuration.add_error(("storages", name), fault)
         except StorageError as error:
             errors[name] = error
-    configuration.refuse_problems()
+    configuration.raise_if_invalid()
     return errors

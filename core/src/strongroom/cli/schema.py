@@ -35,11 +35,11 @@ def find_schema(configuration: Configuration, database: Database) -> Schema:
         return read_schema(database.engine)
     except SQLAlchemyError as error:
         reason = str(getattr(error, "orig", None) or error).strip().splitlines()[0]
-        configuration.blame(
+        configuration.add_error(
             ("database", "url"),
             f"the database does not answer: {reason}; start it, or correct database.url",
         )
-        configuration.refuse_problems()
+        configuration.raise_if_invalid()
         raise
 
 
@@ -56,8 +56,8 @@ def require_served_schema(configuration: Configuration, database: Database) -> N
     if not schema.is_newer and not configuration.settings.is_production:
         upgrade(database.engine)
         return
-    configuration.blame(("database", "url"), f"the schema is {schema}; {schema.remedy}")
-    configuration.refuse_problems()
+    configuration.add_error(("database", "url"), f"the schema is {schema}; {schema.remedy}")
+    configuration.raise_if_invalid()
 
 
 def require_own_secret(configuration: Configuration, database: Database, keys: SecretKeys) -> None:
@@ -68,10 +68,10 @@ def require_own_secret(configuration: Configuration, database: Database, keys: S
     """
     if accept_secret(database, keys.fingerprint):
         return
-    configuration.blame(
+    configuration.add_error(
         ("server", "secret_key"),
         "is not the secret key that this database was filled under, so no password would match; "
         "set that one (a backup holds it: tar -xOf ARCHIVE secret.key), or run: "
         "strongroom keys adopt-secret",
     )
-    configuration.refuse_problems()
+    configuration.raise_if_invalid()

@@ -107,8 +107,8 @@ def _reread(context: CommandContext) -> Configuration:
         for key in keys:
             now = getattr(getattr(configuration.settings, section), key)
             if now != getattr(getattr(before, section), key):
-                configuration.blame((section, key), "changes only when the server is started anew")
-    configuration.refuse_problems()
+                configuration.add_error((section, key), "changes only when the server is started anew")
+    configuration.raise_if_invalid()
     in_own_process(lambda: _check(configuration))
     return configuration
 

@@ -122,8 +122,8 @@ def require_offline(configuration: Configuration) -> None:
     if fault := registration_fault(configuration.settings, selection.plugins):
         faults.append(fault)
     for fault in faults:
-        configuration.blame(("plugins", "enabled"), fault)
-    configuration.refuse_problems()
+        configuration.add_error(("plugins", "enabled"), fault)
+    configuration.raise_if_invalid()
 
 
 def require_startable(configuration: Configuration) -> None:
@@ -136,14 +136,16 @@ def require_startable(configuration: Configuration) -> None:
 
     with application(configuration) as container:
         if fault := limits_fault(container):
-            configuration.blame(("redis", "url"), fault)
+            configuration.add_error(("redis", "url"), fault)
         for name, store in container.keeping.blobs.storages.items():
             try:
                 fault = fault_of(store.backend)
             except (StorageUnavailable, StorageFull) as error:
                 fault = f"takes no files now: {error}"
             if fault:
-                configuration.blame(("storages", name), f"{fault}; correct its options, or the store")
+                configuration.add_error(
+                    ("storages", name), f"{fault}; correct its options, or the store"
+                )
         require_free_ports(configuration, may_run=True)
 
 
@@ -174,15 +176,15 @@ def require_free_ports(configuration: Configuration, *, may_run: bool = False) -
         fault = _port_fault(host, port)
         if fault and not (may_run and _is_strongroom(host, port, base_path)):
             key, reason = fault
-            configuration.blame((section, key), reason)
-    configuration.refuse_problems()
+            configuration.add_error((section, key), reason)
+    configuration.raise_if_invalid()
 
 
 def _require_storages(configuration: Configuration, container: "Container") -> None:
     for name in container.keeping.inventory.lost():
         message = "is missing, and files are in it; configure it again, and see: strongroom storage list"
-        configuration.blame(("storages", name), message)
-    configuration.refuse_problems()
+        configuration.add_error(("storages", name), message)
+    configuration.raise_if_invalid()
 
 
 def _require_usable_storages(configuration: Configuration, container: "Container") -> None:
@@ -203,8 +205,8 @@ def _require_usable_storages(configuration: Configuration, container: "Container
         if isinstance(error, StorageUnavailable | StorageFull):
             click.echo(f"strongroom: warning: storages.{name}: takes no files now: {error}", err=True)
         else:
-            configuration.blame(("storages", name), f"cannot be used: {error}")
-    configuration.refuse_problems()
+            configuration.add_error(("storages", name), f"cannot be used: {error}")
+    configuration.raise_if_invalid()
 
 
 def _port_fault(host: str, port: int) -> tuple[str, str] | None:

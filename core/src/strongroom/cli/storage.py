@@ -137,8 +137,8 @@ def migrate_command(
     Exits with 1 if files are missing or damaged in SOURCE, which it names and leaves there, and if a
     storage does not answer.
     """
+    from strongroom.storage.bandwidth import BandwidthLimiter
     from strongroom.storage.migration import Move
-    from strongroom.storage.pace import Pace
 
     with context.owning_container() as container:
         keeping = container.keeping
@@ -149,7 +149,7 @@ def migrate_command(
             raise click.UsageError("SOURCE and TARGET are the same storage")
         if keeping.blobs.target == source:
             click.echo(f"note: new files still go to {source}; see [files] storage", err=True)
-        move = Move(source, target, grace * 1000, jobs, Pace(rate))
+        move = Move(source, target, grace * 1000, jobs, BandwidthLimiter(rate))
         try:
             with click.progressbar(
                 length=keeping.migration.remaining(source), label=f"{source} -> {target}"

@@ -6,7 +6,7 @@ from importlib.metadata import entry_points
 from typing import Final
 
 from strongroom.config.extensions import ExtensionValues
-from strongroom.config.keeping import StorageSettings
+from strongroom.config.files import StorageSettings
 from strongroom.config.settings import Settings
 from strongroom.config.sources import RawConfiguration
 from strongroom.plugin_api import ENTRY_POINT_GROUP

@@ -8,8 +8,8 @@ import typing
 from dataclasses import fields
 from typing import Any
 
+from strongroom.config.files import StorageSettings
 from strongroom.config.identity import CaptchaSettings
-from strongroom.config.keeping import StorageSettings
 from strongroom.config.sources import KeyPath
 
 ExtensionValues = dict[KeyPath, dict[str, Any]]

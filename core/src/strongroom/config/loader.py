@@ -11,8 +11,8 @@ from strongroom.config import defaults
 from strongroom.config.extensions import ExtensionValues, split
 from strongroom.config.faults import find_problems
 from strongroom.config.problems import ConfigurationError, Problem, suggestion
-from strongroom.config.process import PluginsSettings
 from strongroom.config.schema import interpret, schema_for
+from strongroom.config.server import PluginsSettings
 from strongroom.config.settings import Settings
 from strongroom.config.sources import KeyPath, RawConfiguration, apply_environment, read_file
 from strongroom.config.variables import refuse_misspelt_variables
@@ -42,18 +42,18 @@ class Configuration:
             self.problems += find_problems(error.messages_dict, options_type, path, self.raw)
             return None
 
-    def blame(self, path: KeyPath, message: str) -> None:
+    def add_error(self, path: KeyPath, message: str) -> None:
         """Collect a problem with a key."""
         self.problems.append(Problem(self.raw.origin(path), ".".join(path), message))
 
-    def blame_unclaimed(self, known: Mapping[str, list[str]]) -> None:
+    def reject_unknown(self, known: Mapping[str, list[str]]) -> None:
         """Collect the tables that no extension has asked for, given the names known by section."""
         for path in self.extension_values.keys() - self._claimed:
-            self.blame(
+            self.add_error(
                 path, f"nothing of that name is registered; {suggestion(path[-1], known[path[0]])}"
             )
 
-    def refuse_problems(self) -> None:
+    def raise_if_invalid(self) -> None:
         """Raise what was collected.
 
         Raises:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from strongroom.config.business_files import BusinessFilesSettings
+from strongroom.config.files import FilesSettings, StorageSettings, TenantsSettings
 from strongroom.config.identity import (
     AuditSettings,
     CaptchaSettings,
@@ -19,8 +20,7 @@ from strongroom.config.identity import (
     TokensSettings,
     UsersSettings,
 )
-from strongroom.config.keeping import FilesSettings, StorageSettings, TenantsSettings
-from strongroom.config.process import (
+from strongroom.config.server import (
     DatabaseSettings,
     LoggingSettings,
     ManagementSettings,

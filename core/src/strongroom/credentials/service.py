@@ -34,7 +34,7 @@ _HOLDER_HELD: Final = Statement(_HOLDER.with_for_update())
 # Built once, for logins that prove several at once ask them.
 _PAIRS: Final = tuple_(credentials.c.kind, credentials.c.value).in_(bindparam("pairs", expanding=True))
 _HOLDERS: Final = select(credentials.c.kind, credentials.c.value, credentials.c.user_id).where(_PAIRS)
-# In the order of take_turns(), so that no two can wait for each other.
+# In the order of lock_user(), so that no two can wait for each other.
 _HOLDERS_HELD: Final = _HOLDERS.order_by(credentials.c.id).with_for_update()
 _CHANGED_AT: Final = Statement(
     select(passwords.c.changed_at).where(passwords.c.user_id == bindparam("user_id"))
@@ -117,7 +117,7 @@ class CredentialService:
         except IntegrityError as error:
             raise CredentialTaken.of_field(credential.kind, "taken", CredentialTaken.message) from error
 
-    def take_turns(self, connection: Connection, user_id: str) -> None:
+    def lock_user(self, connection: Connection, user_id: str) -> None:
         """Make whoever else changes this user's credentials wait until the transaction ends."""
         query = (
             select(credentials.c.id).where(credentials.c.user_id == user_id).order_by(credentials.c.id)

@@ -20,9 +20,9 @@ from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
 from sqlalchemy.exc import DBAPIError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
+from strongroom.database.group_commit import GroupCommit
 from strongroom.database.statements import Statement
-from strongroom.database.together import Together
-from strongroom.database.turns import Turns
+from strongroom.database.writer_lock import WriterLock
 from strongroom.errors import StorageFull, Unavailable
 
 if TYPE_CHECKING:
@@ -74,8 +74,10 @@ class Database:
         self._writing_engine = _sqlite_engine(url, 1) if is_sqlite else self.engine
         self._writer = self._writing_engine.execution_options(**{_WRITING: True})
         self._lazy_writer = self._writing_engine.execution_options(**{_WRITING: True, _LAZY: True})
-        self._together = Together(self._writing) if is_sqlite else None
-        self._turns = Turns(self.engine.url.database or "", _BUSY_SECONDS) if is_sqlite else None
+        self._together = GroupCommit(self._writing) if is_sqlite else None
+        self._writer_lock = (
+            WriterLock(self.engine.url.database or "", _BUSY_SECONDS) if is_sqlite else None
+        )
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
@@ -167,8 +169,8 @@ class Database:
 
     def close(self) -> None:
         """Close every connection."""
-        if self._turns:
-            self._turns.close()
+        if self._writer_lock:
+            self._writer_lock.close()
         if self._connector:
             self._connector.circuit.close()
         for engine in self.engines:
@@ -177,7 +179,7 @@ class Database:
     @contextmanager
     def _writing(self, durable: bool) -> Iterator[Connection]:
         writer = self._writer if durable else self._lazy_writer
-        turn = self._turns.take() if self._turns else nullcontext()
+        turn = self._writer_lock.acquire() if self._writer_lock else nullcontext()
         with turn, self._answering(), writer.begin() as connection:
             yield connection
 

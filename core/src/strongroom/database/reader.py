@@ -54,7 +54,7 @@ class Reader:
         """Return the rows, or ``None`` if the database does not answer: whoever asks asks otherwise."""
         return self._on_connection(lambda connection: _fetch(connection, query, parameters))
 
-    def at_one_moment(self, work: Callable[[Ask], T | None]) -> T | None:
+    def read_transaction(self, work: Callable[[Ask], T | None]) -> T | None:
         """Return what comes of queries, each of which may rest on those before; ``None`` as above.
 
         On SQLite all see the same moment; on PostgreSQL each sees its own, as in every transaction.

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 from sqlalchemy import Connection, Engine, inspect, text
 
 from strongroom.database.installation import create_database_id, oldest_code, set_oldest_code
+from strongroom.database.locks import lock_until_commit
 
 if TYPE_CHECKING:
     from alembic.config import Config
@@ -100,7 +101,7 @@ def upgrade(engine: Engine) -> None:
     if schema.is_newer:
         raise NewerSchema(f"the schema is {schema}; {schema.remedy}")
     with engine.execution_options(strongroom_writing=True).begin() as connection:
-        _lock_schema(connection)
+        lock_until_commit(connection, _UPGRADE_LOCK)
         config = alembic_config(connection)
         command.upgrade(config, "head")
         create_database_id(connection)
@@ -121,9 +122,3 @@ def alembic_config(connection: Connection) -> "Config":
     config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
     config.attributes["connection"] = connection
     return config
-
-
-def _lock_schema(connection: Connection) -> None:
-    # On SQLite the transaction has taken the write lock already.
-    if connection.dialect.name == "postgresql":
-        connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _UPGRADE_LOCK})

@@ -7,7 +7,7 @@ from sqlalchemy import Connection, delete, func, insert, select, update
 from strongroom.clock import Clock
 from strongroom.direct_uploads.models import DirectUpload, direct_uploads
 from strongroom.errors import TooManyRequests
-from strongroom.tenants.space import Space
+from strongroom.tenants.quota import Quota
 
 _BATCH = 200
 
@@ -21,7 +21,7 @@ class Reservations:
         max_open: how many a user may have announced and not completed.
     """
 
-    def __init__(self, clock: Clock, space: Space, max_open: int) -> None:
+    def __init__(self, clock: Clock, space: Quota, max_open: int) -> None:
         self._clock = clock
         self._space = space
         self._max_open = max_open

@@ -3,7 +3,7 @@
 from marshmallow import Schema, fields, validate
 
 from strongroom.files.schemas import node_name
-from strongroom.web.schema import Moment, text
+from strongroom.web.schema import Timestamp, text
 
 
 class NewDirectUploadSchema(Schema):
@@ -26,4 +26,4 @@ class DirectUploadSchema(Schema):
     method = fields.String(required=True)
     url = fields.String(required=True)
     headers = fields.Dict(keys=fields.String(), values=fields.String(), required=True)
-    expiresAt = Moment(required=True)
+    expiresAt = Timestamp(required=True)

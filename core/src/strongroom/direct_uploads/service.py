@@ -42,7 +42,7 @@ _MARGIN: Final = 3600 * 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Announcement:
+class DirectUploadToken:
     """A file that a client wants to send. ``checksum`` is its SHA-256 in hexadecimal digits."""
 
     tenant_id: str
@@ -60,7 +60,7 @@ class Announcement:
 
 
 @dataclass(frozen=True, slots=True)
-class Invitation:
+class PresignedUpload:
     """What the client is to send, and by what name to complete it."""
 
     upload_id: str
@@ -103,7 +103,7 @@ class DirectUploads:
         self._reservations = reservations
         self._lifetimes = lifetimes
 
-    def begin(self, identity: Identity, announcement: Announcement) -> Invitation:
+    def begin(self, identity: Identity, announcement: DirectUploadToken) -> PresignedUpload:
         """Reserve space for the bytes announced, and sign a request that stores them.
 
         Raises:
@@ -129,7 +129,7 @@ class DirectUploads:
             key = self._reserve(connection, identity, announcement, expires_at + _MARGIN)
         request = backend.upload_request(key, lifetime=lifetime, size=announcement.size)
         ticket = {"key": key, "user": identity.user_id, "agreed": asdict(announcement)}
-        return Invitation(self._keys.seal(_PURPOSE, json.dumps(ticket)), request, expires_at)
+        return PresignedUpload(self._keys.seal(_PURPOSE, json.dumps(ticket)), request, expires_at)
 
     def complete(self, identity: Identity, tenant_id: str, upload_id: str) -> NodeView:
         """Make a file of what has arrived. It is durable when this returns.
@@ -174,7 +174,7 @@ class DirectUploads:
             count += ended
 
     def _reserve(
-        self, connection: Connection, identity: Identity, announcement: Announcement, until: int
+        self, connection: Connection, identity: Identity, announcement: DirectUploadToken, until: int
     ) -> str:
         tenant_id, size = announcement.tenant_id, announcement.size
         self._reservations.end_expired(connection, tenant_id)
@@ -191,7 +191,7 @@ class DirectUploads:
             return None
         return self._files.get(identity, upload.tenant_id, upload.file_id)
 
-    def _complete(self, identity: Identity, key: str, agreed: Announcement) -> NodeView:
+    def _complete(self, identity: Identity, key: str, agreed: DirectUploadToken) -> NodeView:
         target = agreed.target
         try:
             with self._blobs.arrived(key) as source:
@@ -228,12 +228,12 @@ class DirectUploads:
             self._reservations.cancel(connection, key)
         self._blobs.discard(key)
 
-    def _open(self, identity: Identity, tenant_id: str, upload_id: str) -> tuple[str, Announcement]:
+    def _open(self, identity: Identity, tenant_id: str, upload_id: str) -> tuple[str, DirectUploadToken]:
         try:
             ticket = json.loads(self._keys.unseal(_PURPOSE, upload_id))
         except ValueError as error:
             raise NotFound from error
-        agreed = Announcement(**ticket["agreed"])
+        agreed = DirectUploadToken(**ticket["agreed"])
         if (ticket["user"], agreed.tenant_id) != (identity.user_id, tenant_id):
             raise NotFound
         return ticket["key"], agreed

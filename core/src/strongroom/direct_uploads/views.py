@@ -6,7 +6,7 @@ from strongroom.direct_uploads.schemas import (
     DirectUploadSchema,
     NewDirectUploadSchema,
 )
-from strongroom.direct_uploads.service import Announcement, DirectUploads
+from strongroom.direct_uploads.service import DirectUploads, DirectUploadToken
 from strongroom.errors import (
     DigestMismatch,
     Forbidden,
@@ -22,8 +22,8 @@ from strongroom.errors import (
     ValidationFailed,
 )
 from strongroom.files.filing import OnConflict
-from strongroom.files.presenting import NODE_LOCATION, present
 from strongroom.files.schemas import FileConflictQuery, NodeSchema
+from strongroom.files.serializers import NODE_LOCATION, serialize_node
 from strongroom.web.blueprint import Blueprint
 from strongroom.web.components import use
 from strongroom.web.guard import Access, current_identity
@@ -60,7 +60,7 @@ Json = dict[str, Any]
 )
 def begin_direct_upload(tenant_id: str, body: Json, query: Json) -> Json:
     """Get a signed request that stores a file; the upload is then to be completed."""
-    announcement = Announcement(
+    announcement = DirectUploadToken(
         tenant_id,
         body["parentId"],
         body["name"],
@@ -98,4 +98,4 @@ def begin_direct_upload(tenant_id: str, body: Json, query: Json) -> Json:
 )
 def complete_direct_upload(tenant_id: str, upload_id: str) -> Json:
     """Make a file of what was sent to the store, if it is what was announced. May be repeated."""
-    return present(use(DirectUploads).complete(current_identity(), tenant_id, upload_id))
+    return serialize_node(use(DirectUploads).complete(current_identity(), tenant_id, upload_id))

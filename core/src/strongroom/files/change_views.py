@@ -15,9 +15,9 @@ from strongroom.errors import (
 )
 from strongroom.files.filing import OnConflict
 from strongroom.files.moving import Move, MovingService
-from strongroom.files.presenting import CONDITIONAL_ERRORS, Json, Tagged, tagged, wanted_revision
 from strongroom.files.replacing import ReplacingService
 from strongroom.files.schemas import DirectorySchema, FileConflictQuery, NodeSchema, RenameSchema
+from strongroom.files.serializers import CONDITIONAL_ERRORS, Json, Tagged, tagged, wanted_revision
 from strongroom.files.service import FileService
 from strongroom.web.blueprint import Blueprint
 from strongroom.web.components import use

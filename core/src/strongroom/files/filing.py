@@ -18,14 +18,14 @@ from strongroom.files.access import AccessControl, NodeView
 from strongroom.files.events.models import FileAction
 from strongroom.files.events.recorder import FileEvents
 from strongroom.files.models import FOREVER, Node, NodeType, Permission
-from strongroom.files.tree import FileContent, Place, Tree
+from strongroom.files.tree import FileContent, ParentRef, Tree
 from strongroom.identity import Identity
 from strongroom.media_types import sniff
 from strongroom.plugin_api.storage import ByteSource
 from strongroom.storage.models import Released
 from strongroom.storage.service import BlobService, ReceivedBlob
 from strongroom.tenants.models import Role
-from strongroom.tenants.space import Space
+from strongroom.tenants.quota import Quota
 
 
 class OnConflict(StrEnum):
@@ -80,7 +80,7 @@ class Filing:
         access: AccessControl,
         tree: Tree,
         blobs: BlobService,
-        space: Space,
+        space: Quota,
         events: FileEvents,
         *,
         max_file_bytes: int,
@@ -158,7 +158,7 @@ class Filing:
             UnsupportedMediaType: files of its type are not accepted.
             StorageFull: the tenant's quota would be exceeded.
         """
-        self._access.memberships.take_turns(connection, target.tenant_id)
+        self._access.memberships.lock_tenant(connection, target.tenant_id)
         place = self.place(connection, identity, target.tenant_id, target.parent_id)
         blob = received.blob
         media_type = received.media_type or self.judge(received.head, target.name)
@@ -236,7 +236,7 @@ class Filing:
 
     def place(
         self, connection: Connection, identity: Identity, tenant_id: str, parent_id: str | None
-    ) -> Place:
+    ) -> ParentRef:
         """Return the place of a new node in the folder, or at the top.
 
         Raises:
@@ -248,10 +248,10 @@ class Filing:
         if parent_id is None:
             # Every member creates at the top, and grants on the root do not exist.
             self._tree.ensure_root(connection, tenant_id, identity.user_id)
-            return Place(tenant_id, tenant_id)
+            return ParentRef(tenant_id, tenant_id)
         ends = self._access.ends(connection, parent_id, identity.user_id)
         writable_until = FOREVER if role is Role.ADMIN else ends.write
-        return Place(tenant_id, parent_id, ends.read, writable_until)
+        return ParentRef(tenant_id, parent_id, ends.read, writable_until)
 
 
 def _may_stay_beside(taken: Node, on_conflict: OnConflict) -> bool:

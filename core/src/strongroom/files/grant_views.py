@@ -1,11 +1,11 @@
 """Who may do what with a file or folder: set, listed, taken back, explained."""
 
 from strongroom.errors import Forbidden, NotAMember, NotFound
-from strongroom.files.explaining import AccessExplainer, Explanation, Reason
-from strongroom.files.grants import GrantService, Wish
+from strongroom.files.access_report import AccessExplainer, Explanation, Reason
+from strongroom.files.grants import GrantRequest, GrantService
 from strongroom.files.models import Grant, Permission
-from strongroom.files.presenting import Json
 from strongroom.files.schemas import AccessQuery, AccessSchema, GrantSchema, NewGrantSchema
+from strongroom.files.serializers import Json
 from strongroom.web.blueprint import Blueprint
 from strongroom.web.components import use
 from strongroom.web.envelope import PagingQuery, collection_of, envelope, paging, reference
@@ -41,7 +41,7 @@ def put_grant(tenant_id: str, file_id: str, body: Json) -> tuple[Json, int]:
 
     It holds for all below a folder too. Nobody grants for longer than their own permission lasts.
     """
-    wish = Wish(body["ownerId"], Permission[body["permission"].upper()], body["expiresAt"])
+    wish = GrantRequest(body["ownerId"], Permission[body["permission"].upper()], body["expiresAt"])
     grant, is_new = use(GrantService).put(current_identity(), tenant_id, file_id, wish, origin())
     return _present(grant), 201 if is_new else 200
 

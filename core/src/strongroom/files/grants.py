@@ -48,7 +48,7 @@ _OF_USER: Final[Select[Any]] = select(*_COLUMNS).where(
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class GrantRequest:
     """What is to be granted. ``expires_at`` is in milliseconds since the Unix epoch."""
 
     user_id: str
@@ -88,7 +88,7 @@ class GrantService:
         self._audit = audit
 
     def put(
-        self, identity: Identity, tenant_id: str, node_id: str, wish: Wish, origin: Origin
+        self, identity: Identity, tenant_id: str, node_id: str, wish: GrantRequest, origin: Origin
     ) -> tuple[Grant, bool]:
         """Grant a member a permission, instead of what the member was granted on that node before.
 
@@ -157,7 +157,7 @@ class GrantService:
             return page, self._users.summaries(connection, _named(page.items))
 
     def _managed(self, connection: Connection, identity: Identity, tenant_id: str, node_id: str) -> Node:
-        self._access.memberships.take_turns(connection, tenant_id)
+        self._access.memberships.lock_tenant(connection, tenant_id)
         return self._access.require(connection, identity, tenant_id, node_id, Permission.MANAGE).node
 
     def _refuse_past(self, expires_at: int | None) -> None:
@@ -168,7 +168,9 @@ class GrantService:
         row = connection.execute(_OF_USER, {"node": node_id, "user": user_id}).first()
         return _grant(row) if row else None
 
-    def _write(self, connection: Connection, identity: Identity, node: Node, wish: Wish) -> Grant:
+    def _write(
+        self, connection: Connection, identity: Identity, node: Node, wish: GrantRequest
+    ) -> Grant:
         before = self._visibility.until(connection, node.id, wish.user_id)
         around = self._visibility.until(connection, node.parent_id or "", wish.user_id)
         now = self._clock.now()

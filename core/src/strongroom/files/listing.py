@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Row, Select, func, literal, select
 from strongroom.database import Database
 from strongroom.errors import Forbidden, NotAFolder
 from strongroom.files.access import AccessControl, NodeView
-from strongroom.files.counting import children_of, run_at, runs
+from strongroom.files.child_counts import children_of, run_at, runs
 from strongroom.files.models import Node, NodeType, Permission, grants, nodes
 from strongroom.identity import Identity
 from strongroom.paging import Page, Paging, seek_page

@@ -77,7 +77,7 @@ class MovingService:
         """
         name = normalize_name(name)
         with self._database.write() as connection:
-            self._access.memberships.take_turns(connection, tenant_id)
+            self._access.memberships.lock_tenant(connection, tenant_id)
             view = self._access.require(connection, identity, tenant_id, node_id, Permission.WRITE)
             require_revision(view.node, revision)
             parent_id = view.node.parent_id or tenant_id
@@ -104,7 +104,7 @@ class MovingService:
         """
         name = None if wanted.name is None else normalize_name(wanted.name)
         with self._database.write() as connection:
-            self._access.memberships.take_turns(connection, tenant_id)
+            self._access.memberships.lock_tenant(connection, tenant_id)
             node = self._access.require(connection, identity, tenant_id, node_id, Permission.MANAGE).node
             require_revision(node, revision)
             parent_id = self._folder(connection, identity, node, wanted.parent_id)

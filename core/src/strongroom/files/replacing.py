@@ -72,7 +72,7 @@ class ReplacingService:
         try:
             incoming.check(received.blob.checksum)
             with self._database.write() as connection:
-                self._access.memberships.take_turns(connection, tenant_id)
+                self._access.memberships.lock_tenant(connection, tenant_id)
                 node = self._require_file(connection, identity, tenant_id, node_id, revision)
                 return self._replace(connection, identity, node, received)
         except BaseException:

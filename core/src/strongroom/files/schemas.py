@@ -8,7 +8,7 @@ from strongroom.files.filing import OnConflict
 from strongroom.files.models import NodeType, Permission
 from strongroom.tenants.models import Role
 from strongroom.web.envelope import ReferenceSchema
-from strongroom.web.schema import Moment, text
+from strongroom.web.schema import Timestamp, text
 
 _LEVELS = [item.name.lower() for item in Permission]
 _PERMISSIONS = _LEVELS[1:]
@@ -47,7 +47,7 @@ class NewGrantSchema(Schema):
 
     ownerId = text(64, required=True)
     permission = fields.String(required=True, validate=validate.OneOf(_PERMISSIONS))
-    expiresAt = Moment(
+    expiresAt = Timestamp(
         load_default=None,
         allow_none=True,
         metadata={"description": "As `2026-06-21T00:00:00Z`; null is for ever"},
@@ -61,9 +61,9 @@ class GrantSchema(Schema):
     ownerId = fields.String(required=True)
     owner = fields.Nested(ReferenceSchema, required=True)
     permission = fields.String(required=True, validate=validate.OneOf(_PERMISSIONS))
-    expiresAt = Moment(required=True, allow_none=True)
+    expiresAt = Timestamp(required=True, allow_none=True)
     grantedBy = fields.Nested(ReferenceSchema, required=True, allow_none=True)
-    createdAt = Moment(required=True)
+    createdAt = Timestamp(required=True)
 
 
 class AccessQuery(Schema):
@@ -80,7 +80,7 @@ class AccessReasonSchema(Schema):
         required=True, allow_none=True, metadata={"description": "Null where the caller may not look"}
     )
     permission = fields.String(required=True, validate=validate.OneOf(_PERMISSIONS))
-    expiresAt = Moment(required=True, allow_none=True)
+    expiresAt = Timestamp(required=True, allow_none=True)
     inForce = fields.Boolean(required=True)
 
 
@@ -134,5 +134,5 @@ class NodeSchema(Schema):
     owner = fields.Nested(ReferenceSchema, required=True)
     permission = fields.String(required=True, validate=validate.OneOf(_LEVELS))
     revision = fields.Integer(required=True)
-    createdAt = Moment(required=True)
-    updatedAt = Moment(required=True)
+    createdAt = Timestamp(required=True)
+    updatedAt = Timestamp(required=True)

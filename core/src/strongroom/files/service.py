@@ -67,7 +67,7 @@ class FileService:
         """
         name = normalize_name(name)
         with self._database.write() as connection:
-            self._access.memberships.take_turns(connection, tenant_id)
+            self._access.memberships.lock_tenant(connection, tenant_id)
             place = self._filing.place(connection, identity, tenant_id, parent_id)
             add = self._tree.add_numbered if on_conflict is OnConflict.RENAME else self._tree.add
             node = add(connection, place, name, identity.user_id, None)
@@ -140,7 +140,7 @@ class FileService:
             RevisionConflict: it has changed since the revision given.
         """
         with self._database.write() as connection:
-            self._access.memberships.take_turns(connection, tenant_id)
+            self._access.memberships.lock_tenant(connection, tenant_id)
             view = self._access.require(connection, identity, tenant_id, node_id, Permission.MANAGE)
             require_revision(view.node, revision)
             released = self._filing.remove(connection, identity, view.node)

@@ -10,7 +10,7 @@ from strongroom.clock import Clock, next_revision
 from strongroom.database.statements import Statement
 from strongroom.database.upsert import for_each_dialect
 from strongroom.errors import NameConflict, NotFound, RevisionConflict
-from strongroom.files import counting
+from strongroom.files import child_counts
 from strongroom.files.models import FOREVER, Node, NodeType, Permission, grants, nodes
 from strongroom.files.names import numbered
 from strongroom.files.paths import folders_around
@@ -37,7 +37,7 @@ _GRANT: Final = Statement(insert(grants))
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ParentRef:
     """Where a node is put.
 
     Args:
@@ -94,7 +94,12 @@ class Tree:
         return Node(*row) if row else None
 
     def add(
-        self, connection: Connection, place: Place, name: str, owner_id: str, content: FileContent | None
+        self,
+        connection: Connection,
+        place: ParentRef,
+        name: str,
+        owner_id: str,
+        content: FileContent | None,
     ) -> Node:
         """Put a new file, or without content a new folder, into a folder.
 
@@ -121,12 +126,17 @@ class Tree:
             revision=now,
         )
         self._insert(connection, node)
-        counting.added(connection, place.parent_id, name)
+        child_counts.added(connection, place.parent_id, name)
         _grant_to_creator(connection, node, place)
         return node
 
     def add_numbered(
-        self, connection: Connection, place: Place, name: str, owner_id: str, content: FileContent | None
+        self,
+        connection: Connection,
+        place: ParentRef,
+        name: str,
+        owner_id: str,
+        content: FileContent | None,
     ) -> Node:
         """Do as :meth:`add`, under "name" or a free one of "name (1)", "name (2)"..."""
         free = self.free_name(connection, place.parent_id, name)
@@ -177,8 +187,8 @@ class Tree:
         if name != node.name:
             repeated = update(grants).where(grants.c.node_id == node.id)
             connection.execute(repeated.values(node_name=name))
-        counting.taken_out(connection, node.parent_id or "", node.name)
-        counting.added(connection, parent_id, name)
+        child_counts.taken_out(connection, node.parent_id or "", node.name)
+        child_counts.added(connection, parent_id, name)
         if parent_id != node.parent_id:
             self._visibility.moved(connection, changed.tenant_id, node.id, seen_before)
         return changed
@@ -201,7 +211,7 @@ class Tree:
         blob_keys = tuple(keys.scalars())
         size = connection.execute(select(func.sum(nodes.c.size)).where(within)).scalar_one()
         connection.execute(delete(nodes).where(within))
-        counting.taken_out(connection, node.parent_id or "", node.name)
+        child_counts.taken_out(connection, node.parent_id or "", node.name)
         return RemovedSubtree(blob_keys, int(size))
 
     def _change(self, connection: Connection, node: Node, **values: Any) -> Node:
@@ -225,7 +235,7 @@ class Tree:
             raise NameConflict.of_field("name", "taken", NameConflict.message)
 
 
-def _grant_to_creator(connection: Connection, node: Node, place: Place) -> None:
+def _grant_to_creator(connection: Connection, node: Node, place: ParentRef) -> None:
     row = {
         "node_id": node.id,
         "user_id": node.owner_id,

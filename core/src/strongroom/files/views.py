@@ -20,18 +20,18 @@ from strongroom.errors import (
 )
 from strongroom.files.events.recorder import SENT, DownloadRecorder
 from strongroom.files.filing import OnConflict
-from strongroom.files.handover import CACHE_CONTROL, content_of, send_or_hand_over
 from strongroom.files.listing import FileListing
-from strongroom.files.presenting import (
+from strongroom.files.schemas import FileConflictQuery, FolderConflictQuery, NewFolderSchema, NodeSchema
+from strongroom.files.sending import CACHE_CONTROL, content_of, send_file
+from strongroom.files.serializers import (
     CONDITIONAL_ERRORS,
     NODE_LOCATION,
     Json,
     Tagged,
-    present,
+    serialize_node,
     tagged,
     wanted_revision,
 )
-from strongroom.files.schemas import FileConflictQuery, FolderConflictQuery, NewFolderSchema, NodeSchema
 from strongroom.files.service import FileService
 from strongroom.storage.delivery import Delivery
 from strongroom.web.blueprint import Blueprint
@@ -171,7 +171,7 @@ def download_file(tenant_id: str, file_id: str) -> Response:
     if content is None:
         raise NotAFile
     delivery, key = use(Delivery), node.blob_key or ""
-    response = send_or_hand_over(
+    response = send_file(
         content, lambda headers: delivery.offer(key, headers), cache_control=CACHE_CONTROL
     )
     if request.method == "GET" and response.status_code in SENT:
@@ -209,7 +209,7 @@ def list_files(tenant_id: str, owner_id: str, query: dict[str, int]) -> Json:
     """
     identity = current_identity()
     page, included = use(FileListing).top_level(identity, tenant_id, _user_id(owner_id), paging(query))
-    return envelope(page, present, included)
+    return envelope(page, serialize_node, included)
 
 
 @blueprint.operation(
@@ -226,14 +226,14 @@ def list_files_in_folder(tenant_id: str, owner_id: str, parent_id: str, query: d
     page, included = use(FileListing).inside(
         identity, tenant_id, _user_id(owner_id), parent_id, paging(query)
     )
-    return envelope(page, present, included)
+    return envelope(page, serialize_node, included)
 
 
 def _create_folder(tenant_id: str, parent_id: str | None, body: Json, query: Json) -> Json:
     view = use(FileService).create_folder(
         current_identity(), tenant_id, parent_id, body["name"], OnConflict(query["onConflict"])
     )
-    return present(view)
+    return serialize_node(view)
 
 
 def _upload(tenant_id: str, parent_id: str | None, query: Json) -> Json:
@@ -242,7 +242,7 @@ def _upload(tenant_id: str, parent_id: str | None, query: Json) -> Json:
     view = files.upload(
         current_identity(), tenant_id, parent_id, incoming, OnConflict(query["onConflict"])
     )
-    return present(view)
+    return serialize_node(view)
 
 
 def _user_id(owner_id: str) -> str:

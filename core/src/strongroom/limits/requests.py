@@ -12,7 +12,7 @@ from strongroom.addresses import network_of
 from strongroom.clock import Clock
 from strongroom.config.rates import Rate
 from strongroom.errors import TooManyRequests, Unavailable
-from strongroom.limits.place import CountingPlace
+from strongroom.limits.backends import LimitBackend
 from strongroom.limits.rates import RETRY_SECONDS, wait
 from strongroom.secret_keys import SecretKeys
 from strongroom.web.blueprint import limit_of
@@ -34,7 +34,7 @@ class RequestLimits:
     def __init__(
         self,
         app: Flask,
-        place: CountingPlace,
+        place: LimitBackend,
         limits: Mapping[str, Sequence[Rate]],
         keys: SecretKeys,
         clock: Clock,

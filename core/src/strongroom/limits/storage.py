@@ -3,12 +3,13 @@
 from typing import Final
 
 from limits.storage import MovingWindowSupport, Storage
-from sqlalchemy import Connection, bindparam, delete, func, insert, select, text
+from sqlalchemy import Connection, bindparam, delete, func, insert, select
 from sqlalchemy.exc import SQLAlchemyError
 
 from strongroom.clock import Clock
 from strongroom.config.rates import SECONDS
 from strongroom.database import Database
+from strongroom.database.locks import lock_until_commit
 from strongroom.database.pruning import prune
 from strongroom.database.statements import Statement
 from strongroom.ids import new_id
@@ -57,7 +58,7 @@ class DatabaseStorage(Storage, MovingWindowSupport):
                 return False
         # Non-durable: an attacker cannot exploit counts lost in a power failure.
         with self._database.write(durable=False) as connection:
-            _take_turns(connection, key)
+            lock_until_commit(connection, func.hashtextextended(key, 0))
             _FORGET.change(connection, {"of_subject": key, "since": now - expiry * _SECOND})
             if self._count(connection, key, now, expiry)[1] + amount > limit:
                 return False
@@ -103,9 +104,3 @@ class DatabaseStorage(Storage, MovingWindowSupport):
 def prune_events(database: Database, clock: Clock) -> int:
     """Delete the events that no rate looks back to, and return how many."""
     return prune(database, rate_events.c.id, rate_events.c.at <= clock.now() - _LONGEST * _SECOND)
-
-
-def _take_turns(connection: Connection, key: str) -> None:
-    # On SQLite the transaction has taken the write lock already.
-    if connection.dialect.name == "postgresql":
-        connection.execute(text("SELECT pg_advisory_xact_lock(hashtextextended(:key, 0))"), {"key": key})

@@ -65,7 +65,7 @@ class ApiError(Exception):
 
     Args:
         kind: which.
-        details: the fields to blame.
+        details: the invalid fields.
     """
 
     def __init__(self, kind: ErrorKind, *, details: Sequence[FieldError] = ()) -> None:

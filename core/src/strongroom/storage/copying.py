@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from strongroom.errors import PayloadTooLarge
 from strongroom.plugin_api.storage import StorageError
-from strongroom.storage.pace import Pace
+from strongroom.storage.bandwidth import BandwidthLimiter
 from strongroom.storage.source import MeteredSource
 from strongroom.storage.stores import Store
 
@@ -18,7 +18,7 @@ class ReadingFailed(Exception):
 
 
 def copy_object(
-    source: Store, source_key: str, target: Store, target_key: str, *, size: int, pace: Pace
+    source: Store, source_key: str, target: Store, target_key: str, *, size: int, pace: BandwidthLimiter
 ) -> str | None:
     """Copy an object and return its SHA-256 in hexadecimal digits, or ``None`` if it has another size.
 
@@ -40,7 +40,7 @@ def copy_object(
 class ChunkSource:
     """The chunks of a stream, at a pace."""
 
-    def __init__(self, chunks: Iterator[bytes], pace: Pace) -> None:
+    def __init__(self, chunks: Iterator[bytes], pace: BandwidthLimiter) -> None:
         self._chunks = chunks
         self._pace = pace
         self._rest = memoryview(b"")
@@ -48,7 +48,7 @@ class ChunkSource:
     def read(self, size: int, /) -> bytes:
         if not self._rest:
             self._rest = memoryview(self._next())
-            self._pace.spend(len(self._rest))
+            self._pace.consume(len(self._rest))
         piece, self._rest = self._rest[:size], self._rest[size:]
         return bytes(piece)
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from urllib.parse import quote
 
 from strongroom.plugin_api.storage import LocalPaths, SignedDownloads
-from strongroom.storage.models import Place
+from strongroom.storage.models import BlobLocation
 from strongroom.storage.service import BlobService
 from strongroom.storage.stores import Store
 
@@ -63,7 +63,7 @@ class Delivery:
             return None
         return self.offer_at(self._service.place(key), lambda: headers)
 
-    def offer_at(self, place: Place, headers: Callable[[], Mapping[str, str]]) -> Handover | None:
+    def offer_at(self, place: BlobLocation, headers: Callable[[], Mapping[str, str]]) -> Handover | None:
         """Do as :meth:`offer`, for bytes whose place is known; headers are made if they are needed."""
         route = self._routes.get(place.storage)
         if route is None:

@@ -16,8 +16,8 @@ from strongroom.clock import Clock
 from strongroom.database import Database
 from strongroom.plugin_api.storage import ObjectNotFound, ObjectStat
 from strongroom.storage.findings import Finding, FindingKind
-from strongroom.storage.found import FoundObjects
 from strongroom.storage.models import BlobState, blobs
+from strongroom.storage.object_index import ObjectIndex
 from strongroom.storage.object_keys import is_key
 from strongroom.storage.references import nobody_refers, referrers
 from strongroom.storage.removal import ABANDONED_AFTER
@@ -67,7 +67,7 @@ class StorageCheck:
         """
         yield from self._rows_of_no_storage()
         for name, store in self._blobs.storages.items():
-            with closing(FoundObjects()) as found:
+            with closing(ObjectIndex()) as found:
                 found.add(store.scan(), progress)
                 listed = len(found)
                 yield from self._compare(name, found, checksums, repair, progress)
@@ -83,7 +83,7 @@ class StorageCheck:
                 yield Finding(FindingKind.NO_STORAGE, name, "", detail)
 
     def _compare(
-        self, name: str, found: FoundObjects, checksums: bool, repair: bool, progress: Progress
+        self, name: str, found: ObjectIndex, checksums: bool, repair: bool, progress: Progress
     ) -> Iterator[Finding]:
         for batch in self._batches(name):
             seen = found.take([row.object_key for row in batch])
@@ -165,7 +165,7 @@ class StorageCheck:
         self._blobs.remove(released)
         return bool(released)
 
-    def _unknown(self, name: str, found: FoundObjects, listed: int, repair: bool) -> Iterator[Finding]:
+    def _unknown(self, name: str, found: ObjectIndex, listed: int, repair: bool) -> Iterator[Finding]:
         """Yield the objects that no row of the storage has claimed."""
         # Debris is little beside what counts; where it is not, the database is likelier to be wrong.
         is_debris = 2 * sum(is_key(item.key) for item in found.rest()) <= listed

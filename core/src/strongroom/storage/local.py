@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import Final
 
 from strongroom.plugin_api.storage import LocalPaths, StorageUnavailable
-from strongroom.storage.models import Place
+from strongroom.storage.models import BlobLocation
 from strongroom.storage.stores import Stores
 
 PIECE: Final = 256 * 1024
 """How many bytes are read at once."""
 
 
-def local_path(stores: Stores, place: Place) -> Path | None:
+def local_path(stores: Stores, place: BlobLocation) -> Path | None:
     """Return the file that an object is, if its storage is on this machine."""
     backend = stores[place.storage].backend
     return backend.local_path(place.object_key) if isinstance(backend, LocalPaths) else None

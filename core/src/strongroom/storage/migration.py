@@ -17,9 +17,9 @@ from sqlalchemy import ColumnElement, Row, and_, delete, func, insert, select, u
 from strongroom.clock import Clock
 from strongroom.database import Database
 from strongroom.plugin_api.storage import ObjectNotFound, StorageError, StorageUnavailable
+from strongroom.storage.bandwidth import BandwidthLimiter
 from strongroom.storage.copying import copy_object
-from strongroom.storage.models import BlobState, Place, blobs
-from strongroom.storage.pace import Pace
+from strongroom.storage.models import BlobLocation, BlobState, blobs
 from strongroom.storage.service import BlobService
 
 _BATCH: Final = 200
@@ -50,7 +50,7 @@ class Move:
     target: str
     grace: int
     jobs: int = 4
-    pace: Pace = field(default_factory=lambda: Pace(None))
+    pace: BandwidthLimiter = field(default_factory=lambda: BandwidthLimiter(None))
 
 
 @dataclass(slots=True)
@@ -167,7 +167,7 @@ class Migration:
 
     def _exchange(self, move: Move, row: Row[Any], key: str) -> bool:
         """Let the two rows exchange their places, unless the blob was deleted or moved meanwhile."""
-        old, new = Place(move.source, row.object_key), Place(move.target, key)
+        old, new = BlobLocation(move.source, row.object_key), BlobLocation(move.target, key)
         with self._database.write() as connection:
             mine = (blobs.c.key == key, blobs.c.state == BlobState.PENDING.value)
             if connection.execute(delete(blobs).where(*mine)).rowcount != 1:
@@ -197,5 +197,5 @@ def _is_still(row: Row[Any]) -> ColumnElement[bool]:
     return and_(blobs.c.key == row.key, blobs.c.state == BlobState.STORED.value, place)
 
 
-def _at(place: Place) -> dict[str, str]:
+def _at(place: BlobLocation) -> dict[str, str]:
     return {"storage": place.storage, "object_key": place.object_key}

@@ -29,7 +29,7 @@ class Blob:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class BlobLocation:
     """Where bytes lie: a named storage, and the key of an object in it."""
 
     storage: str
@@ -41,7 +41,7 @@ class Released:
     """A blob that nothing refers to any more, and the place of its bytes."""
 
     key: str
-    place: Place
+    place: BlobLocation
 
 
 blobs: Final = Table(

@@ -10,8 +10,8 @@ from strongroom.clock import Clock
 from strongroom.database import Database
 from strongroom.errors import Unavailable
 from strongroom.plugin_api.storage import StorageError
-from strongroom.storage.holds import BlobHolds
-from strongroom.storage.models import BlobState, Place, Released, blobs
+from strongroom.storage.leases import DeletionLeases
+from strongroom.storage.models import BlobLocation, BlobState, Released, blobs
 from strongroom.storage.references import nobody_refers
 from strongroom.storage.stores import Stores
 
@@ -33,7 +33,9 @@ class BlobRemoval:
         holds: while there is one, nothing is removed.
     """
 
-    def __init__(self, database: Database, clock: Clock, storages: Stores, holds: BlobHolds) -> None:
+    def __init__(
+        self, database: Database, clock: Clock, storages: Stores, holds: DeletionLeases
+    ) -> None:
         self._database = database
         self._clock = clock
         self._storages = storages
@@ -113,4 +115,4 @@ class BlobRemoval:
         )
         with self._database.read() as connection:
             rows = connection.execute(query).all()
-        return [Released(row.key, Place(row.storage, row.object_key)) for row in rows]
+        return [Released(row.key, BlobLocation(row.storage, row.object_key)) for row in rows]

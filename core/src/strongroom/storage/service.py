@@ -33,14 +33,14 @@ from strongroom.plugin_api.storage import (
     StorageError,
     StorageUnavailable,
 )
-from strongroom.storage.arrived import ArrivedSource
 from strongroom.storage.copying import ReadingFailed
-from strongroom.storage.holds import BlobHolds
-from strongroom.storage.models import Blob, BlobState, Place, Released, blobs
+from strongroom.storage.leases import DeletionLeases
+from strongroom.storage.models import Blob, BlobLocation, BlobState, Released, blobs
 from strongroom.storage.object_keys import new_key
 from strongroom.storage.ownership import StorageOwnership
 from strongroom.storage.removal import BlobRemoval
 from strongroom.storage.source import Inspect, MeteredSource
+from strongroom.storage.stored_source import StoredObjectSource
 from strongroom.storage.stores import Backends, Stores
 
 _BATCH: Final = 500
@@ -91,7 +91,7 @@ class BlobService:
         self.ownership = StorageOwnership(database, clock)
         self.storages = Stores(backends, clock, self.ownership)
         self.target = target
-        self.holds = BlobHolds(database, clock)
+        self.holds = DeletionLeases(database, clock)
         self._removal = BlobRemoval(database, clock, self.storages, self.holds)
 
     def receive(
@@ -115,7 +115,7 @@ class BlobService:
         Raises:
             PayloadTooLarge: it is more than ``max_bytes``.
         """
-        if isinstance(source, ArrivedSource):
+        if isinstance(source, StoredObjectSource):
             return _measure(source, max_bytes, inspect)
         key = key or self._expect()
         metered = MeteredSource(source, max_bytes, inspect)
@@ -194,7 +194,7 @@ class BlobService:
                 .returning(blobs.c.key, blobs.c.storage, blobs.c.object_key)
             )
             rows = connection.execute(statement)
-            released += [Released(row.key, Place(row.storage, row.object_key)) for row in rows]
+            released += [Released(row.key, BlobLocation(row.storage, row.object_key)) for row in rows]
         return released
 
     def discard(self, key: str) -> None:
@@ -229,16 +229,18 @@ class BlobService:
         """Remove released bytes alone, and return how many there were."""
         return self._removal.sweep()
 
-    def whereabouts(self) -> FromClause:
+    def location_query(self) -> FromClause:
         """Return where bytes lie that are there, for a query to be joined by ``key``."""
         columns = (blobs.c.key, blobs.c.storage, blobs.c.object_key)
         return select(*columns).where(blobs.c.state != BlobState.DISCARDED.value).subquery()
 
-    def is_near(self, place: Place) -> bool:
+    def is_local(self, place: BlobLocation) -> bool:
         """Return whether bytes lie on this machine, where nobody waits for them."""
         return isinstance(self.storages[place.storage].backend, LocalPaths)
 
-    def open(self, key: str, start: int, length: int, *, place: Place | None = None) -> ByteStream:
+    def open(
+        self, key: str, start: int, length: int, *, place: BlobLocation | None = None
+    ) -> ByteStream:
         """Open a range of bytes that are stored, wherever they are being moved meanwhile.
 
         Args:
@@ -259,7 +261,7 @@ class BlobService:
             return connection.execute(query).scalar() == BlobState.PENDING.value
 
     @contextmanager
-    def arrived(self, key: str) -> Iterator[ArrivedSource]:
+    def arrived(self, key: str) -> Iterator[StoredObjectSource]:
         """Open what a client has sent to the store by itself, for :meth:`receive`.
 
         Raises:
@@ -267,9 +269,9 @@ class BlobService:
         """
         place = self.place(key)
         with self.storages[place.storage].open(place.object_key) as chunks:
-            yield ArrivedSource(key, place.storage, chunks)
+            yield StoredObjectSource(key, place.storage, chunks)
 
-    def place(self, key: str) -> Place:
+    def place(self, key: str) -> BlobLocation:
         """Return where bytes lie at this moment.
 
         Raises:
@@ -281,7 +283,7 @@ class BlobService:
             row = connection.execute(query).first()
         if row is None:
             raise NotFound
-        return Place(row.storage, row.object_key)
+        return BlobLocation(row.storage, row.object_key)
 
     def get(self, connection: Connection, key: str) -> Blob:
         """Return what is known of bytes that are stored.
@@ -295,16 +297,16 @@ class BlobService:
             raise NotFound
         return Blob(*row)
 
-    def places(self, keys: Sequence[str]) -> dict[str, Place]:
+    def places(self, keys: Sequence[str]) -> dict[str, BlobLocation]:
         """Return where bytes lie at this moment, by their keys."""
         query = select(blobs.c.key, blobs.c.storage, blobs.c.object_key).where(blobs.c.key.in_(keys))
         with self._database.read() as connection:
             rows = connection.execute(query).all()
-        return {row.key: Place(row.storage, row.object_key) for row in rows}
+        return {row.key: BlobLocation(row.storage, row.object_key) for row in rows}
 
     @contextmanager
     def _reader(
-        self, key: str, start: int, length: int, known: Place | None
+        self, key: str, start: int, length: int, known: BlobLocation | None
     ) -> Iterator[Iterator[bytes]]:
         place = known or self.place(key)
         with ExitStack() as stack:
@@ -318,7 +320,7 @@ class BlobService:
                 chunks = stack.enter_context(self._at(moved_to, start, length))
             yield _exactly(length, chunks)
 
-    def _at(self, place: Place, start: int, length: int) -> ByteStream:
+    def _at(self, place: BlobLocation, start: int, length: int) -> ByteStream:
         return self.storages[place.storage].open(place.object_key, start=start, length=length)
 
     def _give_up(self, key: str) -> list[Released]:
@@ -329,10 +331,10 @@ class BlobService:
             row = connection.execute(places).one_or_none()
             is_known = row is not None or self._is_known(connection, key)
         if row is not None:
-            released = Released(key, Place(row.storage, row.object_key))
+            released = Released(key, BlobLocation(row.storage, row.object_key))
             return [] if row.removable_at is not None else [released]
         # It was given up and collected while bytes still came: they are there, and nothing names them.
-        return [] if is_known else [Released(key, Place(self.target, key))]
+        return [] if is_known else [Released(key, BlobLocation(self.target, key))]
 
     def _is_known(self, connection: Connection, key: str) -> bool:
         at_target = and_(blobs.c.storage == self.target, blobs.c.object_key == key)
@@ -340,7 +342,7 @@ class BlobService:
         return connection.execute(query).first() is not None
 
 
-def _measure(source: ArrivedSource, max_bytes: int, inspect: Inspect | None) -> ReceivedBlob:
+def _measure(source: StoredObjectSource, max_bytes: int, inspect: Inspect | None) -> ReceivedBlob:
     metered = MeteredSource(source, max_bytes, inspect)
     try:
         while metered.read(_PIECE):

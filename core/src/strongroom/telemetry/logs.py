@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from strongroom.clock import iso_format
-from strongroom.config.process import LoggingSettings
+from strongroom.config.server import LoggingSettings
 
 ACCESS_LOGGER: Final = "strongroom.requests"
 

@@ -67,7 +67,7 @@ class TenantDeletion:
             NotFound: the tenant is deleted already, or does not exist.
         """
         with self._database.write() as connection:
-            self._memberships.take_turns(connection, tenant_id)
+            self._memberships.lock_tenant(connection, tenant_id)
             self._require_administrator(connection, identity, tenant_id)
             if not self._set_deleted(connection, tenant_id, self._clock.now()):
                 raise NotFound
@@ -80,7 +80,7 @@ class TenantDeletion:
             NotFound: no such tenant is in its grace period.
         """
         with self._database.write() as connection:
-            self._memberships.take_turns(connection, tenant_id)
+            self._memberships.lock_tenant(connection, tenant_id)
             if not self._set_deleted(connection, tenant_id, None):
                 raise NotFound
             self._record(connection, "tenant.restore", tenant_id, origin)

@@ -84,7 +84,7 @@ class Memberships:
         Raises:
             LastAdministrator: nobody would be left to administer the tenant.
         """
-        self.take_turns(connection, tenant_id)
+        self.lock_tenant(connection, tenant_id)
         row = insert(connection, tenant_members).values(
             tenant_id=tenant_id, user_id=user_id, role=role.value, created_at=self._clock.now()
         )
@@ -102,7 +102,7 @@ class Memberships:
         Raises:
             LastAdministrator: nobody would be left to administer the tenant.
         """
-        self.take_turns(connection, tenant_id)
+        self.lock_tenant(connection, tenant_id)
         removed = connection.execute(
             delete(tenant_members).where(
                 tenant_members.c.tenant_id == tenant_id, tenant_members.c.user_id == user_id
@@ -131,7 +131,7 @@ class Memberships:
         if (tenant_id := connection.execute(query.limit(1)).scalar()) is not None:
             raise LastAdministrator(f"Name another administrator of the tenant {tenant_id} first.")
 
-    def take_turns(self, connection: Connection, tenant_id: str) -> None:
+    def lock_tenant(self, connection: Connection, tenant_id: str) -> None:
         """Let nobody else change the tenant's members or files before this transaction ends.
 
         Two changes at once might each remove the other one of two administrators, or each move a folder

@@ -6,7 +6,7 @@ from marshmallow import Schema, ValidationError, fields, validate, validates_sch
 
 from strongroom.tenants.models import Role
 from strongroom.web.envelope import ReferenceSchema
-from strongroom.web.schema import Moment, text
+from strongroom.web.schema import Timestamp, text
 
 MAX_BYTES: Final = 2**62
 
@@ -25,8 +25,8 @@ class TenantSchema(Schema):
     usedBytes = fields.Integer(required=True, attribute="used_bytes")
     quotaBytes = fields.Integer(required=True, allow_none=True, attribute="quota_bytes")
     revision = fields.Integer(required=True)
-    createdAt = Moment(required=True, attribute="created_at")
-    updatedAt = Moment(required=True, attribute="updated_at")
+    createdAt = Timestamp(required=True, attribute="created_at")
+    updatedAt = Timestamp(required=True, attribute="updated_at")
 
 
 class TenantChangesSchema(Schema):
@@ -73,4 +73,4 @@ class MemberSchema(Schema):
 
     user = fields.Nested(ReferenceSchema, required=True)
     role = fields.String(required=True)
-    createdAt = Moment(required=True, attribute="created_at")
+    createdAt = Timestamp(required=True, attribute="created_at")

@@ -13,7 +13,7 @@ from strongroom.ids import new_id
 from strongroom.paging import Page, Paging, select_page
 from strongroom.tenants.memberships import Memberships
 from strongroom.tenants.models import Member, Role, Tenant, tenant_members, tenants
-from strongroom.tenants.space import Space
+from strongroom.tenants.quota import Quota
 from strongroom.users.service import UserService
 
 
@@ -35,7 +35,7 @@ class TenantService:
         database: Database,
         clock: Clock,
         memberships: Memberships,
-        space: Space,
+        space: Quota,
         users: UserService,
         audit: AuditService,
         *,

@@ -14,7 +14,7 @@ from strongroom.errors import (
     ValidationFailed,
 )
 from strongroom.files.filing import OnConflict, Target
-from strongroom.uploads.reception import Checksum, Piece
+from strongroom.uploads.chunk_writer import Checksum, Piece
 from strongroom.web.json_input import is_unstorable
 from strongroom.web.uploads import announced_size, open_body
 

@@ -2,7 +2,7 @@
 
 from marshmallow import Schema, fields
 
-from strongroom.web.schema import Moment
+from strongroom.web.schema import Timestamp
 
 
 class UploadSchema(Schema):
@@ -21,4 +21,4 @@ class UploadSchema(Schema):
         attribute="file_id",
         metadata={"description": "The file it has become"},
     )
-    expiresAt = Moment(required=True, attribute="expires_at")
+    expiresAt = Timestamp(required=True, attribute="expires_at")

@@ -19,10 +19,10 @@ from strongroom.identity import Identity
 from strongroom.ids import new_id
 from strongroom.storage.models import Released
 from strongroom.storage.service import BlobService
-from strongroom.tenants.space import Space
-from strongroom.uploads.ledger import Ledger
+from strongroom.tenants.quota import Quota
+from strongroom.uploads.chunk_writer import Piece, Reception
 from strongroom.uploads.models import Upload
-from strongroom.uploads.reception import Piece, Reception
+from strongroom.uploads.repository import Ledger
 
 
 class UploadService:
@@ -45,7 +45,7 @@ class UploadService:
         ledger: Ledger,
         filing: Filing,
         blobs: BlobService,
-        space: Space,
+        space: Quota,
         reception: Reception,
     ) -> None:
         self._database = database

@@ -6,7 +6,7 @@ from typing import Any
 from marshmallow import INCLUDE, Schema, fields, post_dump, validate
 
 from strongroom.verification.codes import Purpose
-from strongroom.web.schema import Moment, text
+from strongroom.web.schema import Timestamp, text
 
 
 class CaptchaRequestSchema(Schema):
@@ -21,7 +21,7 @@ class IssuedCaptchaSchema(Schema):
 
     id = fields.String(required=True)
     kind = fields.String(required=True)
-    expiresAt = Moment(required=True, attribute="expires_at")
+    expiresAt = Timestamp(required=True, attribute="expires_at")
     question = fields.String(metadata={"description": "What to answer, as text"})
     image = fields.String(metadata={"description": "A data URI of the picture to read"})
     audio = fields.String(metadata={"description": "A data URI of the same, spoken"})
@@ -58,5 +58,5 @@ class SentCodeSchema(Schema):
     """A code is on its way, if anybody is there to receive it."""
 
     id = fields.String(required=True)
-    expiresAt = Moment(required=True, attribute="expires_at")
+    expiresAt = Timestamp(required=True, attribute="expires_at")
     retryAfterSeconds = fields.Integer(required=True, attribute="retry_after_seconds")

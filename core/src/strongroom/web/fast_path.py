@@ -18,7 +18,7 @@ from typing import Any, Final, Protocol
 
 from strongroom.errors import StrongroomError
 from strongroom.telemetry.error_log import ErrorLog
-from strongroom.web.metering import note_route
+from strongroom.web.metrics import note_route
 from strongroom.web.requests import FAILURE, NO_STORE, SHARED_HEADERS, request_id_for
 from strongroom.web.wsgi import WsgiApp
 

@@ -10,7 +10,7 @@ from strongroom.clock import iso_format
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-class Moment(fields.Field[int]):
+class Timestamp(fields.Field[int]):
     """A point in time: milliseconds since the Unix epoch here, ISO 8601 in UTC for clients."""
 
     _sent = fields.AwareDateTime("iso")
@@ -40,5 +40,5 @@ class DoneSchema(Schema):
 
 DONE = {"success": True}
 
-API_FIELDS = [(Moment, "string", "date-time")]
+API_FIELDS = [(Timestamp, "string", "date-time")]
 """The OpenAPI types of fields of our own: class, type, format."""

@@ -14,16 +14,16 @@ from hypothesis import strategies as st
 
 from strongroom.errors import PayloadTooLarge
 from strongroom.files.bundles.archive import Archive
-from strongroom.files.bundles.layout import (
+from strongroom.files.bundles.manifest import Item, Manifest
+from strongroom.files.bundles.zip_format import (
     Entry,
     central_header,
     central_length,
     local_header,
     local_length,
 )
-from strongroom.files.bundles.manifest import Item, Manifest
 from strongroom.plugin_api.storage import StorageError
-from strongroom.storage.models import Place
+from strongroom.storage.models import BlobLocation
 
 GIBIBYTE = 1024**3
 ZEROS = bytes(256 * 1024)
@@ -49,17 +49,17 @@ class Store:
 
     @contextmanager
     def open(
-        self, key: str, start: int, length: int, *, place: Place | None = None
+        self, key: str, start: int, length: int, *, place: BlobLocation | None = None
     ) -> Iterator[Iterator[bytes]]:
-        assert place == Place("main", key)
+        assert place == BlobLocation("main", key)
         content = self.contents[key]
         yield zeros(length) if isinstance(content, int) else iter([content[start : start + length]])
 
-    def is_near(self, place: Place) -> bool:
+    def is_local(self, place: BlobLocation) -> bool:
         return self._near
 
-    def places(self, keys: Sequence[str]) -> dict[str, Place]:
-        return {key: Place("main", key) for key in keys}
+    def places(self, keys: Sequence[str]) -> dict[str, BlobLocation]:
+        return {key: BlobLocation("main", key) for key in keys}
 
     @property
     def archive(self) -> Archive:

@@ -5,11 +5,11 @@ from contextlib import closing, contextmanager
 from itertools import islice
 from typing import Final, NamedTuple, Protocol
 
-from strongroom.files.bundles.ahead import work_ahead
-from strongroom.files.bundles.layout import central_header, local_header, local_length
 from strongroom.files.bundles.manifest import Item, Manifest
+from strongroom.files.bundles.prefetch import work_ahead
+from strongroom.files.bundles.zip_format import central_header, local_header, local_length
 from strongroom.plugin_api.storage import ByteStream, StorageError
-from strongroom.storage.models import Place
+from strongroom.storage.models import BlobLocation
 
 CHUNK_SIZE: Final = 128 * 1024
 
@@ -22,13 +22,15 @@ _READ_AT_ONCE: Final = 1024 * 1024
 class ByteStore(Protocol):
     """Where the content of items is."""
 
-    def places(self, keys: Sequence[str]) -> Mapping[str, Place]:
+    def places(self, keys: Sequence[str]) -> Mapping[str, BlobLocation]:
         """Return where bytes lie at this moment, by their keys."""
 
-    def open(self, key: str, start: int, length: int, *, place: Place | None = None) -> ByteStream:
+    def open(
+        self, key: str, start: int, length: int, *, place: BlobLocation | None = None
+    ) -> ByteStream:
         """Open a range of bytes; where they were a moment ago saves looking."""
 
-    def is_near(self, place: Place) -> bool:
+    def is_local(self, place: BlobLocation) -> bool:
         """Return whether bytes lie where nobody waits for them."""
 
 
@@ -89,7 +91,7 @@ class Archive:
 
     def _is_worth_a_thread(self, part: "_Part") -> bool:
         is_small = 0 < part.length <= _READ_AT_ONCE
-        return is_small and part.place is not None and not self._store.is_near(part.place)
+        return is_small and part.place is not None and not self._store.is_local(part.place)
 
     def _read(self, part: "_Part") -> list[bytes]:
         with self._store.open(part.key, part.start, part.length, place=part.place) as chunks:
@@ -117,7 +119,7 @@ class _Part(NamedTuple):
     header: bytes
     start: int
     length: int
-    place: Place | None
+    place: BlobLocation | None
 
 
 def _whole(part: _Part, chunks: Iterable[bytes]) -> Iterator[bytes]:

@@ -10,9 +10,9 @@ from sqlalchemy import Connection, FromClause, Row, Select, select
 
 from strongroom.errors import Forbidden, NotFound
 from strongroom.files.access import AccessControl
-from strongroom.files.bundles.layout import Entry
 from strongroom.files.bundles.manifest import Item, Manifest
 from strongroom.files.bundles.names import UniqueNames
+from strongroom.files.bundles.zip_format import Entry
 from strongroom.files.models import NodeType, Permission, nodes
 from strongroom.identity import Identity
 from strongroom.storage.service import BlobService

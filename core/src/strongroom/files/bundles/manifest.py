@@ -7,7 +7,7 @@ from tempfile import SpooledTemporaryFile
 from typing import Final, NamedTuple
 
 from strongroom.errors import PayloadTooLarge
-from strongroom.files.bundles.layout import (
+from strongroom.files.bundles.zip_format import (
     MAX_PATH_BYTES,
     Entry,
     central_length,

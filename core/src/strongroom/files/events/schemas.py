@@ -4,7 +4,7 @@ from marshmallow import Schema, fields, validate
 
 from strongroom.files.events.models import FileAction
 from strongroom.web.envelope import PagingQuery, ReferenceSchema
-from strongroom.web.schema import Moment, text
+from strongroom.web.schema import Timestamp, text
 
 _ACTIONS = [action.value for action in FileAction]
 
@@ -15,10 +15,10 @@ class FileEventQuery(PagingQuery):
     nodeId = text(36, attribute="node_id", metadata={"description": "The file or folder"})
     actorId = text(36, attribute="actor_id", metadata={"description": "The user who acted"})
     action = fields.String(validate=validate.OneOf(_ACTIONS))
-    since = Moment(
+    since = Timestamp(
         data_key="from", metadata={"description": "At this time or later, as `2026-06-21T00:00:00Z`"}
     )
-    until = Moment(
+    until = Timestamp(
         data_key="to", metadata={"description": "Before this time, as `2026-06-22T00:00:00Z`"}
     )
 
@@ -27,7 +27,7 @@ class FileEventSchema(Schema):
     """What was done with a file or folder; name, folder and size are those right after it."""
 
     id = fields.String(required=True)
-    at = Moment(required=True)
+    at = Timestamp(required=True)
     tenantId = fields.String(required=True)
     nodeId = fields.String(required=True)
     action = fields.String(required=True, validate=validate.OneOf(_ACTIONS))

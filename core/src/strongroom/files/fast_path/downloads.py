@@ -10,13 +10,13 @@ from strongroom.clock import Clock
 from strongroom.database.reader import Reader
 from strongroom.files.events.recorder import DownloadRecorder
 from strongroom.files.fast_path.looking import NodeLookup, look_up
-from strongroom.files.handover import CACHE_CONTROL, content_of, handover_headers, nothing
 from strongroom.files.models import Node, nodes
+from strongroom.files.sending import CACHE_CONTROL, content_of, handover_headers, nothing
 from strongroom.identity import Identity
 from strongroom.plugin_api.storage import StorageError
 from strongroom.storage.delivery import Delivery, InternalPath
 from strongroom.storage.local import FilePieces, local_path
-from strongroom.storage.models import Place
+from strongroom.storage.models import BlobLocation
 from strongroom.storage.service import BlobService
 from strongroom.web.downloads import Content, content_headers, version_headers
 from strongroom.web.fast_path import FastRoute, Headers, PlainAnswer, PlainRequest
@@ -68,7 +68,7 @@ class FastDownloads:
         if not seen or not known or seen.more[0] is None:
             return None
         content, headers = known
-        place = Place(*seen.more)
+        place = BlobLocation(*seen.more)
         spans = parse_ranges(request.header("HTTP_RANGE"), content.size)
         if spans is not None and len(spans) > 1:
             return None
@@ -90,7 +90,7 @@ class FastDownloads:
         self._recorder.record(caller, node)
 
     def _sent(
-        self, content: Content, headers: Headers, place: Place, span: Span | None
+        self, content: Content, headers: Headers, place: BlobLocation, span: Span | None
     ) -> PlainAnswer | None:
         path = local_path(self._stores, place)
         if path is None:
@@ -109,7 +109,7 @@ class FastDownloads:
 
 
 def _look_up_content(blobs: BlobService) -> Select[tuple[object, ...]]:
-    place = blobs.whereabouts()
+    place = blobs.location_query()
     query = look_up().add_columns(place.c.storage, place.c.object_key)
     return query.outerjoin(place, place.c.key == nodes.c.blob_key)
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 from strongroom.authorizations.sessions import was_seen_lately
 from strongroom.clock import Clock
 from strongroom.database.reader import Ask, Reader
-from strongroom.files.counting import run_at, runs
+from strongroom.files.child_counts import run_at, runs
 from strongroom.files.fast_path import pages
 from strongroom.files.fast_path.records import PageQuery, PageRecords, Records
 from strongroom.files.fast_path.rendering import as_list
@@ -90,7 +90,7 @@ class FastLists:
                 return None
             return self._page(request, paging, records.last, records)
 
-        return self._reader.at_one_moment(read)
+        return self._reader.read_transaction(read)
 
     def _children(
         self, ask: Ask, permission: Permission, paging: Paging, parameters: Mapping[str, Any]

@@ -18,7 +18,7 @@ from sqlalchemy import (
 from strongroom.authorizations.sessions import good_authorization
 from strongroom.database.metadata import Id
 from strongroom.files.access import effective_permission, is_at_top, is_in_force
-from strongroom.files.counting import children_of
+from strongroom.files.child_counts import children_of
 from strongroom.files.models import Permission, grants, nodes
 from strongroom.paging import Paging
 from strongroom.tenants.memberships import membership

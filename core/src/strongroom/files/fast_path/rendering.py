@@ -6,7 +6,7 @@ from typing import Final
 
 from strongroom.clock import iso_format
 from strongroom.files.access import NodeView
-from strongroom.files.presenting import Json, present
+from strongroom.files.serializers import Json, serialize_node
 from strongroom.web.fast_path import PlainAnswer
 
 # As Flask's own provider encodes, and does so as it is made by the composition root.
@@ -17,7 +17,7 @@ _OK: Final = "200 OK"
 
 def rendered(view: NodeView) -> str:
     """Return a node as JSON, which rests on nothing else, so that it may be remembered."""
-    shown = present(view)
+    shown = serialize_node(view)
     shown["createdAt"] = iso_format(shown["createdAt"])
     shown["updatedAt"] = iso_format(shown["updatedAt"])
     return _encode(shown)

@@ -1,4 +1,4 @@
-"""Turns of those who write to one SQLite database."""
+"""WriterLock of those who write to one SQLite database."""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from strongroom.database.turns import Turns
+from strongroom.database.writer_lock import WriterLock
 from strongroom.errors import Unavailable
 
 WRITERS = 4
@@ -20,12 +20,12 @@ def database(tmp_path: Path) -> str:
 
 def test_there_is_one_writer_at_a_time_whatever_the_process(database: str) -> None:
     # Each opens the file for itself, as processes do.
-    processes = [Turns(database, 30) for _ in range(2)]
+    processes = [WriterLock(database, 30) for _ in range(2)]
     writing, most = [], []
 
-    def write(turns: Turns) -> None:
+    def write(lock: WriterLock) -> None:
         for number in range(TURNS):
-            with turns.take():
+            with lock.acquire():
                 writing.append(number)
                 most.append(len(writing))
                 writing.pop()
@@ -34,47 +34,47 @@ def test_there_is_one_writer_at_a_time_whatever_the_process(database: str) -> No
         list(pool.map(write, processes * (WRITERS // 2)))
     assert set(most) == {1}
     assert len(most) == WRITERS * TURNS
-    for turns in processes:
-        turns.close()
+    for lock in processes:
+        lock.close()
 
 
 def test_whoever_waits_too_long_for_its_own_process_is_told(database: str) -> None:
-    turns = Turns(database, 0.01)
+    lock = WriterLock(database, 0.01)
     taken, over = threading.Event(), threading.Event()
 
     def hold() -> None:
-        with turns.take():
+        with lock.acquire():
             taken.set()
             over.wait(timeout=30)
 
     with ThreadPoolExecutor(1) as pool:
         pool.submit(hold)
         assert taken.wait(timeout=30)
-        with pytest.raises(Unavailable), turns.take():
+        with pytest.raises(Unavailable), lock.acquire():
             pass
         over.set()
-    with turns.take():
+    with lock.acquire():
         pass
 
 
 def test_a_turn_that_raises_is_over(database: str) -> None:
-    turns, other = Turns(database, 0.01), Turns(database, 0.01)
-    with pytest.raises(LookupError), turns.take():
+    lock, other = WriterLock(database, 0.01), WriterLock(database, 0.01)
+    with pytest.raises(LookupError), lock.acquire():
         raise LookupError
-    with other.take():
+    with other.acquire():
         pass
 
 
 def test_without_a_file_to_lock_the_threads_take_turns(tmp_path: Path) -> None:
-    turns = Turns(str(tmp_path / "missing" / "database"), 30)
-    with turns.take():
+    lock = WriterLock(str(tmp_path / "missing" / "database"), 30)
+    with lock.acquire():
         pass
-    turns.close()
+    lock.close()
 
 
 def test_it_goes_on_after_it_was_closed(database: str) -> None:
-    turns = Turns(database, 30)
+    lock = WriterLock(database, 30)
     for _ in range(2):
-        with turns.take():
+        with lock.acquire():
             pass
-        turns.close()
+        lock.close()

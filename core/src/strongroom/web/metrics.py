@@ -31,7 +31,7 @@ class Meter(Protocol):
 
 
 def register_route_notes(app: Flask) -> None:
-    """Tell :class:`Metered` of each request's route and id."""
+    """Tell :class:`RequestMetricsMiddleware` of each request's route and id."""
     app.after_request(_note)
 
 
@@ -41,7 +41,7 @@ def current_request_id() -> str | None:
 
 
 def note_route(environ: Mapping[str, Any], route: str, request_id: str) -> None:
-    """Tell :class:`Metered`, if it is there, of a request's route and id."""
+    """Tell :class:`RequestMetricsMiddleware`, if it is there, of a request's route and id."""
     seen = environ.get(_SEEN)
     if seen is not None:
         seen["route"] = route
@@ -54,7 +54,7 @@ def _note(response: Any) -> Any:
     return response
 
 
-class Metered:
+class RequestMetricsMiddleware:
     """Counts each request, and writes its line into the log, when its answer has been sent.
 
     Args:
@@ -67,7 +67,7 @@ class Metered:
         self._meter = meter
 
     def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
-        passage = _Passage(environ, self._meter)
+        passage = _RequestStats(environ, self._meter)
 
         def start(status: str, *args: Any, **kwargs: Any) -> Any:
             passage.status = int(status.partition(" ")[0])
@@ -86,7 +86,7 @@ class Metered:
         return _Measured(answer, passage)
 
 
-class _Passage:
+class _RequestStats:
     """What is known of one request."""
 
     def __init__(self, environ: dict[str, Any], meter: Meter | None) -> None:
@@ -156,7 +156,7 @@ class _CountedBody:
 class _Measured:
     """An answer's body whose bytes are counted as they are sent; closing it ends the request."""
 
-    def __init__(self, answer: Iterable[bytes], passage: _Passage) -> None:
+    def __init__(self, answer: Iterable[bytes], passage: _RequestStats) -> None:
         self._answer = answer
         self._pieces = iter(answer)
         self._passage = passage

@@ -10,7 +10,7 @@ from strongroom.plugin_api.storage import ObjectStat
 _BATCH: Final = 1000
 
 
-class FoundObjects:
+class ObjectIndex:
     """The objects of one storage, in a temporary file that vanishes when it is closed."""
 
     def __init__(self) -> None:

@@ -6,7 +6,7 @@ from sqlalchemy import Connection
 
 from strongroom.authorizations.models import Authorization
 from strongroom.authorizations.refresh import RefreshTokens
-from strongroom.authorizations.sessions import Sessions
+from strongroom.authorizations.sessions import AuthorizationStore
 from strongroom.authorizations.tokens import TokenSigner
 from strongroom.errors import InvalidCredentials, NotFound, UserSuspended
 from strongroom.plugin_api.login import Client
@@ -26,7 +26,7 @@ class IssuedTokens:
     authorization_id: str
 
 
-class TokenMint:
+class TokenIssuer:
     """Issues the tokens of authorizations, within the caller's transaction.
 
     Args:
@@ -38,7 +38,7 @@ class TokenMint:
 
     def __init__(
         self,
-        sessions: Sessions,
+        sessions: AuthorizationStore,
         signer: TokenSigner,
         refresh_tokens: RefreshTokens,
         users: UserService,
@@ -54,7 +54,7 @@ class TokenMint:
         Raises:
             UserSuspended: the user may not log in.
         """
-        self._sessions.await_revocations(connection, user_id)
+        self._sessions.lock_logins_shared(connection, user_id)
         user = self._active_user(connection, user_id)
         return self._issue(connection, self._sessions.begin(connection, user, method, client), user)
 

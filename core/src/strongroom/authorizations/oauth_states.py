@@ -25,7 +25,7 @@ LIFETIME: Final = 600_000
 _FORGOTTEN_AT_ONCE: Final = 2
 
 
-class BrowserStates:
+class OAuthStateStore:
     """Makes and spends states; the database holds neither them nor what knows a browser again.
 
     Args:

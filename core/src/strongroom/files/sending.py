@@ -42,7 +42,7 @@ def handover_headers(content: Content) -> dict[str, str]:
     }
 
 
-def send_or_hand_over(content: Content, offer: Offer, *, cache_control: str) -> Response:
+def send_file(content: Content, offer: Offer, *, cache_control: str) -> Response:
     """Return the response that the request's conditions ask for, its body from elsewhere if it may be.
 
     Ranges are then the other's matter; conditions are ours, for we know the file's entity tag.

@@ -7,9 +7,9 @@ from sqlalchemy import Connection
 from strongroom.accounts.bindings import CODE_HEADER, require_self
 from strongroom.accounts.reauthentication import require_held
 from strongroom.audit.service import FAILURE, SUCCESS, AuditEvent, AuditService
-from strongroom.credentials.linking import CredentialLinking
 from strongroom.credentials.models import BoundCredential
-from strongroom.credentials.notices import Notices
+from strongroom.credentials.notifications import Notices
+from strongroom.credentials.resolving import IdentityResolver
 from strongroom.credentials.service import CredentialService
 from strongroom.database import Database
 from strongroom.errors import CredentialTaken, LastContact, NotFound
@@ -36,7 +36,7 @@ class ProvenBindings:
         self,
         database: Database,
         credentials: CredentialService,
-        linking: CredentialLinking,
+        linking: IdentityResolver,
         codes: CodeService,
         notices: Notices,
         audit: AuditService,
@@ -101,7 +101,7 @@ class ProvenBindings:
         require_held(self._codes, contacts, code, Purpose.UNBIND, CODE_HEADER)
         with self._database.write() as connection:
             # Whoever unbinds the last address or number at this moment must be noticed.
-            self._credentials.take_turns(connection, user_id)
+            self._credentials.lock_user(connection, user_id)
             self._contacts(connection, user_id)
             released = self._released(connection, user_id, kinds)
             for kind in released:

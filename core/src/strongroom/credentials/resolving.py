@@ -29,16 +29,16 @@ class Linked:
 
     Args:
         user_id: the user.
-        given: what a user who was there before has been given by it.
+        added_credentials: what a user who was there before has been given by it.
         by_contact: whether an address or number alone has told who the user is.
     """
 
     user_id: str
-    given: Sequence[Credential] = ()
+    added_credentials: Sequence[Credential] = ()
     by_contact: bool = False
 
 
-class CredentialLinking:
+class IdentityResolver:
     """Leads from what was proven to its user, within the caller's writing transaction.
 
     What another transaction binds at the same moment is noticed by the unique constraint on
@@ -87,7 +87,7 @@ class CredentialLinking:
                 raise CredentialTaken
             self._add(connection, user_id, [name for name in _names(verified) if name not in holders])
 
-        self._credentials.take_turns(connection, user_id)
+        self._credentials.lock_user(connection, user_id)
         _until_settled(bind)
         held = [
             Credential(row.kind, row.value) for row in self._credentials.of_user(connection, user_id)

@@ -16,7 +16,7 @@ _REDIS_TIMEOUT_SECONDS: Final = 1.5
 
 
 @dataclass(frozen=True, slots=True)
-class CountingPlace:
+class LimitBackend:
     """What both ``limits`` and Flask-Limiter make a storage from."""
 
     uri: str
@@ -30,15 +30,15 @@ class CountingPlace:
         return storage
 
 
-def in_redis(url: str) -> CountingPlace:
+def in_redis(url: str) -> LimitBackend:
     """Return a place in Redis, which is given up soon when Redis hangs.
 
     Nothing is tried twice: whether the first try was counted, nobody could tell.
     """
     timeouts = dict.fromkeys(("socket_timeout", "socket_connect_timeout"), _REDIS_TIMEOUT_SECONDS)
-    return CountingPlace(url, {"wrap_exceptions": True, **timeouts})
+    return LimitBackend(url, {"wrap_exceptions": True, **timeouts})
 
 
-def in_database(database: Database, clock: Clock) -> CountingPlace:
+def in_database(database: Database, clock: Clock) -> LimitBackend:
     """Return a place in the database."""
-    return CountingPlace(f"{SCHEME}://", {"database": database, "clock": clock})
+    return LimitBackend(f"{SCHEME}://", {"database": database, "clock": clock})

@@ -10,13 +10,13 @@ from strongroom.audit.service import AuditService
 from strongroom.clock import Clock
 from strongroom.config import Configuration, Settings
 from strongroom.database import Database
-from strongroom.limits.place import CountingPlace, in_database, in_redis
+from strongroom.limits.backends import LimitBackend, in_database, in_redis
 from strongroom.limits.rates import RateLimits
 from strongroom.limits.service import Counters
 from strongroom.plugin_api import Extension
 from strongroom.plugin_api.storage import StorageError
 from strongroom.secret_keys import SecretKeys, load_or_create_secret
-from strongroom.selection import Choice, ExtensionT, Selection
+from strongroom.selection import ExtensionSpec, ExtensionT, Selection
 from strongroom.users.service import UserService
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
-class Foundation:
+class Infrastructure:
     """The configuration of a process, and the few services that all others need.
 
     Raises:
@@ -58,11 +58,13 @@ class Foundation:
         self.audit = AuditService(clock, self.metrics.audit_event if self.metrics else None)
         self.users = UserService(clock)
         self.counters = Counters(clock, self.keys)
-        self.counting_place = self._counting_place()
-        self.limits_store = self.counting_place.open()
+        self.limit_backend = self._counting_place()
+        self.limits_store = self.limit_backend.open()
         self.rates = RateLimits(self.limits_store, self.keys, clock)
 
-    def construct(self, choice: Choice[ExtensionT], path: tuple[str, ...], *services: Any) -> ExtensionT:
+    def construct(
+        self, choice: ExtensionSpec[ExtensionT], path: tuple[str, ...], *services: Any
+    ) -> ExtensionT:
         """Construct an extension that is closed with the process.
 
         Raises:
@@ -84,8 +86,8 @@ class Foundation:
 
     def refuse(self, path: tuple[str, ...], message: str) -> NoReturn:
         """Raise the error that blames a key of the configuration."""
-        self.configuration.blame(path, message)
-        self.configuration.refuse_problems()
+        self.configuration.add_error(path, message)
+        self.configuration.raise_if_invalid()
         raise AssertionError("a problem was blamed")
 
     def _make_data_dir(self) -> None:
@@ -116,7 +118,7 @@ class Foundation:
                 self.metrics.watch(engine)
         return database
 
-    def _counting_place(self) -> CountingPlace:
+    def _counting_place(self) -> LimitBackend:
         url = self.settings.redis.url
         return in_redis(url) if url else in_database(self.database, self.clock)
 

@@ -13,8 +13,8 @@ from contextlib import contextmanager, suppress
 from strongroom.errors import Unavailable
 
 
-class Turns:
-    """Turns of all threads of all processes that write to one database.
+class WriterLock:
+    """WriterLock of all threads of all processes that write to one database.
 
     It is for speed alone: that there is one writer at a time is up to SQLite.
 
@@ -31,7 +31,7 @@ class Turns:
         self._file: int | None = None
 
     @contextmanager
-    def take(self) -> Iterator[None]:
+    def acquire(self) -> Iterator[None]:
         """Be the one who writes.
 
         Raises:

@@ -5,7 +5,7 @@ from io import BytesIO
 import pytest
 from tests.support.api import Api
 
-from strongroom.storage.holds import LIFETIME, HoldLost
+from strongroom.storage.leases import LIFETIME, LeaseLost
 from strongroom.storage.service import BlobService
 
 
@@ -53,7 +53,7 @@ def test_a_hold_that_is_not_renewed_ends(blobs: BlobService, api: Api) -> None:
         api.clock.advance(1)
         assert not blobs.holds.any()
         release(blobs, api, key)
-        with pytest.raises(HoldLost):
+        with pytest.raises(LeaseLost):
             hold.renew()
 
 

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
+from strongroom.storage.bandwidth import BandwidthLimiter
 from strongroom.storage.copying import ChunkSource
-from strongroom.storage.pace import Pace
 
 
-class ArrivedSource(ChunkSource):
+class StoredObjectSource(ChunkSource):
     """Reads an object that lies in its storage already, to be measured and not to be stored again.
 
     Args:
@@ -16,6 +16,6 @@ class ArrivedSource(ChunkSource):
     """
 
     def __init__(self, key: str, storage: str, chunks: Iterator[bytes]) -> None:
-        super().__init__(chunks, Pace(None))
+        super().__init__(chunks, BandwidthLimiter(None))
         self.key = key
         self.storage = storage

@@ -15,8 +15,8 @@ from strongroom.identity import Identity
 from strongroom.plugin_api.storage import ByteSource
 from strongroom.storage.service import BlobService, ReceivedBlob
 from strongroom.storage.source import HEAD_BYTES
-from strongroom.uploads.ledger import LEASE, Ledger, Part
 from strongroom.uploads.models import Upload
+from strongroom.uploads.repository import LEASE, Ledger, Part
 from strongroom.uploads.sources import ArrivingBytes, BoundedSource, JoinedSource
 
 PART_BYTES: Final = 64 * 1024 * 1024

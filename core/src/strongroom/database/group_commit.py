@@ -60,7 +60,7 @@ class _Job:
         return self._result
 
 
-class Together:
+class GroupCommit:
     """Gathers the work of threads, and does it in common transactions.
 
     Each work is done as if it were alone: one after the other, and void if it raises, whatever becomes

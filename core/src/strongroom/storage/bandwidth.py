@@ -5,7 +5,7 @@ from collections.abc import Callable
 from threading import Lock
 
 
-class Pace:
+class BandwidthLimiter:
     """Makes threads wait so that together they move no more than a number of bytes a second.
 
     Args:
@@ -26,7 +26,7 @@ class Pace:
         self._lock = Lock()
         self._free_at = 0.0
 
-    def spend(self, size: int) -> None:
+    def consume(self, size: int) -> None:
         """Return when bytes that have just been moved are within the rate."""
         if self._rate is None:
             return

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from strongroom.assembly.foundation import Foundation
 from strongroom.assembly.housekeeping import HOUSEKEEPER, Step
+from strongroom.assembly.infrastructure import Infrastructure
 from strongroom.assembly.storages import open_storages, routes
 from strongroom.business_files.pictures import PictureProcessor
 from strongroom.business_files.profiles import profiles_of
@@ -16,12 +16,12 @@ from strongroom.config import Settings
 from strongroom.direct_uploads.reservations import Reservations
 from strongroom.direct_uploads.service import DirectUploads
 from strongroom.files.access import AccessControl
+from strongroom.files.access_report import AccessExplainer
 from strongroom.files.bundles.contents import Contents
 from strongroom.files.bundles.service import BundleService
 from strongroom.files.events.listing import FileEventListing
 from strongroom.files.events.recorder import DownloadRecorder, FileEvents
 from strongroom.files.expiry import ExpiryRules
-from strongroom.files.explaining import AccessExplainer
 from strongroom.files.filing import Filing
 from strongroom.files.grants import GrantService
 from strongroom.files.listing import FileListing
@@ -38,15 +38,15 @@ from strongroom.storage.migration import Migration
 from strongroom.storage.service import BlobService
 from strongroom.tenants.deletion import TenantDeletion
 from strongroom.tenants.memberships import Memberships
+from strongroom.tenants.quota import Quota
 from strongroom.tenants.service import TenantService
-from strongroom.tenants.space import Space
-from strongroom.uploads.ledger import Ledger
-from strongroom.uploads.reception import Reception
+from strongroom.uploads.chunk_writer import Reception
+from strongroom.uploads.repository import Ledger
 from strongroom.uploads.service import UploadService
 
 
 @dataclass(frozen=True, slots=True)
-class KeepingServices:
+class FileServices:
     """What the rest of the server asks about tenants, files and bytes."""
 
     tenants: TenantService
@@ -71,7 +71,7 @@ class KeepingServices:
     uploads: UploadService
 
 
-def assemble_keeping(base: Foundation) -> KeepingServices:
+def assemble_keeping(base: Infrastructure) -> FileServices:
     """Put the services together, from those that need nothing to those that need many."""
     database, settings = base.database, base.settings
     memberships = Memberships(base.clock)
@@ -80,7 +80,7 @@ def assemble_keeping(base: Foundation) -> KeepingServices:
         database,
         base.clock,
         memberships,
-        Space(settings.files.default_quota_bytes or None),
+        Quota(settings.files.default_quota_bytes or None),
         base.users,
         base.audit,
         any_user_creates=settings.files.user_tenants,
@@ -109,7 +109,7 @@ def assemble_keeping(base: Foundation) -> KeepingServices:
         lifetime=settings.files.bundle_lifetime_seconds * 1000,
     )
     uploads = _uploads(base, filing, blobs, tenants)
-    return KeepingServices(
+    return FileServices(
         tenants=tenants,
         tenant_deletion=TenantDeletion(
             database,
@@ -149,7 +149,7 @@ def assemble_keeping(base: Foundation) -> KeepingServices:
     )
 
 
-def housekeeping_steps(keeping: KeepingServices) -> Mapping[str, Step]:
+def housekeeping_steps(keeping: FileServices) -> Mapping[str, Step]:
     """Return the steps of housekeeping that concern tenants and their files."""
     return {
         "deleted tenants": partial(keeping.tenant_deletion.purge, HOUSEKEEPER),
@@ -157,7 +157,7 @@ def housekeeping_steps(keeping: KeepingServices) -> Mapping[str, Step]:
     }
 
 
-def _business_files(base: Foundation, blobs: BlobService) -> BusinessFileService:
+def _business_files(base: Infrastructure, blobs: BlobService) -> BusinessFileService:
     settings = base.settings.business_files
     processor = PictureProcessor(
         PictureSlots(settings.pictures_in_flight),
@@ -176,7 +176,7 @@ def _business_files(base: Foundation, blobs: BlobService) -> BusinessFileService
 
 
 def _uploads(
-    base: Foundation, filing: Filing, blobs: BlobService, tenants: TenantService
+    base: Infrastructure, filing: Filing, blobs: BlobService, tenants: TenantService
 ) -> UploadService:
     database, clock = base.database, base.clock
     ledger = Ledger(clock, base.settings.files.upload_lifetime_seconds * 1000)

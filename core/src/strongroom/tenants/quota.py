@@ -37,7 +37,7 @@ _FIND: Final = Statement(
 _TAKE: Final = Statement(_take())
 
 
-class Space:
+class Quota:
     """The space of all tenants, in bytes.
 
     Args:

@@ -21,7 +21,7 @@ NODE_LOCATION: Final = Location("files.get_file", {"tenant_id": "tenantId", "fil
 CONDITIONAL_ERRORS: Final = (Forbidden, NotFound, RevisionConflict, PreconditionFailed)
 
 
-def present(view: NodeView) -> Json:
+def serialize_node(view: NodeView) -> Json:
     """Return a node as clients see it."""
     node = view.node
     return {
@@ -43,7 +43,7 @@ def present(view: NodeView) -> Json:
 
 def tagged(view: NodeView, status: int = 200) -> Tagged:
     """Return the answer that is a node, with its revision as the tag."""
-    return present(view), status, {"ETag": f'"{view.node.revision}"'}
+    return serialize_node(view), status, {"ETag": f'"{view.node.revision}"'}
 
 
 def wanted_revision(tenant_id: str, file_id: str, revision: int | None = None) -> int | None:

@@ -22,11 +22,11 @@ LIFETIME: Final = 10 * 60 * 1000
 _RENEWED_AFTER: Final = 30 * 1000
 
 
-class HoldLost(Exception):
+class LeaseLost(Exception):
     """A hold ended while it was needed: its holder stood still for too long."""
 
 
-class Hold:
+class DeletionLease:
     """A hold that lives as long as it is renewed."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
@@ -43,7 +43,7 @@ class Hold:
         """Let the hold live on; calling it often costs nothing.
 
         Raises:
-            HoldLost: it has ended.
+            LeaseLost: it has ended.
         """
         now = self._clock.now()
         if now < self._renewed_at + _RENEWED_AFTER:
@@ -55,7 +55,7 @@ class Hold:
         )
         with self._database.write() as connection:
             if connection.execute(statement).rowcount != 1:
-                raise HoldLost("bytes may have been removed meanwhile")
+                raise LeaseLost("bytes may have been removed meanwhile")
         self._renewed_at = now
 
     def end(self) -> None:
@@ -64,7 +64,7 @@ class Hold:
             connection.execute(delete(blob_holds).where(blob_holds.c.id == self._id))
 
 
-class BlobHolds:
+class DeletionLeases:
     """The holds of all processes."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
@@ -72,9 +72,9 @@ class BlobHolds:
         self._clock = clock
 
     @contextmanager
-    def hold(self) -> Iterator[Hold]:
+    def hold(self) -> Iterator[DeletionLease]:
         """Keep all bytes where they are until the block ends."""
-        hold = Hold(self._database, self._clock)
+        hold = DeletionLease(self._database, self._clock)
         try:
             yield hold
         finally:

@@ -1,0 +1,21 @@
+"""Locks that a transaction holds until it ends, beyond those of the rows that it writes."""
+
+from sqlalchemy import ColumnElement, Connection, func, select
+
+
+def lock_until_commit(
+    connection: Connection, *key: int | ColumnElement[int], shared: bool = False
+) -> None:
+    """Take an advisory lock of PostgreSQL and hold it until the transaction ends.
+
+    On SQLite a writing transaction holds the only write lock already, so nothing is done.
+
+    Args:
+        connection: a writing transaction.
+        key: one 64-bit number or two 32-bit numbers. Servers of different versions share a database, so
+            a key must never change.
+        shared: whether others may hold the lock as well if they take it as shared.
+    """
+    if connection.dialect.name == "postgresql":
+        lock = func.pg_advisory_xact_lock_shared if shared else func.pg_advisory_xact_lock
+        connection.execute(select(lock(*key)))
