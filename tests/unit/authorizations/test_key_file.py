@@ -223,4 +223,5 @@ class TestCommands:
         path.write_text("{}")
         result = CliRunner().invoke(root, ["--config", str(config), "keys", "rotate"])
         assert result.exit_code == 1
-        assert result.output == f"Error: {path} is no private JWK Set (RFC 7517)\n"
+        remedy = "move the file away, and run: strongroom keys rotate"
+        assert result.output == f"Error: {path} is no private JWK Set (RFC 7517); {remedy}\n"
