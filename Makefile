@@ -7,7 +7,7 @@ PLUGINS := $(wildcard plugins/*)
 PROJECTS := pyproject.toml $(wildcard plugins/*/pyproject.toml)
 INSTALLED := $(VENV)/.installed
 
-.PHONY: help install serve test test-timing lint docs docs-serve bench bench-stores lock clean
+.PHONY: help install serve test test-timing mutants lint docs docs-serve bench bench-stores lock clean
 
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
@@ -32,6 +32,9 @@ test: install ## Run all tests, on SQLite and on PostgreSQL
 
 test-timing: install ## Show that no time tells who has an account; wants an idle machine
 	STRONGROOM_TEST_TIMING=1 $(BIN)/pytest tests/rest/test_enumeration.py
+
+mutants: install ## Remove each security guard from a copy of the code; a test has to fail
+	STRONGROOM_TEST_MUTANTS=all $(BIN)/pytest tests/mutants
 
 lint: install ## Check style, types and import contracts
 	$(BIN)/ruff check .

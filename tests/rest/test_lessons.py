@@ -256,6 +256,23 @@ class TestIssuer:
         )
         assert (response.status_code, error_code(response)) == (401, "error.token-invalid")
 
+    @pytest.mark.parametrize(
+        "changes",
+        [{"typ": "JWT"}, {"typ": None}, {"jku": "http://127.0.0.1/keys"}, {"cty": "JWT"}],
+        ids=str,
+    )
+    def test_an_unusual_header_that_our_own_key_has_signed_is_401(self, api: Api, changes: Json) -> None:
+        person = api.person()
+        settings = api.container.settings
+        key = load_keys(settings.keys_path, settings.tokens.algorithm).keys[0]
+        token = jwt.decode(str(person.token), key)
+        header = {**token.header, **changes}
+        signed = {name: value for name, value in header.items() if value is not None}
+        # Without a type of its own, the encoder would add one.
+        forged = jwt.encode(signed, token.claims, key, default_type=None)
+        response = api.get("/users/me", headers={"X-Access-Token": forged})
+        assert (response.status_code, error_code(response)) == (401, "error.token-invalid")
+
 
 class TestForwardedFor:
     """A made-up X-Forwarded-For opened a new count (CVE-2023-22474)."""
