@@ -151,7 +151,7 @@ _ACCOUNTS: Final = (
     _core(
         "users-suspended",
         "A suspended user gets no tokens.",
-        "authorizations/minting.py",
+        "authorizations/issuing.py",
         "if user.status != UserStatus.ACTIVE:",
         "if False:",
         "rest/test_users.py::TestSuspension::test_a_suspended_user_is_out_at_once_and_told",
@@ -208,7 +208,7 @@ _ACCOUNTS: Final = (
     _core(
         "registration-mode-login",
         "A closed server registers nobody by a login either.",
-        "credentials/linking.py",
+        "credentials/resolving.py",
         "        require_open(self._mode)\n",
         "",
         "rest/test_wechat_login.py::TestWithoutRegistration"
@@ -308,7 +308,7 @@ _ACCOUNTS: Final = (
     _core(
         "bindings-taken",
         "An id that another user holds is not bound to a second account.",
-        "credentials/linking.py",
+        "credentials/resolving.py",
         "if set(holders.values()) - {user_id}:",
         "if False:",
         "rest/test_wechat_binding.py::TestBinding::test_an_id_of_another_account_is_409_and_stays_there",
@@ -452,7 +452,7 @@ _OAUTH: Final = (
     _core(
         "states-browser",
         "The state of a redirect is good in the browser that began it.",
-        "authorizations/states.py",
+        "authorizations/oauth_states.py",
         "            columns.browser_hash == self._hash(browser),\n",
         "",
         "rest/test_wechat_login.py::TestWebsite"
@@ -461,7 +461,7 @@ _OAUTH: Final = (
     _core(
         "states-purpose",
         "A state that was made for binding does not log in.",
-        "authorizations/states.py",
+        "authorizations/oauth_states.py",
         "            columns.purpose == purpose,\n",
         "",
         "rest/test_wechat_login.py::TestWebsite::test_a_state_made_for_binding_does_not_log_in",
@@ -469,7 +469,7 @@ _OAUTH: Final = (
     _core(
         "states-user",
         "The state of one user does not bind to another.",
-        "authorizations/states.py",
+        "authorizations/oauth_states.py",
         "            columns.user_id.is_(None) if user_id is None else columns.user_id == user_id,\n",
         "",
         "rest/test_wechat_binding.py::TestBindingState::test_a_state_of_another_user_is_refused",
@@ -477,7 +477,7 @@ _OAUTH: Final = (
     _core(
         "states-expiry",
         "A state lasts ten minutes.",
-        "authorizations/states.py",
+        "authorizations/oauth_states.py",
         "            columns.expires_at > self._clock.now(),\n",
         "",
         "rest/test_wechat_login.py::TestWebsite::test_a_state_lasts_ten_minutes",
@@ -692,7 +692,7 @@ _UPLOADS: Final = (
     _core(
         "quota-reserve",
         "Uploads never exceed the quota of their tenant.",
-        "tenants/space.py",
+        "tenants/quota.py",
         "fits = quota.is_(None) | (total <= quota) | (growth <= 0)",
         "fits = quota.is_(None) | (total > 0) | (growth <= 0)",
         "rest/test_resumable_uploads.py::TestRules::test_quota_is_reserved_at_the_beginning",
@@ -765,7 +765,7 @@ _UPLOADS: Final = (
     _core(
         "tus-checksum",
         "A piece that differs from its checksum is refused.",
-        "uploads/reception.py",
+        "uploads/chunk_writer.py",
         "if not compare_digest(arriving.digest(), checksum.digest):",
         "if False:",
         "rest/test_resumable_uploads.py::TestProtocol::test_a_checksum_is_checked",
@@ -781,7 +781,7 @@ _UPLOADS: Final = (
     _core(
         "tus-tenant",
         "An upload is not reached through another tenant.",
-        "uploads/ledger.py",
+        "uploads/repository.py",
         "            uploads.c.tenant_id == tenant_id,\n            uploads.c.expires_at",
         "            uploads.c.expires_at",
         "rest/test_resumable_uploads.py::TestRules::test_an_upload_of_another_tenant_is_not_there",
@@ -789,7 +789,7 @@ _UPLOADS: Final = (
     _core(
         "tus-lease",
         "Two clients do not write one upload at once.",
-        "uploads/ledger.py",
+        "uploads/repository.py",
         "if upload.lease is not None and upload.lease_until > now:",
         "if False:",
         "rest/test_resumable_uploads.py::TestBrokenConnections"

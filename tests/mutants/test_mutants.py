@@ -15,7 +15,7 @@ import pytest
 from tests.mutants.mutant import ROOT, Mutant, copy_sources, is_killed, run_tests, write_mutant
 from tests.mutants.table import MUTANTS
 
-CHEAP = "pictures-waiting,gateway-underscore"
+CHEAP = "names-slash,gateway-underscore"
 ASKED = os.environ.get("STRONGROOM_TEST_MUTANTS", CHEAP)
 
 

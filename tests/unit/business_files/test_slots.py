@@ -67,9 +67,9 @@ def test_a_request_waits_for_a_slot_that_becomes_free(monkeypatch: pytest.Monkey
 def test_the_waiting_are_bounded_and_the_next_is_refused_at_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("strongroom.business_files.slots.WAIT_SECONDS", 30)
     monkeypatch.setattr("strongroom.business_files.slots._MAX_WAITING", 0)
     slots = PictureSlots(1)
+    monkeypatch.setattr(slots._changed, "wait_for", lambda *_: pytest.fail("It waits."))
     with slots.slot("alice"):
         assert is_refused(slots, "bob")
 
