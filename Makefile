@@ -1,4 +1,4 @@
-# Every target sets up what it needs. `make help` lists them.
+# Every target installs its prerequisites. `make help` lists the targets.
 
 PYTHON ?= python3
 VENV := .venv
@@ -12,7 +12,7 @@ INSTALLED := $(VENV)/.installed
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
 
-install: $(INSTALLED) ## Put the server, its plugins and the developer's tools into .venv
+install: $(INSTALLED) ## Install the server, its plugins and the developer tools into .venv
 
 $(INSTALLED): requirements.lock $(PROJECTS)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -24,16 +24,16 @@ $(INSTALLED): requirements.lock $(PROJECTS)
 serve: install ## Run a development server on http://127.0.0.1:8000
 	$(BIN)/strongroom serve
 
-# Tests start commands by the hundred, which would each compile everything anew where the
-# environment forbids Python to keep what it has compiled.
+# The tests start hundreds of processes. Compile once, because each process would compile every module
+# again where PYTHONDONTWRITEBYTECODE is set.
 test: install ## Run all tests, on SQLite and on PostgreSQL
 	$(BIN)/python -m compileall -q core/src $(addsuffix /src,$(PLUGINS))
 	$(BIN)/pytest -n auto --dist loadscope
 
-test-timing: install ## Show that no time tells who has an account; wants an idle machine
+test-timing: install ## Check that response times do not reveal accounts; needs an idle machine
 	STRONGROOM_TEST_TIMING=1 $(BIN)/pytest tests/rest/test_enumeration.py
 
-mutants: install ## Remove each security guard from a copy of the code; a test has to fail
+mutants: install ## Remove each security guard from a copy of the code and expect a test to fail
 	STRONGROOM_TEST_MUTANTS=all $(BIN)/pytest tests/mutants
 
 lint: install ## Check style, types and import contracts
@@ -42,23 +42,23 @@ lint: install ## Check style, types and import contracts
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-docs: install ## Write the reference anew from the code, and build the site into docs/_build
+docs: install ## Generate the reference from the code and build the site into docs/_build
 	$(BIN)/python docs/generate.py
 	$(BIN)/python -m sphinx -W --keep-going -q docs docs/_build
 
-docs-serve: docs ## Show the site on http://127.0.0.1:8001
+docs-serve: docs ## Serve the site on http://127.0.0.1:8001
 	$(BIN)/python -m http.server --bind 127.0.0.1 --directory docs/_build 8001
 
-bench: install ## Measure against limits in the same run
+bench: install ## Measure, next to the limits, in one run
 	$(BIN)/python -m bench
 
-bench-stores: install ## Count the requests of object stores, and measure them beside boto3
+bench-stores: install ## Count the requests to object stores and compare with boto3
 	$(BIN)/python -m bench.stores
 
-lock: ## Resolve every dependency anew into requirements.lock
+lock: ## Resolve all dependencies into requirements.lock
 	$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 		--no-annotate --no-header --upgrade --no-emit-package strongroom \
 		--extra postgresql --extra testing --group dev --output-file requirements.lock $(PROJECTS)
 
-clean: ## Remove what the other targets made, and no data
+clean: ## Remove generated files; data stays
 	rm -rf $(VENV) docs/_build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache build dist

@@ -1,4 +1,4 @@
-"""The contract of all storage backends, and what this one promises beyond it."""
+"""Run the contract of all storage backends, and test the mount check of this one."""
 
 from pathlib import Path
 

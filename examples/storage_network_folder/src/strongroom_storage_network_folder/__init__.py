@@ -1,1 +1,1 @@
-"""Keeps files in a folder that another machine shares."""
+"""Stores files in a folder that another machine shares."""

@@ -1,4 +1,4 @@
-"""A storage backend over a network folder: NFS, SMB, or whatever else can be mounted."""
+"""A storage backend for a network share: NFS, SMB or anything else that can be mounted."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,19 +16,19 @@ API_VERSION = "1.0"
 class NetworkFolderOptions:
     """The keys of a section ``[storages.NAME]`` with ``backend = "network_folder"``."""
 
-    mount: Path = option(help="Where the share is mounted.")
-    folder: str = option("strongroom", help="The folder of the share to keep files in.")
-    check_mount: bool = option(True, help="Whether to refuse to start while nothing is mounted there.")
+    mount: Path = option(help="Mount point of the share.")
+    folder: str = option("strongroom", help="Folder of the share for the files.")
+    check_mount: bool = option(True, help="Refuse to start if nothing is mounted there.")
 
 
 class NetworkFolderBackend(FilesystemBackend[NetworkFolderOptions]):
-    """Keeps each object as a file of the share."""
+    """Stores each object as one file on the share."""
 
     name = "network_folder"
     options_type = NetworkFolderOptions
 
     def open_filesystem(self) -> OSFS:
-        # Without its share, a mount point is a local folder that would swallow files.
+        # An unmounted mount point is an ordinary local folder, which would take the files instead.
         if self.options.check_mount and not self.options.mount.is_mount():
             raise StorageUnavailable(f"nothing is mounted at {self.options.mount}")
         return OSFS(str(self.options.mount / self.options.folder), create=True)
