@@ -1,6 +1,6 @@
-"""What can go wrong in the domain, each kind with its stable code and HTTP status.
+"""The error catalogue: every domain error with its stable code and HTTP status.
 
-The code is the contract with clients; the message is for their developers and may change.
+The code is part of the API contract; the message is for client developers and may change.
 """
 
 from collections.abc import Iterator, Sequence
@@ -10,7 +10,7 @@ from typing import ClassVar, Self
 
 @dataclass(frozen=True, slots=True)
 class Detail:
-    """What is wrong with one field of a request, and what would be right."""
+    """The error of one request field, and how to correct it."""
 
     field: str
     code: str
@@ -18,7 +18,13 @@ class Detail:
 
 
 class StrongroomError(Exception):
-    """The root of the errors that clients are told about."""
+    """Base class of all errors that are reported to clients.
+
+    Args:
+        message: replaces the default message of the class.
+        details: one entry per invalid field.
+        retry_after: the value of the Retry-After header, in seconds.
+    """
 
     status: ClassVar[int]
     code: ClassVar[str]
@@ -43,12 +49,12 @@ class StrongroomError(Exception):
 
 class MovedPermanently(StrongroomError):
     status, code = 308, "error.moved-permanently"
-    message = "The resource has another path; see Location."
+    message = "The resource has a different path; see Location."
 
 
 class MalformedRequest(StrongroomError):
     status, code = 400, "error.malformed-request"
-    message = "The request cannot be read."
+    message = "The request is malformed."
 
 
 class ValidationFailed(StrongroomError):
@@ -58,52 +64,52 @@ class ValidationFailed(StrongroomError):
 
 class LengthRequired(StrongroomError):
     status, code = 411, "error.length-required"
-    message = "A raw upload needs Content-Length, or Content-Digest when it is sent in chunks."
+    message = "A raw upload needs Content-Length, or Content-Digest if chunked."
 
 
 class ChecksumMismatch(StrongroomError):
     status, code = 460, "error.checksum-mismatch"
-    message = "What arrived does not have the checksum that was announced, and is dropped."
+    message = "The content does not match Upload-Checksum and was discarded."
 
 
 class UploadIncomplete(StrongroomError):
     status, code = 400, "error.upload-incomplete"
-    message = "The upload ended before all of it had arrived."
+    message = "The upload ended prematurely."
 
 
 class DigestMismatch(StrongroomError):
     status, code = 400, "error.digest-mismatch"
-    message = "What arrived does not have the digest that was announced."
+    message = "The content does not match the announced digest."
 
 
 class PictureUnreadable(StrongroomError):
     status, code = 400, "error.picture-unreadable"
-    message = "The picture is damaged or incomplete, or not of the type that it begins as."
+    message = "The image is corrupt or truncated, or does not match its signature."
 
 
 class CaptchaRequired(StrongroomError):
     status, code = 400, "error.captcha-required"
-    message = "A captcha must be solved first: see POST /captchas."
+    message = "A captcha is required; see POST /captchas."
 
 
 class CaptchaInvalid(StrongroomError):
     status, code = 400, "error.captcha-invalid"
-    message = "The captcha's answer is wrong, was used before, or came too late."
+    message = "The captcha answer is wrong, already used or expired."
 
 
 class CodeInvalid(StrongroomError):
     status, code = 400, "error.code-invalid"
-    message = "The verification code is wrong, was used before, or came too late."
+    message = "The verification code is wrong, already used or expired."
 
 
 class StateInvalid(StrongroomError):
     status, code = 400, "error.state-invalid"
-    message = "The state is unknown, used, too old, or of another browser, user or purpose."
+    message = "The state is unknown, used, expired or bound to another context."
 
 
 class SetupLinkInvalid(StrongroomError):
     status, code = 400, "error.setup-link-invalid"
-    message = "The link is wrong, was used or is too old, or there is an administrator already."
+    message = "The setup link is invalid, used or expired, or no longer needed."
 
 
 class WrongPassword(StrongroomError):
@@ -113,7 +119,7 @@ class WrongPassword(StrongroomError):
 
 class AmbiguousToken(StrongroomError):
     status, code = 400, "error.ambiguous-token"
-    message = "The request carries two different tokens of one kind."
+    message = "The request has two different tokens; send one."
 
 
 class TokenRequired(StrongroomError):
@@ -123,32 +129,32 @@ class TokenRequired(StrongroomError):
 
 class TokenInvalid(StrongroomError):
     status, code = 401, "error.token-invalid"
-    message = "The token is not valid, has expired, was used up, or was revoked."
+    message = "The token is invalid, expired, already used or revoked."
 
 
 class InvalidCredentials(StrongroomError):
     status, code = 401, "error.invalid-credentials"
-    message = "The credential does not exist, or what proves it is wrong."
+    message = "The credential is unknown, or its proof is wrong."
 
 
 class Forbidden(StrongroomError):
     status, code = 403, "error.forbidden"
-    message = "The logged-in user may not do this."
+    message = "The user does not have permission for this operation."
 
 
 class FreshProofRequired(StrongroomError):
     status, code = 403, "error.fresh-proof-required"
-    message = "Needs a code to a held contact, the current password, or a recent login."
+    message = "Requires a verification code, the current password or a recent login."
 
 
 class RegistrationClosed(StrongroomError):
     status, code = 403, "error.registration-closed"
-    message = "Users cannot register themselves on this server."
+    message = "Self-registration is disabled on this server."
 
 
 class InvitationRequired(StrongroomError):
     status, code = 403, "error.invitation-required"
-    message = "Registration needs an invitation by an administrator."
+    message = "Registration requires an invitation from an administrator."
 
 
 class UserSuspended(StrongroomError):
@@ -168,97 +174,97 @@ class MethodNotAllowed(StrongroomError):
 
 class NotAcceptable(StrongroomError):
     status, code = 406, "error.not-acceptable"
-    message = "The resource cannot be given in the form asked for."
+    message = "No representation matches the Accept header."
 
 
 class RequestTimeout(StrongroomError):
     status, code = 408, "error.request-timeout"
-    message = "The request's body arrives too slowly."
+    message = "The request body was sent too slowly."
 
 
 class LastContact(StrongroomError):
     status, code = 409, "error.last-contact"
-    message = "At least one of e-mail address and mobile number must remain."
+    message = "The last e-mail address or mobile number cannot be removed."
 
 
 class NameConflict(StrongroomError):
     status, code = 409, "error.name-conflict"
-    message = "The folder holds something of that name already."
+    message = "The folder already has a node with this name."
 
 
 class LastAdministrator(StrongroomError):
     status, code = 409, "error.last-administrator"
-    message = "The tenant would be left without an administrator."
+    message = "The last administrator of the tenant cannot be removed."
 
 
 class RevisionConflict(StrongroomError):
     status, code = 409, "error.revision-conflict"
-    message = "The resource has changed since the revision given."
+    message = "The resource has changed since the given revision."
 
 
 class MoveIntoItself(StrongroomError):
     status, code = 409, "error.move-into-itself"
-    message = "A folder cannot be moved into itself, or into what lies below it."
+    message = "A folder cannot be moved into itself or a descendant."
 
 
 class NotAMember(StrongroomError):
     status, code = 409, "error.not-a-member"
-    message = "Only members of the tenant can be granted something in it."
+    message = "The grantee is not a member of the tenant."
 
 
 class OffsetConflict(StrongroomError):
     status, code = 409, "error.offset-conflict"
-    message = "The upload goes on at another offset: ask for it by HEAD."
+    message = "Upload-Offset does not match the upload; get it by HEAD."
 
 
 class NotAFolder(StrongroomError):
     status, code = 409, "error.not-a-folder"
-    message = "The node is a file, and nothing can be put into it."
+    message = "The node is a file, not a folder."
 
 
 class NotAFile(StrongroomError):
     status, code = 409, "error.not-a-file"
-    message = "The node is a folder, and has no content of its own."
+    message = "The node is a folder, not a file."
 
 
 class CredentialTaken(StrongroomError):
     status, code = 409, "error.credential-taken"
-    message = "The credential belongs to a user already."
+    message = "The credential already belongs to a user."
 
 
 class CredentialConflict(StrongroomError):
     status, code = 409, "error.credential-conflict"
-    message = "What was proven belongs to two different users."
+    message = "The proven credentials belong to two different users."
 
 
 class PreconditionFailed(StrongroomError):
     status, code = 412, "error.precondition-failed"
-    message = "The resource is not in the state that If-Match demands."
+    message = "A precondition such as If-Match does not hold."
 
 
 class TusVersionUnsupported(StrongroomError):
     status, code = 412, "error.tus-version-unsupported"
-    message = "The version of tus that the request is in is not spoken here: see Tus-Version."
+    message = "Unsupported tus version; see Tus-Version."
 
 
 class PayloadTooLarge(StrongroomError):
     status, code = 413, "error.payload-too-large"
-    message = "The request's body is larger than allowed."
+    message = "The request body is too large."
 
 
 class PictureTooLarge(StrongroomError):
     status, code = 413, "error.picture-too-large"
-    message = "The picture has more pixels than allowed, or takes too much to decode."
+    message = "The image has too many pixels, or decoding is too expensive."
 
 
 class UnsupportedMediaType(StrongroomError):
     status, code = 415, "error.unsupported-media-type"
-    message = "The request's body is of a type that is not understood here."
+    message = "Unsupported media type."
 
 
 class RangeNotSatisfiable(StrongroomError):
     status, code = 416, "error.range-not-satisfiable"
-    message = "The range asked for lies outside the file."
+    message = "The requested range is outside the file."
 
     def __init__(self, size: int) -> None:
         super().__init__()
@@ -277,24 +283,24 @@ class TooManyRequests(StrongroomError):
 
 class InternalError(StrongroomError):
     status, code = 500, "error.internal"
-    message = "Something went wrong on the server."
+    message = "Internal server error."
 
 
 class NotImplementedHere(StrongroomError):
     status, code = 501, "error.not-implemented"
-    message = "The interface is not enabled on this server."
+    message = "This operation is not enabled on this server."
 
 
 class Unavailable(StrongroomError):
     status, code = 503, "error.unavailable"
-    message = "A part of the server does not answer; see Retry-After."
+    message = "A backend service is unavailable; see Retry-After."
 
 
 class StorageFull(StrongroomError):
     status, code = 507, "error.storage-full"
-    message = "There is no room for the file."
+    message = "Not enough storage space for the file."
 
 
 def catalogue() -> Iterator[type[StrongroomError]]:
-    """Return every kind of error, in the order of their statuses and codes."""
+    """Return every error class, sorted by status and code."""
     return iter(sorted(StrongroomError.__subclasses__(), key=lambda kind: (kind.status, kind.code)))
