@@ -1,4 +1,4 @@
-"""Decides which requests may use a thread: transfers never take all of them."""
+"""Admission control: assigns threads to requests, and keeps some free from slow transfers."""
 
 import threading
 from collections import deque
@@ -6,7 +6,7 @@ from enum import Enum, auto
 from typing import Final, Protocol
 
 RESERVED_THREADS: Final = 8
-"""Threads that uploads and downloads leave free for short requests."""
+"""Threads that are reserved for short requests; uploads and downloads cannot use them."""
 
 _FEW_THREADS: Final = 2 * RESERVED_THREADS
 _QUEUED_PER_THREAD: Final = 4
@@ -19,11 +19,11 @@ class Job(Protocol):
     is_transfer: bool
 
     def run(self) -> None:
-        """Do the work, or as much of it as can be done without waiting; never raises."""
+        """Do the work, or as much of it as is possible without blocking; never raises."""
 
 
 class Verdict(Enum):
-    """What becomes of a job."""
+    """The decision about a job."""
 
     RUN = auto()
     QUEUED = auto()
@@ -31,10 +31,10 @@ class Verdict(Enum):
 
 
 class Admission:
-    """Counts the threads in use, and queues the jobs that have to wait for one.
+    """Counts the threads in use, and queues jobs that have to wait for one.
 
     Args:
-        threads: how many jobs may run at once.
+        threads: the maximum number of jobs that run at once.
     """
 
     def __init__(self, threads: int) -> None:
@@ -49,7 +49,7 @@ class Admission:
         self._resumed: deque[Job] = deque()
 
     def enter(self, job: Job) -> Verdict:
-        """Take a new job: it runs now on the caller's thread, waits, or is refused."""
+        """Admit a new job: the caller runs it now, or it is queued, or it is refused."""
         with self._lock:
             if job.is_transfer and self._transfers >= self.transfers_limit:
                 return Verdict.REFUSED
@@ -62,7 +62,7 @@ class Admission:
             return Verdict.QUEUED
 
     def resume(self, job: Job) -> Verdict:
-        """Take a transfer that goes on; it is never refused."""
+        """Admit a transfer that continues after a wait; it is never refused."""
         with self._lock:
             if self._running < self._limit and self._transfers < self.transfers_limit:
                 self._begin(job)
@@ -71,7 +71,7 @@ class Admission:
             return Verdict.QUEUED
 
     def become_transfer(self, job: Job) -> bool:
-        """Count a running job as a transfer, and return whether there was room for one."""
+        """Count a running job as a transfer; return ``False`` if the limit of transfers is reached."""
         with self._lock:
             if job.is_transfer:
                 return True
@@ -82,7 +82,7 @@ class Admission:
             return True
 
     def leave(self, job: Job) -> Job | None:
-        """End a job, and return the one that follows it on its thread."""
+        """End a job, and return the next one, which the caller must run on its thread."""
         with self._lock:
             self._running -= 1
             self._transfers -= job.is_transfer
@@ -98,7 +98,8 @@ class Admission:
     def _next(self) -> Job | None:
         if self._resumed and self._transfers < self.transfers_limit:
             return self._resumed.popleft()
-        # A queued upload whose share was taken meanwhile goes to the end: another upload must end first.
+        # While transfers are at their limit, queued uploads move to the end of the queue, so that they
+        # do not block short requests.
         for _ in range(len(self._requests)):
             job = self._requests.popleft()
             if not job.is_transfer or self._transfers < self.transfers_limit:

@@ -1,4 +1,4 @@
-"""Request bodies: received before a thread is taken, read by one, or discarded after a refusal."""
+"""Request bodies: received before a thread is assigned, read by a thread, or discarded."""
 
 import threading
 import time
@@ -11,13 +11,13 @@ from strongroom.gateway.protocol import Future, HttpProtocol, when_done
 from strongroom.gateway.timers import Timers
 
 EARLY_BYTES: Final = 64 * 1024
-"""Bodies up to this size are received before a thread is taken."""
+"""Bodies up to this size are received before a thread is assigned."""
 
 LINGER_BYTES: Final = 64 * 1024
-"""How much of a refused body is discarded whatever its pace."""
+"""Bytes of a refused body that are discarded at any transfer rate."""
 
 FAST_LINGER_BYTES: Final = 16 * 1024 * 1024
-"""How much of a refused body is discarded from a client that sends fast."""
+"""Bytes of a refused body that are discarded if the client sends fast."""
 
 _FAST_BYTES_PER_SECOND: Final = 256 * 1024
 _LINGER_SECONDS: Final = 30.0
@@ -27,15 +27,15 @@ Finished = Callable[[BytesIO | None], None]
 
 
 class EarlyBody:
-    """A small body that is received without a thread.
+    """A small body that is received without blocking a thread.
 
     Args:
-        protocol: where it comes from.
-        length: its size in bytes, as announced.
-        rate: how slow the client may be.
-        timers: end the request of a client that is too slow.
-        finish: takes the body, shorter than announced if the client has gone, or ``None`` if it came too
-            slowly.
+        protocol: Granian's protocol object of the request.
+        length: the Content-Length in bytes.
+        rate: the minimum transfer rate.
+        timers: enforce the deadline.
+        finish: called with the body; shorter than ``length`` if the client has disconnected, ``None`` if
+            the deadline has passed.
     """
 
     def __init__(
@@ -50,19 +50,20 @@ class EarlyBody:
         self._future: Future | None = None
 
     def receive(self) -> None:
-        """Take what is there, and be called again when there is more."""
+        """Read all available pieces, and register a callback for the next one."""
         while self._missing > 0:
             future = self._future = self._protocol.receive()
             self._timers.add(self, self._deadline - time.monotonic())
             if not when_done(future, self._resume):
                 return
+            # The deadline has fired on another thread, which ends the request.
             if not self._timers.claim(self):
                 return
             self._take(future)
         self._finish(BytesIO(b"".join(self._pieces)))
 
     def expire(self) -> None:
-        """Give the body up."""
+        """Cancel the body after its deadline."""
         future, self._future = self._future, None
         if future is not None:
             future.cancel()
@@ -70,7 +71,8 @@ class EarlyBody:
 
     def _resume(self, future: Future) -> None:
         if self._timers.claim(self):
-            # Granian's futures keep their callbacks, and no garbage collector sees such a cycle.
+            # Granian's futures keep a reference to their callbacks, and the garbage collector does not
+            # traverse them. So the cycle must be broken here.
             self._future = None
             self._take(future)
             self.receive()
@@ -85,9 +87,10 @@ class EarlyBody:
 
 
 class RequestBody:
-    """A body that a thread reads while it arrives: a file object for WSGI.
+    """A body that a thread reads while it arrives; the ``wsgi.input`` of transfers.
 
-    Reading raises ``TimeoutError`` if the client sends too slowly, ``ConnectionError`` if it has gone.
+    Reading raises ``TimeoutError`` if the client sends too slowly, and ``ConnectionError`` if it has
+    disconnected.
     """
 
     def __init__(self, protocol: HttpProtocol, rate: TransferRate) -> None:
@@ -99,7 +102,7 @@ class RequestBody:
         self.is_ended = False
 
     def read(self, size: int | None = -1, /) -> bytes:
-        """Return so many bytes, and fewer only at the end of the body."""
+        """Return ``size`` bytes, or fewer only at the end of the body."""
         if size is None or size < 0:
             return b"".join(iter(self._piece, b""))
         pieces, missing = [], size
@@ -111,7 +114,7 @@ class RequestBody:
         return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
     def readline(self, size: int | None = -1, /) -> bytes:
-        """Return a line with its end, or the rest of the body."""
+        """Return the next line with its line end, or the rest of the body."""
         limit = -1 if size is None else size
         line = b""
         while b"\n" not in line and (limit < 0 or len(line) < limit) and (piece := self._piece()):
@@ -122,7 +125,7 @@ class RequestBody:
         return line
 
     def readlines(self, _hint: int | None = None, /) -> list[bytes]:
-        """Return all lines."""
+        """Return all lines; the hint is ignored."""
         return list(self)
 
     def __iter__(self) -> Iterator[bytes]:
@@ -132,7 +135,7 @@ class RequestBody:
         if self._rest:
             piece, self._rest = self._rest, b""
             return piece
-        # A piece without bytes that is not the last says nothing.
+        # An empty piece is not the end of the body; only ``more_body`` marks that.
         while not self.is_ended:
             piece = self._receive()
             if piece:
@@ -150,15 +153,16 @@ class RequestBody:
         message = future.result()
         if message["type"] == "http.disconnect":
             self._future, self.is_ended = None, True
-            raise ConnectionError("The client has gone before its body was complete.")
+            raise ConnectionError("The client disconnected before its body was complete.")
         piece: bytes = message["body"]
         self.is_ended = not message["more_body"]
-        # The next piece arrives while this one is being worked on.
+        # Prefetch: the next piece arrives while the caller processes this one.
         self._future = None if self.is_ended else self._protocol.receive()
         self._patience.spend(time.monotonic() - started, len(piece))
         return piece
 
     def _wait(self, future: Future) -> bool:
+        # A lock that the callback releases: cheaper than an Event, which also has a condition.
         arrived = threading.Lock()
         arrived.acquire()
         if when_done(future, lambda _: arrived.release()):
@@ -166,16 +170,16 @@ class RequestBody:
         return arrived.acquire(timeout=max(0.0, self._patience.seconds))
 
     def pending(self) -> Future | None:
-        """Return the piece that was asked for and not yet read."""
+        """Return the future of the prefetched piece, if there is one."""
         return self._future
 
 
 class Lingering:
-    """Discards the rest of a body after its request was answered, so that the client reads the answer.
+    """Discards the rest of a body after the response was sent, so that the client can read the response.
 
-    A connection that is closed while its client still sends is reset, and the reset may overtake the
-    answer (RFC 9112 section 9.6). No thread is held meanwhile. The bounds in time are those of nginx
-    (``lingering_close``).
+    If the server closes a connection while the client is still sending, the connection is reset, and
+    the client may lose the response (RFC 9112 section 9.6). Discarding blocks no thread. The timeouts
+    are those of nginx's ``lingering_close``.
     """
 
     def __init__(
@@ -196,7 +200,7 @@ class Lingering:
         self._discarded = 0
 
     def discard(self) -> None:
-        """Discard what is there, and be called again when there is more."""
+        """Discard all available pieces, and register a callback for the next one."""
         while self._protocol is not None:
             future = self._future = self._pending or self._protocol.receive()
             self._pending = None
@@ -208,7 +212,7 @@ class Lingering:
                 return
 
     def expire(self) -> None:
-        """Let the connection go: Granian closes it when nothing holds its body."""
+        """Drop the body: Granian closes the connection once nothing references its protocol object."""
         future, self._future, self._protocol = self._future, None, None
         if future is not None:
             future.cancel()

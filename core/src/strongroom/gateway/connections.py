@@ -1,4 +1,4 @@
-"""Closes the connection of a client, found by its addresses: Granian gives no other handle on it."""
+"""Closes the connection of a client. It is found by its addresses, because Granian exposes no handle."""
 
 import os
 import socket
@@ -11,11 +11,11 @@ _DESCRIPTORS: Final = Path("/proc/self/fd")
 
 
 def cut(client: tuple[str, int], server_port: int) -> bool:
-    """Shut down this process's connection with a client, and return whether there was one.
+    """Shut down this process's connection with a client, and return whether it was found.
 
     Args:
         client: the client's address and port.
-        server_port: the port that the client has connected to.
+        server_port: the local port of the connection.
     """
     for descriptor in _sockets():
         with suppress(OSError), _duplicate(descriptor) as connection:
@@ -34,7 +34,7 @@ def _sockets() -> Iterator[int]:
 
 
 def _duplicate(descriptor: int) -> socket.socket:
-    """Return the socket: a duplicate stays the same even if the number is closed and used again."""
+    """Duplicate a socket, so that it stays the same even if its descriptor is closed and reused."""
     duplicate = os.dup(descriptor)
     try:
         return socket.socket(fileno=duplicate)

@@ -31,11 +31,12 @@ class BadHost(ValueError):
 def build_environ(scope: Scope) -> Environ:
     """Return the environ, without ``wsgi.input``.
 
-    Headers whose name has an underscore are dropped: the environ has one variable for both
-    ``X_Forwarded_For`` and ``X-Forwarded-For``, so a client could forge what a proxy is trusted for.
+    Headers whose name has an underscore are dropped. The environ has one variable for both
+    ``X_Forwarded_For`` and ``X-Forwarded-For``, so a client could otherwise forge the headers of a
+    trusted proxy.
 
     Raises:
-        BadHost: RFC 9112 section 3.2 demands that such a request is refused.
+        BadHost: the Host is missing or repeated (RFC 9112 section 3.2).
     """
     raw_path: bytes = scope["raw_path"]
     path = unquote_to_bytes(raw_path) if b"%" in raw_path else raw_path
@@ -54,7 +55,7 @@ def build_environ(scope: Scope) -> Environ:
 
 @lru_cache(maxsize=1024)
 def _variable(name: bytes) -> str | None:
-    """Return the name of a header's variable, or ``None`` for a header that is dropped."""
+    """Return the environ variable of a header, or ``None`` if the header is dropped."""
     if b"_" in name:
         return None
     return _UNPREFIXED.get(name) or "HTTP_" + name.decode("latin-1").upper().replace("-", "_")
@@ -69,7 +70,7 @@ def _add_headers(environ: Environ, headers: list[tuple[bytes, bytes]]) -> None:
         if variable not in environ:
             environ[variable] = text
         elif variable not in _SINGLE:
-            # The only header whose lines are not joined by commas (RFC 6265 section 5.4).
+            # Cookie is the only header whose lines are not joined by commas (RFC 6265 section 5.4).
             separator = "; " if variable == "HTTP_COOKIE" else ","
             environ[variable] += separator + text
 
@@ -83,5 +84,5 @@ def _check(environ: Environ, scope: Scope) -> None:
 
 def _has_one_host(environ: Environ, scope: Scope) -> bool:
     host = environ.get("HTTP_HOST", "")
-    # A host has no comma, so several lines that were joined are the only usual reason for one.
+    # A valid host has no comma, so only then the header lines need to be counted.
     return bool(host) and ("," not in host or sum(name == b"host" for name, _ in scope["headers"]) == 1)

@@ -26,22 +26,22 @@ from strongroom.gateway.timers import Timers
 from strongroom.web.wsgi import WsgiApp
 
 RETRY_SECONDS: Final = 1
-"""What a client is told that comes while all threads are taken."""
+"""The Retry-After value, in seconds, of requests that are refused because all threads are busy."""
 
 logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Gateway:
-    """What all requests of a process share.
+    """The request handler of a process, and the state that its requests share.
 
     Args:
         app: the WSGI application.
-        admission: gives out threads.
-        rate: how slow clients may be.
-        timers: end what waits too long.
-        waiting: the responses whose clients are behind.
-        unqueued_path: the path that is answered even if no thread is free.
+        admission: assigns threads.
+        rate: the minimum transfer rate of clients.
+        timers: enforce deadlines.
+        waiting: the responses that wait for their client to read.
+        unqueued_path: the path that is served even if no thread is free, for liveness probes.
     """
 
     app: WsgiApp
@@ -52,21 +52,21 @@ class Gateway:
     unqueued_path: str
 
     def handle(self, watcher: Any) -> None:
-        """Begin a request, on a thread of Granian's pool."""
+        """Start a request, on a thread of Granian's pool."""
         try:
             Exchange(self, watcher.scope, watcher.proto).begin()
         except Exception:
-            logger.exception("A request could not be begun")
+            logger.exception("A request could not be started")
             watcher.done()
 
     def work(self, job: Job | None) -> None:
-        """Run a job that has been admitted, and those that wait for its thread."""
+        """Run an admitted job, and then the queued jobs that this thread can take over."""
         while job is not None:
             job.run()
             job = self.admission.leave(job)
 
     def resume(self, job: Job) -> None:
-        """Go on with a transfer."""
+        """Continue a transfer after a wait."""
         if self.admission.resume(job) is Verdict.RUN:
             self.work(job)
 
@@ -85,7 +85,7 @@ class Exchange:
         self.is_transfer = False
 
     def begin(self) -> None:
-        """Receive a small body and then take a thread, or take one for the rest of the request."""
+        """Receive a small body before a thread is assigned; start a large one as a transfer."""
         try:
             self._environ = environ = build_environ(self._scope)
         except BadHost:
@@ -115,7 +115,7 @@ class Exchange:
         self.is_transfer = True
         self._body = self._environ["wsgi.input"] = RequestBody(self._protocol, self._gateway.rate)
         if "CONTENT_LENGTH" not in self._environ:
-            # The server marks the end of the body; with a length, the application has to check it.
+            # Chunked: Granian detects the end of the body. With a length, the application checks it.
             self._environ["wsgi.input_terminated"] = True
         self._enter()
 
@@ -178,21 +178,21 @@ class Exchange:
         body = self._body
         if body is None or body.is_ended:
             return
-        # A client that was never told to go on (Expect) sends nothing that would have to be read.
+        # With Expect, the client sends a body only after 100 Continue, which the first read triggers.
         if body.is_touched or "HTTP_EXPECT" not in self._environ:
             rate, timers = self._gateway.rate, self._gateway.timers
             Lingering(self._protocol, rate, timers, body.pending()).discard()
 
 
 def error_body(error: errors.StrongroomError, request_id: str) -> bytes:
-    """Return the JSON body of an error that is answered without the application."""
+    """Return the JSON body of an error that is sent without calling the application."""
     member = {"code": error.code, "message": str(error), "details": [], "requestId": request_id}
     return json.dumps({"error": member}).encode()
 
 
 @dataclass(slots=True)
 class _Started:
-    """The head of a response: what WSGI calls ``start_response``."""
+    """Records the status and headers of a response; the ``start_response`` of WSGI."""
 
     status: int = 500
     headers: Headers = field(default_factory=list)

@@ -6,10 +6,10 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class TransferRate:
-    """How slow a client may be.
+    """The minimum transfer rate of a client.
 
     Args:
-        grace_seconds: how long a client may pause, at the start or after keeping up the rate.
+        grace_seconds: the longest pause, at the start or after keeping up the rate.
         bytes_per_second: the minimum rate beyond that.
     """
 
@@ -17,7 +17,7 @@ class TransferRate:
     bytes_per_second: int = 1024
 
     def seconds_for(self, size: int) -> float:
-        """Return how long a transfer of ``size`` bytes may take in all."""
+        """Return the maximum duration of a transfer of ``size`` bytes."""
         return self.grace_seconds + size / self.bytes_per_second
 
 
@@ -25,11 +25,11 @@ UNLIMITED: Final = float("inf")
 
 
 class Patience:
-    """The seconds for which one transfer may still wait for its client.
+    """A token bucket of the seconds for which one transfer may still wait for its client.
 
-    Waiting spends them, and bytes earn them back up to the grace period. Time that the server spends
-    itself, on storing bytes for instance, does not count. A client cannot save up: after fast megabytes
-    it may pause no longer than at the start.
+    Waiting consumes seconds, and transferred bytes refill them up to the grace period. Time that the
+    server itself takes, for example to store bytes, does not count. The bucket is bounded: even after a
+    fast transfer, a client may pause no longer than at the start.
     """
 
     __slots__ = ("_rate", "seconds")
@@ -39,6 +39,6 @@ class Patience:
         self.seconds = rate.grace_seconds
 
     def spend(self, waited: float, transferred: int) -> None:
-        """Count a wait of so many seconds, after which so many bytes were transferred."""
+        """Consume ``waited`` seconds, and refill for ``transferred`` bytes."""
         earned = transferred / self._rate.bytes_per_second
         self.seconds = min(self._rate.grace_seconds, self.seconds - waited + earned)

@@ -1,4 +1,4 @@
-"""What this package uses of Granian's objects, and how it awaits them without an event loop."""
+"""The interfaces of Granian's objects, and how to await them without an event loop."""
 
 import threading
 from collections.abc import Callable, Mapping
@@ -9,53 +9,53 @@ Callback = Callable[["Future"], None]
 
 
 class Future(Protocol):
-    """A result of Granian's that may not be there yet."""
+    """A future of Granian's, with the interface of ``asyncio.Future``."""
 
     def done(self) -> bool:
-        """Return whether the result is there."""
+        """Return whether the result is available."""
 
     def result(self) -> Any:
         """Return the result."""
 
     def cancel(self) -> bool:
-        """Give up the operation."""
+        """Cancel the operation."""
 
     def cancelled(self) -> bool:
-        """Return whether the operation was given up."""
+        """Return whether the operation was cancelled."""
 
     def add_done_callback(self, callback: Callback) -> None:
-        """Call back once the result is there."""
+        """Register a callback for the result."""
 
 
 class HttpProtocol(Protocol):
-    """One request and its response, as Granian's ASGI interface has them."""
+    """One request and its response, as in Granian's ASGI interface."""
 
     def receive(self) -> Future:
-        """Ask for the next piece of the body, or for the end of the connection."""
+        """Receive the next piece of the body, or the disconnection of the client."""
 
     def send(self, message: dict[str, Any]) -> Any:
-        """Send a part of the response; returns a :class:`Future` if that has to wait."""
+        """Send a part of the response; returns a :class:`Future` if Granian's queue is full."""
 
 
 class CallbackLoop:
-    """Stands where Granian expects an event loop, and runs callbacks where results arrive.
+    """A substitute for the event loop: runs callbacks on the thread that sets the result.
 
-    That is a thread of Granian's pool, so nothing has to wake another thread first.
+    That is a thread of Granian's pool, so no other thread has to be woken up.
     """
 
     def call_soon_threadsafe(self, callback: Callback, future: Future, **_: object) -> None:
-        """Run a callback on this thread, which has set the result."""
+        """Run a callback immediately, on this thread."""
         callback(future)
 
     def call_soon(self, callback: Callback, future: Future, **_: object) -> None:
-        """Run a callback whose result came while it was registered; not within that call."""
-        # Granian calls back after a cancellation, too, of which its author knows already.
+        """Run a callback whose result arrived during its registration; not within that call."""
+        # Granian also calls back after a cancellation, which the canceller has handled already.
         if not future.cancelled():
             threading.Thread(target=callback, args=[future], name="callback").start()
 
 
 def when_done(future: Future, callback: Callback) -> bool:
-    """Call back once a result is there, unless it is there already; return whether it was."""
+    """Return ``True`` if the result is available; otherwise register the callback for it."""
     if future.done():
         return True
     future.add_done_callback(callback)
@@ -63,5 +63,5 @@ def when_done(future: Future, callback: Callback) -> bool:
 
 
 def is_pending(sent: Any) -> bool:
-    """Return whether what ``send`` has returned must be waited for."""
+    """Return whether the result of ``send`` is a future that must be awaited."""
     return hasattr(sent, "add_done_callback")

@@ -1,4 +1,4 @@
-"""Response bodies: in one piece, or streamed with backpressure and without a thread that waits."""
+"""Response bodies: in one piece, or streamed with backpressure and without blocking a thread."""
 
 import logging
 import threading
@@ -14,13 +14,13 @@ from strongroom.gateway.timers import Timers
 Headers = list[tuple[str, str]]
 
 PIECE_BYTES: Final = 256 * 1024
-"""Larger pieces of a response are divided, because Granian queues up to four for each client."""
+"""The maximum size of a piece. Larger ones are split, because Granian queues up to four per client."""
 
 BUFFER_BYTES: Final = 128 * 1024
-"""Bytes that Granian reads or writes at once; the head of a request may have no more."""
+"""The size of Granian's read and write buffers, and so the maximum size of a request head."""
 
 WAITING_LIMIT: Final = 256
-"""Responses that wait for their client at once; each holds up to four pieces and the buffer."""
+"""The maximum number of responses that wait for their client; each uses up to 4 pieces and a buffer."""
 
 _UNWATCHED_PIECES: Final = 4
 
@@ -28,7 +28,7 @@ logger = logging.getLogger(__name__)
 
 
 def send_whole(protocol: HttpProtocol, status: int, headers: Headers, body: bytes) -> None:
-    """Send a response whose body is there."""
+    """Send a response whose body is complete."""
     protocol.send(_start(status, headers))
     protocol.send({"type": "http.response.body", "body": body, "more_body": False})
 
@@ -39,13 +39,13 @@ def _start(status: int, headers: Headers) -> dict[str, Any]:
 
 
 class WaitingResponses:
-    """The streamed responses of a process whose clients are behind.
+    """The streamed responses of a process that wait for their client to read.
 
-    They hold memory instead of threads, so their number is limited.
+    They use memory instead of threads, so their number is limited.
 
     Args:
-        timers: hold their deadlines.
-        grace_seconds: how long one may wait whose place is wanted.
+        timers: enforce their deadlines.
+        grace_seconds: the time after which a waiting response may be evicted for a new one.
     """
 
     def __init__(self, timers: Timers, grace_seconds: float) -> None:
@@ -55,19 +55,19 @@ class WaitingResponses:
         self._since: dict[StreamedResponse, float] = {}
 
     def add(self, response: "StreamedResponse", seconds: float) -> None:
-        """Let a response wait for so many seconds."""
+        """Let a response wait for at most ``seconds``."""
         with self._lock:
             self._since[response] = time.monotonic()
             self._timers.add(response, seconds)
 
     def claim(self, response: "StreamedResponse") -> bool:
-        """End the wait of a response, and return whether it was still waiting."""
+        """End the wait of a response; return ``False`` if another thread has already ended it."""
         with self._lock:
             self._since.pop(response, None)
             return self._timers.claim(response)
 
     def make_room(self) -> bool:
-        """Return whether one more may be begun, if need be in place of the one that waits longest."""
+        """Return whether a response may start; at the limit, evict the one that waits longest."""
         with self._lock:
             if len(self._since) < WAITING_LIMIT:
                 return True
@@ -80,17 +80,17 @@ class WaitingResponses:
 
 
 class StreamedResponse:
-    """A body that is sent as its client reads; a job of :class:`~.admission.Admission`.
+    """A body that is sent as fast as the client reads; a job of :class:`~.admission.Admission`.
 
-    Whenever the client is behind, the job ends, and begins again when the client has read on: on another
-    thread, in the same context.
+    Whenever the client falls behind, the job ends and releases its thread. When the client has read
+    on, the job is resumed on another thread, in the same context.
 
     Args:
-        protocol: where it goes.
+        protocol: Granian's protocol object of the request.
         body: the pieces; closed at the end.
-        rate: how slow the client may be.
-        waiting: has the response while its client is behind, and ends it if that takes too long.
-        resume: gets the job a thread again.
+        rate: the minimum transfer rate.
+        waiting: holds the response while its client is behind, and expires it after its deadline.
+        resume: assigns a thread to the job again.
         cut: closes the connection.
     """
 
@@ -120,16 +120,16 @@ class StreamedResponse:
         self._is_over = False
 
     def begin(self, status: int, headers: Headers) -> None:
-        """Announce the response; its head goes out with the first piece."""
+        """Set the status and headers; Granian sends them with the first piece."""
         self._protocol.send(_start(status, headers))
 
     def run(self) -> None:
-        """Send pieces until the client is behind, or none is left."""
+        """Send pieces until the client falls behind, or until none is left."""
         try:
             self._context.run(self._pump)
         except Exception:
-            # What was announced does not come, so the client learns that the response is incomplete.
-            logger.exception("A response broke off")
+            # The body is shorter than Content-Length, so the client detects that it is incomplete.
+            logger.exception("A response was aborted")
             self._end()
 
     def expire(self) -> None:
@@ -151,9 +151,9 @@ class StreamedResponse:
         self._end()
 
     def _is_there(self, sent: Future, size: int) -> bool:
-        """Return whether a piece has been taken; otherwise the job goes on when it has."""
+        """Return whether Granian has accepted a piece; otherwise the job is resumed once it has."""
         self._waits_since, self._waits_for = time.monotonic(), size
-        # A piece is taken when the buffer was sent before it.
+        # Granian accepts a piece only after it has sent the buffer before it.
         slowest = (size + BUFFER_BYTES) / self._rate.bytes_per_second
         self._waiting.add(self, self._patience.seconds + slowest)
         return when_done(sent, self._taken) and self._waiting.claim(self)
@@ -164,7 +164,7 @@ class StreamedResponse:
             self._resume(self)
 
     def _watch(self) -> None:
-        """Notice when the client goes: Granian accepts pieces for it all the same."""
+        """Detect when the client disconnects, because Granian accepts pieces even after that."""
         future = self._protocol.receive()
         if not is_pending(future):
             self._is_over = True

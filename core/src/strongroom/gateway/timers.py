@@ -1,4 +1,4 @@
-"""Ends what has waited too long for a client."""
+"""Deadlines of tasks that wait for a client."""
 
 import logging
 import threading
@@ -11,20 +11,20 @@ _LONGEST_TICK_SECONDS: Final = 1.0
 
 
 class Expiring(Protocol):
-    """Something that waits, up to a time."""
+    """A task with a deadline."""
 
     def expire(self) -> None:
-        """End it: its time is over."""
+        """End the task, because its deadline has passed."""
 
 
 class Timers:
-    """The deadlines of a process. Whoever claims a task first, its event or its deadline, acts on it.
+    """The deadlines of a process. Either the event or the deadline of a task claims it, never both.
 
-    Deadlines are checked once a tick, because keeping them in order would cost every request more than
-    the precision is worth.
+    Deadlines are checked once per tick, because sorting them would cost every request more than the
+    precision is worth.
 
     Args:
-        tick_seconds: the time between two checks.
+        tick_seconds: the time between two checks; at most one second.
     """
 
     def __init__(self, tick_seconds: float = _LONGEST_TICK_SECONDS) -> None:
@@ -32,20 +32,20 @@ class Timers:
         self._deadlines: dict[Expiring, float] = {}
 
     def start(self) -> None:
-        """Check deadlines from now on, on a thread of this process."""
+        """Start the thread that checks deadlines."""
         threading.Thread(target=self._run, name="deadlines", daemon=True).start()
 
     def add(self, task: Expiring, seconds: float) -> None:
-        """Expire a task in so many seconds, unless it is claimed before."""
+        """Expire a task after ``seconds``, unless it is claimed before."""
         self._deadlines[task] = time.monotonic() + seconds
 
     def claim(self, task: Expiring) -> bool:
         """Remove a task, and return whether it was still waiting."""
-        # Atomic, so that an event and a deadline never both act.
+        # dict.pop is atomic, so only one of two concurrent claims succeeds.
         return self._deadlines.pop(task, None) is not None
 
     def check(self, now: float) -> None:
-        """Expire all tasks whose deadline is over."""
+        """Expire all tasks whose deadline has passed."""
         due = [task for task, deadline in self._deadlines.copy().items() if deadline <= now]
         for task in due:
             if self.claim(task):

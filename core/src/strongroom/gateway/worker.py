@@ -1,4 +1,4 @@
-"""The process that serves requests, as Granian's master starts it."""
+"""The entry point of a worker process, which Granian's master starts."""
 
 import threading
 from collections.abc import Callable
@@ -13,14 +13,14 @@ from strongroom.gateway.exchange import Gateway
 from strongroom.gateway.protocol import CallbackLoop
 
 SPARE_THREADS: Final = 8
-"""Threads of Granian's pool that begin requests, receive and refuse while all others are taken."""
+"""Extra threads of Granian's pool, which receive and refuse requests while all others are busy."""
 
 
 class _Scheduler(CallbackScheduler):
-    """Hands each request to the gateway on the thread of the pool that Granian begins it on."""
+    """Passes each request to the gateway, on the pool thread that Granian starts it on."""
 
     def __new__(cls, loop: CallbackLoop, _handle: Callable[[Any], None]) -> "_Scheduler":
-        """Without an event loop there is no coroutine to call, and no task to enter and to leave."""
+        """Create the scheduler without the coroutine and task functions of an event loop."""
         return super().__new__(cls, loop, None, None, None, None)  # type: ignore[call-arg]  # see the stub
 
     def __init__(self, _loop: CallbackLoop, handle: Callable[[Any], None]) -> None:
@@ -55,7 +55,7 @@ def _spawn_worker(
     stopped = threading.Event()
     stop.add_cb(stopped.set)
     gateway.timers.start()
-    # Granian's stub of the class is older than the class.
+    # Granian's type stub of the class is outdated.
     create_worker: Any = ASGIWorker
     worker = create_worker(
         worker_id,
@@ -83,4 +83,4 @@ def _spawn_worker(
 spawn_worker: Final[Callable[..., None]] = WorkerProcess.wrap_target(  # type: ignore[no-untyped-call]
     _spawn_worker
 )
-"""Serves until the master says stop; called as Granian calls its own workers."""
+"""Serves until the master sends a stop signal; has the signature of Granian's own workers."""
