@@ -121,7 +121,7 @@ def test_a_schema_that_does_not_match_is_all_that_is_wrong_with_the_rest(deploym
         (
             "uT5v0cQm3sXk9wZrB7nLd2yHfJ4gPeAa",
             "changeme-changeme-changeme-changeme",
-            "server.secret_key: is a sample, which others know, too; set ",
+            "server.secret_key: is a published sample; set ",
         ),
         ("uT5v0cQm3sXk9wZrB7nLd2yHfJ4gPeAa", "abcabcabc" * 5, "server.secret_key: is a sample, "),
         (
@@ -142,14 +142,14 @@ def test_a_schema_that_does_not_match_is_all_that_is_wrong_with_the_rest(deploym
         (
             '"127.0.0.1/32"',
             '"127.0.0.1/32", "0.0.0.0/0"',
-            "server.trusted_proxies: believes everybody's X-Forwarded-For; list ",
+            "server.trusted_proxies: trusts X-Forwarded-For from every client; list ",
         ),
         (
             "trusted_proxies",
             'cors_origins = ["*"]\ntrusted_proxies',
             'server.cors_origins: "*" is for development only; list the exact origins',
         ),
-        ('"127.0.0.1/32"', '"::/0"', "server.trusted_proxies: believes everybody's"),
+        ('"127.0.0.1/32"', '"::/0"', "server.trusted_proxies: trusts X-Forwarded-For"),
         (
             'provider = "image"',
             'provider = "fixed"\nanswer = "42"',
@@ -185,7 +185,7 @@ def test_what_is_unsafe_is_refused_by_its_key_with_what_to_do(
                 "kty": "oct",
                 "k": RFC_7515_KEY,
             },
-            "holds a sample key, which others know, too; move it away, and run: strongroom keys rotate",
+            "holds a published sample key; move it away, and run: strongroom keys rotate",
         ),
         ({"kty": "oct", "k": "eW91ci0yNTYtYml0LXNlY3JldC15b3VyLTI1Ni1iaXQtc2VjcmV0"}, "sample key"),
         ({"kty": "oct", "k": "A" * 43}, "holds a sample key"),
@@ -277,7 +277,7 @@ def test_a_storage_inside_the_code_is_refused(deployment: Deployment) -> None:
     folder = Path(strongroom.storage.__file__).parents[1] / "files"
     deployment.upgrade()
     deployment.replace(f"{deployment.folder}/files", str(folder))
-    assert "storages.main: its folder lies inside the code, " in deployment.refusal()
+    assert "storages.main: its folder is inside the code, " in deployment.refusal()
 
 
 def test_a_full_storage_lets_the_server_start_so_that_files_can_be_deleted(

@@ -1,6 +1,6 @@
-"""Strongroom: who your users are, and what they keep.
+"""Strongroom: a self-hosted server for user accounts and files.
 
-:func:`create_app` makes the WSGI application; importing this package alone imports nothing else.
+:func:`create_app` creates the WSGI application. It is imported lazily, on first access.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,7 @@ __all__ = ["__version__", "create_app"]
 
 
 def __getattr__(name: str) -> Any:
-    # Plugin authors import strongroom.plugin_api, which should not bring the whole server along.
+    # Lazy, because plugins import strongroom.plugin_api, which must not import the whole server.
     if name == "create_app":
         from strongroom.app import create_app
 

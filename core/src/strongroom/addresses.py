@@ -1,4 +1,4 @@
-"""Client addresses: one spelling for each, and the network that limits count by."""
+"""Client addresses: their canonical form, and the network that rate limits count by."""
 
 from ipaddress import (
     IPv4Address,
@@ -26,7 +26,7 @@ def canonical_address(text: str) -> str:
 
 
 def parse_address(text: str) -> IPv4Address | IPv6Address | None:
-    """Return the IP address that a text spells, or ``None``; v4-mapped forms are unwrapped."""
+    """Parse an IP address, or return ``None``. IPv4-mapped IPv6 addresses become IPv4 addresses."""
     try:
         address = ip_address(text.partition("%")[0])
     except ValueError:
@@ -36,10 +36,10 @@ def parse_address(text: str) -> IPv4Address | IPv6Address | None:
 
 
 def parse_network(text: str) -> IPv4Network | IPv6Network:
-    """Return the network that a text spells; a network of v4-mapped addresses is the IPv4 network.
+    """Parse a network in CIDR notation. A network of IPv4-mapped addresses becomes the IPv4 network.
 
     Raises:
-        ValueError: the text spells no network.
+        ValueError: the text is not a network.
     """
     network = ip_network(text)
     mapped = network.network_address.ipv4_mapped if isinstance(network, IPv6Network) else None
@@ -49,9 +49,9 @@ def parse_network(text: str) -> IPv4Network | IPv6Network:
 
 
 def network_of(text: str) -> str:
-    """Return what limits count a client by: an IPv4 address, or the /64 of an IPv6 address.
+    """Return the key that rate limits use for a client: the IPv4 address, or the /64 of an IPv6 one.
 
-    A subscriber holds a whole /64, so counting single IPv6 addresses would not limit anyone.
+    A subscriber has a whole /64, so a limit per single IPv6 address would be ineffective.
     """
     address = parse_address(text)
     if isinstance(address, IPv6Address):

@@ -1,4 +1,4 @@
-"""The composition root: the services of the domain behind the routes of their features."""
+"""The composition root: creates the Flask application from the services and their routes."""
 
 from dataclasses import fields
 from typing import Any
@@ -67,19 +67,19 @@ BLUEPRINTS = (
 def create_app(
     configuration: Configuration, clock: Clock | None = None, *, fast_path: bool = True
 ) -> Flask:
-    """Make the application of one process.
+    """Create the application of one process.
 
     Args:
-        configuration: what it serves.
-        clock: the time, if not the machine's.
-        fast_path: whether hot requests may pass Flask by.
+        configuration: the loaded configuration.
+        clock: replaces the system clock.
+        fast_path: whether frequent requests may bypass Flask.
 
     Raises:
-        ConfigurationError: the configuration cannot be served.
+        ConfigurationError: the configuration is invalid.
     """
     container = build(configuration, clock)
     app = Flask("strongroom", static_folder=None)
-    # A path with an empty segment names nothing; Werkzeug would redirect to the path without it.
+    # A path with an empty segment is a 404; by default, Werkzeug redirects to the path without it.
     app.url_map.merge_slashes = False
     app.config["MAX_CONTENT_LENGTH"] = MAX_JSON_BYTES
     app.json.ensure_ascii = False  # type: ignore[attr-defined]  # Flask's own provider has it
@@ -96,8 +96,8 @@ def create_app(
         configuration.add_error(("plugins", "enabled"), str(error))
         configuration.raise_if_invalid()
     limits.guard_routes(app)
+    # The fast path runs no Flask hooks, so a plugin that has registered one disables it.
     if fast_path and _hooks_of_all_requests(app) == hooks:
-        # As Flask documents it.
         app.wsgi_app = _fast_path(app.wsgi_app, container)  # type: ignore[method-assign]
     if container.settings.server.cors_origins:
         app.wsgi_app = CorsMiddleware(  # type: ignore[method-assign]
@@ -111,7 +111,7 @@ def create_app(
 
 
 def _hooks_of_all_requests(app: Flask) -> int:
-    """Return how many there are: what a plugin wants to do with every request, it does in Flask."""
+    """Return the number of hooks that run for every request, those of plugins included."""
     kinds = (app.before_request_funcs, app.after_request_funcs, app.teardown_request_funcs)
     return sum(len(kind.get(None, ())) for kind in (*kinds, app.url_value_preprocessors))
 
@@ -122,7 +122,7 @@ def _fast_path(app: WsgiApp, container: Container) -> FastPath:
 
 
 def container_of(app: Flask) -> Container:
-    """Return the services behind an application, which whoever made it closes."""
+    """Return the services of an application. The caller of :func:`create_app` must close them."""
     with app.app_context():
         return use(Container)
 

@@ -1,4 +1,4 @@
-"""A cache of a bounded size."""
+"""A thread-safe cache of bounded size."""
 
 from threading import Lock
 from typing import Generic, TypeVar
@@ -8,20 +8,21 @@ ValueT = TypeVar("ValueT")
 
 
 class Cache(Generic[KeyT, ValueT]):
-    """Keeps the values that were put in last; to look one up takes no lock.
+    """A FIFO cache whose reads take no lock.
 
     Args:
-        capacity: how many are kept; then the oldest make room.
+        capacity: the maximum number of values; beyond it, the oldest is evicted.
     """
 
     def __init__(self, capacity: int) -> None:
         self._capacity = capacity
         self._lock = Lock()
         self._values: dict[KeyT, ValueT] = {}
+        # A single dict operation is atomic, so readers need no lock.
         self.get = self._values.get
 
     def put(self, key: KeyT, value: ValueT) -> None:
-        """Keep a value."""
+        """Store a value, and evict the oldest if the cache is full."""
         with self._lock:
             while len(self._values) >= self._capacity:
                 del self._values[next(iter(self._values))]

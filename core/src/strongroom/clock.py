@@ -1,4 +1,4 @@
-"""Time, as a thing that is handed in, so that tests need not wait."""
+"""An injectable clock, so that tests need not sleep."""
 
 import time
 from datetime import UTC, datetime
@@ -7,14 +7,14 @@ from typing import Protocol
 
 
 class Clock(Protocol):
-    """Tells the time."""
+    """Returns the current time."""
 
     def now(self) -> int:
         """Return the milliseconds since the Unix epoch."""
 
 
 class SystemClock:
-    """The clock of the machine."""
+    """The system clock."""
 
     def now(self) -> int:
         return time.time_ns() // 1_000_000
@@ -27,11 +27,11 @@ def iso_format(milliseconds: int) -> str:
 
 
 def next_revision(previous: int, now: int) -> int:
-    """Return the revision after ``previous``: the time, unless the clock has not moved since."""
+    """Return the revision after ``previous``: ``now``, or ``previous + 1`` if that is not later."""
     return max(now, previous + 1)
 
 
-# What is on one page was often made in the same few seconds, and is asked for again and again.
+# The records of a page were often created within the same few seconds, and are read repeatedly.
 @lru_cache(maxsize=4096)
 def _to_the_second(seconds: int) -> str:
     return datetime.fromtimestamp(seconds, tz=UTC).isoformat().removesuffix("+00:00")

@@ -1,8 +1,8 @@
-"""Takes a server out of service without a failed request.
+"""Graceful shutdown: takes a server out of service without a failed request.
 
-On SIGTERM, ``readyz`` turns to 503 while everything else is served as before, so that balancers send
-nothing new. After ``server.drain_seconds`` the server closes its listening sockets, finishes the open
-requests and ends. Ctrl-C and a second SIGTERM end the first part at once.
+On SIGTERM, ``readyz`` returns 503 while all other routes work as before, so that load balancers stop
+sending new requests. After ``server.drain_seconds`` the server closes its listening sockets, finishes
+the open requests and exits. Ctrl-C and a second SIGTERM skip the delay.
 """
 
 import signal
@@ -22,10 +22,10 @@ class DrainingServer(MPServer):
     """A server that drains on SIGTERM, and reports its state to the service manager."""
 
     settings: Settings
-    """The settings of the server, set before it serves."""
+    """The settings of the server; must be set before ``serve`` is called."""
 
     def signal_handler_interrupt(self, signum: int = signal.SIGINT, *_: Any, **__: Any) -> None:
-        """Begin to drain, or stop at once."""
+        """Start draining, or stop immediately."""
         seconds = self.settings.drain_seconds
         if signum != signal.SIGTERM or seconds == 0 or DRAINING.is_set:
             self._stop()
@@ -42,7 +42,7 @@ class DrainingServer(MPServer):
 
     def _spawn_workers(self, *arguments: Any, **options: Any) -> None:
         super()._spawn_workers(*arguments, **options)  # type: ignore[no-untyped-call]
-        # A thread after the forks: what it holds at that moment would be held in the children.
+        # Started after the forks: a lock that the thread holds during a fork stays locked in the child.
         if service_manager.is_present():
             threading.Thread(target=self._report_ready, name="ready", daemon=True).start()
 

@@ -1,4 +1,4 @@
-"""Identifiers."""
+"""Identifiers of rows and API resources."""
 
 import re
 
@@ -8,7 +8,7 @@ _FORM = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 def new_id() -> str:
-    """Return a new UUID version 7 (RFC 9562): unique, and in the order of creation."""
+    """Return a new UUID version 7 (RFC 9562); ids sort by creation time."""
     return str(uuid_utils.uuid7())
 
 

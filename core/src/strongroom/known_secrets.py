@@ -1,4 +1,4 @@
-"""Knows secrets that stand in documents, examples and fixtures, and so are none."""
+"""Detects published secrets: those of documents, examples and test fixtures."""
 
 import re
 from typing import Final
@@ -8,7 +8,7 @@ from joserfc.jwk import OctKey, RSAKey
 from strongroom.authorizations.keys import Key
 
 _FEWEST_DIFFERENT: Final = 12
-"""Of 32 random bytes, or 32 random characters, practically never so few are different."""
+"""The minimum number of distinct bytes; 32 random bytes or characters practically always have more."""
 
 _WORDS: Final = re.compile(
     rb"change[-_ ]?(me|this|it)|your[-_ \w]{0,20}(secret|key)|example|sample|placeholder|insecure"
@@ -33,12 +33,12 @@ _PUBLISHED_MODULI: Final = (
 
 
 def is_sample_secret(secret: str) -> bool:
-    """Return whether a secret was written by somebody and not made by chance."""
+    """Return whether a secret is a known sample, or was typed by hand instead of generated."""
     return _is_sample(secret.encode())
 
 
 def is_sample_key(key: Key) -> bool:
-    """Return whether a signing key was published, or written by somebody and not made by chance."""
+    """Return whether a signing key was published, or was typed by hand instead of generated."""
     if isinstance(key, RSAKey):
         return str(key.as_dict(private=False)["n"]).startswith(_PUBLISHED_MODULI)
     return _is_published(key) or _is_sample(key.raw_value)

@@ -9,7 +9,7 @@ from typing import Final
 from strongroom.config import Settings
 
 READY_SECONDS: Final = 15.0
-"""How long a server that listens is waited for to be ready, too."""
+"""Seconds to wait for readiness once the server listens."""
 
 _TIMEOUT_SECONDS: Final = 2.0
 _STEP_SECONDS: Final = 0.1
@@ -17,12 +17,12 @@ _ANY_ADDRESS: Final = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}  # noqa: S104  com
 
 
 def is_ok(settings: Settings, path: str, timeout: float = _TIMEOUT_SECONDS) -> bool:
-    """Return whether the server answers a GET with a success.
+    """Return whether a GET succeeds on the server of this machine.
 
     Args:
-        settings: of the server.
-        path: below its ``base_path``.
-        timeout: seconds to wait for an answer.
+        settings: the settings of the server.
+        path: the path below its ``base_path``.
+        timeout: seconds to wait for a response.
     """
     server = settings.server
     host = f"[{server.host}]" if ":" in server.host else server.host
@@ -35,12 +35,13 @@ def is_ok(settings: Settings, path: str, timeout: float = _TIMEOUT_SECONDS) -> b
 
 
 def wait_until_serving(settings: Settings, is_given_up: Callable[[], bool]) -> str | None:
-    """Return once the server is ready, or listens and does not become ready.
+    """Wait until the server is ready, or until it has listened for ``READY_SECONDS``.
 
-    A part that is away must not keep the service manager waiting until it ends the server.
+    The wait is limited, because a backend that is unavailable must not make the service manager time
+    out and kill the server.
 
     Returns:
-        What is wrong, if anything is.
+        The problem if the server is not ready, else ``None``.
     """
     while not is_ok(settings, "/livez") and not is_given_up():
         time.sleep(_STEP_SECONDS)

@@ -1,7 +1,7 @@
-"""The operators' address: metrics of all processes, and the state of the server.
+"""The management interface: metrics of all processes, and health checks.
 
-It is served by a process of its own, so that it answers while all others are busy, and so that no
-client reaches it by mistake.
+A separate process serves it on a separate port, so that it responds while all workers are busy, and
+so that clients cannot reach it by mistake.
 """
 
 import logging
@@ -31,7 +31,7 @@ _IDLE_SECONDS: Final = 10
 
 
 def serve_management(configuration: Configuration, metrics_folder: Path) -> None:
-    """Serve the operators' address until the process is ended."""
+    """Serve the management interface until the process is killed."""
     container = build(configuration)
     management = configuration.settings.management
     app = create_management_app(container, metrics_folder)
@@ -40,11 +40,11 @@ def serve_management(configuration: Configuration, metrics_folder: Path) -> None
 
 
 def create_management_app(container: Container, metrics_folder: Path) -> Flask:
-    """Make the application behind the operators' address.
+    """Create the application of the management interface.
 
     Args:
         container: the services of this process.
-        metrics_folder: where all processes keep their metrics.
+        metrics_folder: the folder that all processes write their metrics to.
     """
     app = Flask("strongroom.management", static_folder=None)
     base = container.base
@@ -68,7 +68,7 @@ def create_management_app(container: Container, metrics_folder: Path) -> Flask:
 
 
 class _Parts:
-    """Tells of each part whether it answers, as a metric."""
+    """A collector that exports the readiness of each part as a gauge."""
 
     def __init__(self, readiness: Readiness) -> None:
         self._readiness = readiness
@@ -80,7 +80,7 @@ class _Parts:
         yield family
 
     def describe(self) -> Iterator[Metric]:
-        """Ask nothing when this is registered."""
+        """Return nothing, so that registering the collector runs no probes."""
         return iter(())
 
 
@@ -89,13 +89,13 @@ def _workers(settings: Settings) -> str | None:
 
 
 class _Server(ThreadingMixIn, WSGIServer):
-    """Answers several operators at once; none of them keeps the process alive."""
+    """A threading server whose threads do not keep the process alive."""
 
     daemon_threads = True
 
 
 class _Handler(WSGIRequestHandler):
-    """Does not wait for ever for somebody who says nothing."""
+    """A handler that closes idle connections after ``timeout`` seconds."""
 
     timeout = _IDLE_SECONDS
 

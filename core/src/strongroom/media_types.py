@@ -1,4 +1,4 @@
-"""Tells a file's type by its content; its name only chooses among kinds of text."""
+"""Detects the media type of a file from its content; the name only selects the subtype of text."""
 
 import codecs
 import mimetypes
@@ -27,8 +27,8 @@ def sniff(head: bytes, name: str = "") -> str:
     """Return the media type of content that begins with ``head``.
 
     Args:
-        head: the beginning.
-        name: what it is called; without one, all text is plain.
+        head: the first bytes of the content.
+        name: the file name; without one, any text is ``text/plain``.
     """
     kind = filetype.guess(head) if head else None
     if kind is not None:
@@ -46,9 +46,9 @@ def sniff(head: bytes, name: str = "") -> str:
 
 
 def extension_of(media_type: str) -> str:
-    """Return the extension, with its dot, that files of a media type have."""
+    """Return the file extension of a media type, with its dot; ``.bin`` if it is unknown."""
     essence = media_type.partition(";")[0]
-    # filetype knows fonts that it calls so, too.
+    # filetype also uses application/octet-stream for some fonts, whose extension would be wrong.
     kind = filetype.get_type(mime=essence) if essence != BINARY else None
     if kind is not None:
         return f".{kind.extension}"
@@ -57,13 +57,16 @@ def extension_of(media_type: str) -> str:
 
 @cache
 def _known_to_python() -> mimetypes.MimeTypes:
-    """Return what Python itself knows, whatever the machine's own tables say; it reads them to begin."""
+    """Return Python's built-in table of types, which is the same on every machine.
+
+    Cached, because the constructor reads the machine's tables even though the instance ignores them.
+    """
     return mimetypes.MimeTypes()
 
 
 def _is_text(head: bytes) -> bool:
     try:
-        # The end of the head may cut a character in two.
+        # Incremental, because the head may end in the middle of a character.
         text = codecs.getincrementaldecoder("utf-8")().decode(head)
     except UnicodeDecodeError:
         return False

@@ -1,4 +1,4 @@
-"""Pages of collections."""
+"""Pagination of database queries."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -11,20 +11,20 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Paging:
-    """Which page of a collection is wanted. Pages are counted from 1."""
+    """The requested page of a collection; page numbers start at 1."""
 
     number: int
     size: int
 
     @property
     def offset(self) -> int:
-        """How many records come before the page."""
+        """The number of records before the page."""
         return (self.number - 1) * self.size
 
 
 @dataclass(frozen=True, slots=True)
 class Page(Generic[T]):
-    """A page of a collection, and the size of the whole."""
+    """A page of a collection, and the total number of records."""
 
     items: Sequence[T]
     total: int
@@ -38,7 +38,7 @@ def select_page(
     paging: Paging,
     make: Callable[..., T],
 ) -> Page[T]:
-    """Return a page of an ordered query, its rows made into records."""
+    """Return a page of an ordered query by LIMIT and OFFSET; ``make`` converts a row to a record."""
     total: int = connection.execute(count).scalar_one()
     if paging.offset >= total:
         return Page([], total, paging)
@@ -55,16 +55,19 @@ def seek_page(
     count: Select[Any] | None = None,
     position: Callable[[int], Select[Any]] | None = None,
 ) -> Page[T]:
-    """Return a page, at about the same cost however deep it lies.
+    """Return a page by keyset pagination: deep pages cost about as much as the first one.
+
+    The sort key of the first row is found by an OFFSET on an index-only scan, so only the rows of the
+    page itself are read from the table.
 
     Args:
         connection: the transaction.
-        query: the rows, in no order.
-        positions: what they are sorted by, unique, and found in one index alone.
-        paging: which page.
-        make: makes a row into a record.
-        count: tells how many there are; else they are counted.
-        position: returns the query for the position at an offset; else it is counted off.
+        query: the rows, without ORDER BY.
+        positions: a query of the sort key, which must be unique and covered by one index.
+        paging: the requested page.
+        make: converts a row to a record.
+        count: the query of the total; by default, the positions are counted.
+        position: returns the query of the sort key at an offset; by default, the index is scanned.
     """
     if count is None:
         count = positions.with_only_columns(func.count(), maintain_column_froms=True)
@@ -77,6 +80,7 @@ def seek_page(
             first = _position(connection, positions, paging.offset, total)
         else:
             first = connection.execute(position(paging.offset)).first()
+        # A row was deleted since the count.
         if first is None:
             return Page([], total, paging)
         query = query.where(tuple_(*keys) >= tuple_(*first))
@@ -87,7 +91,7 @@ def seek_page(
 def _position(
     connection: Connection, positions: Select[Any], offset: int, total: int
 ) -> Row[Any] | None:
-    """Return the sort key at an offset, counted off from whichever end is nearer."""
+    """Return the sort key at an offset; the scan starts at the nearer end of the index."""
     keys = list(positions.selected_columns)
     from_end = total - 1 - offset
     if offset <= from_end:

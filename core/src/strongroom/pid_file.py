@@ -1,4 +1,4 @@
-"""The file that names the process of a running server."""
+"""The PID file of a running server."""
 
 import fcntl
 import logging
@@ -10,11 +10,11 @@ logger = logging.getLogger(__name__)
 
 
 class PidFile:
-    """Names the process of a server; its lock is held for as long as one of the processes lives.
+    """A locked PID file. The lock is held as long as any process of the server lives.
 
     Args:
-        settings: of the server.
-        port: that it listens on.
+        settings: the settings of the server.
+        port: the port that the server listens on; each port has its own file.
     """
 
     def __init__(self, settings: Settings, port: int) -> None:
@@ -22,7 +22,7 @@ class PidFile:
         self._file: int | None = None
 
     def hold(self) -> None:
-        """Write this process's id and take the lock, until the process ends."""
+        """Take the lock and write this process's id; the lock is released when the process ends."""
         try:
             self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -32,9 +32,10 @@ class PidFile:
             logger.warning("strongroom drain will not find this server: %s", error)
 
     def owner(self) -> int | None:
-        """Return the process id of the server, or ``None`` if none runs."""
+        """Return the process id of the server, or ``None`` if it is not running."""
         try:
             with self._path.open() as file:
+                # A stale file is not locked, whatever process has its id today.
                 fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
                 return None
         except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""What a server in production mode refuses to start with: each fault with its remedy."""
+"""Production checks: unsafe settings that a server refuses to start with, each with its remedy."""
 
 import os
 import stat
@@ -35,10 +35,10 @@ _SECRET_KEY: Final = ("server", "secret_key")
 
 
 def refuse_unsafe(configuration: Configuration, selection: Selection) -> None:
-    """Pass in development, and in production if nothing is unsafe.
+    """Check the configuration for unsafe settings; does nothing in development.
 
     Raises:
-        ConfigurationError: something is.
+        ConfigurationError: at least one setting is unsafe.
     """
     settings = configuration.settings
     if not settings.is_production:
@@ -59,17 +59,17 @@ def refuse_unsafe(configuration: Configuration, selection: Selection) -> None:
 
 
 def refuse_misplaced(configuration: Configuration, storages: Mapping[str, StorageBackend[Any]]) -> None:
-    """Pass in development, and in production if every local storage lies outside the code.
+    """Check that no local storage is inside the installed code; does nothing in development.
 
     Raises:
-        ConfigurationError: one does not.
+        ConfigurationError: a storage is.
     """
     if not configuration.settings.is_production:
         return
     for name, storage in storages.items():
         if isinstance(storage, LocalPaths) and (code := _code_around(storage.local_path("any"))):
             configuration.add_error(
-                ("storages", name), f"its folder lies inside the code, {code}; name one elsewhere"
+                ("storages", name), f"its folder is inside the code, {code}; configure one elsewhere"
             )
     configuration.raise_if_invalid()
 
@@ -77,10 +77,13 @@ def refuse_misplaced(configuration: Configuration, storages: Mapping[str, Storag
 def refuse_unusable(
     configuration: Configuration, storages: Mapping[str, StorageBackend[Any]]
 ) -> Mapping[str, StorageError]:
-    """Try every storage out in production, and return the errors of those that are away or full.
+    """Write, read and delete an object in every storage; does nothing in development.
+
+    Returns:
+        The errors of storages that are unavailable or full, which may be temporary.
 
     Raises:
-        ConfigurationError: a storage fails in a way that does not pass.
+        ConfigurationError: a storage fails permanently.
     """
     passing: dict[str, StorageError] = {}
     if not configuration.settings.is_production:
@@ -92,7 +95,9 @@ def refuse_unusable(
             passing[name] = error
         else:
             if fault:
-                configuration.add_error(("storages", name), f"{fault}; mend its options, or the store")
+                configuration.add_error(
+                    ("storages", name), f"{fault}; correct its options, or repair the store"
+                )
     configuration.raise_if_invalid()
     return passing
 
@@ -103,10 +108,10 @@ def _debug() -> Iterator[Fault]:
 
 
 def refuse_unstated_database(configuration: Configuration) -> None:
-    """Pass in development, and in production if the configuration names the database.
+    """Check that ``database.url`` is set; does nothing in development.
 
     Raises:
-        ConfigurationError: it does not.
+        ConfigurationError: it is not set.
     """
     if configuration.settings.is_production:
         for path, message in _database(configuration.settings):
@@ -116,7 +121,7 @@ def refuse_unstated_database(configuration: Configuration) -> None:
 
 def _database(settings: Settings) -> Iterator[Fault]:
     if not settings.database.url:
-        # By default it would be a new, empty SQLite in place of the installation's database.
+        # The default would silently create an empty SQLite database instead of using the real one.
         yield ("database", "url"), _DATABASE_WANTED
 
 
@@ -128,7 +133,7 @@ def _secret(configuration: Configuration) -> Iterator[Fault]:
         yield path, f"must be set in production: {wanted}"
         return
     if is_sample_secret(secret):
-        yield path, f"is a sample, which others know, too; set {wanted}"
+        yield path, f"is a published sample; set {wanted}"
     file = _file_behind(configuration.raw.origin(path))
     if file is not None and _is_readable_by_others(file):
         yield path, f"{file} can be read by others; run: chmod 600 {file}"
@@ -136,13 +141,13 @@ def _secret(configuration: Configuration) -> Iterator[Fault]:
 
 def _data_dir(settings: Settings) -> Iterator[Fault]:
     path = settings.server.data_dir.absolute()
-    # A group may be the only way in, such as that of a volume in Kubernetes.
+    # Group access is allowed, because a Kubernetes volume may be accessible only through fsGroup.
     if path.exists() and path.stat().st_mode & stat.S_IRWXO:
         yield ("server", "data_dir"), f"{path} can be read by others; run: chmod 700 {path}"
 
 
 def _secret_files(configuration: Configuration, selection: Selection) -> Iterator[Fault]:
-    """Yield each file of a secret, other than the secret key, that others can read."""
+    """Yield the files of secrets, except the secret key, that other users can read."""
     sections = [*core_sections(configuration.settings), *selection.sections()]
     known = {_file_behind(configuration.raw.origin(_SECRET_KEY))}
     for path, _ in secrets_in(sections):
@@ -166,7 +171,7 @@ def _signing_keys(settings: Settings) -> Iterator[Fault]:
         return
     if any(map(is_sample_key, ring.keys)):
         remedy = "move it away, and run: strongroom keys rotate"
-        yield path, f"{keys_file} holds a sample key, which others know, too; {remedy}"
+        yield path, f"{keys_file} holds a published sample key; {remedy}"
 
 
 def _addresses(settings: Settings) -> Iterator[Fault]:
@@ -177,12 +182,12 @@ def _addresses(settings: Settings) -> Iterator[Fault]:
         wanted = f"https://{urlsplit(stated).netloc}"
         yield (
             ("server", "public_url"),
-            f'must begin with https:// in production, such as "{wanted}": tokens travel through it',
+            f'must begin with https:// in production, such as "{wanted}", to protect tokens in transit',
         )
     if any(parse_network(text).prefixlen == 0 for text in settings.server.trusted_proxies):
         yield (
             ("server", "trusted_proxies"),
-            "believes everybody's X-Forwarded-For; list the proxies' own networks",
+            "trusts X-Forwarded-For from every client; list the networks of the proxies",
         )
     if "*" in settings.server.cors_origins:
         yield ("server", "cors_origins"), '"*" is for development only; list the exact origins'
@@ -200,7 +205,7 @@ def _extensions(selection: Selection) -> Iterator[Fault]:
 
 
 def _file_behind(origin: str) -> Path | None:
-    """Return the file that a value was read from: the configuration, or one that a variable names."""
+    """Return the configuration file or ``_FILE`` file that a value was read from, or ``None``."""
     kind, _, variable = origin.partition(" ")
     if kind == "environment":
         return Path(os.environ[variable]) if variable.endswith(FILE_SUFFIX) else None
@@ -213,7 +218,7 @@ def _is_readable_by_others(path: Path) -> bool:
 
 
 def _code_around(path: Path) -> Path | None:
-    """Return the folder of code that a path lies in."""
+    """Return the package folder that contains the path, or ``None``."""
     spec = find_spec("strongroom")
     folders = [Path(place).resolve() for place in (spec and spec.submodule_search_locations) or ()]
     return next((folder for folder in folders if path.resolve().is_relative_to(folder)), None)

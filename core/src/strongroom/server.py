@@ -1,4 +1,4 @@
-"""Runs the application under Granian: a master that supervises, and processes that serve."""
+"""Runs the application under Granian: a master process that supervises workers."""
 
 import ctypes
 import gc
@@ -32,7 +32,7 @@ from strongroom.pid_file import PidFile
 from strongroom.web.wsgi import WsgiApp
 
 STOP_SECONDS: Final = 30
-"""How long open requests may go on after the server was told to stop."""
+"""Seconds for which open requests may continue after the server receives a stop signal."""
 
 _HANDOVER_SECONDS: Final = 1.0
 _BACKLOG: Final = 1024
@@ -55,12 +55,12 @@ Reread = Callable[[], Configuration]
 def run(
     configuration: Configuration, reread: Reread | None = None, metrics_folder: Path | None = None
 ) -> None:
-    """Serve until told to stop; on SIGHUP, go on with what the configuration is then.
+    """Serve until a stop signal arrives; SIGHUP reloads the configuration.
 
     Args:
-        configuration: what to serve.
-        reread: returns the configuration as it is now, and raises if it cannot be served.
-        metrics_folder: where the processes keep their metrics, if there is an operators' address.
+        configuration: the configuration to start with.
+        reread: loads the current configuration; raises ``ConfigurationError`` if it is invalid.
+        metrics_folder: the folder of the processes' metrics, if the management interface is enabled.
     """
     settings, master = configuration.settings, os.getpid()
     current = configuration
@@ -68,12 +68,12 @@ def run(
     def load() -> Any:
         end_with(master)
         _keep_memory()
-        # Made in the process that serves, for connections must not be shared between processes.
+        # Created in the worker, because connections must not be shared between processes.
         from strongroom.app import container_of, create_app
 
         _configure_log(current)
         app = create_app(current)
-        # Run by multiprocessing when this process ends, after the open requests have.
+        # Run by multiprocessing when this process exits, after the open requests have finished.
         Finalize(None, container_of(app).close, exitpriority=0)
         return _gateway(app, current.settings.server)
 
@@ -83,7 +83,7 @@ def run(
             current = reread() if reread else configuration
         except ConfigurationError as error:
             for problem in error.problems:
-                logger.error("The configuration stays as it was: %s", problem)  # noqa: TRY400  a line
+                logger.error("Reload rejected, configuration unchanged: %s", problem)  # noqa: TRY400
 
     _configure_log(configuration)
     logging.getLogger("granian").setLevel(logging.WARNING)
@@ -111,7 +111,8 @@ def run(
     pid_file.hold()
     if metrics_folder is not None:
         server.on_startup(lambda: _start_management(configuration, metrics_folder, master))
-    # What there is now stays, and the processes to come share it until a collection writes to it.
+    # The workers share the memory of the imported modules until something writes to it (copy-on-write).
+    # Frozen objects are ignored by garbage collections, which would write to them.
     gc.freeze()
     gc.set_threshold(_GARBAGE_AFTER, 20, 20)
     server.serve(spawn_target=spawn_worker, target_loader=load, wrap_loader=False)
@@ -131,9 +132,10 @@ def _gateway(app: WsgiApp, settings: ServerSettings) -> Gateway:
 
 
 def _raise_connection_limit() -> int:
-    """Allow this process and its children more open files, and return how many connections each takes.
+    """Raise the limit of open files, and return the maximum number of connections of each process.
 
-    Half of the files stay free for what requests open. Connections beyond wait in the kernel's queue.
+    Half of the descriptors are reserved for files that requests open. Further connections wait in the
+    kernel's accept queue.
     """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = _DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, _DESCRIPTORS)
@@ -144,10 +146,10 @@ def _raise_connection_limit() -> int:
 
 
 def _limit_unread(descriptor: int, seconds: float) -> None:
-    """Let the kernel drop a client that reads nothing for so long; its connections inherit this.
+    """Make the kernel close connections whose client reads nothing for ``seconds``.
 
-    A response that has left this process waits in the kernel's buffers and the server's, where only the
-    kernel sees whether the client reads on.
+    Set on the listening socket; accepted connections inherit it. The application cannot detect this
+    case, because the end of a response waits in buffers of Granian and the kernel.
     """
     if hasattr(socket, "TCP_USER_TIMEOUT"):
         with socket.socket(fileno=os.dup(descriptor)) as listener:
@@ -155,11 +157,11 @@ def _limit_unread(descriptor: int, seconds: float) -> None:
 
 
 class _Server(DrainingServer):
-    """A server that holds the listening sockets of its processes.
+    """A server whose master process owns the listening sockets of the workers.
 
-    By default each process opens its own, and connections that wait there are lost when it is replaced.
-    What waits at a socket that the master holds, the next process takes. One for each process, and not
-    one for all, lets the kernel spread connections evenly (``SO_REUSEPORT``).
+    By default each worker opens its own socket, and connections in its accept queue are lost when the
+    worker is replaced. With a socket of the master, the next worker accepts them. There is one socket
+    per worker, so that the kernel distributes connections evenly (``SO_REUSEPORT``).
     """
 
     def _init_shared_socket(self) -> None:
@@ -200,12 +202,12 @@ def _configure_log(configuration: Configuration) -> None:
 
 
 def _keep_memory() -> None:
-    """Let the C library keep some of what is freed: content comes and goes in pieces.
+    """Make glibc reuse freed memory for the buffers of uploads and downloads.
 
-    By default it gives large pieces back to the system each time, and to be given zeroed pages anew
-    takes as long as to read a file into them.
+    By default, large blocks are returned to the system when they are freed. Getting zeroed pages again
+    takes as long as reading a file into them.
     """
-    # Not every C library has it.
+    # Not every C library has mallopt.
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt is not None:
         mallopt(_M_MMAP_THRESHOLD, _LARGE_BYTES)
@@ -213,11 +215,12 @@ def _keep_memory() -> None:
 
 
 def end_with(master: int) -> None:
-    """Make this process end when the master does, however that ends: no port stays taken."""
+    """Terminate this process when the master exits or is killed, so that no port stays in use."""
     if sys.platform != "linux":
         return
-    # Until the server has set its own, the handlers of the master are inherited, and would swallow it.
+    # Until the worker sets its own handlers, it has those of the master, which would swallow SIGTERM.
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+    # The master may have exited before prctl.
     if os.getppid() != master:
         sys.exit(1)

@@ -1,4 +1,4 @@
-"""Controls of writing direction in names: they let ``photo_gpj.exe`` look like ``photo_exe.jpg``."""
+"""Removes bidirectional control characters, which make ``photo_gpj.exe`` look like ``photo_exe.jpg``."""
 
 import re
 
@@ -6,5 +6,5 @@ _CONTROLS = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
 def without_direction(name: str) -> str:
-    """Return the name with every control of direction (UAX #9, Bidi_Control) replaced by ``_``."""
+    """Return the name with bidirectional control characters (UAX #9, Bidi_Control) replaced by ``_``."""
     return _CONTROLS.sub("_", name)

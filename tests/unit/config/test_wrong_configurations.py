@@ -111,7 +111,7 @@ BAD_VALUES = [
 UNSAFE = [
     ('url = "postgresql+psycopg://strongroom:hush@db.example.com/strongroom"', "", "database.url: must"),
     (f'secret_key = "{SECRET}"\n', "", "server.secret_key: must be set in production"),
-    (SECRET, "changeme" * 5, "server.secret_key: is a sample, which others know, too; set at least 32"),
+    (SECRET, "changeme" * 5, "server.secret_key: is a published sample; set at least 32"),
     ('\nkeys_file = "DIR/keys.json"', "", "tokens.keys_file: must be set in production"),
     (
         'public_url = "https://files.example.com"\n',
@@ -123,7 +123,7 @@ UNSAFE = [
         "http://files",
         'public_url: must begin with https:// in production, such as "https://files.example.com"',
     ),
-    ("127.0.0.1/32", "0.0.0.0/0", "server.trusted_proxies: believes everybody's X-Forwarded-For"),
+    ("127.0.0.1/32", "0.0.0.0/0", "server.trusted_proxies: trusts X-Forwarded-For from every"),
     ('"image"', '"fixed"\nanswer = "42"', 'captcha.provider: "fixed" is for development only'),
     ('email = ["smtp"]', 'email = ["console"]', 'messages.email: "console" is for development only'),
     ('keys_file = "DIR/keys.json"', 'keys_file = "DIR/x"', "x does not exist; run: strongroom keys rot"),
