@@ -1,1 +1,1 @@
-"""Accounts: the life of a user, from registration on."""
+"""Accounts: registration, profile changes, suspension and deletion of users."""

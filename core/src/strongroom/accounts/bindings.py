@@ -1,4 +1,4 @@
-"""Binds e-mail addresses, mobile numbers and usernames to users, and takes them away again."""
+"""Binds and unbinds the e-mail addresses, mobile numbers and usernames of users."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -25,20 +25,20 @@ from strongroom.users.service import UserService
 from strongroom.verification.codes import CodeService, Purpose
 
 CODE_HEADER: Final = "X-Verification-Code"
-"""The header that carries a code in requests without a body, as ``{id}.{code}``."""
+"""Header for a verification code in requests without a body, as ``{id}.{code}``."""
 
 
 class BindingService:
-    """Credentials of users, as users change them.
+    """Changes to credentials that users make themselves.
 
     Args:
-        database: where they are kept.
-        users: knows who exists.
-        credentials: binds and releases.
-        codes: the proofs of new and released contacts.
-        reauthentication: the proof that the caller is the user.
-        notices: notifies the user, at the previous address too.
-        audit: the record of it.
+        database: stores credentials.
+        users: finds users.
+        credentials: binds and releases credentials.
+        codes: checks the codes sent to new and released contacts.
+        reauthentication: checks that the caller is the user.
+        notices: notifies the user, including at the previous address.
+        audit: records the changes.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class BindingService:
         self._audit = audit
 
     def page(self, identity: Identity, user_id: str, paging: Paging) -> Page[BoundCredential]:
-        """Return a page of a user's credentials, the oldest first.
+        """Return a page of a user's credentials, oldest first.
 
         Raises:
             Forbidden: the caller is neither the user nor an administrator.
@@ -70,11 +70,11 @@ class BindingService:
         with self._database.read() as connection:
             self._users.get(connection, user_id)
             held = self._credentials.of_user(connection, user_id)
-        # A handful: one of each kind, and one of each app of a platform.
+        # Paged in memory: a user has a few, one per kind and one per app of a platform.
         return Page(held[paging.offset : paging.offset + paging.size], len(held), paging)
 
     def is_available(self, text: str) -> bool:
-        """Return whether a text spells a credential that nobody holds."""
+        """Return whether the text is a valid credential that no user holds."""
         credential = self._credentials.identify(text)
         if credential is None:
             return False
@@ -91,13 +91,13 @@ class BindingService:
         proof: Proof,
         origin: Origin,
     ) -> BoundCredential:
-        """Bind an e-mail address or a mobile number; it replaces the previous one.
+        """Bind an e-mail address or a mobile number. It replaces the previous one of its kind.
 
         Raises:
             Forbidden: the caller is another user.
-            ValidationFailed: the text is none of this kind.
-            CodeInvalid: the code of the new one, or of one already held, is wrong or missing.
-            CredentialTaken: a user holds it already.
+            ValidationFailed: the text is not a credential of this kind.
+            CodeInvalid: the code for the new contact, or for a current one, is wrong or missing.
+            CredentialTaken: another user holds it.
             StrongroomError: as :meth:`Reauthentication.require`.
         """
         require_self(identity, user_id)
@@ -117,12 +117,12 @@ class BindingService:
     def unbind(
         self, identity: Identity, user_id: str, kind: str, code: VerificationCode | None, origin: Origin
     ) -> None:
-        """Take an e-mail address or a mobile number away, by a code sent to one that the user holds.
+        """Unbind an e-mail address or a mobile number. Requires a code sent to a current contact.
 
         Raises:
-            Forbidden: the caller is somebody else.
-            NotFound: the user has none of this kind.
-            LastContact: it is the last of the two.
+            Forbidden: the caller is another user.
+            NotFound: the user has no credential of this kind.
+            LastContact: it is the user's last contact.
             CodeInvalid: the code is wrong or missing.
         """
         require_self(identity, user_id)
@@ -131,7 +131,7 @@ class BindingService:
         _require_another(held, kind)
         require_held(self._codes, held, code, Purpose.UNBIND, CODE_HEADER)
         with self._database.write() as connection:
-            # Two that race each other must not both find that another remains.
+            # Checked again under the lock: two concurrent requests could otherwise remove both contacts.
             self._credentials.lock_user(connection, user_id)
             _require_another(self._notices.contacts(connection, user_id), kind)
             self._release(connection, user_id, kind)
@@ -143,12 +143,12 @@ class BindingService:
     ) -> BoundCredential:
         """Set the login username.
 
-        A username proves nothing by itself, so any one proof is enough.
+        A username is no proof of identity, so any one proof is enough.
 
         Raises:
             Forbidden: the caller is another user.
-            ValidationFailed: the text cannot be a username.
-            CredentialTaken: a user has it already.
+            ValidationFailed: the text is not a valid username.
+            CredentialTaken: another user has it.
             StrongroomError: as :meth:`Reauthentication.require_any`.
         """
         require_self(identity, user_id)
@@ -166,7 +166,7 @@ class BindingService:
     def _release(self, connection: Connection, user_id: str, kind: str) -> None:
         for item in self._credentials.of_user(connection, user_id):
             if item.kind == kind:
-                # A link that was sent to the old address must not outlive it.
+                # Codes sent to the old address must not remain valid after it is released.
                 self._codes.void(connection, Credential(item.kind, item.value))
         self._credentials.release(connection, user_id, kind)
 
@@ -185,10 +185,10 @@ class BindingService:
 
 
 def require_self(identity: Identity, user_id: str) -> None:
-    """Pass if the user is the one named.
+    """Require that the caller is the given user.
 
     Raises:
-        Forbidden: it is another.
+        Forbidden: the caller is another user.
     """
     if identity.user_id != user_id:
         raise Forbidden

@@ -1,4 +1,4 @@
-"""What users log in by: addresses, numbers, usernames and passwords."""
+"""Routes for login credentials: e-mail addresses, mobile numbers, usernames and passwords."""
 
 from typing import Any
 
@@ -43,7 +43,7 @@ from strongroom.web.headers import header_pair
 from strongroom.web.requests import origin
 from strongroom.web.schema import DONE, DoneSchema
 
-blueprint = Blueprint("credentials", __name__, description="What users log in by.")
+blueprint = Blueprint("credentials", __name__, description="Login credentials.")
 
 Json = dict[str, Any]
 
@@ -54,7 +54,7 @@ _CODE_PARAMETER: Json = {
     "in": "header",
     "required": True,
     "schema": {"type": "string"},
-    "description": "`{id}.{code}` of a code sent to an address or number that is held",
+    "description": "`{id}.{code}` of a code sent to one of the user's contacts",
 }
 _CAPTCHA_PARAMETER: Json = {
     "name": CAPTCHA_HEADER,
@@ -77,7 +77,7 @@ _UNBIND_ERRORS = (Forbidden, NotFound, LastContact, CodeInvalid, TooManyRequests
     document={"parameters": [_CAPTCHA_PARAMETER]},
 )
 def check_credential_available(credential: str) -> dict[str, bool]:
-    """Ask whether a credential can be used for registration; who asks often needs captchas."""
+    """Check whether a credential can be used for registration. Frequent checks need captchas."""
     if not use(RequestLimits).has_room("available_per_address"):
         answer = header_pair(CAPTCHA_HEADER)
         if answer is None:
@@ -95,7 +95,7 @@ def check_credential_available(credential: str) -> dict[str, bool]:
     errors=(Forbidden, NotFound),
 )
 def list_credentials(user_id: str, query: Json) -> Json:
-    """List the credentials of a user, the oldest first; passwords are not among them."""
+    """List the credentials of a user, oldest first. Passwords are not included."""
     page = use(BindingService).page(current_identity(), own_id(user_id), paging(query))
     return envelope(page)
 
@@ -110,10 +110,10 @@ def list_credentials(user_id: str, query: Json) -> Json:
     errors=_BIND_ERRORS,
 )
 def bind_email(user_id: str, body: Json) -> BoundCredential:
-    """Bind an e-mail address; it replaces the previous one.
+    """Bind an e-mail address. It replaces the previous one.
 
-    It takes a code to a contact that is held; without contacts, the current password; without a
-    password, a login of the last 5 minutes.
+    Requires a code sent to a current contact; without contacts, the current password; without a
+    password, a login within the last 5 minutes.
     """
     return _bind(user_id, EMAIL, body)
 
@@ -127,7 +127,7 @@ def bind_email(user_id: str, body: Json) -> BoundCredential:
     document={"parameters": [_CODE_PARAMETER]},
 )
 def unbind_email(user_id: str) -> dict[str, bool]:
-    """Take the e-mail address away; the mobile number must remain."""
+    """Unbind the e-mail address. The user must have a mobile number."""
     return _unbind(user_id, EMAIL)
 
 
@@ -141,7 +141,7 @@ def unbind_email(user_id: str) -> dict[str, bool]:
     errors=_BIND_ERRORS,
 )
 def bind_mobile(user_id: str, body: Json) -> BoundCredential:
-    """Bind a mobile number; it replaces the previous one. It takes the proofs of an e-mail address."""
+    """Bind a mobile number. It replaces the previous one. Requires the proofs of `bind_email`."""
     return _bind(user_id, MOBILE, body)
 
 
@@ -154,7 +154,7 @@ def bind_mobile(user_id: str, body: Json) -> BoundCredential:
     document={"parameters": [_CODE_PARAMETER]},
 )
 def unbind_mobile(user_id: str) -> dict[str, bool]:
-    """Take the mobile number away; the e-mail address must remain."""
+    """Unbind the mobile number. The user must have an e-mail address."""
     return _unbind(user_id, MOBILE)
 
 
@@ -167,9 +167,10 @@ def unbind_mobile(user_id: str) -> dict[str, bool]:
     errors=_BIND_ERRORS,
 )
 def set_username(user_id: str, body: Json) -> BoundCredential:
-    """Set the login username, a few times a day, because each try reveals whether a name is taken.
+    """Set the login username. Limited per day, because each attempt reveals whether a name is taken.
 
-    It takes one proof: a code to a held contact, the current password, or a login of the last 5 minutes.
+    Requires one proof: a code sent to a current contact, the current password, or a login within the
+    last 5 minutes.
     """
     use(RequestLimits).spend("username_changes_per_user", current_identity().user_id)
     return use(BindingService).set_username(
@@ -186,11 +187,11 @@ def set_username(user_id: str, body: Json) -> BoundCredential:
     errors=(Forbidden, WrongPassword, TooManyRequests),
 )
 def change_password(user_id: str, body: Json) -> Json:
-    """Set a new password by giving the old one; every other token of the user dies at once."""
-    judged = use(PasswordService).change(
+    """Change the password; requires the old one. Revokes all other tokens of the user immediately."""
+    new_strength = use(PasswordService).change(
         current_identity(), own_id(user_id), body["oldPassword"], body["newPassword"], origin()
     )
-    return {"strength": judged}
+    return {"strength": new_strength}
 
 
 @blueprint.operation(
@@ -203,7 +204,7 @@ def change_password(user_id: str, body: Json) -> Json:
     limit="reset_per_address",
 )
 def reset_password(credential: str, body: Json) -> dict[str, bool]:
-    """Set a new password by a code that was sent for it; every token of the user dies at once."""
+    """Set a new password with a reset code. Revokes all tokens of the user immediately."""
     code = VerificationCode(**body["verificationCode"])
     use(PasswordService).reset(credential, code, body["newPassword"], origin())
     return DONE
@@ -218,7 +219,7 @@ def reset_password(credential: str, body: Json) -> dict[str, bool]:
     limit="strength_per_address",
 )
 def judge_password(body: Json) -> Json:
-    """Get a hint how hard a password is to guess."""
+    """Estimate how hard a password is to guess."""
     return {"strength": strength(body["password"])}
 
 

@@ -1,4 +1,4 @@
-"""Checks the current password of a logged-in user, a bounded number of times an hour."""
+"""Checks the current password of a logged-in user, with a limit on failures per hour."""
 
 from typing import Final
 
@@ -8,14 +8,14 @@ from strongroom.errors import TooManyRequests, Unavailable, WrongPassword
 from strongroom.limits.service import Counters
 
 ATTEMPTS: Final = 10
-"""Wrong passwords an hour; a stolen token must not be a way to guess the password."""
+"""Wrong passwords per hour. Without a limit, a stolen token could be used to guess the password."""
 
 _PURPOSE: Final = "old-password"
 _HOUR: Final = 60 * 60 * 1000
 
 
 class CurrentPassword:
-    """The password that a user has now.
+    """Verifies the current password of a user.
 
     Args:
         database: stores the counts.
@@ -34,11 +34,11 @@ class CurrentPassword:
         Slow: call it outside of a transaction.
 
         Raises:
-            WrongPassword: it is not.
-            TooManyRequests: it was wrong too often within the last hour.
+            WrongPassword: the password is wrong.
+            TooManyRequests: too many wrong passwords within the last hour.
             Unavailable: too many hashes are waiting.
         """
-        # Counted first, so that parallel attempts are not more than sequential ones.
+        # Count before hashing, so that parallel attempts cannot exceed the limit.
         with self._database.write() as connection:
             if self._counters.add(connection, _PURPOSE, user_id, lifetime=_HOUR) > ATTEMPTS:
                 connection.rollback()
@@ -54,7 +54,7 @@ class CurrentPassword:
         try:
             return self._credentials.hash_of(user_id, password)
         except Unavailable:
-            # Not evaluated, so not an attempt.
+            # The password was not evaluated, so the attempt does not count.
             with self._database.write() as connection:
                 self._counters.take_back(connection, _PURPOSE, user_id)
             raise

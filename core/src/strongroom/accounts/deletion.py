@@ -1,4 +1,4 @@
-"""Deletes accounts: at once for everybody else, and for good after a time."""
+"""Deletes accounts: hidden from other users immediately, personal data erased after a delay."""
 
 from collections.abc import Callable
 from typing import Final
@@ -28,20 +28,19 @@ Guard = Callable[[Connection, str], None]
 class AccountDeletion:
     """Deletion of users.
 
-    Tokens and credentials end at once, so nobody logs in as the user again, and others may register
-    the address. The row of the user stays, because files refer to their owner; its personal data are
-    erased later, so that an operator can answer questions about a deletion by mistake or by a thief.
+    Tokens and credentials are revoked immediately: the user can no longer log in, and other users may
+    register the address. The user's row stays, because files refer to their owner. Its personal data
+    are erased later, so that an operator can investigate a mistaken or fraudulent deletion.
 
     Args:
         database: stores users.
-        clock: the time.
         users: finds and changes users.
-        credentials: releases what they log in by.
-        codes: voids codes on their way.
-        authorizations: ends their logins.
-        reauthentication: requires a fresh proof of users who delete themselves.
+        credentials: releases the users' credentials.
+        codes: voids codes that were already sent.
+        authorizations: revokes the users' logins.
+        reauthentication: requires a fresh proof from users who delete themselves.
         notices: notifies users.
-        audit: the record of it.
+        audit: records deletions and erasures.
         erase_after: milliseconds between the deletion and the erasure.
     """
 
@@ -72,18 +71,18 @@ class AccountDeletion:
         self._guards: list[Guard] = []
 
     def guard(self, guard: Guard) -> None:
-        """Call a function before users delete themselves; it raises an error to refuse the deletion."""
+        """Register a check that runs before users delete themselves. It raises an error to refuse."""
         self._guards.append(guard)
 
     def delete(
         self, identity: Identity, user_id: str, proof: Proof, fields: ProofFields, origin: Origin
     ) -> None:
-        """Delete a user: oneself, by a fresh proof, or any as an administrator.
+        """Delete a user: the caller, with a fresh proof, or, as an administrator, any user.
 
         Raises:
             Forbidden: the caller is neither the user nor an administrator.
             NotFound: there is no such user.
-            LastAdministrator: the server, or a tenant with other members, would have none left.
+            LastAdministrator: the server, or a tenant with other members, would have no administrator.
             StrongroomError: as :meth:`Reauthentication.require_any`.
         """
         identity.require_self_or_admin(user_id)
@@ -96,7 +95,7 @@ class AccountDeletion:
             )
         with self._database.write() as connection:
             user = self._users.get(connection, user_id)
-            # First, as in a suspension, so that the two cannot deadlock.
+            # The same lock order as in a suspension, so that the two cannot deadlock.
             self._authorizations.revoke_all(connection, user_id)
             self._users.lock_administrators(connection)
             self._require_dispensable(connection, user, is_self)
@@ -114,7 +113,7 @@ class AccountDeletion:
         self._notices.tell(contacts, "user-deleted", (*languages, *filter(None, [user.locale])))
 
     def erase(self, origin: Origin) -> int:
-        """Erase the personal data of users who were deleted long enough ago; return how many."""
+        """Erase the personal data of users whose retention period has ended; return the count."""
         erased = 0
         while count := self._erase_some(origin):
             erased += count
@@ -125,7 +124,7 @@ class AccountDeletion:
         with self._database.write() as connection:
             user_ids = self._users.erase(connection, before, limit=_BATCH)
             for user_id in user_ids:
-                # With the addresses and the browsers that they came from.
+                # Authorizations contain client addresses and user agents.
                 self._authorizations.forget(connection, user_id)
                 self._credentials.release_all(connection, user_id)
             if user_ids:

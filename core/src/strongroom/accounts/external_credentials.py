@@ -1,4 +1,4 @@
-"""Binds what login methods have proven, such as the id of a person on another platform, and unbinds."""
+"""Binds and unbinds credentials proven by login methods, such as user ids on other platforms."""
 
 from collections.abc import Callable, Collection, Sequence
 
@@ -21,15 +21,15 @@ Replaced = Callable[[Sequence[Credential]], Collection[Credential]]
 
 
 class ProvenBindings:
-    """Credentials of kinds that only login methods know.
+    """Credentials of kinds that login methods define.
 
     Args:
-        database: where they are kept.
-        credentials: tells and takes away what a user holds.
-        linking: gives what was proven.
-        codes: the proofs that unbinding takes.
-        notices: tells the user.
-        audit: the record of it.
+        database: stores credentials.
+        credentials: lists and releases credentials.
+        linking: binds verified credentials.
+        codes: checks the codes that unbinding requires.
+        notices: notifies the user.
+        audit: records the changes.
     """
 
     def __init__(
@@ -56,11 +56,11 @@ class ProvenBindings:
         replaced: Replaced,
         origin: Origin,
     ) -> Sequence[BoundCredential]:
-        """Give a user what was proven; return all that the user then holds of its kinds.
+        """Bind verified credentials to a user; return all the user's credentials of these kinds.
 
         Raises:
-            Forbidden: the caller is somebody else.
-            CredentialTaken: another user holds any of it.
+            Forbidden: the caller is another user.
+            CredentialTaken: another user holds one of them.
         """
         require_self(identity, user_id)
         kind = verified.credential.kind
@@ -86,12 +86,12 @@ class ProvenBindings:
         code: VerificationCode | None,
         origin: Origin,
     ) -> None:
-        """Take all credentials of some kinds away, by a code sent to an address or number that is held.
+        """Unbind all credentials of some kinds. Requires a code sent to a current contact.
 
         Raises:
-            Forbidden: the caller is somebody else.
-            NotFound: the user has none of these kinds.
-            LastContact: there is no address or number that would remain.
+            Forbidden: the caller is another user.
+            NotFound: the user has no credential of these kinds.
+            LastContact: the user has no e-mail address or mobile number.
             CodeInvalid: the code is wrong or missing.
         """
         require_self(identity, user_id)
@@ -100,7 +100,7 @@ class ProvenBindings:
             contacts = self._contacts(connection, user_id)
         require_held(self._codes, contacts, code, Purpose.UNBIND, CODE_HEADER)
         with self._database.write() as connection:
-            # Whoever unbinds the last address or number at this moment must be noticed.
+            # Checked again under the lock: a concurrent request may unbind the last contact.
             self._credentials.lock_user(connection, user_id)
             self._contacts(connection, user_id)
             released = self._released(connection, user_id, kinds)

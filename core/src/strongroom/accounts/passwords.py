@@ -1,4 +1,4 @@
-"""Changes and resets passwords; every other token of the user dies with the old one."""
+"""Changes and resets passwords, and revokes the user's other tokens."""
 
 from collections.abc import Callable
 
@@ -28,14 +28,14 @@ class PasswordService:
     """Passwords of users.
 
     Args:
-        database: where they are kept.
-        credentials: checks and sets them.
-        current: checks the old one.
-        codes: the proof that a reset needs.
-        authorizations: what a new password ends.
-        throttle: what a reset takes the failed logins from.
-        notices: tells the user.
-        audit: the record of it.
+        database: stores password hashes.
+        credentials: checks and sets passwords.
+        current: checks the old password.
+        codes: checks reset codes.
+        authorizations: revokes the user's tokens.
+        throttle: counts failed logins; a reset clears them.
+        notices: notifies the user.
+        audit: records the changes.
     """
 
     def __init__(
@@ -59,13 +59,13 @@ class PasswordService:
         self._audit = audit
 
     def change(self, identity: Identity, user_id: str, old: str, new: str, origin: Origin) -> Strength:
-        """Set a new password by giving the old one, and return how strong the new one is.
+        """Change the password, given the old one; return the strength of the new one.
 
         Raises:
-            Forbidden: the caller is somebody else.
-            ValidationFailed: the new one does not meet the policy, or is the old one.
-            WrongPassword: the old one is not right.
-            TooManyRequests: it was wrong too often of late.
+            Forbidden: the caller is another user.
+            ValidationFailed: the new password does not meet the policy, or equals the old one.
+            WrongPassword: the old password is wrong.
+            TooManyRequests: too many wrong passwords within the last hour.
             Unavailable: too many hashes are waiting.
         """
         if identity.user_id != user_id:
@@ -78,7 +78,7 @@ class PasswordService:
         password_hash = self._credentials.hash_password(new, "newPassword")
 
         def replace(connection: Connection) -> None:
-            # It may have been changed since it was looked at, so as to keep the caller out.
+            # The user may have changed the password since it was verified, to lock out the caller.
             if not self._credentials.replace_password(connection, user_id, old_hash, password_hash):
                 raise WrongPassword
 
@@ -86,16 +86,16 @@ class PasswordService:
         return strength(new)
 
     def reset(self, credential_text: str, code: VerificationCode, new: str, origin: Origin) -> None:
-        """Set a new password by a code that was sent to an address or number of the user's.
+        """Set a new password with a code sent to one of the user's contacts.
 
-        The answer is the same whether or not anybody holds it.
+        The response is the same whether or not a user holds the credential.
 
         The code is used up before the password is hashed, because the hash is expensive: parallel
-        requests with one code cost one hash. It stays valid if the server is too busy to hash.
+        requests with one code cost one hash. The code stays valid if the server is too busy to hash.
 
         Raises:
             ValidationFailed: the new password does not meet the policy.
-            CodeInvalid: the code is wrong, or nobody holds the credential.
+            CodeInvalid: the code is wrong, or no user holds the credential.
             TooManyRequests: too many wrong codes were tried.
             Unavailable: too many hashes are waiting.
         """
@@ -118,7 +118,7 @@ class PasswordService:
         self._forgive(user_id)
 
     def _forgive(self, user_id: str) -> None:
-        """Let the user log in without a captcha, whatever failed before the reset."""
+        """Clear the user's failed logins, so that the next login needs no captcha."""
         with self._database.read() as connection:
             held = self._credentials.of_user(connection, user_id)
         self._throttle.forgive(self._credentials.canonical_name(item.value) for item in held)
@@ -135,12 +135,12 @@ class PasswordService:
         user_id: str,
         replace: Callable[[Connection], None],
         action: str,
-        spared: str | None,
+        kept_authorization: str | None,
         origin: Origin,
     ) -> None:
         with self._database.write() as connection:
             replace(connection)
-            self._authorizations.revoke_all(connection, user_id, but=spared)
+            self._authorizations.revoke_all(connection, user_id, but=kept_authorization)
             contacts = self._notices.contacts(connection, user_id)
             event = AuditEvent(
                 action, actor_id=user_id, target_type="user", target_id=user_id, origin=origin

@@ -1,4 +1,4 @@
-"""A fresh proof in headers, for requests without a body."""
+"""Parses a fresh proof from request headers, for requests without a body."""
 
 from typing import Any, Final
 from urllib.parse import unquote
@@ -20,7 +20,7 @@ PROOF_PARAMETERS: Final[list[dict[str, Any]]] = [
         "in": "header",
         "required": False,
         "schema": {"type": "string"},
-        "description": "`{id}.{code}` of a code sent to a contact that is held",
+        "description": "`{id}.{code}` of a code sent to one of the user's contacts",
     },
     {
         "name": PASSWORD_HEADER,
@@ -33,10 +33,10 @@ PROOF_PARAMETERS: Final[list[dict[str, Any]]] = [
 
 
 def proof_of_headers() -> Proof:
-    """Return the proof that the headers of the request carry.
+    """Return the proof in the headers of the current request.
 
     Raises:
-        ValidationFailed: the code has another form than ``{id}.{code}``.
+        ValidationFailed: the code does not have the form ``{id}.{code}``.
     """
     pair, password = header_pair(CODE_HEADER), request.headers.get(PASSWORD_HEADER)
     return Proof(

@@ -1,4 +1,4 @@
-"""Reauthentication: the proof, besides the access token, that changes of an account require.
+"""Reauthentication: the proof, in addition to the access token, that account changes require.
 
 A stolen token must not be enough to take an account over.
 """
@@ -19,15 +19,15 @@ from strongroom.plugin_api.login import Credential, VerificationCode
 from strongroom.verification.codes import CodeService, Purpose
 
 RECENT_LOGIN: Final = 5 * 60 * 1000
-"""Milliseconds after a login in which it proves enough to bind the first credential."""
+"""Milliseconds after a login during which it is enough proof to bind the first credential."""
 
 FRESH_LOGIN: Final = 10 * 60 * 1000
-"""Milliseconds after a login in which it counts as a fresh proof."""
+"""Milliseconds after a login during which it counts as a fresh proof."""
 
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """What a client presents to prove that the user is there.
+    """The proof that a client presents for its user.
 
     Args:
         code: a verification code sent to a contact that the user holds.
@@ -40,7 +40,7 @@ class Proof:
 
 @dataclass(frozen=True, slots=True)
 class ProofFields:
-    """The fields or headers of a request that carry a proof, named in errors."""
+    """Names of the request fields or headers that carry a proof, for error details."""
 
     code: str = "heldCode"
     password: str = "currentPassword"  # noqa: S105  the name of a field
@@ -54,12 +54,11 @@ class Reauthentication:
 
     Args:
         database: stores accounts.
-        clock: the time.
-        credentials: knows who has a password.
-        codes: spends verification codes.
-        notices: knows the contacts of users.
+        credentials: reports whether a user has a password.
+        codes: uses up verification codes.
+        notices: lists the contacts of users.
         passwords: checks current passwords.
-        authorizations: knows when a login was made.
+        authorizations: reports the time of a login.
     """
 
     def __init__(
@@ -81,16 +80,16 @@ class Reauthentication:
         self._authorizations = authorizations
 
     def require(self, identity: Identity, proof: Proof, fields: ProofFields = BODY_FIELDS) -> None:
-        """Pass with the strongest proof that the user can give, before a credential is bound.
+        """Require the strongest proof available to the user, before a credential is bound.
 
-        That is a code to a contact that the user holds; without contacts, the current password;
-        without a password, a login of the last 5 minutes.
+        That is a code sent to a current contact; without contacts, the current password; without a
+        password, a login within the last 5 minutes.
 
         Raises:
             CodeInvalid: the code is missing or wrong.
             WrongPassword: the password is missing or wrong.
             FreshProofRequired: the login is too old.
-            TooManyRequests: the password was wrong too often.
+            TooManyRequests: too many wrong passwords.
         """
         with self._database.read() as connection:
             held = self._notices.contacts(connection, identity.user_id)
@@ -111,20 +110,20 @@ class Reauthentication:
         login_age: int,
         fields: ProofFields = BODY_FIELDS,
     ) -> None:
-        """Pass with any one proof: a code, the current password, or a recent login.
+        """Require any one proof: a code, the current password, or a recent login.
 
         Args:
             identity: the caller.
-            proof: what the caller presents; a wrong proof is refused even after a recent login.
-            purpose: what the code must have been sent for.
+            proof: the caller's proof; a wrong proof is refused even after a recent login.
+            purpose: the purpose of the code.
             login_age: milliseconds for which a login is a proof.
-            fields: where the proof stands in the request.
+            fields: the request fields of the proof, named in errors.
 
         Raises:
             CodeInvalid: the code is wrong.
             WrongPassword: the password is wrong.
-            FreshProofRequired: there is no proof.
-            TooManyRequests: the password was wrong too often.
+            FreshProofRequired: there is no proof, and the login is too old.
+            TooManyRequests: too many wrong passwords.
         """
         if proof.code is not None:
             with self._database.read() as connection:
@@ -137,7 +136,7 @@ class Reauthentication:
 
     def _require_password(self, identity: Identity, password: str | None, fields: ProofFields) -> None:
         if password is None:
-            message = "Needs the current password."
+            message = "The current password is required."
             raise WrongPassword.of_field(fields.password, "required", message)
         try:
             self._passwords.verify(identity.user_id, password)
@@ -158,13 +157,13 @@ def require_held(
     purpose: Purpose,
     field: str,
 ) -> None:
-    """Use up a code that was sent to any of the contacts that a user holds.
+    """Use up a code that was sent to one of the user's contacts.
 
     Raises:
-        CodeInvalid: there is none, or it is wrong.
+        CodeInvalid: the code is missing or wrong.
     """
     if code is None:
-        message = f"Needs a code of the purpose {purpose.value}, sent to a contact that is held."
+        message = f"Requires a code for {purpose.value}, sent to one of the user's contacts."
         raise CodeInvalid.of_field(field, "required", message)
     recipient = codes.recipients([code]).get(code.id)
     if recipient is None or recipient not in held or not codes.spend(code, recipient, purpose):

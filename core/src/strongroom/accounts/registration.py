@@ -1,4 +1,4 @@
-"""Makes users together with what they log in by."""
+"""Creates users together with their credentials."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -29,7 +29,7 @@ from strongroom.verification.codes import CodeService, Purpose
 
 @dataclass(frozen=True, slots=True)
 class Registration:
-    """Who is to become a user. At least one of the three names is given."""
+    """The data of a new user. At least one of ``email``, ``mobile`` and ``username`` is given."""
 
     name: str
     password: str = field(repr=False)
@@ -41,7 +41,7 @@ class Registration:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A registration whose names are well formed and whose password is hashed."""
+    """A registration with valid credentials and a hashed password."""
 
     name: str
     kind: UserType
@@ -53,12 +53,12 @@ class RegistrationService:
     """Registers users.
 
     Args:
-        database: where they are kept.
-        users: makes the user.
-        credentials: binds what the user logs in by.
-        codes: proof that addresses and numbers are the user's.
-        captchas: what a registration without such a proof must solve.
-        audit: the record of it.
+        database: stores users.
+        users: creates users.
+        credentials: binds their credentials.
+        codes: checks the codes that prove addresses and numbers.
+        captchas: checks the captchas of registrations without codes.
+        audit: records registrations.
         mode: who may register, as in ``[users] registration``.
     """
 
@@ -87,20 +87,20 @@ class RegistrationService:
         captcha: CaptchaAnswer | None,
         origin: Origin,
     ) -> User:
-        """Make a user whose e-mail address and mobile number each have a code to prove them.
+        """Create a user. The e-mail address and the mobile number each need a code that proves them.
 
-        A registration without either needs a captcha. Everything cheap is checked before the password
-        is hashed; codes stay valid if the registration fails after they were accepted.
+        A registration without either needs a captcha. All cheap checks run before the password is
+        hashed. Codes stay valid if the registration fails after they were accepted.
 
         Raises:
-            RegistrationClosed: users cannot register themselves here.
-            InvitationRequired: likewise, but for users who are invited.
-            ValidationFailed: a name is malformed, none is given, or the password is weak.
-            CaptchaRequired: no code proves anything, and no captcha came either.
-            CaptchaInvalid: its answer is wrong.
+            RegistrationClosed: users cannot register themselves.
+            InvitationRequired: only invited users can register.
+            ValidationFailed: a name is malformed or missing, or the password is weak.
+            CaptchaRequired: there is neither a code nor a captcha.
+            CaptchaInvalid: the solution of the captcha is wrong.
             CodeInvalid: an address or number has no code, or a wrong one.
             TooManyRequests: too many wrong codes were tried.
-            CredentialTaken: another user has one of the names already.
+            CredentialTaken: another user has one of the names.
             Unavailable: too many hashes are waiting.
         """
         require_open(self._mode)
@@ -116,40 +116,40 @@ class RegistrationService:
                 return self.add(connection, prepared, origin)
 
     def require_available(self, registration: Registration) -> None:
-        """Pass if the names of a registration are well formed and free; the password is not checked.
+        """Require that the names of a registration are valid and free. Ignores the password.
 
         Raises:
             ValidationFailed: a name is malformed, or none is given.
-            CredentialTaken: a user has one of the names already.
+            CredentialTaken: another user has one of the names.
         """
         self._require_free(self._credentials_of(registration))
 
     def create(self, registration: Registration, origin: Origin) -> User:
-        """Make a user whose names are taken as proven.
+        """Create a user without proof of the credentials.
 
         Raises:
-            ValidationFailed: a name is malformed, none is given, or the password is weak.
-            CredentialTaken: somebody has one of the names already.
+            ValidationFailed: a name is malformed or missing, or the password is weak.
+            CredentialTaken: another user has one of the names.
         """
         prepared = self.prepare(registration)
         with self._database.write() as connection:
             return self.add(connection, prepared, origin)
 
     def prepare(self, registration: Registration) -> Prepared:
-        """Check a registration and hash its password; slow, so call it outside of a transaction.
+        """Check a registration and hash its password. Slow: call it outside of a transaction.
 
         Raises:
-            ValidationFailed: a name is malformed, none is given, or the password is weak.
+            ValidationFailed: a name is malformed or missing, or the password is weak.
         """
         credentials = self._credentials_of(registration)
         password_hash = self._credentials.hash_password(registration.password)
         return Prepared(registration.name, registration.kind, credentials, password_hash)
 
     def add(self, connection: Connection, prepared: Prepared, origin: Origin) -> User:
-        """Make a user whose names are taken as proven.
+        """Create a user without proof of the credentials.
 
         Raises:
-            CredentialTaken: somebody has one of the names already.
+            CredentialTaken: another user has one of the names.
         """
         user = self._users.create(connection, prepared.name, prepared.kind)
         for credential in prepared.credentials:
@@ -175,10 +175,10 @@ class RegistrationService:
     def _spent(
         self, proven: Sequence[Credential], codes: Sequence[VerificationCode], origin: Origin
     ) -> Iterator[None]:
-        """Use up a code for each credential; make them valid again if the block fails."""
+        """Use up a code for each credential; restore the codes if the block fails."""
         recipients = self._codes.recipients(codes)
         by_recipient = {recipients[code.id]: code for code in codes if code.id in recipients}
-        # All codes must be there before the first is used up.
+        # Check that all codes are present before using up the first.
         if any(credential not in by_recipient for credential in proven):
             raise CodeInvalid
         spent: list[VerificationCode] = []
@@ -193,7 +193,7 @@ class RegistrationService:
             raise
 
     def _require_free(self, credentials: Sequence[Credential]) -> None:
-        """Pass if no user has any of the credentials; the unique constraint decides races."""
+        """Require that no user has any of the credentials. The unique constraint decides races."""
         with self._database.read() as connection:
             taken = self._credentials.find_users(connection, credentials)
         for credential in credentials:
@@ -204,16 +204,16 @@ class RegistrationService:
         given = {EMAIL: registration.email, MOBILE: registration.mobile, USERNAME: registration.username}
         texts = {kind: text for kind, text in given.items() if text is not None}
         if not texts:
-            message = "At least one of email, mobile and username is needed."
+            message = "At least one of email, mobile and username is required."
             raise ValidationFailed.of_field("email", "required", message)
         return identified(self._credentials, texts)
 
 
 def identified(credentials: CredentialService, texts: Mapping[str, str]) -> list[Credential]:
-    """Return the credentials that texts spell, given by the kind that each should be of.
+    """Parse one credential per kind; ``texts`` maps each expected kind to its text.
 
     Raises:
-        ValidationFailed: a text spells no credential of its kind.
+        ValidationFailed: a text is not a credential of its kind.
     """
     found = {kind: credentials.identify(text) for kind, text in texts.items()}
     wrong = [kind for kind, item in found.items() if not item or item.kind != kind]
@@ -224,6 +224,6 @@ def identified(credentials: CredentialService, texts: Mapping[str, str]) -> list
 
 _EXPECTED: Mapping[str, str] = {
     EMAIL: "Must be an e-mail address.",
-    MOBILE: "Must be a mobile number, with its country code if it is from elsewhere.",
-    USERNAME: "Must have 3 to 64 letters, digits, dots, underscores or hyphens, a letter first.",
+    MOBILE: "Must be a mobile number, with country code if it is a foreign one.",
+    USERNAME: "Must be 3 to 64 letters, digits, dots, underscores or hyphens; a letter first.",
 }

@@ -1,4 +1,4 @@
-"""What clients send and get."""
+"""Request and response bodies of the account routes."""
 
 import re
 
@@ -21,7 +21,7 @@ def _require_locale(value: str) -> None:
 
 
 class NewUserSchema(Schema):
-    """A registration: each e-mail address and mobile number needs a code; without either, a captcha."""
+    """A registration. An e-mail address or mobile number needs a code; without either, a captcha."""
 
     name = text(MAX_NAME, required=True)
     email = text(MAX_TEXT, load_default=None)
@@ -51,7 +51,7 @@ class UserSchema(Schema):
 
 
 class UserQuery(PagingQuery):
-    """Which users to list; all filters apply together."""
+    """Filters of a list of users, combined with AND."""
 
     q = text(MAX_NAME, metadata={"description": "Part of the name, address, number or username"})
     email = text(MAX_TEXT, metadata={"description": "The whole address, in any spelling"})
@@ -62,20 +62,20 @@ class UserQuery(PagingQuery):
 
 
 class UserChangeSchema(Schema):
-    """What is to change; with a revision, here or in If-Match, nothing that came since is lost."""
+    """Changes to a user. A revision, here or in If-Match, detects concurrent changes."""
 
     name = text(MAX_NAME)
     locale = fields.String(
         allow_none=True,
         validate=[validate.Length(max=MAX_LOCALE), _require_locale],
-        metadata={"description": "The language of messages that no request of the user's causes"},
+        metadata={"description": "Language of messages that are not caused by a request of the user"},
     )
     type = fields.String(validate=validate.OneOf([kind.value for kind in UserType]))
     revision = fields.Integer(strict=True)
 
 
 class BoundCredentialSchema(Schema):
-    """What a user logs in by."""
+    """A credential of a user."""
 
     kind = fields.String(required=True)
     value = fields.String(required=True)
@@ -89,18 +89,18 @@ class CredentialsSchema(Schema):
 
 
 class ProofSchema(Schema):
-    """The proof that binding a credential requires besides the token."""
+    """The proof that binding a credential requires in addition to the token."""
 
     heldCode = fields.Nested(
         VerificationCodeSchema,
         load_default=None,
-        metadata={"description": "A code sent to a contact that is held; required if there is one"},
+        metadata={"description": "A code sent to a current contact; required if the user has one"},
     )
     currentPassword = text(
         MAX_TEXT * 4,
         load_default=None,
         allow_none=True,
-        metadata={"description": "Required if no contact is held and there is a password"},
+        metadata={"description": "Required if the user has a password and no contact"},
     )
 
 
@@ -132,14 +132,14 @@ class PasswordChangeSchema(Schema):
 
 
 class PasswordResetSchema(Schema):
-    """A new password, and the code that lets it be set."""
+    """A new password and a reset code."""
 
     verificationCode = fields.Nested(VerificationCodeSchema, required=True)
     newPassword = text(MAX_TEXT * 4, required=True)
 
 
 class PasswordSchema(Schema):
-    """A password to be judged."""
+    """A password whose strength is estimated."""
 
     password = text(MAX_TEXT * 4, minimum=0, required=True)
 

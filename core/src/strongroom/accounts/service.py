@@ -1,4 +1,4 @@
-"""Shows, changes, suspends and reinstates users."""
+"""Reads, changes, suspends and reinstates users."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
@@ -18,15 +18,15 @@ from strongroom.users.service import UserService
 
 
 class AccountService:
-    """Users as they see themselves and as administrators see them.
+    """User accounts, for the users themselves and for administrators.
 
     Args:
-        database: where they are kept.
-        users: finds and changes them.
-        credentials: knows what they log in by.
-        authorizations: what a suspension ends.
-        notices: tells them.
-        audit: the record of changes.
+        database: stores users.
+        users: finds and changes users.
+        credentials: finds their credentials.
+        authorizations: revokes their tokens.
+        notices: notifies users.
+        audit: records changes.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class AccountService:
         """Return a page of the users who match all filters.
 
         Args:
-            paging: the page.
+            paging: offset and size of the page.
             filters: by ``status`` and ``type``; by ``email``, ``mobile`` and ``username``, in any
                 spelling; and by ``q``, a part of the name or of one of those three.
         """
@@ -93,28 +93,29 @@ class AccountService:
         revision: int | None,
         origin: Origin,
     ) -> User:
-        """Change a user's name or locale, or, for administrators, type.
+        """Change a user's name or locale. Administrators may also change the type.
 
         Raises:
-            Forbidden: the caller may not.
-            RevisionConflict: the user has changed since the revision given.
+            Forbidden: the caller may not make this change.
+            NotFound: there is no such user.
+            RevisionConflict: the user has changed since the given revision.
         """
         identity.require_self_or_admin(user_id)
         if "type" in values and not identity.is_admin:
-            raise Forbidden("Only administrators change the type of a user.")
+            raise Forbidden("Only administrators may change the type of a user.")
 
         def apply(connection: Connection, user: User) -> User:
             if revision is not None and revision != user.revision:
                 raise RevisionConflict
             if values.get("type", user.type) != user.type:
-                # The type stands in each authorization, so those of before must not live on.
+                # Authorizations store the user's type, so existing ones would keep the old type.
                 self._authorizations.revoke_all(connection, user_id)
             return self._users.change(connection, user, **values)
 
         return self._apply("user.change", identity, user_id, origin, apply)
 
     def suspend(self, identity: Identity, user_id: str, origin: Origin) -> User:
-        """Keep a user out, at once; suspending twice is no error.
+        """Suspend a user and revoke all tokens immediately. Suspending twice is no error.
 
         Raises:
             NotFound: there is no such user.
@@ -127,12 +128,12 @@ class AccountService:
         user = self._apply("user.suspend", identity, user_id, origin, apply)
         with self._database.read() as connection:
             contacts = self._notices.contacts(connection, user_id)
-        # Not in the language of the administrator, who has sent the request.
+        # The request's languages are the administrator's, so use the locale of the user.
         self._notices.tell(contacts, "user-suspended", [user.locale] if user.locale else [])
         return user
 
     def reinstate(self, identity: Identity, user_id: str, origin: Origin) -> User:
-        """Let a suspended user log in again; tokens of before stay dead.
+        """Let a suspended user log in again. Revoked tokens stay revoked.
 
         Raises:
             NotFound: there is no such user.

@@ -1,4 +1,4 @@
-"""Users: registration, what they may see and change of themselves, and what administrators may."""
+"""Routes for users: registration, profile, deletion and suspension."""
 
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -39,7 +39,7 @@ from strongroom.web.location import Location
 from strongroom.web.requests import origin
 from strongroom.web.schema import DONE, DoneSchema
 
-blueprint = Blueprint("users", __name__, url_prefix="/users", description="Who there is.")
+blueprint = Blueprint("users", __name__, url_prefix="/users", description="User accounts.")
 
 Json = dict[str, Any]
 Tagged = tuple[Json, int, dict[str, str]]
@@ -66,7 +66,7 @@ Tagged = tuple[Json, int, dict[str, str]]
 def create_user(body: Json) -> Tagged:
     """Register, with a verification code for each e-mail address and mobile number.
 
-    With neither of them, by a username alone, registration needs a captcha.
+    A registration with only a username needs a captcha.
     """
     codes = [VerificationCode(**code) for code in body.pop("verificationCodes")]
     captcha = body.pop("captcha")
@@ -78,7 +78,7 @@ def create_user(body: Json) -> Tagged:
 
 @blueprint.operation("GET", "", access=Access.ADMIN, query=UserQuery, returns=collection_of(UserSchema))
 def list_users(query: Json) -> Json:
-    """List users, the oldest first; all filters apply together."""
+    """List users, oldest first. Filters are combined with AND."""
     filters = {name: value for name, value in query.items() if not name.startswith("page")}
     page = use(AccountService).page(paging(query), filters)
     contacts = use(AccountService).contacts_of([user.id for user in page.items])
@@ -94,7 +94,7 @@ def list_users(query: Json) -> Json:
     response_headers=("ETag",),
 )
 def get_user(user_id: str) -> Tagged:
-    """Get a user: oneself, also as `me`; administrators, anybody."""
+    """Get a user. `me` is the caller; administrators may get any user."""
     return _tagged(use(AccountService).get(current_identity(), own_id(user_id)))
 
 
@@ -109,7 +109,7 @@ def get_user(user_id: str) -> Tagged:
     response_headers=("ETag",),
 )
 def change_user(user_id: str, body: Json) -> Tagged:
-    """Change one's name and locale; administrators may change those of any user, and the type."""
+    """Change the caller's name and locale. Administrators may change any user, and the type."""
     accounts, identity = use(AccountService), current_identity()
     user_id = own_id(user_id)
     revision = body.pop("revision", None)
@@ -138,11 +138,11 @@ def change_user(user_id: str, body: Json) -> Tagged:
     document={"parameters": PROOF_PARAMETERS},
 )
 def delete_user(user_id: str) -> dict[str, bool]:
-    """Delete oneself (`me`), or, as an administrator, any user.
+    """Delete the caller (`me`) or, as an administrator, any user.
 
-    Tokens and credentials end at once; files stay with their tenants; personal data are erased later.
-    Users who delete themselves prove to be there by a code of the purpose `unbind`, or by the current
-    password, or by a login of the last 10 minutes.
+    Tokens and credentials are revoked immediately. Files stay with their tenants. Personal data are
+    erased later. Users who delete themselves need a fresh proof: a code for `unbind`, the current
+    password, or a login within the last 10 minutes.
     """
     use(AccountDeletion).delete(
         current_identity(), own_id(user_id), proof_of_headers(), PROOF_HEADERS, origin()
@@ -154,7 +154,7 @@ def delete_user(user_id: str) -> dict[str, bool]:
     "POST", "/<user_id>/suspension", access=Access.ADMIN, returns=UserSchema, errors=(NotFound,)
 )
 def suspend_user(user_id: str) -> Tagged:
-    """Keep a user out; every token of the user dies at once."""
+    """Suspend a user. Revokes all tokens of the user immediately."""
     return _tagged(use(AccountService).suspend(current_identity(), user_id, origin()))
 
 
@@ -167,7 +167,7 @@ def reinstate_user(user_id: str) -> Tagged:
 
 
 def own_id(user_id: str) -> str:
-    """Return the caller's id for ``me``, and any other as it is."""
+    """Resolve ``me`` to the caller's id; return any other id unchanged."""
     return current_identity().user_id if user_id == "me" else user_id
 
 
