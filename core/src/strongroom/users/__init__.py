@@ -1,1 +1,1 @@
-"""Users: who they are, beside what they log in by."""
+"""Users and their profiles; their credentials are in :mod:`strongroom.credentials`."""

@@ -12,14 +12,14 @@ MAX_LOCALE: Final = 35
 
 
 class UserType(StrEnum):
-    """What a user may do beyond what is granted to everybody."""
+    """The server-wide role of a user."""
 
     USER = "USER"
     ADMIN = "ADMIN"
 
 
 class UserStatus(StrEnum):
-    """Whether a user may log in. No answer shows a deleted user."""
+    """Whether a user may log in. Queries for users skip deleted ones."""
 
     ACTIVE = "active"
     SUSPENDED = "suspended"
@@ -63,4 +63,4 @@ users: Final = Table(
     Index(None, "type", "created_at", "id"),
     Index(None, "deleted_at"),
 )
-"""A deleted user keeps the row, because files refer to their owner. ``locale`` is a BCP 47 tag."""
+"""The row of a deleted user stays, because files refer to their owner. ``locale`` is a BCP 47 tag."""

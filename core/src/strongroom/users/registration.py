@@ -1,4 +1,4 @@
-"""Who may become a user without an administrator: ``[users] registration``."""
+"""The modes of self-registration: ``[users] registration``."""
 
 from typing import Final
 
@@ -10,11 +10,11 @@ CLOSED: Final = "closed"
 
 
 def require_open(mode: str) -> None:
-    """Pass if users may register themselves.
+    """Require that users may register themselves.
 
     Raises:
-        InvitationRequired: only invited users may.
-        RegistrationClosed: nobody may; administrators create users.
+        InvitationRequired: only invited users may register.
+        RegistrationClosed: only administrators create users.
     """
     if mode == INVITED:
         raise InvitationRequired

@@ -1,4 +1,4 @@
-"""Makes, finds and changes users."""
+"""Creates, finds and changes users."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, replace
@@ -18,13 +18,13 @@ _BY_ID: Final = Statement(select(users).where(users.c.id == bindparam("user_id")
 
 
 class UserService:
-    """Users, within the caller's transaction."""
+    """Reads and writes users within the caller's transaction."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
 
     def create(self, connection: Connection, name: str, kind: UserType = UserType.USER) -> User:
-        """Make a user."""
+        """Create an active user."""
         now = self._clock.now()
         user = User(
             id=new_id(),
@@ -44,7 +44,7 @@ class UserService:
         """Return a user.
 
         Raises:
-            NotFound: there is none of that id, or it was deleted.
+            NotFound: there is no such user, or the user was deleted.
         """
         row = _BY_ID.first(connection, {"user_id": user_id})
         if row is None:
@@ -52,7 +52,7 @@ class UserService:
         return User(*row)
 
     def find(self, connection: Connection, user_ids: Iterable[str]) -> Sequence[User]:
-        """Return those of the users that exist, in no particular order."""
+        """Return the users that exist, including deleted ones, in no particular order."""
         rows = connection.execute(select(users).where(users.c.id.in_(set(user_ids))))
         return [User(*row) for row in rows]
 
@@ -62,7 +62,8 @@ class UserService:
         return connection.execute(query).first() is not None
 
     def lock_administrators(self, connection: Connection) -> None:
-        """Keep other transactions from deleting administrators until this one ends."""
+        """Block other deletions of administrators until the transaction ends."""
+        # In the order of ids, so that two transactions cannot deadlock.
         query = select(users.c.id).where(users.c.type == UserType.ADMIN.value).order_by(users.c.id)
         connection.execute(query.with_for_update())
 
@@ -76,7 +77,10 @@ class UserService:
         return connection.execute(query.limit(1)).first() is not None
 
     def erase(self, connection: Connection, deleted_before: int, limit: int) -> list[str]:
-        """Erase the personal data in the rows of some deleted users; return their ids."""
+        """Erase the personal data of up to ``limit`` deleted users; return their ids.
+
+        ``deleted_before`` is in milliseconds since the Unix epoch.
+        """
         chosen = (
             select(users.c.id)
             .where(users.c.deleted_at <= deleted_before, users.c.erased_at.is_(None))
@@ -100,7 +104,7 @@ class UserService:
         return select_page(connection, query, count, paging, lambda row: User(*row))
 
     def change(self, connection: Connection, user: User, **values: Any) -> User:
-        """Change columns of a user.
+        """Update columns of a user, and return the changed user.
 
         Raises:
             RevisionConflict: the user has changed since it was read.
@@ -117,11 +121,11 @@ class UserService:
         return changed
 
     def summaries(self, connection: Connection, user_ids: Iterable[str]) -> list[dict[str, str]]:
-        """Return what stands in ``included`` for users that records refer to, in the order of ids."""
+        """Return the ``included`` entries of users, sorted by id."""
         found = sorted(self.find(connection, user_ids), key=lambda user: user.id)
         return [summary(user.id, user.name) for user in found]
 
 
 def summary(user_id: str, name: str) -> dict[str, str]:
-    """Return a user as ``included`` shows it."""
+    """Return the ``included`` entry of a user."""
     return {"id": user_id, "type": "user", "name": name}
