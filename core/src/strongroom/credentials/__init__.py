@@ -1,1 +1,1 @@
-"""Credentials: the names and passwords that lead to users."""
+"""Credentials: the names and passwords that identify users."""

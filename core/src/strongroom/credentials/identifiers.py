@@ -1,4 +1,4 @@
-"""Brings e-mail addresses, mobile numbers and usernames into their one form."""
+"""Normalises e-mail addresses, mobile numbers and usernames."""
 
 import re
 import unicodedata
@@ -14,15 +14,15 @@ _MOBILE_SHAPE = re.compile(r"[(+]{0,2}[0-9][0-9 ().\-]{3,40}")
 _USERNAME = re.compile(r"[a-z][a-z0-9._-]{2,63}")
 
 
-# A login asks twice: for whom it is counted, and whose password it is.
+# Cached, because a login calls it twice: for the throttle and for the password.
 @lru_cache(maxsize=256)
 def identify(text: str, default_region: str) -> Credential | None:
-    """Return the credential that ``text`` spells, in its one form, or ``None``.
+    """Return the normalised credential in ``text``, or ``None`` if it is not one.
 
-    Full-width characters, case and the blanks around and in numbers do not matter.
+    Full-width characters, case, surrounding blanks and blanks in numbers do not matter.
 
     Args:
-        text: as typed by a person.
+        text: as a user typed it.
         default_region: the ISO 3166 code of the region whose numbers need no country code.
     """
     cleaned = unicodedata.normalize("NFKC", text[: 4 * MAX_LENGTH]).strip()

@@ -11,7 +11,7 @@ EMAIL: Final = "email"
 MOBILE: Final = "mobile"
 USERNAME: Final = "username"
 SINGLE_KINDS: Final = (EMAIL, MOBILE, USERNAME)
-"""A user has one of each at most."""
+"""Kinds of which a user has at most one credential."""
 
 
 @dataclass(frozen=True, slots=True)

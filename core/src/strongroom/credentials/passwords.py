@@ -1,4 +1,4 @@
-"""Password hashes: bcrypt over a keyed pre-hash, a bounded number at a time."""
+"""Password hashes: bcrypt over a keyed pre-hash, with limited concurrency."""
 
 import base64
 import hmac
@@ -20,13 +20,13 @@ _RETRY_SECONDS: Final = 2
 
 
 class HashQueue:
-    """Slots for hashes that run at once, and a bounded queue of requests that wait for a slot.
+    """Slots for concurrent hashes, and a bounded queue of requests that wait for a slot.
 
-    Each waiting request holds one of the server's threads, so an unbounded queue would let a flood of
-    expensive requests stop all others.
+    Each waiting request holds one of the server's threads, so with an unbounded queue a flood of
+    expensive requests would block all others.
 
     Args:
-        slots: hashes computed at once.
+        slots: hashes computed concurrently.
         length: requests that may wait for a slot.
     """
 
@@ -55,19 +55,19 @@ class HashQueue:
 
 
 class PasswordHasher:
-    """Hashes and verifies.
+    """Hashes and verifies passwords.
 
-    bcrypt reads 72 bytes at most and stops at NUL; the pre-hash (HMAC-SHA-256, then base64) makes
-    every character of any length count, and a stolen table worthless without the key.
+    bcrypt reads at most 72 bytes and stops at NUL. With the pre-hash (HMAC-SHA-256, then base64), every
+    character of a password counts, and a stolen table is worthless without the key.
 
-    Logins have a queue of their own, so that no flood of new passwords can delay them.
+    Logins have their own queue, so that a flood of new passwords cannot delay them.
 
     Args:
-        key: the key of the pre-hash; hashes are void without it.
-        cost: the logarithm of the number of rounds.
-        in_flight: hashes computed at once in each of the two queues; 0: one for each two cores.
+        key: the key of the pre-hash; hashes cannot be verified without it.
+        cost: the base-2 logarithm of the number of rounds.
+        in_flight: concurrent hashes in each of the two queues; 0: one per two cores.
         queue_length: requests that may wait in each queue.
-        watch: is entered for each hash, from when it is wanted to when it is there.
+        watch: a context manager around each hash, including the wait for a slot.
     """
 
     def __init__(
@@ -87,7 +87,7 @@ class PasswordHasher:
         self._others = HashQueue(slots, queue_length)
 
     def hash(self, password: str) -> str:
-        """Return the hash of a password, with its cost and salt in it.
+        """Return the bcrypt hash of a password, which includes its cost and salt.
 
         Raises:
             Unavailable: the queue is full.
@@ -96,40 +96,42 @@ class PasswordHasher:
             return bcrypt.hashpw(self._prehash(password), bcrypt.gensalt(self._cost)).decode()
 
     def verify(self, password: str, stored: str | None, *, login: bool = True) -> bool:
-        """Return whether a password fits a hash; without a hash it takes as long to say no.
+        """Return whether a password matches a hash.
 
-        So it does with a hash of a lower cost, which is left from before the cost was raised.
+        A failure takes the same time without a hash, and with a hash from before the cost was raised,
+        so the time does not reveal whether the user exists.
 
         Args:
             password: the password.
-            stored: the hash, if there is one.
-            login: whether to use the queue of logins, or that of new passwords.
+            stored: the stored hash; ``None`` if there is no such user or password.
+            login: whether to use the queue of logins instead of that of new passwords.
 
         Raises:
             Unavailable: the queue is full.
         """
-        # Made by the first caller, known or not, so that it reveals nothing.
-        nobody = self._nobody
+        # Computed by the first caller, whether or not the user exists, so its time reveals nothing.
+        dummy = self._dummy_hash
         queue = self._logins if login else self._others
         with self._watch(), queue.slot():
-            fits = self._check(self._prehash(password), stored or nobody)
-        return fits and stored is not None
+            matches = self._check(self._prehash(password), stored or dummy)
+        return matches and stored is not None
 
     def is_outdated(self, stored: str) -> bool:
-        """Return whether a hash was made at another cost than hashes are made now."""
+        """Return whether the cost of a hash differs from the configured cost."""
         return _cost_of(stored) != self._cost
 
     def _check(self, prehash: bytes, target: str) -> bool:
-        fits = bcrypt.checkpw(prehash, target.encode())
-        if not fits:
-            # A cost has twice the rounds of the one below it: 2^c and all from there make up 2^cost.
+        matches = bcrypt.checkpw(prehash, target.encode())
+        if not matches:
+            # Pad to the time of the configured cost: 2^c + (2^c + 2^(c+1) + ... + 2^(cost-1)) = 2^cost.
             for cost in range(_cost_of(target), self._cost):
                 bcrypt.hashpw(prehash, bcrypt.gensalt(cost))
-        return fits
+        return matches
 
     @cached_property
-    def _nobody(self) -> str:
-        return bcrypt.hashpw(b"nobody", bcrypt.gensalt(self._cost)).decode()
+    def _dummy_hash(self) -> str:
+        """The hash that is checked if there is no user or no password."""
+        return bcrypt.hashpw(b"dummy", bcrypt.gensalt(self._cost)).decode()
 
     def _prehash(self, password: str) -> bytes:
         normalized = unicodedata.normalize("NFC", password).encode()

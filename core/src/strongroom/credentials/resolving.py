@@ -1,4 +1,4 @@
-"""Brings all that one act has proven to one user: finds, joins, or makes the user."""
+"""Resolves verified credentials to one user: finds the user, adds credentials, or registers."""
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
@@ -25,12 +25,12 @@ _ATTEMPTS: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class Linked:
-    """The user that something proven leads to.
+    """The user that verified credentials belong to.
 
     Args:
         user_id: the user.
-        added_credentials: what a user who was there before has been given by it.
-        by_contact: whether an address or number alone has told who the user is.
+        added_credentials: credentials added to an existing user.
+        by_contact: whether the user was identified only by an e-mail address or mobile number.
     """
 
     user_id: str
@@ -39,26 +39,27 @@ class Linked:
 
 
 class IdentityResolver:
-    """Leads from what was proven to its user, within the caller's writing transaction.
+    """Resolves verified credentials to a user, within the caller's write transaction.
 
-    What another transaction binds at the same moment is noticed by the unique constraint on
-    credentials; then everything is looked at anew.
+    The unique constraint on credentials detects a concurrent transaction that binds one of them. The
+    whole resolution is then repeated.
     """
 
     def __init__(self, users: UserService, credentials: CredentialService, mode: str) -> None:
-        """``mode`` is who may register, as in ``[users] registration``."""
+        """``mode`` is the value of ``[users] registration``."""
         self._users = users
         self._credentials = credentials
         self._mode = mode
 
     def user_of(self, connection: Connection, verified: VerifiedCredential) -> Linked:
-        """Return the user who holds any of what was proven, and give the user the rest of it.
+        """Return the user who holds one of the credentials, and bind the others to that user.
 
         Raises:
-            InvalidCredentials: nobody does, and nobody is registered by this.
-            RegistrationClosed: likewise, because users cannot register themselves here.
-            InvitationRequired: likewise, but for users who are invited.
-            CredentialConflict: two users do.
+            InvalidCredentials: no user holds one, and the login method does not register users.
+            RegistrationClosed: no user holds one, and users cannot register themselves.
+            InvitationRequired: no user holds one, and only invited users can register.
+            CredentialConflict: they belong to different users.
+            Unavailable: concurrent transactions kept changing the same credentials.
         """
         return _until_settled(lambda: self._user_of(connection, verified))
 
@@ -69,16 +70,17 @@ class IdentityResolver:
         verified: VerifiedCredential,
         replaced: Callable[[Sequence[Credential]], Iterable[Credential]],
     ) -> None:
-        """Give a user what was proven.
+        """Bind verified credentials to a user.
 
         Args:
-            connection: the transaction.
+            connection: the write transaction.
             user_id: the user.
-            verified: what was proven.
-            replaced: told what the user then holds, returns which of it gives way.
+            verified: the credentials.
+            replaced: called with all credentials of the user; returns those to release.
 
         Raises:
-            CredentialTaken: another user holds any of it.
+            CredentialTaken: another user holds one of them.
+            Unavailable: concurrent transactions kept changing the same credentials.
         """
 
         def bind() -> None:
@@ -103,8 +105,8 @@ class IdentityResolver:
         missing = [name for name in _names(verified) if name not in holders]
         if user_ids:
             user_id = user_ids.pop()
-            given = self._add(connection, user_id, missing)
-            return Linked(user_id, given, all(name.kind in CONTACTS for name in holders))
+            added = self._add(connection, user_id, missing)
+            return Linked(user_id, added, all(name.kind in CONTACTS for name in holders))
         if not verified.may_register:
             raise InvalidCredentials
         require_open(self._mode)
@@ -119,7 +121,7 @@ class IdentityResolver:
         if not names:
             return []
         held = {item.kind for item in self._credentials.of_user(connection, user_id)}
-        # Beside another address or number, one more is bound by a code that is sent there.
+        # A user with a contact binds further contacts only with a code sent to the current one.
         wanted = [name for name in names if name.kind not in CONTACTS or held.isdisjoint(CONTACTS)]
         with connection.begin_nested():
             self._give(connection, user_id, wanted)
@@ -134,11 +136,11 @@ class IdentityResolver:
 
 
 class _Raced(Exception):
-    """Somebody has bound a moment ago what nobody held when it was looked up."""
+    """A concurrent transaction has bound a credential since it was looked up."""
 
 
 def _names(verified: VerifiedCredential) -> list[Credential]:
-    # Always in one order, so that no two transactions can wait for each other.
+    # A fixed order, so that two transactions cannot deadlock.
     every = {verified.credential, *verified.also}
     return sorted(every, key=lambda name: (name.kind, name.value))
 

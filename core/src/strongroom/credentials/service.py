@@ -1,4 +1,4 @@
-"""Finds users by what they log in with, and checks passwords."""
+"""Finds users by their credentials, and checks passwords."""
 
 import unicodedata
 from collections.abc import Sequence
@@ -31,10 +31,10 @@ _NAMED: Final = (credentials.c.kind == bindparam("kind")) & (credentials.c.value
 _HOLDER: Final = select(credentials.c.user_id).where(_NAMED)
 _HOLDER_OF: Final = Statement(_HOLDER)
 _HOLDER_HELD: Final = Statement(_HOLDER.with_for_update())
-# Built once, for logins that prove several at once ask them.
+# Built once: constructing the statement costs more than running it.
 _PAIRS: Final = tuple_(credentials.c.kind, credentials.c.value).in_(bindparam("pairs", expanding=True))
 _HOLDERS: Final = select(credentials.c.kind, credentials.c.value, credentials.c.user_id).where(_PAIRS)
-# In the order of lock_user(), so that no two can wait for each other.
+# The lock order of lock_user(), so that two transactions cannot deadlock.
 _HOLDERS_HELD: Final = _HOLDERS.order_by(credentials.c.id).with_for_update()
 _CHANGED_AT: Final = Statement(
     select(passwords.c.changed_at).where(passwords.c.user_id == bindparam("user_id"))
@@ -50,9 +50,8 @@ class CredentialService:
     """Credentials and passwords of users.
 
     Args:
-        database: for checks that begin outside of any transaction.
-        clock: the time.
-        hasher: makes and checks password hashes.
+        database: for methods that are called outside of a transaction.
+        hasher: computes and verifies password hashes.
         default_region: the region whose mobile numbers need no country code.
     """
 
@@ -65,11 +64,11 @@ class CredentialService:
         self._default_region = default_region
 
     def identify(self, text: str) -> Credential | None:
-        """Return the e-mail address, mobile number or username that ``text`` spells, normalised."""
+        """Return the normalised e-mail address, mobile number or username in ``text``, if any."""
         return identify(text, self._default_region)
 
     def canonical_name(self, text: str) -> str:
-        """Return one text for all spellings of a credential, and of what is none."""
+        """Return the canonical form of a credential; unrecognised text is normalised too."""
         credential = self.identify(text)
         if credential is not None:
             return f"{credential.kind}:{credential.value}"
@@ -83,7 +82,7 @@ class CredentialService:
         Args:
             connection: a transaction.
             wanted: the credentials.
-            hold: whether those that are found stay as they are until the transaction ends.
+            hold: whether to lock the rows that are found until the transaction ends.
         """
         if len(wanted) == 1:
             named = {"kind": wanted[0].kind, "value": wanted[0].value}
@@ -99,10 +98,10 @@ class CredentialService:
         return [BoundCredential(*row) for row in connection.execute(query)]
 
     def bind(self, connection: Connection, user_id: str, credential: Credential) -> None:
-        """Give a user a credential that nobody holds.
+        """Bind a credential to a user.
 
         Raises:
-            CredentialTaken: somebody does, or the user has one of this kind already.
+            CredentialTaken: it is bound already, or the user may have only one of this kind.
         """
         row = {
             "id": new_id(),
@@ -112,20 +111,21 @@ class CredentialService:
             "created_at": self._clock.now(),
         }
         try:
+            # A savepoint: on PostgreSQL, a failed INSERT would otherwise abort the whole transaction.
             with connection.begin_nested():
                 connection.execute(insert(credentials).values(row))
         except IntegrityError as error:
             raise CredentialTaken.of_field(credential.kind, "taken", CredentialTaken.message) from error
 
     def lock_user(self, connection: Connection, user_id: str) -> None:
-        """Make whoever else changes this user's credentials wait until the transaction ends."""
+        """Block other changes to this user's credentials until the transaction ends."""
         query = (
             select(credentials.c.id).where(credentials.c.user_id == user_id).order_by(credentials.c.id)
         )
         connection.execute(query.with_for_update())
 
     def release_one(self, connection: Connection, user_id: str, credential: Credential) -> None:
-        """Take one credential of a user away."""
+        """Delete one credential of a user."""
         connection.execute(
             delete(credentials).where(
                 credentials.c.user_id == user_id,
@@ -135,13 +135,13 @@ class CredentialService:
         )
 
     def release(self, connection: Connection, user_id: str, kind: str) -> None:
-        """Take a user's credentials of a kind away."""
+        """Delete a user's credentials of a kind."""
         connection.execute(
             delete(credentials).where(credentials.c.user_id == user_id, credentials.c.kind == kind)
         )
 
     def release_all(self, connection: Connection, user_id: str) -> None:
-        """Take everything away that a user logs in by, the password included."""
+        """Delete all credentials of a user, and the password."""
         connection.execute(delete(credentials).where(credentials.c.user_id == user_id))
         connection.execute(delete(passwords).where(passwords.c.user_id == user_id))
 
@@ -162,22 +162,22 @@ class CredentialService:
         )
 
     def holders_like(self, part: str) -> Select[tuple[str]]:
-        """Return the query for the ids of users whose address, number or username holds a text."""
+        """Return the query for the ids of users whose address, number or username contains ``part``."""
         return select(credentials.c.user_id).where(
             credentials.c.kind.in_(SINGLE_KINDS), credentials.c.value.icontains(part, autoescape=True)
         )
 
     def set_password(self, connection: Connection, user_id: str, password_hash: str) -> None:
-        """Make a hash from :meth:`hash_password` the user's password."""
+        """Set the user's password to a hash from :meth:`hash_password`."""
         values = {"hash": password_hash, "changed_at": self._clock.now()}
         row = upsert(connection, passwords).values(user_id=user_id, **values)
-        # Of two who set it at one moment, the later waits for the other and has the last word.
+        # Concurrent calls are serialised by the row lock; the last one wins.
         connection.execute(row.on_conflict_do_update(index_elements=[passwords.c.user_id], set_=values))
 
     def replace_password(
         self, connection: Connection, user_id: str, old_hash: str, new_hash: str
     ) -> bool:
-        """Set the user's password if the hash is still the old one; return whether it was."""
+        """Compare and set: replace the hash if it is still ``old_hash``; return whether it was."""
         changed = connection.execute(
             update(passwords)
             .where(passwords.c.user_id == user_id, passwords.c.hash == old_hash)
@@ -186,15 +186,15 @@ class CredentialService:
         return changed.rowcount == 1
 
     def password_changed_after(self, connection: Connection, user_id: str, moment: int) -> bool:
-        """Return whether a user's password was set after a moment, in milliseconds since the epoch."""
+        """Return whether the password was set after ``moment`` (milliseconds since the Unix epoch)."""
         changed_at = _CHANGED_AT.scalar(connection, {"user_id": user_id})
         return changed_at is not None and changed_at > moment
 
     def require_acceptable(self, password: str, field: str = "password") -> None:
-        """Pass if a new password meets the policy. Cheap: call it before anything is used up.
+        """Require that a new password meets the policy. Cheap: call it before using up codes.
 
         Raises:
-            ValidationFailed: it does not.
+            ValidationFailed: the password does not meet the policy.
         """
         if complaints := policy.complaints(password, field):
             raise ValidationFailed(details=complaints)
@@ -202,7 +202,7 @@ class CredentialService:
     def hash_password(self, password: str, field: str = "password") -> str:
         """Return the hash of a new password.
 
-        Slow: call it outside of a transaction, after every check that is cheap.
+        Slow: call it outside of a transaction, after all cheap checks.
 
         Raises:
             ValidationFailed: the password does not meet the policy.
@@ -212,7 +212,9 @@ class CredentialService:
         return self._hasher.hash(password)
 
     def check_password(self, username: str, password: str) -> Credential | None:
-        """Return the credential if the password is its user's. The time taken reveals nothing.
+        """Return the credential if the password is its user's, or ``None``.
+
+        The time does not reveal whether the user exists.
 
         Raises:
             Unavailable: too many logins are waiting.
@@ -223,17 +225,17 @@ class CredentialService:
         if len(password) > MAX_LENGTH or not self._hasher.verify(password, stored):
             return None
         if user_id and stored and self._hasher.is_outdated(stored):
-            # A login does not fail because new hashes have to wait: the next one rehashes.
+            # A full hash queue must not fail the login; the next login tries again.
             with suppress(Unavailable):
                 self._rehash(user_id, stored, password)
         return credential
 
     def has_password(self, connection: Connection, user_id: str) -> bool:
-        """Return whether a user can log in by password."""
+        """Return whether a user has a password."""
         return _CHANGED_AT.scalar(connection, {"user_id": user_id}) is not None
 
     def hash_of(self, user_id: str, password: str) -> str | None:
-        """Return the hash that is kept of the user's password, if that is the one given.
+        """Return the stored hash if the password is the user's, or ``None``.
 
         Raises:
             Unavailable: too many hashes are waiting.
@@ -241,8 +243,8 @@ class CredentialService:
         query = select(passwords.c.hash).where(passwords.c.user_id == user_id)
         with self._database.read() as connection:
             stored: str | None = connection.execute(query).scalar()
-        fits = len(password) <= MAX_LENGTH and self._hasher.verify(password, stored, login=False)
-        return stored if fits else None
+        matches = len(password) <= MAX_LENGTH and self._hasher.verify(password, stored, login=False)
+        return stored if matches else None
 
     def _password_of(self, credential: Credential) -> tuple[str, str] | None:
         wanted = {"kind": credential.kind, "value": credential.value}
@@ -252,7 +254,7 @@ class CredentialService:
     def _rehash(self, user_id: str, old: str, password: str) -> None:
         new = self._hasher.hash(password)
         with self._database.write() as connection:
-            # A password that was changed meanwhile must not come back.
+            # Only if unchanged: a password that was replaced in the meantime must stay replaced.
             connection.execute(
                 update(passwords)
                 .where(passwords.c.user_id == user_id, passwords.c.hash == old)

@@ -1,4 +1,4 @@
-"""How hard a password is to guess, and which are guessed first; both by zxcvbn."""
+"""Password strength and common passwords, from zxcvbn."""
 
 from functools import cache
 from typing import Final, Literal
@@ -11,7 +11,7 @@ _MEDIUM, _HIGH = 2, 4
 
 def strength(password: str) -> Strength:
     """Return the strength of a password."""
-    # Its word lists take a tenth of a second to load, and only whoever sets a password needs them.
+    # Imported lazily: the word lists take 0.1 s to load, and only new passwords need them.
     from zxcvbn import zxcvbn
 
     if not password:
@@ -21,7 +21,7 @@ def strength(password: str) -> Strength:
 
 
 def is_common(password: str) -> bool:
-    """Return whether a password is one of the 30,000 that are guessed first."""
+    """Return whether a password is one of zxcvbn's 30,000 most common ones."""
     return password.casefold() in _common_passwords()
 
 
