@@ -1,1 +1,1 @@
-"""Authorizations: login, access tokens and their end."""
+"""Authorizations: login, access and refresh tokens, revocation."""

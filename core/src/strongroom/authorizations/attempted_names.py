@@ -1,4 +1,4 @@
-"""What the audit says about the name of a failed login that no user has."""
+"""Audit details of failed logins whose name belongs to no user."""
 
 from collections.abc import Callable, Mapping
 from typing import Final
@@ -11,16 +11,16 @@ _HASH_LENGTH: Final = 16
 
 
 class AttemptedNames:
-    """Names as attackers and users typed them.
+    """Login names as attackers and users typed them.
 
-    Users type passwords into the field for the name. So a text is recorded only if it has the form of
-    an address, number or username, and cannot be a password of this server, which has an uppercase
-    letter, a lowercase letter and a digit. For any other text, a keyed hash shows whether attempts share
-    a name.
+    Users sometimes type their password into the name field. So a text is recorded only if it has the
+    form of an address, number or username, and cannot be a password of this server, which has an
+    uppercase letter, a lowercase letter and a digit. For other texts a keyed hash is recorded, which
+    shows whether attempts share a name.
 
     Args:
         credentials: recognises names.
-        keys: hashes what is not recorded.
+        keys: hashes texts that are not recorded.
     """
 
     def __init__(self, credentials: CredentialService, keys: SecretKeys) -> None:
@@ -28,7 +28,7 @@ class AttemptedNames:
         self._keys = keys
 
     def details(self, name: str) -> Mapping[str, str]:
-        """Return the details of an audit event: ``name`` or ``nameHash``, or nothing without a name."""
+        """Return the details of an audit event: ``name`` or ``nameHash``; empty without a name."""
         if not name:
             return {}
         credential = self._credentials.identify(name)

@@ -1,4 +1,4 @@
-"""The one place where tokens are minted: no route gives any past its checks."""
+"""Issues all tokens, so that the checks apply to every login and refresh."""
 
 from dataclasses import dataclass, field
 
@@ -16,7 +16,7 @@ from strongroom.users.service import UserService
 
 @dataclass(frozen=True, slots=True)
 class IssuedTokens:
-    """What a login or a refresh gives. Times are in milliseconds since the Unix epoch."""
+    """The result of a login or refresh. Times are in milliseconds since the Unix epoch."""
 
     access_token: str = field(repr=False)
     expires_at: int
@@ -30,10 +30,10 @@ class TokenIssuer:
     """Issues the tokens of authorizations, within the caller's transaction.
 
     Args:
-        sessions: the authorizations.
-        signer: makes access tokens.
-        refresh_tokens: makes refresh tokens.
-        users: tells who is suspended.
+        sessions: stores authorizations.
+        signer: signs access tokens.
+        refresh_tokens: issues refresh tokens.
+        users: finds users, to check their status.
     """
 
     def __init__(
@@ -52,7 +52,8 @@ class TokenIssuer:
         """Begin an authorization, and issue its first tokens.
 
         Raises:
-            UserSuspended: the user may not log in.
+            InvalidCredentials: the user was deleted since the proof was checked.
+            UserSuspended: the user is suspended.
         """
         self._sessions.lock_logins_shared(connection, user_id)
         user = self._active_user(connection, user_id)
@@ -63,7 +64,8 @@ class TokenIssuer:
 
         Raises:
             TokenInvalid: it has expired or was revoked.
-            UserSuspended: the user may not log in.
+            InvalidCredentials: the user was deleted.
+            UserSuspended: the user is suspended.
         """
         renewed = self._sessions.renew(connection, authorization_id)
         return self._issue(connection, renewed, self._active_user(connection, renewed.user_id))
@@ -72,7 +74,7 @@ class TokenIssuer:
         try:
             user = self._users.get(connection, user_id)
         except NotFound as error:
-            # Deleted since the proof was checked.
+            # The user was deleted since the proof was checked.
             raise InvalidCredentials from error
         if user.status != UserStatus.ACTIVE:
             raise UserSuspended

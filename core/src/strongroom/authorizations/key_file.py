@@ -1,4 +1,4 @@
-"""The file that keeps the keys of access tokens: followed by servers, rotated by operators."""
+"""The key file of access tokens. Servers reload it when it changes; operators rotate its keys."""
 
 import fcntl
 import logging
@@ -25,21 +25,21 @@ from strongroom.secret_keys import create_private_file
 logger = logging.getLogger(__name__)
 
 MARGIN: Final = 5 * 60 * 1000
-"""Milliseconds for a new file to reach every machine, and for clocks to differ."""
+"""Milliseconds allowed for distributing a new file to all machines, and for clock skew."""
 
 Version = tuple[int, int, int]
 
 
 class KeyFile:
-    """The key ring of a file, as the file is now.
+    """The key ring in a file, reloaded when the file changes.
 
-    Each use asks the file system whether the file has changed, which costs microseconds, and reads it
-    only if it has. So a token that another node signed with a new key is good here at once, a key
-    that was taken out is void at once, and a flood of tokens with unknown keys reads nothing.
+    Each use calls stat(), which costs microseconds, and reads the file only if it has changed. So a
+    token that another node signed with a new key is accepted immediately, a removed key is rejected
+    immediately, and a flood of tokens with unknown keys causes no reads.
 
     Args:
         path: the file.
-        algorithm: ``HS256`` or ``RS256``, of all its keys.
+        algorithm: the algorithm of all its keys, ``HS256`` or ``RS256``.
 
     Raises:
         KeyRingError: the file cannot be used.
@@ -53,32 +53,32 @@ class KeyFile:
         self._ring = load_keys(path, algorithm)
 
     def ring(self) -> KeyRing:
-        """Return the keys; those of before while the file cannot be used."""
+        """Return the current keys, or the last valid ones while the file cannot be used."""
         if _version(self._path) != self._version:
             self._reload()
         return self._ring
 
     def _reload(self) -> None:
         with self._lock:
-            # Before it is read: a file that is replaced meanwhile differs again at the next use.
+            # Taken before reading: if the file is replaced during the read, the next use reloads again.
             version = _version(self._path)
             if version == self._version:
                 return
             try:
                 self._ring = load_keys(self._path, self._algorithm)
             except KeyRingError as error:
-                logger.error("The signing keys are kept as they were: %s", error)  # noqa: TRY400  a line
+                logger.error("Key file unusable; still using the old keys: %s", error)  # noqa: TRY400
             self._version = version
 
 
 def create_key_file(path: Path, algorithm: str, now: int) -> None:
-    """Make a key file with one key, unless there is one; ``now`` is in milliseconds."""
+    """Create a key file with one key if it does not exist. ``now``: milliseconds since the epoch."""
     if not path.exists():
         create_private_file(path, dump_keys([generate_key(algorithm, now)]))
 
 
 def rotate(path: Path, algorithm: str, now: int) -> Sequence[Key]:
-    """Put a new key before those of a file, and return them all; a file that is missing is made.
+    """Insert a new signing key at the start of a file, and return all keys. Creates a missing file.
 
     Raises:
         KeyRingError: the file cannot be used.
@@ -86,7 +86,7 @@ def rotate(path: Path, algorithm: str, now: int) -> Sequence[Key]:
     """
     key = generate_key(algorithm, now)
     create_private_file(path, dump_keys([key]))
-    with _alone_in(path.resolve().parent):
+    with _locked(path.resolve().parent):
         ring = load_keys(path, algorithm)
         if ring.find(str(key.kid)) is not None:
             return ring.keys
@@ -95,22 +95,22 @@ def rotate(path: Path, algorithm: str, now: int) -> Sequence[Key]:
 
 
 def prune(path: Path, algorithm: str, now: int, lifetime: int) -> Sequence[Key]:
-    """Take out of a file, and return, the keys whose last tokens have expired.
+    """Remove the keys whose last tokens have expired, and return them.
 
-    A key signs until the one before it in the file is made. So it is needed until a token's
-    ``lifetime`` and a :data:`MARGIN` after that; one replaced nobody knows when is kept.
+    A key signs until its successor, the key before it in the file, is created. So it is needed until
+    ``lifetime`` and :data:`MARGIN` after that. A key is kept if its successor has no creation time.
 
     Args:
         path: the file.
-        algorithm: of its keys.
-        now: in milliseconds since the Unix epoch.
-        lifetime: of access tokens, in milliseconds.
+        algorithm: the algorithm of its keys.
+        now: milliseconds since the Unix epoch.
+        lifetime: lifetime of access tokens in milliseconds.
 
     Raises:
         KeyRingError: the file cannot be used.
         OSError: it cannot be written.
     """
-    with _alone_in(path.resolve().parent):
+    with _locked(path.resolve().parent):
         keys = load_keys(path, algorithm).keys
         kept = [keys[0]]
         for successor, key in pairwise(keys):
@@ -131,8 +131,11 @@ def _version(path: Path) -> Version | None:
 
 
 @contextmanager
-def _alone_in(folder: Path) -> Iterator[None]:
-    """Keep out others who rotate, of whom one's new key would be lost; what is renamed is durable."""
+def _locked(folder: Path) -> Iterator[None]:
+    """Lock the folder of the key file, and sync it at the end so that a rename is durable.
+
+    Without the lock, one of two concurrent rotations would lose its new key.
+    """
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
@@ -143,12 +146,12 @@ def _alone_in(folder: Path) -> Iterator[None]:
 
 
 def _replace(path: Path, content: str) -> None:
-    """Replace a file by one that only its owner can read; nobody ever sees it half written."""
+    """Replace a file atomically by one that only its owner can read."""
     temporary = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
         with os.fdopen(descriptor, "w", encoding="ascii") as file:
-            # The server's user owns it, even if another one rotates.
+            # Keep the owner: the server must be able to read it even if another user rotates.
             os.fchown(descriptor, path.stat().st_uid, path.stat().st_gid)
             file.write(content)
             file.flush()

@@ -1,4 +1,4 @@
-"""The keys of access tokens: a JWK Set (RFC 7517) whose first key signs and all verify."""
+"""The keys of access tokens: a JWK Set (RFC 7517). The first key signs; all keys verify."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ _REPLACE: Final = "move the file away, and run: strongroom keys rotate"
 Key = OctKey | RSAKey
 
 CREATED: Final = "iat"
-"""The member that says when a key was made, in seconds since the Unix epoch (OpenID Federation 1.0)."""
+"""Member with the creation time of a key, in seconds since the Unix epoch (OpenID Federation 1.0)."""
 
 _PUBLIC_MEMBERS: Final = ("kty", "kid", "n", "e")
 
@@ -26,7 +26,7 @@ _TYPES: Final[Mapping[str, type[OctKey] | type[RSAKey]]] = {"HS256": OctKey, "RS
 
 
 class KeyRingError(Exception):
-    """The key file cannot be used. The text is one line that says what to do."""
+    """The key file cannot be used. The message is one line and names the remedy."""
 
 
 class KeyRing:
@@ -39,15 +39,15 @@ class KeyRing:
 
     @property
     def signing_key(self) -> Key:
-        """The key that signs: the first."""
+        """The signing key, which is the first."""
         return self.keys[0]
 
     def find(self, key_id: str) -> Key | None:
-        """Return the key of an id."""
+        """Return the key with an id."""
         return self._by_id.get(key_id)
 
     def public_set(self) -> dict[str, Any]:
-        """Return the JWK Set that other services verify with; HS256 has no public half to show."""
+        """Return the JWK Set that other services verify with. Empty for HS256, whose keys are secret."""
         return {"keys": [self._public(key) for key in self.keys if isinstance(key, RSAKey)]}
 
     def _public(self, key: RSAKey) -> dict[str, Any]:
@@ -56,16 +56,17 @@ class KeyRing:
 
 
 def created_at(key: Key) -> int | None:
-    """Return when a key was made, in seconds since the Unix epoch, if its maker wrote it down."""
+    """Return the creation time of a key in seconds since the Unix epoch, if the key has one."""
     moment: Any = key.get(CREATED)
     return moment if isinstance(moment, int) else None
 
 
 def load_keys(path: Path, algorithm: str) -> KeyRing:
-    """Read a key file. A key without ``kid`` goes by its thumbprint (RFC 7638).
+    """Read a key file. A key without ``kid`` is identified by its thumbprint (RFC 7638).
 
     Raises:
-        KeyRingError: it is missing, no JWK Set, or holds a key too short or of another algorithm.
+        KeyRingError: the file is missing or not a JWK Set, or has a key that is too short or of
+            another algorithm.
     """
     try:
         key_set = KeySet.import_key_set(json.loads(path.read_text(encoding="utf-8")))
@@ -81,7 +82,7 @@ def load_keys(path: Path, algorithm: str) -> KeyRing:
 
 
 def generate_key(algorithm: str, now: int) -> Key:
-    """Return a new private key, made at ``now``, in milliseconds since the Unix epoch."""
+    """Generate a private key. ``now``, its creation time, is in milliseconds since the Unix epoch."""
     parameters: Any = {"kid": new_id(), "alg": algorithm, "use": "sig", CREATED: now // 1000}
     if algorithm == "HS256":
         return OctKey.generate_key(MIN_HMAC_BITS, parameters, auto_kid=False)

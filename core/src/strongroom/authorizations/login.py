@@ -1,4 +1,4 @@
-"""Logs users in: throttle, captcha, proof, user, tokens, record, on every path the same."""
+"""Logs users in: throttle, captcha, proof, user, tokens, audit; the same steps for every method."""
 
 from dataclasses import dataclass
 
@@ -23,7 +23,7 @@ from strongroom.verification.captchas import CaptchaAnswer, CaptchaService
 
 @dataclass(frozen=True, slots=True)
 class LoginServices:
-    """The other features that a login works with."""
+    """Services of other features that a login uses."""
 
     credentials: CredentialService
     linking: IdentityResolver
@@ -35,14 +35,14 @@ class LoginServices:
 
 
 class LoginService:
-    """Checks what an attempt to log in proves.
+    """Checks login attempts and issues tokens.
 
     Args:
-        database: where all of it is kept.
-        clock: the time.
-        mint: issues the tokens.
-        methods: the login methods in use.
-        services: the features that take part.
+        database: stores users and authorizations.
+        clock: dates the start of an attempt.
+        mint: issues tokens.
+        methods: the enabled login methods.
+        services: the services of other features.
     """
 
     def __init__(
@@ -62,15 +62,16 @@ class LoginService:
     def log_in(
         self, attempt: LoginAttempt, captcha: CaptchaAnswer | None = None, origin: Origin | None = None
     ) -> IssuedTokens:
-        """Check what an attempt proves, and issue tokens.
+        """Check the proof of an attempt, and issue tokens.
 
         Raises:
-            InvalidCredentials: it proves nothing.
-            ApiError: likewise, for a reason of a login method's own.
-            CredentialConflict: it proves who two users are.
-            CaptchaRequired: too many have failed, and no captcha came with this one.
-            CaptchaInvalid: a captcha was due, and its answer is wrong.
-            UserSuspended: it proves who a suspended user is.
+            InvalidCredentials: the proof is wrong or missing.
+            ApiError: a login method rejected the proof with its own error.
+            CredentialConflict: the verified credentials belong to two users.
+            CaptchaRequired: a captcha is required after too many failures, and there is none.
+            CaptchaInvalid: a captcha is required, and its solution is wrong.
+            UserSuspended: the user is suspended.
+            Unavailable: the proof cannot be checked now.
         """
         origin, began_at = origin or Origin(), self._clock.now()
         try:
@@ -82,11 +83,12 @@ class LoginService:
             raise
 
     def prove(self, attempt: LoginAttempt) -> VerifiedCredential:
-        """Check what an attempt without a password proves, and log nobody in.
+        """Check the proof of an attempt without a password, without logging in.
 
         Raises:
-            InvalidCredentials: it proves nothing.
-            ApiError: likewise, for a reason of a login method's own.
+            InvalidCredentials: the proof is wrong or missing.
+            ApiError: a login method rejected the proof with its own error.
+            Unavailable: the proof cannot be checked now.
         """
         return self._methods.prove(attempt)[1]
 
@@ -94,7 +96,7 @@ class LoginService:
         try:
             return self._methods.prove(attempt)
         except Unavailable:
-            # Nothing was evaluated: an overloaded server must not cost users their free failures.
+            # The proof was not evaluated, so it must not count as a failed attempt.
             if ticket is not None:
                 self._services.throttle.give_back(ticket)
             raise
@@ -124,7 +126,7 @@ class LoginService:
             linked = services.linking.user_of(connection, verified)
             user_id = linked.user_id
             issued = self._mint.begin(connection, user_id, method, attempt.client)
-            # What was proven may have been proven by a password that is no longer the user's.
+            # The password may have been changed between its check and this transaction.
             if services.credentials.password_changed_after(connection, user_id, began_at):
                 raise InvalidCredentials
             if ticket is not None:

@@ -1,4 +1,4 @@
-"""Asks the login methods in use what an attempt proves."""
+"""Checks login attempts with the enabled login methods."""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -17,11 +17,11 @@ logger = logging.getLogger(__name__)
 
 
 class LoginMethods:
-    """The login methods in use.
+    """The enabled login methods.
 
     Args:
-        methods: in the order they are asked.
-        refusals: the kinds of errors that plugins have registered, by their codes.
+        methods: the methods in the order in which they are tried.
+        refusals: the error kinds that plugins have registered, by code.
     """
 
     def __init__(
@@ -31,27 +31,29 @@ class LoginMethods:
         self._refusals = refusals
 
     def prove(self, attempt: LoginAttempt) -> tuple[str, VerifiedCredential]:
-        """Return what an attempt proves, after the name of the method that says so.
+        """Return the name of the method that accepts the attempt, and the verified credentials.
 
         Raises:
-            InvalidCredentials: it proves nothing.
-            ApiError: likewise, for a reason of the method's own.
-            Unavailable: nobody can tell now.
+            InvalidCredentials: no method accepts the attempt.
+            ApiError: a method rejects the attempt with its own error.
+            Unavailable: a method cannot check the attempt now.
         """
         for method in self.methods:
             if attempt.method in (None, method.name):
-                verified = self._ask(method, attempt)
+                verified = self._authenticate(method, attempt)
                 if verified is not None:
                     return method.name, verified
         raise InvalidCredentials
 
-    def _ask(self, method: LoginMethod[object], attempt: LoginAttempt) -> VerifiedCredential | None:
+    def _authenticate(
+        self, method: LoginMethod[object], attempt: LoginAttempt
+    ) -> VerifiedCredential | None:
         try:
             return method.authenticate(attempt)
         except LoginRejected as rejected:
             kind = self._refusals.get(rejected.code)
             raise (ApiError(kind) if kind else InvalidCredentials()) from rejected
-        except LoginUnavailable as away:
-            level = logging.ERROR if away.misconfigured else logging.WARNING
-            logger.log(level, "Nobody can log in by %s now: %s", method.name, away)
-            raise Unavailable(retry_after=away.retry_after) from away
+        except LoginUnavailable as error:
+            level = logging.ERROR if error.misconfigured else logging.WARNING
+            logger.log(level, "Login method %s is unavailable: %s", method.name, error)
+            raise Unavailable(retry_after=error.retry_after) from error

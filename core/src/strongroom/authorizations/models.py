@@ -1,4 +1,4 @@
-"""Authorizations: one for each login, alive until it expires or is revoked."""
+"""Authorizations: one per login, valid until it expires or is revoked."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -44,10 +44,9 @@ authorizations: Final = Table(
     Index(None, "user_id", "created_at"),
     Index(None, "expires_at"),
 )
-"""``serial`` counts the access tokens that the authorization has issued. ``last_seen_at`` may lag a
-minute behind. ``expires_at`` moves on with each refresh. ``user_type`` is the user's when it began:
-whoever changes a user's type, or suspends a user, revokes the user's authorizations, so that the token
-guard need look nowhere else."""
+"""``serial`` counts the issued access tokens. ``last_seen_at`` may lag by a minute. ``expires_at`` is
+extended by each refresh. ``user_type`` is the user's type at login: code that changes the type or
+suspends the user must revoke the authorizations, because the token guard does not read ``users``."""
 
 refresh_tokens: Final = Table(
     "refresh_tokens",
@@ -60,7 +59,7 @@ refresh_tokens: Final = Table(
     Index(None, "authorization_id"),
     Index(None, "expires_at"),
 )
-"""A token that was used stays until it would have expired, so that using it again is noticed."""
+"""A used token is stored until it would have expired, so that its reuse is detected."""
 
 browser_states: Final = Table(
     "browser_states",
@@ -73,4 +72,4 @@ browser_states: Final = Table(
     Column("expires_at", Timestamp, nullable=False),
     Index(None, "expires_at"),
 )
-"""What browsers have been sent elsewhere with. A row is deleted by whoever spends it."""
+"""OAuth states of redirected browsers. The row is deleted when the state is used."""

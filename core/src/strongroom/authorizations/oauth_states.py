@@ -1,4 +1,4 @@
-"""The ``state`` of redirects (RFC 6749, section 10.12): one use, one browser, one purpose."""
+"""The ``state`` of OAuth redirects (RFC 6749, section 10.12), valid for one use and one browser."""
 
 import secrets
 from collections.abc import Mapping, Sequence
@@ -20,21 +20,21 @@ from strongroom.plugin_api.web import State
 from strongroom.secret_keys import SecretKeys
 
 LIFETIME: Final = 600_000
-"""Milliseconds for which a browser may be elsewhere."""
+"""Milliseconds for which a state is valid."""
 
 _FORGOTTEN_AT_ONCE: Final = 2
 
 
 class OAuthStateStore:
-    """Makes and spends states; the database holds neither them nor what knows a browser again.
+    """Issues and redeems states. The database stores keyed hashes of states and browser secrets.
 
     Args:
-        database: where open ones are kept.
-        clock: the time.
-        keys: what hashes them.
-        rates: how often an address may ask and answer.
-        per_address: the rates themselves.
-        audit: the record of what was refused.
+        database: stores open states.
+        clock: dates the expiry of states.
+        keys: hashes states and browser secrets.
+        rates: counts requests per address.
+        per_address: the rate limits per address.
+        audit: records refused states.
     """
 
     def __init__(
@@ -56,17 +56,17 @@ class OAuthStateStore:
     def issue(
         self, purpose: str, browser: str, user_id: str | None, data: Mapping[str, str], origin: Origin
     ) -> State:
-        """Make a state.
+        """Issue a state.
 
         Args:
-            purpose: what it may be spent for.
-            browser: a secret that only the browser knows.
-            user_id: who may spend it; ``None`` for anybody.
-            data: what spending it returns.
-            origin: where the request came from.
+            purpose: the purpose that :meth:`spend` must name.
+            browser: a secret of the browser, stored in its cookie.
+            user_id: the user who may use the state; ``None``: a browser that is not logged in.
+            data: returned when the state is used.
+            origin: the origin of the request, for the rate limit.
 
         Raises:
-            TooManyRequests: the address has asked too often of late.
+            TooManyRequests: the address has exceeded its rate limit.
         """
         self._count(origin)
         now = self._clock.now()
@@ -80,13 +80,13 @@ class OAuthStateStore:
             "expires_at": state.expires_at,
         }
         with self._database.write() as connection:
-            # More than come anew, so that they do not heap up.
+            # Deletes up to two rows per inserted row, so that expired rows do not accumulate.
             prune_some(connection, browser_states.c.hash, self._expired(), _FORGOTTEN_AT_ONCE)
             connection.execute(insert(browser_states).values(row))
         return state
 
     def prune(self) -> int:
-        """Delete the states that have expired, and return how many."""
+        """Delete expired states; return the count."""
         return prune(self._database, browser_states.c.hash, self._expired())
 
     def spend(
@@ -96,11 +96,11 @@ class OAuthStateStore:
 
         Raises:
             StateInvalid: it is unknown, too old, used, or of another browser, user or purpose.
-            TooManyRequests: the address has tried too often of late.
+            TooManyRequests: the address has exceeded its rate limit.
         """
         self._count(origin)
         columns = browser_states.c
-        # Where anything differs it stays, so that nobody can use up another's.
+        # A mismatch deletes nothing, so that an attacker cannot use up the state of another browser.
         statement = delete(browser_states).where(
             columns.hash == self._hash(value),
             columns.purpose == purpose,

@@ -1,4 +1,4 @@
-"""The proofs that the core keeps, as login methods may check them."""
+"""Checks of passwords and verification codes for login methods."""
 
 from strongroom.credentials.service import CredentialService
 from strongroom.plugin_api.login import Credential, VerificationCode

@@ -1,4 +1,4 @@
-"""Refresh tokens: opaque, kept as a keyed hash alone, each good for one use (RFC 9700, section 4.14)."""
+"""Refresh tokens: opaque, stored as keyed hashes, valid for one use (RFC 9700, section 4.14)."""
 
 import re
 import secrets
@@ -39,9 +39,9 @@ class RefreshTokens:
     """Issues and spends refresh tokens, within the caller's transaction.
 
     Args:
-        clock: the time.
+        clock: dates the use and the expiry of tokens.
         keys: hashes tokens.
-        lifetime: of a token that is not used, in milliseconds.
+        lifetime: lifetime of an unused token in milliseconds.
     """
 
     def __init__(self, clock: Clock, keys: SecretKeys, *, lifetime: int) -> None:
@@ -50,7 +50,10 @@ class RefreshTokens:
         self._lifetime = lifetime
 
     def issue(self, connection: Connection, authorization_id: str, not_after: int) -> RefreshToken:
-        """Make a token that expires at ``not_after`` at the latest; delete the expired ones."""
+        """Issue a token that expires at ``not_after`` at the latest; delete expired tokens.
+
+        ``not_after`` is in milliseconds since the Unix epoch.
+        """
         now = self._clock.now()
         _FORGET.change(connection, {"of_authorization": authorization_id, "now": now})
         expires_at = min(now + self._lifetime, not_after)
@@ -66,9 +69,9 @@ class RefreshTokens:
         return token
 
     def spend(self, connection: Connection, token: str) -> str | None:
-        """Use a token up; return the id of its authorization, or ``None`` if it is not good.
+        """Use up a token; return the id of its authorization, or ``None`` if the token is invalid.
 
-        Of any number who spend it at once, in any number of processes, one is given the id.
+        Atomic: of several concurrent calls, in any number of processes, only one gets the id.
         """
         if not _FORM.fullmatch(token):
             return None
@@ -86,7 +89,7 @@ class RefreshTokens:
         return connection.execute(statement).scalar_one_or_none()
 
     def find(self, connection: Connection, token: str, *, spent: bool = False) -> str | None:
-        """Return the id of the authorization of a token, of any or only of one that was spent."""
+        """Return the authorization id of a token; with ``spent``, only if the token was used."""
         if not _FORM.fullmatch(token):
             return None
         query = select(refresh_tokens.c.authorization_id).where(
@@ -97,7 +100,7 @@ class RefreshTokens:
         return connection.execute(query).scalar_one_or_none()
 
     def prune(self, database: Database) -> int:
-        """Delete the tokens that have expired, spent or not, and return how many."""
+        """Delete expired tokens, used or not; return the count."""
         return prune(database, refresh_tokens.c.hash, refresh_tokens.c.expires_at <= self._clock.now())
 
     def _hash(self, token: str) -> str:

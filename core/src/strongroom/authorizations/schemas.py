@@ -1,4 +1,4 @@
-"""What clients send and get."""
+"""Request and response bodies of the login routes."""
 
 from marshmallow import EXCLUDE, Schema, fields
 
@@ -10,7 +10,7 @@ MAX_TOKEN = 65_536
 
 
 class LoginSchema(Schema):
-    """The authenticate request. Without a password it needs another proof."""
+    """A login. Without a password it needs another proof."""
 
     username = text(MAX_TEXT, required=True)
     password = text(MAX_TEXT, load_default=None, allow_none=True, minimum=0)
@@ -19,7 +19,7 @@ class LoginSchema(Schema):
 
 
 class LoggedInUserSchema(Schema):
-    """Who has logged in."""
+    """The user who has logged in."""
 
     id = fields.String(required=True)
     name = fields.String(required=True)
@@ -49,11 +49,11 @@ class RevocationSchema(Schema):
         unknown = EXCLUDE
 
     token = text(MAX_TOKEN, required=True)
-    token_type_hint = text(64, metadata={"description": "Not needed: tokens are told apart by form"})
+    token_type_hint = text(64, metadata={"description": "Ignored: the form of the token shows its type"})
 
 
 class AuthorizationSchema(Schema):
-    """Where a user is logged in."""
+    """A login of a user."""
 
     id = fields.String(required=True)
     method = fields.String(required=True, metadata={"description": "The login method"})
@@ -69,7 +69,7 @@ class AuthorizationSchema(Schema):
     expiresAt = Timestamp(
         required=True, attribute="expires_at", metadata={"description": "If not renewed"}
     )
-    current = fields.Boolean(required=True, metadata={"description": "Whether it makes this request"})
+    current = fields.Boolean(required=True, metadata={"description": "Whether this request uses it"})
 
 
 class JwkSetSchema(Schema):

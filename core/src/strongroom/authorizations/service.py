@@ -1,4 +1,4 @@
-"""Knows which tokens are good, renews them, and ends them."""
+"""Verifies, refreshes and revokes tokens."""
 
 from typing import Any
 
@@ -22,14 +22,14 @@ class AuthorizationService:
     """Authorizations and their tokens.
 
     Args:
-        database: where authorizations are kept; every check asks it, so that a revocation holds in
-            every process from the moment it is committed.
-        sessions: the authorizations.
+        database: stores authorizations; every check queries it, so that a revocation is effective in
+            every process as soon as it is committed.
+        sessions: reads and writes authorizations.
         signer: checks access tokens.
-        refresh_tokens: spends refresh tokens.
-        mint: issues both.
-        users: whom they belong to.
-        audit: the record.
+        refresh_tokens: redeems refresh tokens.
+        mint: issues both kinds of tokens.
+        users: finds users.
+        audit: records refreshes and revocations.
     """
 
     def __init__(
@@ -51,23 +51,23 @@ class AuthorizationService:
         self._audit = audit
 
     def prune(self) -> int:
-        """Delete the authorizations and refresh tokens that have expired, and return how many."""
+        """Delete expired authorizations and refresh tokens; return the count."""
         pruned = self._refresh_tokens.prune(self._database)
         return pruned + self._sessions.prune(self._database)
 
     def claims(self, token: str) -> TokenClaims:
-        """Return what an access token says, revoked or not.
+        """Return the claims of an access token, without checking for revocation.
 
         Raises:
-            TokenInvalid: it is forged, or has expired.
+            TokenInvalid: the token is forged or has expired.
         """
         return self._signer.check(token)
 
     def verify(self, token: str) -> Identity:
-        """Return whom an access token stands for.
+        """Return the identity of an access token.
 
         Raises:
-            TokenInvalid: nobody: it is forged, has expired, or was revoked.
+            TokenInvalid: the token is forged, has expired, or was revoked.
         """
         claims = self._signer.check(token)
         with self._database.read() as connection:
@@ -78,13 +78,13 @@ class AuthorizationService:
         return Identity(found.user_id, found.user_type, found.id)
 
     def refresh(self, token: str, origin: Origin) -> IssuedTokens:
-        """Spend a refresh token for new tokens of the same authorization (RFC 6749, section 6).
+        """Exchange a refresh token for new tokens of the same authorization (RFC 6749, section 6).
 
-        A token that was spent before has two holders, one of whom is a thief: nobody can tell which,
-        so the authorization ends for both.
+        If a token is used twice, one of its two holders is a thief. The server cannot tell which one,
+        so it revokes the authorization.
 
         Raises:
-            TokenInvalid: it is unknown, has expired, was spent before, or was revoked.
+            TokenInvalid: the token is unknown, has expired, was used before, or was revoked.
         """
         with self._database.write() as connection:
             authorization_id = self._refresh_tokens.spend(connection, token)
@@ -94,17 +94,18 @@ class AuthorizationService:
         raise TokenInvalid
 
     def began_at(self, connection: Connection, authorization_id: str) -> int | None:
-        """Return when a login was made, in milliseconds since the Unix epoch; refreshes do not count."""
+        """Return the time of a login, not of its last refresh, in milliseconds since the Unix epoch."""
         found = self._sessions.find(connection, authorization_id)
         return found.created_at if found else None
 
     def revoke(self, reference: str, identity: Identity | None, origin: Origin) -> None:
-        """End the authorization that a token, its ``jti``, or ``current`` refers to.
+        """Revoke the authorization of an access token, a ``jti``, an authorization id, or ``current``.
 
-        Whoever holds the token itself may end it; else its user and administrators may.
+        A caller that presents the token itself needs no identity. Otherwise the caller must be its
+        user or an administrator.
 
         Raises:
-            NotFound: there is none such, it has ended already, or it is not the caller's.
+            NotFound: it does not exist, has ended already, or is not the caller's.
         """
         authorization_id = self._resolve(reference, identity)
         holds_token = "." in reference
@@ -117,7 +118,7 @@ class AuthorizationService:
                 raise NotFound
 
     def revoke_token(self, token: str, origin: Origin) -> None:
-        """End the authorization of an access or refresh token, if it is one (RFC 7009)."""
+        """Revoke the authorization of an access or refresh token (RFC 7009). Ignores invalid tokens."""
         with self._database.write() as connection:
             authorization_id = self._authorization_of(connection, token)
             found = authorization_id and self._sessions.find(connection, authorization_id)
@@ -125,25 +126,25 @@ class AuthorizationService:
                 self._end(connection, found, found.user_id, origin)
 
     def revoke_all(self, connection: Connection, user_id: str, *, but: str | None = None) -> None:
-        """End every authorization of a user, but for one that may be spared."""
+        """Revoke all authorizations of a user, except ``but``."""
         self._sessions.end_all(connection, user_id, but=but)
 
     def forget(self, connection: Connection, user_id: str) -> None:
-        """Delete every authorization of a user, and where it was used from."""
+        """Delete all authorizations of a user, including client addresses and user agents."""
         self._sessions.forget(connection, user_id)
 
     def end_all(self, identity: Identity, user_id: str, origin: Origin) -> None:
-        """End every authorization of a user, at the wish of the user or of an administrator.
+        """Revoke all authorizations of a user, on request of the user or of an administrator.
 
         Raises:
-            Forbidden: the caller is neither.
+            Forbidden: the caller is neither the user nor an administrator.
             NotFound: there is no such user.
         """
         identity.require_self_or_admin(user_id)
         self._end_all(user_id, identity.user_id, origin)
 
     def end_sessions(self, user_id: str | None, origin: Origin) -> int:
-        """End every authorization of a user, or of all users, for an operator; return how many.
+        """Revoke all authorizations of a user, or of all users, for an operator; return the count.
 
         Raises:
             NotFound: there is no such user.
@@ -169,7 +170,7 @@ class AuthorizationService:
         return count
 
     def of_user(self, identity: Identity, user_id: str, paging: Paging) -> Page[Authorization]:
-        """Return a page of a user's live authorizations, the newest first.
+        """Return a page of a user's valid authorizations, newest first.
 
         Raises:
             Forbidden: the caller is neither the user nor an administrator.
@@ -198,7 +199,7 @@ class AuthorizationService:
             self._record(connection, "refresh-token.reuse", authorization_id, None, origin, FAILURE)
 
     def _end(self, connection: Connection, found: Authorization, actor_id: str, origin: Origin) -> bool:
-        """End an authorization and record it; return whether it had not ended before."""
+        """Revoke an authorization and record it; return ``False`` if it had been revoked before."""
         ended = self._sessions.end(connection, found.id)
         if ended:
             self._record(connection, "authorization.revoke", found.id, actor_id, origin)

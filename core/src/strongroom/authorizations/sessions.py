@@ -1,4 +1,4 @@
-"""The rows of authorizations, one for each login, within the caller's transaction."""
+"""Reads and writes the rows of authorizations, within the caller's transaction."""
 
 import logging
 from typing import Final
@@ -32,7 +32,7 @@ from strongroom.plugin_api.login import Client
 from strongroom.users.models import User
 
 SEEN_INTERVAL: Final = 60_000
-"""Milliseconds by which ``last_seen_at`` may lag behind."""
+"""Milliseconds by which ``last_seen_at`` may lag."""
 
 _LOGINS_LOCK: Final = 0x41555448
 _NEVER: Final = 1 << 60
@@ -45,16 +45,16 @@ _EXPIRED: Final = Statement(
     .limit(2)
     .with_for_update(skip_locked=True)
 )
-# Built once, for every login asks it.
+# Built once: constructing the statement costs more than running it.
 _FORGET: Final = delete(authorizations).where(authorizations.c.id.in_(bindparam("ids", expanding=True)))
 
 logger = logging.getLogger(__name__)
 
 
 def good_authorization() -> FromClause:
-    """Return ``last_seen_at`` and ``user_type`` of a token's authorization, if it was not revoked.
+    """Return a subquery for ``last_seen_at`` and ``user_type`` of an unrevoked authorization.
 
-    A part of a query, whose parameters ``authorization_id`` and ``user_id`` are what the token says.
+    Its parameters ``authorization_id`` and ``user_id`` are the claims of the token.
     """
     return (
         select(authorizations.c.last_seen_at, authorizations.c.user_type)
@@ -68,7 +68,7 @@ def good_authorization() -> FromClause:
 
 
 def was_seen_lately(last_seen_at: int, now: int) -> bool:
-    """Return whether nothing has to be written down of an authorization's use."""
+    """Return whether ``last_seen_at`` is recent enough not to be updated."""
     return last_seen_at > now - SEEN_INTERVAL
 
 
@@ -76,27 +76,28 @@ class AuthorizationStore:
     """Begins, renews and ends authorizations.
 
     Args:
-        clock: the time.
-        lifetime: milliseconds that one lives after its tokens were last issued.
-        max_age: milliseconds after which one ends, however often it was renewed; ``None``: never.
+        clock: dates logins, refreshes and revocations.
+        lifetime: milliseconds after the last refresh for which an authorization is valid.
+        max_age: milliseconds after which it ends, even if it is refreshed; ``None``: no limit.
     """
 
     def __init__(self, clock: Clock, *, lifetime: int, max_age: int | None = None) -> None:
         self._clock = clock
         self._lifetime = lifetime
-        # A number of milliseconds that no clock reaches spares the queries a case.
+        # A time that no clock reaches, so that the queries need no special case.
         self._max_age = max_age if max_age is not None else _NEVER
 
     def lock_logins_shared(self, connection: Connection, user_id: str) -> None:
-        """Let no other transaction end all of a user's authorizations before the caller's ends.
+        """Block the revocation of all the user's authorizations until the transaction ends.
 
-        Without the lock, a login could commit an authorization that a concurrent revocation of all does
-        not see: on PostgreSQL, an UPDATE does not see rows that are not committed.
+        Without the lock, a concurrent revocation could miss the authorization of a login in progress,
+        because on PostgreSQL an UPDATE does not see uncommitted rows.
         """
         _lock_logins(connection, user_id, shared=True)
 
     def begin(self, connection: Connection, user: User, method: str, client: Client) -> Authorization:
-        """Make an authorization, and forget up to two that have expired: more than come anew."""
+        """Create an authorization."""
+        # Deletes up to two expired rows per inserted row, so that expired rows do not accumulate.
         now = self._clock.now()
         if expired := _EXPIRED.all(connection, {"now": now}):
             connection.execute(_FORGET, {"ids": [expired_id for (expired_id,) in expired]})
@@ -119,10 +120,10 @@ class AuthorizationStore:
         return begun
 
     def renew(self, connection: Connection, authorization_id: str) -> Authorization:
-        """Extend a live authorization, with the next serial, but not beyond its maximal age.
+        """Extend a valid authorization up to its maximum age, and increment its serial.
 
         Raises:
-            TokenInvalid: it has expired, was revoked, or is too old.
+            TokenInvalid: it has expired, was revoked, or has reached its maximum age.
         """
         now, created_at = self._clock.now(), authorizations.c.created_at
         ends_at, extended = created_at + self._max_age, now + self._lifetime
@@ -142,12 +143,12 @@ class AuthorizationStore:
         return Authorization(*row)
 
     def find(self, connection: Connection, authorization_id: str) -> Authorization | None:
-        """Return an authorization, be it alive or not."""
+        """Return an authorization, even if it has expired or was revoked."""
         row = _BY_ID.first(connection, {"id": authorization_id})
         return None if row is None else Authorization(*row)
 
     def page(self, connection: Connection, user_id: str, paging: Paging) -> Page[Authorization]:
-        """Return a page of a user's live authorizations, the newest first."""
+        """Return a page of a user's valid authorizations, newest first."""
         alive = (authorizations.c.user_id == user_id) & self._live()
         newest_first = (authorizations.c.created_at.desc(), authorizations.c.id.desc())
         query = select(authorizations).where(alive).order_by(*newest_first)
@@ -155,30 +156,30 @@ class AuthorizationStore:
         return select_page(connection, query, count, paging, lambda row: Authorization(*row))
 
     def end(self, connection: Connection, authorization_id: str) -> bool:
-        """End an authorization; return whether it had not ended before."""
+        """Revoke an authorization; return ``False`` if it had been revoked before."""
         return self._end(connection, authorizations.c.id == authorization_id) == 1
 
     def end_all(self, connection: Connection, user_id: str, *, but: str | None = None) -> int:
-        """End every authorization of a user, but for one that may be spared; return how many."""
+        """Revoke all authorizations of a user, except ``but``; return the count."""
         _lock_logins(connection, user_id)
         wanted = authorizations.c.user_id == user_id
         return self._end(connection, wanted if but is None else wanted & (authorizations.c.id != but))
 
     def end_every(self, connection: Connection) -> int:
-        """End every authorization of every user; return how many."""
+        """Revoke all authorizations of all users; return the count."""
         if connection.dialect.name == "postgresql":
-            # Waits for logins in progress, whose rows the update would not see.
+            # Wait for logins in progress: the UPDATE does not see their uncommitted rows.
             connection.execute(text("LOCK TABLE authorizations IN SHARE ROW EXCLUSIVE MODE"))
         return self._end(connection, true())
 
     def forget(self, connection: Connection, user_id: str) -> None:
-        """Delete every authorization of a user, with its tokens."""
+        """Delete all authorizations of a user, with their tokens."""
         connection.execute(delete(authorizations).where(authorizations.c.user_id == user_id))
 
     def note_seen(self, database: Database, authorization: Authorization) -> None:
-        """Write down that an authorization is in use, if that was last done some time ago.
+        """Update ``last_seen_at`` if it is older than :data:`SEEN_INTERVAL`.
 
-        It is written in a transaction of its own, and a request never fails by it.
+        Uses a separate transaction. A failure is logged and does not fail the request.
         """
         now = self._clock.now()
         if was_seen_lately(authorization.last_seen_at, now):
@@ -195,10 +196,10 @@ class AuthorizationStore:
             with database.write() as connection:
                 connection.execute(statement)
         except (StrongroomError, SQLAlchemyError):
-            logger.warning("It could not be written down when a login was last seen", exc_info=True)
+            logger.warning("Cannot update last_seen_at of an authorization", exc_info=True)
 
     def prune(self, database: Database) -> int:
-        """Delete the authorizations that have expired, with their tokens, and return how many."""
+        """Delete expired authorizations, with their tokens; return the count."""
         return prune(database, authorizations.c.id, authorizations.c.expires_at <= self._clock.now())
 
     def _live(self) -> ColumnElement[bool]:

@@ -14,12 +14,12 @@ _BY_NAME: Final = "login-name"
 _BY_ADDRESS: Final = "login-network"
 
 WINDOW: Final = 3_600_000
-"""Milliseconds of the fixed window in which failures from one address are counted."""
+"""Milliseconds of the fixed window for counting failures per address."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ticket:
-    """The permission to evaluate one password."""
+    """A counted attempt, which permits the evaluation of one password."""
 
     name: str
     network: str
@@ -29,16 +29,16 @@ class LoginThrottle:
     """Allows a number of failures, then requires a captcha for each further attempt.
 
     An attempt is counted before its password is evaluated, and the count is undone if it succeeds, so
-    parallel attempts are not evaluated more often than sequential ones. The count of a name is extended
-    by each failure; the count of an address is a fixed window, so that an office behind one address
-    gets its free failures back while it works.
+    parallel attempts cannot exceed the limit. Each failure extends the lifetime of a name's count. The
+    count of an address has a fixed window, so that an office behind one address regains its free
+    failures while its users keep logging in.
 
     Args:
-        database: where counts are kept.
-        counters: what counts.
-        free_failures: failures by one name before a captcha is required.
-        free_failures_per_address: failures from one address, by any names, before it is.
-        lifetime: milliseconds for which a failure counts for its name, after the last one.
+        database: stores the counts.
+        counters: increments and resets the counts.
+        free_failures: failures per name before a captcha is required.
+        free_failures_per_address: failures per address, with any names, before a captcha is required.
+        lifetime: milliseconds after the last failure until a name's count expires.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class LoginThrottle:
         self._lifetime = lifetime
 
     def admit(self, name: str, address: str) -> Ticket | None:
-        """Count an attempt; or, when a captcha is due, count nothing and return ``None``."""
+        """Count an attempt; if it requires a captcha, count nothing and return ``None``."""
         ticket = Ticket(name, network_of(address))
         # Non-durable: an attacker cannot exploit counts lost in a power failure.
         with self._database.write(durable=False) as connection:
@@ -67,7 +67,7 @@ class LoginThrottle:
             return None
 
     def admit_solved(self, name: str, address: str) -> Ticket:
-        """Count an attempt that comes with a captcha that was solved."""
+        """Count an attempt with a solved captcha."""
         ticket = Ticket(name, network_of(address))
         with self._database.write(durable=False) as connection:
             self._count(connection, ticket)
@@ -80,13 +80,13 @@ class LoginThrottle:
             self._counters.take_back(connection, _BY_NAME, ticket.name)
 
     def succeed(self, connection: Connection, ticket: Ticket) -> None:
-        """Forget the failures of the name, and this attempt at the address."""
+        """Clear the failures of the name, and subtract this attempt from those of the address."""
         # The same lock order as _count(), so that transactions cannot deadlock.
         self._counters.take_back(connection, _BY_ADDRESS, ticket.network)
         self._counters.reset(connection, _BY_NAME, ticket.name)
 
     def forgive(self, names: Iterable[str]) -> None:
-        """Forget the failures of the names of one user."""
+        """Clear the failures of the names of one user."""
         with self._database.write(durable=False) as connection:
             for name in sorted(names):
                 self._counters.reset(connection, _BY_NAME, name)

@@ -23,7 +23,7 @@ _HEADER_NAMES: Final = frozenset({"alg", "kid", "typ"})
 
 @dataclass(frozen=True, slots=True)
 class TokenClaims:
-    """What a good token says. ``expires_at`` is in milliseconds since the Unix epoch."""
+    """Claims of a verified token. ``expires_at`` is in milliseconds since the Unix epoch."""
 
     user_id: str
     authorization_id: str
@@ -32,13 +32,13 @@ class TokenClaims:
 
 
 class TokenSigner:
-    """Issues and checks tokens; whether they were revoked is not its business.
+    """Issues and verifies access tokens. It does not check for revocation.
 
     Args:
-        keys: what signs and verifies.
+        keys: the keys that sign and verify.
         issuer: the server's public URL; also the audience.
-        lifetime: milliseconds.
-        clock: the time.
+        lifetime: lifetime of a token in milliseconds.
+        clock: dates and expires tokens.
     """
 
     def __init__(self, keys: KeyFile, *, issuer: str, lifetime: int, clock: Clock) -> None:
@@ -49,7 +49,7 @@ class TokenSigner:
         self._verified = VerifiedTokens()
 
     def issue(self, user_id: str, authorization_id: str, serial: int, not_after: int) -> tuple[str, int]:
-        """Return a new token, and when it expires: at ``not_after`` at the latest.
+        """Return a new token and its expiry, which is ``not_after`` at the latest.
 
         Both times are in milliseconds since the Unix epoch.
         """
@@ -70,14 +70,14 @@ class TokenSigner:
         return token, expires_at * 1000
 
     def public_keys(self) -> dict[str, Any]:
-        """Return the JWK Set (RFC 7517) that others verify with; empty for HS256."""
+        """Return the JWK Set (RFC 7517) that other services verify with; empty for HS256."""
         return self._keys.ring().public_set()
 
     def check(self, token: str) -> TokenClaims:
-        """Return what a token says.
+        """Verify a token and return its claims.
 
         Raises:
-            TokenInvalid: it was not issued here, was changed, or has expired.
+            TokenInvalid: it was not issued by this server, was altered, or has expired.
         """
         ring = self._keys.ring()
         claims = self._verified.recall(ring, token)
@@ -104,13 +104,13 @@ class TokenSigner:
 
 
 class VerifiedTokens:
-    """What tokens say whose signature was verified, for as long as the keys stay as they were.
+    """Caches the claims of tokens whose signature was verified, until the keys change.
 
-    To verify a signature costs more than all else that a short answer takes. Whether a token has
-    expired, or was revoked, is not remembered.
+    Verifying a signature costs more than the rest of a short request. Expiry and revocation are not
+    cached.
 
     Args:
-        capacity: how many are remembered; then the oldest make room.
+        capacity: maximum number of tokens; the oldest are evicted.
     """
 
     def __init__(self, capacity: int = 4096) -> None:
@@ -118,12 +118,12 @@ class VerifiedTokens:
         self._known: tuple[KeyRing | None, Cache[str, TokenClaims]] = (None, Cache(capacity))
 
     def recall(self, ring: KeyRing, token: str) -> TokenClaims | None:
-        """Return what a token says, if the very same keys have verified it."""
+        """Return the claims of a token that was verified with the same key ring."""
         verified_by, claims = self._known
         return claims.get(token) if verified_by is ring else None
 
     def remember(self, ring: KeyRing, token: str, claims: TokenClaims) -> None:
-        """Remember what a token says that keys have verified."""
+        """Cache the claims of a token that was verified with a key ring."""
         verified_by, known = self._known
         if verified_by is not ring:
             known = Cache(self._capacity)
@@ -135,7 +135,7 @@ def _signed_claims(ring: KeyRing, token: str) -> dict[str, Any]:
     if len(token) > MAX_LENGTH:
         raise ValueError("too long")
     header = jws.extract_compact(token.encode("ascii")).headers()
-    # Names outside of the set, "crit" and "jwk" among them, could only ask for something unusual.
+    # Reject all other header parameters: "jwk", "jku" or "crit" could change how a token is verified.
     if set(header) != _HEADER_NAMES or header["typ"] != _TYPE:
         raise ValueError("unusual header")
     key = ring.find(header["kid"])
@@ -145,7 +145,7 @@ def _signed_claims(ring: KeyRing, token: str) -> dict[str, Any]:
 
 
 def _typed(claims: dict[str, Any], name: str, kind: type[T]) -> T:
-    """Return a claim, which must be of exactly this type: True is no number, and infinity no time."""
+    """Return a claim of exactly this type: ``True`` is not a number, and infinity is not a time."""
     value = claims[name]
     if type(value) is not kind:
         raise TypeError(name)
@@ -153,15 +153,15 @@ def _typed(claims: dict[str, Any], name: str, kind: type[T]) -> T:
 
 
 def token_id(authorization_id: str, serial: int) -> str:
-    """Return the ``jti`` of the token that an authorization issued as its ``serial``-th."""
+    """Return the ``jti`` of the ``serial``-th token of an authorization."""
     return f"{authorization_id}-{serial}"
 
 
 def parse_token_id(text: str) -> tuple[str, int]:
-    """Return the authorization's id and the serial in a ``jti``.
+    """Parse a ``jti``; return the authorization's id and the serial.
 
     Raises:
-        ValueError: it is no ``jti`` of ours.
+        ValueError: the text is not a ``jti`` of this server.
     """
     authorization_id, _, serial = text.rpartition("-")
     if not is_id(authorization_id) or not serial.isascii() or not serial.isdigit():

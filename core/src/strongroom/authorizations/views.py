@@ -1,4 +1,4 @@
-"""Login, refresh and logout; a user's logins; the keys that others verify tokens with."""
+"""Routes for login, refresh, logout, the list of logins, and the public key set."""
 
 from dataclasses import asdict
 from typing import Any, Final
@@ -43,7 +43,7 @@ from strongroom.web.schema import DONE, DoneSchema
 
 REFRESH_HEADER: Final = "X-Refresh-Token"
 KEYS_MAX_AGE: Final = 300
-"""Seconds for which others may keep the key set."""
+"""Seconds for which clients may cache the key set."""
 
 blueprint = Blueprint("authorizations", __name__, description="Log in and out.")
 
@@ -64,15 +64,15 @@ Headers = dict[str, str]
         RegistrationClosed,
         InvitationRequired,
     ),
-    # Refused before anything is looked at or recorded: a flood must not fill the record.
+    # Limited before the attempt is evaluated or recorded, so that a flood cannot fill the audit log.
     limit="login_per_address",
     response_headers=TOKEN_RESPONSE,
 )
 def create_authorization(body: dict[str, Any]) -> tuple[IssuedTokens, int, Headers]:
-    """Log in by password or by verification code, and get an access token and a refresh token.
+    """Log in with a password or a verification code; returns an access and a refresh token.
 
-    After three failures by one name, or thirty within an hour from one address, an attempt with a
-    password needs a captcha.
+    With the default limits, a password login needs a captcha after three failures per name, or thirty
+    failures per address within an hour.
     """
     code, captcha = body["verificationCode"], body["captcha"]
     attempt = LoginAttempt(
@@ -96,9 +96,9 @@ def create_authorization(body: dict[str, Any]) -> tuple[IssuedTokens, int, Heade
     response_headers=TOKEN_RESPONSE,
 )
 def refresh_authorization(body: dict[str, Any]) -> tuple[IssuedTokens, int, Headers]:
-    """Spend a refresh token, sent in the header or in the body, for new tokens of the same login.
+    """Exchange a refresh token, sent in the header or in the body, for new tokens of the same login.
 
-    Each is good for one use. If it is used again, the login ends with all of its tokens.
+    A refresh token is valid for one use. If it is used again, the login and all its tokens are revoked.
     """
     issued = use(AuthorizationService).refresh(_presented_refresh_token(body), origin())
     return issued, 200, token_headers(issued)
@@ -115,9 +115,9 @@ def refresh_authorization(body: dict[str, Any]) -> tuple[IssuedTokens, int, Head
     RevocationSchema, location="form", arg_name="form", as_kwargs=False
 )
 def revoke_token(form: dict[str, str]) -> dict[str, bool]:
-    """Revoke an access token or a refresh token, and all of its login, as RFC 7009 has it.
+    """Revoke an access or refresh token, and its whole login (RFC 7009).
 
-    Whoever holds a token may revoke it. The answer is the same for what is no token.
+    The token itself is the permission. The response is the same for an invalid token.
     """
     use(AuthorizationService).revoke_token(form["token"], origin())
     return DONE
@@ -131,10 +131,10 @@ def revoke_token(form: dict[str, str]) -> dict[str, bool]:
     errors=(NotFound,),
 )
 def delete_authorization(reference: str) -> dict[str, bool]:
-    """Log out: destroy an access token, and all of its login.
+    """Log out: revoke an access token, and its whole login.
 
-    The reference is `current`, the token's `jti`, or the token itself; prefer the first two, for URLs
-    end up in logs. Whoever sends the token itself needs no other.
+    The reference is `current`, the token's `jti`, or the token itself. Prefer the first two, because
+    URLs end up in logs. The token itself needs no Authorization header.
     """
     use(AuthorizationService).revoke(reference, optional_identity(), origin())
     return DONE
@@ -149,7 +149,7 @@ def delete_authorization(reference: str) -> dict[str, bool]:
     errors=(Forbidden, NotFound),
 )
 def list_authorizations(user_id: str, query: dict[str, int]) -> dict[str, Any]:
-    """List where a user (`me`: the caller) is logged in, the newest login first."""
+    """List the logins of a user (`me`: the caller), newest first."""
     page = use(AuthorizationService).of_user(current_identity(), _named(user_id), paging(query))
     return envelope(page, _present)
 
@@ -162,7 +162,7 @@ def list_authorizations(user_id: str, query: dict[str, int]) -> dict[str, Any]:
     errors=(Forbidden, NotFound),
 )
 def delete_authorizations(user_id: str) -> dict[str, bool]:
-    """Log a user (`me`: the caller) out everywhere, here too."""
+    """Revoke all logins of a user (`me`: the caller), including the current one."""
     use(AuthorizationService).end_all(current_identity(), _named(user_id), origin())
     return DONE
 
@@ -171,16 +171,16 @@ def delete_authorizations(user_id: str) -> dict[str, bool]:
     "GET", "/.well-known/jwks.json", access=Access.PUBLIC, returns=JwkSetSchema, status=200
 )
 def get_key_set() -> tuple[dict[str, Any], int, Headers]:
-    """Get the public keys that access tokens are verified with (RFC 7517); none of HS256.
+    """Get the public keys that verify access tokens (RFC 7517). Empty for HS256.
 
-    A verifier that meets a key it does not know gets the set again.
+    A verifier that encounters an unknown key id fetches the set again.
     """
     headers = {"Cache-Control": f"public, max-age={KEYS_MAX_AGE}"}
     return use(AuthorizationService).public_keys(), 200, headers
 
 
 def token_headers(issued: IssuedTokens) -> Headers:
-    """Return the response headers that carry tokens."""
+    """Return the response headers with the tokens."""
     return {
         TOKEN_HEADER: issued.access_token,
         REFRESH_HEADER: issued.refresh_token,
