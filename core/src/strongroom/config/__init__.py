@@ -1,4 +1,4 @@
-"""The configuration: one TOML file, overridable by environment, refused when anything in it is off."""
+"""The configuration: one TOML file and environment variables, validated strictly."""
 
 from strongroom.config.loader import Configuration, enabled_plugins, load
 from strongroom.config.problems import ConfigurationError, Problem

@@ -1,4 +1,4 @@
-"""The keys of ``[business_files]``: one profile for each endpoint that takes business files."""
+"""The keys of ``[business_files]``: one profile per upload endpoint."""
 
 import re
 from dataclasses import dataclass
@@ -12,26 +12,26 @@ _WIDEST = 16_383
 _TYPE = re.compile(r"\*/\*|[a-z]+/(\*|[a-z0-9][a-z0-9.+-]*)")
 
 PICTURE_TYPES = ("image/jpeg", "image/png", "image/gif", "image/webp", "image/avif")
-"""The pictures that can be read and written."""
+"""The image formats that can be decoded and encoded."""
 
-_SIZE_HELP = "The largest file, in bytes, that is accepted."
-_VISIBILITY_HELP = "Who may see them: anybody who knows the name, or any logged-in user."
-_PICTURES_HELP = "The media types that are accepted, told by the content."
+_SIZE_HELP = "The maximum file size in bytes."
+_VISIBILITY_HELP = "Who may read the files: anyone who knows the name, or any logged-in user."
+_PICTURES_HELP = "The accepted media types, detected from the content."
 _PIXELS_HELP = (
-    "The most pixels of a picture. WebP and animations may have half as many, AVIF a third, all frames "
-    "together, because they take more memory and time."
+    "The maximum number of pixels of an image, all frames together. WebP and animations may have half "
+    "as many, AVIF a third, because they need more memory and time."
 )
-_WIDTHS_HELP = "The widths, in pixels, that ?width= may ask for; each is made once, and kept."
+_WIDTHS_HELP = "The widths in pixels that ?width= accepts; each variant is generated once and stored."
 
 
 @dataclass(frozen=True, slots=True)
 class FilesProfile:
-    """What ``POST /api/v1/files`` takes."""
+    """The profile of ``POST /api/v1/files``."""
 
     max_bytes: int = option(100 * _MEBIBYTE, minimum=1, help=_SIZE_HELP)
     types: tuple[str, ...] = option(
         ("*/*",),
-        help='The media types that are accepted, told by the content; "image/*" stands for many.',
+        help='The accepted media types, detected from the content; wildcards such as "image/*" work.',
     )
     visibility: str = option(_USERS, choices=_VISIBILITIES, help=_VISIBILITY_HELP)
 
@@ -43,7 +43,7 @@ class FilesProfile:
 
 @dataclass(frozen=True, slots=True)
 class PicturesProfile:
-    """What all profiles of pictures have."""
+    """The keys that all image profiles share."""
 
     max_bytes: int = option(25 * _MEBIBYTE, minimum=1, help=_SIZE_HELP)
     types: tuple[str, ...] = option(PICTURE_TYPES, help=_PICTURES_HELP)
@@ -62,22 +62,22 @@ class PicturesProfile:
 
 @dataclass(frozen=True, slots=True)
 class PhotosProfile(PicturesProfile):
-    """What ``POST /api/v1/files/photos`` takes."""
+    """The profile of ``POST /api/v1/files/photos``."""
 
 
 @dataclass(frozen=True, slots=True)
 class FiguresProfile(PicturesProfile):
-    """What ``POST /api/v1/files/figures`` takes."""
+    """The profile of ``POST /api/v1/files/figures``."""
 
 
 @dataclass(frozen=True, slots=True)
 class CoversProfile(PicturesProfile):
-    """What ``POST /api/v1/files/covers`` takes."""
+    """The profile of ``POST /api/v1/files/covers``."""
 
 
 @dataclass(frozen=True, slots=True)
 class AvatarsProfile(PicturesProfile):
-    """What ``POST /api/v1/files/avatars`` takes."""
+    """The profile of ``POST /api/v1/files/avatars``."""
 
     max_bytes: int = option(10 * _MEBIBYTE, minimum=1, help=_SIZE_HELP)
     max_pixels: int = option(12_000_000, minimum=1, maximum=89_000_000, help=_PIXELS_HELP)
@@ -86,28 +86,29 @@ class AvatarsProfile(PicturesProfile):
 
 @dataclass(frozen=True, slots=True)
 class BusinessFilesSettings:
-    """Photos, illustrations, covers, logos and other files that are shown by their name alone."""
+    """Photos, illustrations, covers, avatars and other files that are addressed by name only."""
 
     pictures_in_flight: int = option(
         0,
         minimum=0,
         maximum=64,
-        help="Pictures that a process decodes at once; 0: one for each core, and at least two.",
+        help="Images that a process decodes concurrently; 0: one per core, at least two.",
     )
     picture_memory_bytes: int = option(
         256 * _MEBIBYTE,
         minimum=32 * _MEBIBYTE,
-        help="The memory that decoding and encoding one picture may take; a picture that needs more "
+        help="The maximum memory in bytes for decoding and encoding one image; an image that needs more "
         "is refused.",
     )
     picture_seconds: int = option(
         5,
         minimum=1,
         maximum=300,
-        help="How long decoding and encoding one picture may take; one that needs more is refused.",
+        help="The maximum time in seconds for decoding and encoding one image; an image that needs more "
+        "is refused.",
     )
     files: FilesProfile = option(default_factory=FilesProfile, help="Files of any kind.")
     photos: PhotosProfile = option(default_factory=PhotosProfile, help="Photos.")
     figures: FiguresProfile = option(default_factory=FiguresProfile, help="Illustrations.")
     covers: CoversProfile = option(default_factory=CoversProfile, help="Covers.")
-    avatars: AvatarsProfile = option(default_factory=AvatarsProfile, help="Logos.")
+    avatars: AvatarsProfile = option(default_factory=AvatarsProfile, help="Avatars.")

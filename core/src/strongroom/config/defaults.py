@@ -1,4 +1,4 @@
-"""Defaults that depend on other keys: where the server keeps its own things, what plugins offer."""
+"""Defaults that depend on other keys or on the installed plugins."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -18,14 +18,14 @@ _OF_SMS: Final = "login_sms"
 def fill(settings: Settings, extension_values: ExtensionValues, raw: RawConfiguration) -> Settings:
     """Return the settings with these defaults, and add those of extensions to ``extension_values``.
 
-    The embedded storage and the console sender keep their files inside ``data_dir``. The default of
-    ``plugins.enabled`` lacks plugins that are not installed; that of ``login.methods`` lacks SMS unless
-    its plugin is enabled.
+    The default storage and the console sender store their files in ``data_dir``. The default of
+    ``plugins.enabled`` contains only installed plugins. The default of ``login.methods`` contains SMS
+    only if its plugin is enabled.
 
     Args:
-        settings: what the configuration states, the rest at fixed defaults.
-        extension_values: the tables of extensions.
-        raw: the keys that the configuration states.
+        settings: the configured values, with fixed defaults for all other keys.
+        extension_values: the tables of extensions; modified in place.
+        raw: the keys that are set explicitly.
     """
     data_dir = settings.server.data_dir
     if not settings.storages:
@@ -46,6 +46,6 @@ def fill(settings: Settings, extension_values: ExtensionValues, raw: RawConfigur
 
 
 def installed_of(plugins: Sequence[str]) -> tuple[str, ...]:
-    """Return those of the plugins that are installed, in the same order."""
+    """Return the plugins that are installed, in the same order."""
     installed = {entry_point.name for entry_point in entry_points(group=ENTRY_POINT_GROUP)}
     return tuple(name for name in plugins if name in installed)

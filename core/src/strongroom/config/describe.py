@@ -1,4 +1,4 @@
-"""Shows a configuration, and writes a template of one, from the options that declare it."""
+"""Prints a configuration, or a template of one, from the dataclasses that declare its keys."""
 
 import json
 import typing
@@ -17,9 +17,9 @@ _HIDDEN: Final = '"..."'
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A table of the file: where it stands, what may stand in it, and the values it has.
+    """A table of the configuration file: its path, the type that declares its keys, and its values.
 
-    ``chosen_by`` is the key and the value that make the table this extension's.
+    ``chosen_by`` is the key and value that select the extension, such as ``backend = "s3"``.
     """
 
     path: KeyPath
@@ -29,7 +29,7 @@ class Section:
 
 
 def core_sections(settings: Settings | None = None) -> list[Section]:
-    """Return the tables of the core, with the values of ``settings`` if there are any."""
+    """Return the tables of the core, with the values of ``settings`` if given."""
     return list(_tables_within(Settings, (), settings))
 
 
@@ -47,13 +47,13 @@ def _is_table(annotation: Any) -> bool:
 
 
 def _plain_fields(options_type: type[Any]) -> "list[Field[Any]]":
-    """Return the keys of a table that are no tables of their own."""
+    """Return the keys of a table, without its subtables."""
     hints = typing.get_type_hints(options_type)
     return [item for item in fields(options_type) if not _is_table(hints[item.name])]
 
 
 def show(sections: Sequence[Section], raw: RawConfiguration, *, with_origin: bool) -> Iterator[str]:
-    """Yield a line for each key: its value, and where it was set; secrets are not shown."""
+    """Yield one line per key: its value and, optionally, its origin. Secrets are masked."""
     for section in sections:
         for item in _plain_fields(section.options_type):
             path = (*section.path, item.name)
@@ -64,7 +64,7 @@ def show(sections: Sequence[Section], raw: RawConfiguration, *, with_origin: boo
 
 
 def secrets_in(sections: Sequence[Section]) -> Iterator[tuple[KeyPath, str]]:
-    """Yield the path and the value of each secret that has one; a URL is one if it has a password."""
+    """Yield the path and value of each secret that is set; a URL counts only if it has a password."""
     for section in sections:
         for item in _plain_fields(section.options_type):
             value = getattr(section.options, item.name)
@@ -75,7 +75,7 @@ def secrets_in(sections: Sequence[Section]) -> Iterator[tuple[KeyPath, str]]:
 
 
 def template(sections: Sequence[Section]) -> Iterator[str]:
-    """Yield the lines of a file in which every key is at its default and tells its meaning."""
+    """Yield the lines of a configuration file with every key, commented out, and its help text."""
     for section in sections:
         yield f"[{'.'.join(section.path)}]"
         if section.chosen_by:
@@ -88,7 +88,7 @@ def template(sections: Sequence[Section]) -> Iterator[str]:
 
 
 def spell(value: Any) -> str:
-    """Return a value as TOML spells it; ``None``, which TOML has not, as an empty string."""
+    """Return a value in TOML syntax; ``None``, which TOML lacks, becomes an empty string."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int | float):

@@ -1,7 +1,7 @@
-"""Tells the keys of the core from those of extensions, which share the file's tables.
+"""Separates the keys of the core from those of extensions, which share tables of the file.
 
-``[storages.NAME]`` and ``[captcha]`` hold keys of both; ``[login.NAME]`` and ``[messages.NAME]`` are
-an extension's altogether.
+``[storages.NAME]`` and ``[captcha]`` contain keys of both; ``[login.NAME]`` and ``[messages.NAME]``
+contain only keys of an extension.
 """
 
 import typing
@@ -16,7 +16,7 @@ ExtensionValues = dict[KeyPath, dict[str, Any]]
 
 
 def split(values: dict[str, Any]) -> tuple[dict[str, Any], ExtensionValues]:
-    """Return the core's values, and the values of extensions by the path of their table."""
+    """Return the values of the core, and those of extensions by the path of their table."""
     core = dict(values)
     extensions: ExtensionValues = {}
     for section in ("login", "messages"):

@@ -1,4 +1,4 @@
-"""Turns what a schema refuses into problems that name the key, its place, and what would be right."""
+"""Converts marshmallow's error messages to problems that name the key, its origin and the remedy."""
 
 import typing
 from collections.abc import Iterator, Mapping
@@ -17,7 +17,7 @@ _NOT_A_TABLE = "Invalid input type."
 def find_problems(
     messages: Mapping[Any, Any], options_type: type[Any], path: KeyPath, raw: RawConfiguration
 ) -> list[Problem]:
-    """Return the problems behind a schema's messages, in the order of their keys."""
+    """Return the problems of a schema's error messages, sorted by key."""
     found = [
         Problem(raw.origin(place), ".".join(place), message)
         for place, message in _walk(messages, options_type, path)
@@ -44,7 +44,7 @@ def _walk(messages: Any, annotation: Any, path: KeyPath) -> Iterator[tuple[KeyPa
 
 
 def _of_table(message: str, annotation: Any, path: KeyPath) -> tuple[KeyPath, str]:
-    """Return the place and the text of a problem with a whole table, or with the key that it names."""
+    """Return the path and text of a table-level error, which may begin with the name of a key."""
     if message == _NOT_A_TABLE:
         return path, "must be a table"
     key, _, text = message.partition(": ")
@@ -68,7 +68,7 @@ def _walk_dataclass(
     meant = {closest(str(key), known) for key, faults in messages.items() if faults == [_UNKNOWN]}
     for key, faults in messages.items():
         if key in meant:
-            # It is there, under the misspelt name that is told of.
+            # Reported as missing only because it is misspelt; the unknown key is reported instead.
             continue
         if faults == [_UNKNOWN]:
             yield (*path, str(key)), f"unknown key; {suggestion(str(key), known)}"

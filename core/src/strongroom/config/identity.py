@@ -1,4 +1,4 @@
-"""The keys of who users are: how they prove it, how they are reached, how often they may ask."""
+"""The keys of users, login, messages, tokens, rate limits and the audit log."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,121 +14,123 @@ class UsersSettings:
     registration: str = option(
         "open",
         choices=("open", "invited", "closed"),
-        help="Whether people register themselves, by POST /users or by their first login; otherwise "
-        "administrators create users.",
+        help="Who may register, by POST /users or by the first login: anyone, only people with an "
+        "invitation, or no one. Administrators can always create users.",
     )
     erase_after_days: int = option(
         30,
         minimum=0,
         maximum=36_500,
-        help="How long `housekeeping` keeps the name and the logins of a deleted user.",
+        help="Days after which `housekeeping` erases the name and the logins of a deleted user.",
     )
 
 
 @dataclass(frozen=True, slots=True)
 class LoginSettings:
-    """How clients prove who they are; options of a method stand in ``[login.METHOD]``."""
+    """The login methods; the options of a method are in ``[login.METHOD]``."""
 
     methods: tuple[str, ...] = option(
         ("password", "sms"),
-        help="The login methods in use, in the order they are asked; the default is without sms if "
-        "login_sms is not enabled.",
+        help="The enabled login methods, in the order in which they are tried. The default contains sms "
+        "only if the plugin login_sms is enabled.",
     )
     default_region: str = option(
-        "CN", help="The ISO 3166 code of the region whose mobile numbers need no country code."
+        "CN", help="The ISO 3166 code of the region of mobile numbers without a country code."
     )
 
 
 @dataclass(frozen=True, slots=True)
 class CaptchaSettings:
-    """The puzzle; the other keys of the section are the options of its provider."""
+    """Captchas; the other keys of the section are the options of the provider."""
 
     provider: str = option("image", help="The name of a registered captcha provider.")
     lifetime_seconds: int = option(
-        300, minimum=10, maximum=3600, help="How long a puzzle can be answered."
+        300, minimum=10, maximum=3600, help="The lifetime of a captcha in seconds."
     )
 
 
 @dataclass(frozen=True, slots=True)
 class MessagesSettings:
-    """How people are reached; options of a sender stand in ``[messages.SENDER]``."""
+    """E-mail and SMS; the options of a sender are in ``[messages.SENDER]``."""
 
     email: tuple[str, ...] = option(("console",), help="The senders of e-mail, tried in this order.")
     sms: tuple[str, ...] = option(("console",), help="The senders of SMS, tried in this order.")
     language: str = option(
         "en",
         choices=("en", "zh"),
-        help="The language of messages to whoever does not say, by Accept-Language, to read another.",
+        help="The default language of messages, for requests without a supported Accept-Language.",
     )
     retention_days: int = option(
         90,
         minimum=0,
         maximum=36_500,
-        help="How long `housekeeping` leaves the record of a message alone; 0: for ever.",
+        help="Days after which `housekeeping` deletes the record of a message; 0: never.",
     )
     templates: Path | None = option(
         None,
-        help="A folder of LANGUAGE/OCCASION.txt, texts in the place of those that ship. Absent: none.",
+        help="A folder of files LANGUAGE/OCCASION.txt that replace the built-in texts. Absent: none.",
     )
 
 
 @dataclass(frozen=True, slots=True)
 class PasswordsSettings:
-    """How passwords are kept."""
+    """Password hashing."""
 
     bcrypt_cost: int = option(
         12,
         minimum=4,
         maximum=18,
-        help="The logarithm of bcrypt's rounds. Raise it at will; once lowered, the time of a failed "
-        "login tells of accounts that have not been used since.",
+        help="The base-2 logarithm of bcrypt's rounds. Raising it is always safe. Lowering it lets an "
+        "attacker detect, by the time of a failed login, accounts that have not logged in since.",
     )
     hashes_in_flight: int = option(
         0,
         minimum=0,
         maximum=64,
-        help="Hashes a process computes at once for logins, and as many for new passwords; 0: one for "
-        "each two cores.",
+        help="Password hashes that a process computes concurrently for logins, and as many for new "
+        "passwords; 0: one per two cores.",
     )
     hash_queue: int = option(
         16,
         minimum=0,
         maximum=1000,
-        help="Requests a process lets wait for a hash, for logins and for new passwords each; further "
-        "ones get 503 at once.",
+        help="The maximum number of requests that wait for a hash, for logins and for new passwords "
+        "each; further requests get 503 immediately.",
     )
 
 
 @dataclass(frozen=True, slots=True)
 class TokensSettings:
-    """The access tokens and refresh tokens."""
+    """Access tokens and refresh tokens."""
 
-    algorithm: str = option("HS256", choices=("HS256", "RS256"), help="The signature of access tokens.")
+    algorithm: str = option(
+        "HS256", choices=("HS256", "RS256"), help="The signature algorithm of access tokens."
+    )
     lifetime_seconds: int = option(
-        1800, minimum=1, maximum=31_536_000, help="How long an access token is good for."
+        1800, minimum=1, maximum=31_536_000, help="The lifetime of an access token in seconds."
     )
     refresh_lifetime_seconds: int = option(
         2_592_000,
         minimum=1,
         maximum=31_536_000,
-        help="How long a refresh token is good for: a login that is not used for so long ends.",
+        help="The lifetime of a refresh token in seconds; a login that is idle for longer ends.",
     )
     session_lifetime_days: int = option(
         90,
         minimum=0,
         maximum=3650,
-        help="How long a login lasts at most, however often its tokens are refreshed; 0: no limit.",
+        help="The maximum lifetime of a login in days, even if its tokens are refreshed; 0: unlimited.",
     )
     keys_file: Path | None = option(
         None,
-        help="A private JWK Set (RFC 7517); its first key signs, all verify. Absent: generated in "
-        "data_dir, in development.",
+        help="The file of a private JWK Set (RFC 7517); the first key signs, all keys verify. Absent: "
+        "generated in data_dir, in development only.",
     )
 
 
 @dataclass(frozen=True, slots=True)
 class LimitsSettings:
-    """How often; each list holds rates such as "5/hour", all of which apply."""
+    """Rate limits; each list contains rates such as "5/hour", and all of them apply."""
 
     login_failures_before_captcha: int = option(
         3,
@@ -140,7 +142,7 @@ class LimitsSettings:
         3600,
         minimum=1,
         maximum=2_592_000,
-        help="Seconds for which the failed logins of a name count, after the last one.",
+        help="Seconds after the last failed login of a name until its failures no longer count.",
     )
     login_failures_per_address_before_captcha: int = option(
         30,
@@ -150,57 +152,59 @@ class LimitsSettings:
         "captcha is required.",
     )
     code_per_device: tuple[Rate, ...] = option(
-        rates("1/minute"), help="Verification codes sent at the wish of one device."
+        rates("1/minute"), help="Verification codes requested per device."
     )
     code_per_recipient: tuple[Rate, ...] = option(
-        rates("1/minute", "5/hour", "10/day"), help="Verification codes sent to one recipient."
+        rates("1/minute", "5/hour", "10/day"), help="Verification codes sent per recipient."
     )
     code_per_address: tuple[Rate, ...] = option(
-        rates("30/hour", "200/day"), help="Verification codes sent at the wish of one address."
+        rates("30/hour", "200/day"), help="Verification codes requested per client address."
     )
     login_per_address: tuple[Rate, ...] = option(
-        rates("600/hour"), help="Login attempts from one address."
+        rates("600/hour"), help="Login attempts per client address."
     )
     available_per_address: tuple[Rate, ...] = option(
-        rates("60/hour"), help="Questions whether a credential is free; past it a captcha is asked."
+        rates("60/hour"),
+        help="Checks per client address whether a credential is available; beyond it, a captcha is "
+        "required.",
     )
     captchas_per_address: tuple[Rate, ...] = option(
-        rates("600/hour"), help="Captchas made for one address."
+        rates("600/hour"), help="Captchas created per client address."
     )
     strength_per_address: tuple[Rate, ...] = option(
-        rates("1200/hour"), help="Passwords judged for one address, as they are typed."
+        rates("1200/hour"), help="Password strength checks per client address."
     )
     register_per_address: tuple[Rate, ...] = option(
-        rates("30/hour"), help="Registrations tried from one address."
+        rates("30/hour"), help="Registration attempts per client address."
     )
     reset_per_address: tuple[Rate, ...] = option(
-        rates("60/hour"), help="Password resets tried from one address."
+        rates("60/hour"), help="Password reset attempts per client address."
     )
     setup_per_address: tuple[Rate, ...] = option(
-        rates("600/hour"), help="Attempts from one address to become the first administrator."
+        rates("600/hour"), help="Attempts per client address to create the first administrator."
     )
     unknown_codes_per_address: tuple[Rate, ...] = option(
         rates("60/hour"),
-        help="Verification codes tried from one address under ids that were never issued.",
+        help="Verification attempts per client address with ids that were never issued.",
     )
     wrong_codes_per_recipient_daily: int = option(
         20,
         minimum=1,
         maximum=100_000,
-        help="Wrong verification codes per recipient and day, over all codes sent to it.",
+        help="Wrong verification codes per recipient and day, across all codes sent to the recipient.",
     )
     username_changes_per_user: tuple[Rate, ...] = option(
-        rates("10/day"), help="Usernames that one user tries to take."
+        rates("10/day"), help="Username changes attempted per user."
     )
 
 
 @dataclass(frozen=True, slots=True)
 class AuditSettings:
-    """The record of what happened."""
+    """The audit log."""
 
     retention_days: int = option(
         0,
         minimum=0,
         maximum=36_500,
-        help="How long `audit prune` and `housekeeping` leave a record alone; 0: for ever.",
+        help="Days after which `audit prune` and `housekeeping` delete a record; 0: never.",
     )

@@ -1,4 +1,4 @@
-"""Puts the sources together, validates them, and hands each extension its options."""
+"""Loads and validates the configuration, and parses the options of each extension."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ from strongroom.config.variables import refuse_misspelt_variables
 
 @dataclass(slots=True)
 class Configuration:
-    """The settings of the core, the tables meant for extensions, and the problems found so far."""
+    """The settings of the core, the raw tables of extensions, and the problems collected so far."""
 
     settings: Settings
     raw: RawConfiguration
@@ -29,11 +29,11 @@ class Configuration:
     _claimed: set[KeyPath] = field(default_factory=set)
 
     def claim(self, path: KeyPath) -> None:
-        """Note that the table at ``path`` is somebody's, though its keys cannot be checked."""
+        """Mark the table at ``path`` as used by an extension, even if its keys cannot be checked."""
         self._claimed.add(path)
 
     def options(self, path: KeyPath, options_type: type[Any]) -> Any:
-        """Return the options in the table at ``path``, or ``None`` after collecting its problems."""
+        """Parse the table at ``path``; if it is invalid, collect its problems and return ``None``."""
         self.claim(path)
         values = self.extension_values.get(path, {})
         try:
@@ -43,31 +43,35 @@ class Configuration:
             return None
 
     def add_error(self, path: KeyPath, message: str) -> None:
-        """Collect a problem with a key."""
+        """Collect a problem of a key, with the origin of its value."""
         self.problems.append(Problem(self.raw.origin(path), ".".join(path), message))
 
     def reject_unknown(self, known: Mapping[str, list[str]]) -> None:
-        """Collect the tables that no extension has asked for, given the names known by section."""
+        """Collect a problem for each table that no extension has claimed.
+
+        Args:
+            known: the valid names by section, for the suggestion in the message.
+        """
         for path in self.extension_values.keys() - self._claimed:
             self.add_error(
                 path, f"nothing of that name is registered; {suggestion(path[-1], known[path[0]])}"
             )
 
     def raise_if_invalid(self) -> None:
-        """Raise what was collected.
+        """Raise the collected problems as one error.
 
         Raises:
-            ConfigurationError: there were problems.
+            ConfigurationError: there is at least one problem.
         """
         if self.problems:
             raise ConfigurationError(self.problems)
 
 
 def load(path: Path | None, environment: Mapping[str, str]) -> Configuration:
-    """Read the configuration from a file, if there is one, and the environment.
+    """Load the configuration from the file, if given, and the environment.
 
     Raises:
-        ConfigurationError: a key of the core's is unknown, or a value is not what its key takes.
+        ConfigurationError: a key of the core is unknown, or a value is invalid.
     """
     refuse_misspelt_variables(environment)
     raw = read_file(path) if path else RawConfiguration()
@@ -82,7 +86,7 @@ def load(path: Path | None, environment: Mapping[str, str]) -> Configuration:
 
 
 def enabled_plugins(path: Path | None, environment: Mapping[str, str]) -> Sequence[str]:
-    """Return ``plugins.enabled`` of a configuration that may be wrong in everything else."""
+    """Return ``plugins.enabled`` even if the rest of the configuration is invalid."""
     try:
         raw = read_file(path) if path else RawConfiguration()
         apply_environment(raw, environment)

@@ -1,4 +1,4 @@
-"""What is wrong with a configuration, said so that a deployer can mend it."""
+"""Configuration problems, with enough context for an operator to correct them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from difflib import get_close_matches
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One fault: where it stands, which key, and what would be right."""
+    """One problem: the origin of the value, its key, and a message with the remedy."""
 
     origin: str
     key: str
@@ -18,7 +18,7 @@ class Problem:
 
 
 class ConfigurationError(Exception):
-    """The server cannot start as configured. Its text is one line for each problem."""
+    """The configuration is invalid. The text of the error has one line per problem."""
 
     def __init__(self, problems: Sequence[Problem]) -> None:
         super().__init__("\n".join(map(str, problems)))
@@ -26,12 +26,12 @@ class ConfigurationError(Exception):
 
 
 def closest(word: str, known: Sequence[str]) -> str | None:
-    """Return the known word that a misspelt one is likely to mean."""
+    """Return the known word that is most similar to ``word``, or ``None``."""
     return next(iter(get_close_matches(word, known, n=1)), None)
 
 
 def suggestion(word: str, known: Sequence[str]) -> str:
-    """Return "did you mean ...?" for a misspelt word, or the words there are."""
+    """Return "did you mean ...?" for a misspelt word, or the list of known words."""
     if close := closest(word, known):
         return f'did you mean "{close}"?'
     return f"known here: {', '.join(sorted(known))}" if known else "nothing is known here"

@@ -1,4 +1,4 @@
-"""Rates such as ``5/hour``, as limits are written in the configuration."""
+"""Rates such as ``5/hour``, the syntax of limits in the configuration."""
 
 import re
 from dataclasses import dataclass
@@ -10,17 +10,17 @@ _FORM = re.compile(r"([1-9][0-9]{0,8})/(second|minute|hour|day)")
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """At most ``count`` events in any ``seconds``."""
+    """At most ``count`` events per ``seconds``."""
 
     count: int
     seconds: int
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Read ``N/second``, ``N/minute``, ``N/hour`` or ``N/day``.
+        """Parse ``N/second``, ``N/minute``, ``N/hour`` or ``N/day``.
 
         Raises:
-            ValueError: the text has another form.
+            ValueError: the text has a different form.
         """
         match = _FORM.fullmatch(text)
         if match is None:
@@ -33,5 +33,5 @@ class Rate:
 
 
 def rates(*texts: str) -> tuple[Rate, ...]:
-    """Return the rates that the texts spell."""
+    """Parse several rates."""
     return tuple(map(Rate.parse, texts))

@@ -1,4 +1,4 @@
-"""Marshmallow schemas derived from option dataclasses."""
+"""Generates marshmallow schemas from option dataclasses."""
 
 import types
 import typing
@@ -13,7 +13,7 @@ from strongroom.config.rates import Rate
 from strongroom.config.sources import EnvironmentText
 
 Annotation = Any
-"""A type as it stands in an annotation: no narrower type exists for ``tuple[str, ...]`` and such."""
+"""A type annotation; Python has no narrower type for values such as ``tuple[str, ...]``."""
 
 
 class PathField(ma.String):
@@ -34,14 +34,14 @@ class RateField(ma.String):
 
 
 class TupleField(ma.List[Any]):
-    """A list, kept as a tuple."""
+    """A list, loaded as a tuple."""
 
     def _deserialize(self, *args: Any, **kwargs: Any) -> tuple[Any, ...]:  # type: ignore[override]
         return tuple(super()._deserialize(*args, **kwargs))
 
 
 def schema_for(options_type: type[Any]) -> Schema:
-    """Return a schema that loads a mapping into the dataclass, refusing what it does not know."""
+    """Return a schema that loads a mapping into the dataclass, and rejects unknown keys."""
     hints = typing.get_type_hints(options_type)
     members: dict[str, Any] = {
         item.name: _field(item, hints[item.name]) for item in fields(options_type)
@@ -114,7 +114,7 @@ def _messages(options: dict[str, Any], expected: str) -> dict[str, Any]:
 
 
 def interpret(value: Any, annotation: Annotation) -> Any:
-    """Turn text that came from the environment into what its annotation wants, all the way down."""
+    """Convert text from the environment to the annotated types, recursively."""
     if isinstance(annotation, types.UnionType):
         (annotation,) = (part for part in annotation.__args__ if part is not types.NoneType)
     if isinstance(value, EnvironmentText):

@@ -1,4 +1,4 @@
-"""The keys of a process: what it serves, what it stands on, and what it says."""
+"""The keys of the server process, its log, the database, Redis and plugins."""
 
 import re
 from dataclasses import dataclass
@@ -11,70 +11,70 @@ from strongroom.plugin_api import option
 
 @dataclass(frozen=True, slots=True)
 class ServerSettings:
-    """The process: where it listens, what it believes of its clients, where it keeps its own things."""
+    """The server process: network, workers, timeouts, proxies and data folder."""
 
     mode: str = option(
         "development",
         choices=("development", "production"),
-        help="What the server is for; production refuses whatever is only safe on one's own machine.",
+        help="The mode; production refuses settings that are safe only on a developer's machine.",
     )
     host: str = option("127.0.0.1", help="The address to listen on.")
     port: int = option(8000, minimum=0, maximum=65535, help="The port to listen on.")
-    workers: int = option(2, minimum=1, maximum=256, help="The number of server processes.")
+    workers: int = option(2, minimum=1, maximum=256, help="The number of worker processes.")
     threads: int = option(
         64,
         minimum=1,
         maximum=512,
-        help="Requests a process works on at once. Uploads and downloads leave 8 of them free for short "
-        "requests, or half if there are fewer than 16.",
+        help="Requests that a worker handles concurrently. 8 threads, or half if there are fewer than "
+        "16, are reserved for requests other than uploads and downloads.",
     )
     transfer_grace_seconds: float = option(
         10.0,
         minimum=0.1,
         maximum=600,
-        help="How long a client may pause while it sends a request or reads a response.",
+        help="Seconds for which a client may pause while it sends a request or reads a response.",
     )
     min_transfer_rate: int = option(
         1024,
         minimum=1,
-        help="Bytes a second that a client must send or read beyond the grace period; slower clients "
+        help="Bytes per second that a client must send or read beyond the grace period; slower clients "
         "are disconnected.",
     )
     http2: bool = option(
         False,
-        help="Whether HTTP/2 without TLS is served, for a proxy that uses it; clients use HTTP/1.1.",
+        help="Whether to serve HTTP/2 without TLS, for proxies that use it; HTTP/1.1 is always served.",
     )
     public_url: str = option(
-        "", help="The URL clients reach the server by, without base_path; empty: http://host:port."
+        "", help="The public URL of the server, without base_path; empty: http://host:port."
     )
-    base_path: str = option("", help='A path before every route, such as "/identity"; empty: none.')
+    base_path: str = option("", help='The path prefix of every route, such as "/identity"; empty: none.')
     data_dir: Path = option(
-        Path("strongroom-data"), help="The folder of what the server generates by itself."
+        Path("strongroom-data"), help="The folder of generated files, such as keys and the database."
     )
     secret_key: str | None = option(
         None,
         secret=True,
-        help="At least 32 characters from which the keys of codes, captchas and password hashes are "
-        "derived; once in use it must never change. Absent: generated in data_dir, in development.",
+        help="At least 32 characters, from which the keys of codes, captchas and password hashes are "
+        "derived. It must never change once in use. Absent: generated in data_dir, in development only.",
     )
     drain_seconds: int | None = option(
         None,
         minimum=0,
         maximum=600,
-        help="After SIGTERM or strongroom drain: seconds in which readyz answers 503 and all else is "
-        "served, so that balancers notice. Absent: 5 in production, 0 in development.",
+        help="Seconds after SIGTERM or `strongroom drain` in which readyz returns 503 and other "
+        "requests are served, so that load balancers react. Absent: 5 in production, 0 in development.",
     )
     trusted_proxies: tuple[str, ...] = option(
-        (), help="Networks (CIDR) of the proxies whose X-Forwarded-For is believed."
+        (), help="Networks (CIDR) of the proxies whose X-Forwarded-For is trusted."
     )
 
     cors_origins: tuple[str, ...] = option(
         (),
         help='Origins whose scripts may call the API from a browser, such as "https://app.example.com"; '
-        '"*" allows every origin, in development.',
+        '"*" allows every origin, in development only.',
     )
     api_docs: bool | None = option(
-        None, help="Whether the page /docs is served. Absent: in development only."
+        None, help="Whether to serve the API documentation at /docs. Absent: in development only."
     )
 
     def __post_init__(self) -> None:
@@ -116,29 +116,31 @@ def _require_origin(text: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class ManagementSettings:
-    """The address for operators: metrics and the state of the server, apart from what clients reach."""
+    """The management interface: metrics and health checks, on a separate port."""
 
-    host: str = option("127.0.0.1", help="The address to listen on; let nobody but operators reach it.")
-    port: int = option(0, minimum=0, maximum=65535, help="The port to listen on; 0: none is opened.")
+    host: str = option("127.0.0.1", help="The address to listen on; only operators should reach it.")
+    port: int = option(0, minimum=0, maximum=65535, help="The port to listen on; 0: disabled.")
 
 
 @dataclass(frozen=True, slots=True)
 class LoggingSettings:
-    """What the server says on standard error."""
+    """The log on standard error."""
 
-    format: str = option("text", choices=("text", "json"), help="Lines for people, or JSON, one a line.")
+    format: str = option(
+        "text", choices=("text", "json"), help="Plain text, or one JSON object per line."
+    )
     level: str = option(
-        "warning", choices=("debug", "info", "warning", "error"), help="The least that is worth a line."
+        "warning", choices=("debug", "info", "warning", "error"), help="The minimum level of log lines."
     )
     requests: bool = option(
         False,
-        help="Whether each request is a line, with its route and never its path, whatever the level.",
+        help="Whether to log each request, at any level, with its route but not its path.",
     )
 
 
 @dataclass(frozen=True, slots=True)
 class DatabaseSettings:
-    """Where rows are kept."""
+    """The database."""
 
     url: str = option(
         "", secret=True, help="sqlite:///FILE or postgresql+psycopg://...; empty: SQLite in data_dir."
@@ -147,21 +149,21 @@ class DatabaseSettings:
         16,
         minimum=1,
         maximum=512,
-        help="Connections that a process keeps open; under load it opens as many more, and half as "
-        "many for hot reads.",
+        help="Connections that a process keeps open. Under load it opens as many more, plus half as "
+        "many for frequent reads.",
     )
 
     timeout_seconds: int = option(
         10,
         minimum=2,
         maximum=600,
-        help="How long a request waits for PostgreSQL: for a connection, and for each statement. "
-        "Then it is answered 503; commands are not bounded.",
+        help="Seconds that a request waits for PostgreSQL: for a connection, and for each statement. "
+        "Then the response is 503. Commands have no timeout.",
     )
 
     @property
     def hot_connections(self) -> int:
-        """Connections for hot reads, next to those of the pool."""
+        """Connections of the separate pool for frequent reads."""
         return -(-self.pool_size // 2)
 
     @property
@@ -176,9 +178,11 @@ class DatabaseSettings:
 
 @dataclass(frozen=True, slots=True)
 class RedisSettings:
-    """Redis, for limits that several machines share."""
+    """Redis, for rate limits that several machines share."""
 
-    url: str = option("", secret=True, help="redis://... or rediss://...; empty: none.")
+    url: str = option(
+        "", secret=True, help="redis://... or rediss://...; empty: limits use the database."
+    )
 
     def __post_init__(self) -> None:
         if self.url and not self.url.startswith(("redis://", "rediss://")):
@@ -187,10 +191,9 @@ class RedisSettings:
 
 @dataclass(frozen=True, slots=True)
 class PluginsSettings:
-    """Which installed plugins take part."""
+    """The enabled plugins."""
 
     enabled: tuple[str, ...] = option(
         ("storage_local", "login_sms"),
-        help="The entry-point names of the plugins in use. The default is without those that are not "
-        "installed.",
+        help="The entry points of the enabled plugins. The default contains only installed plugins.",
     )

@@ -1,7 +1,7 @@
-"""The whole configuration that the core itself reads; each key is declared with its section.
+"""The root of the core's configuration; the modules of the sections declare the keys.
 
-Keys that belong to an extension (a storage backend, a login method, a captcha provider, a message
-sender) are declared by that extension and stand in a table named after it.
+Keys of an extension (a storage backend, a login method, a captcha provider, a message sender) are
+declared by that extension, in a table named after it.
 """
 
 from dataclasses import dataclass
@@ -35,11 +35,11 @@ _DRAIN_SECONDS: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The whole configuration, but for the options of extensions."""
+    """The configuration of the core, without the options of extensions."""
 
     server: ServerSettings = option(default_factory=ServerSettings, help="The process.")
     management: ManagementSettings = option(
-        default_factory=ManagementSettings, help="The operators' address."
+        default_factory=ManagementSettings, help="The management interface."
     )
     logging: LoggingSettings = option(default_factory=LoggingSettings, help="The log.")
     database: DatabaseSettings = option(default_factory=DatabaseSettings, help="The database.")
@@ -62,43 +62,43 @@ class Settings:
 
     @property
     def is_production(self) -> bool:
-        """Whether the server is for others than its developer."""
+        """Whether the server runs in production mode."""
         return self.server.mode == "production"
 
     @property
     def serves_api_docs(self) -> bool:
-        """Whether the interactive page of the API is served."""
+        """Whether the interactive API documentation is served."""
         stated = self.server.api_docs
         return not self.is_production if stated is None else stated
 
     @property
     def drain_seconds(self) -> int:
-        """How long the server serves on after SIGTERM, the default filled in."""
+        """Seconds for which the server keeps serving after SIGTERM, with the default resolved."""
         given = self.server.drain_seconds
         return (_DRAIN_SECONDS if self.is_production else 0) if given is None else given
 
     @property
     def database_url(self) -> str:
-        """The URL of the database, the default filled in."""
+        """The URL of the database, with the default resolved."""
         return self.database.url or f"sqlite:///{self.server.data_dir.absolute() / 'strongroom.sqlite3'}"
 
     @property
     def secret_path(self) -> Path:
-        """The file of the secret, where the configuration does not give it."""
+        """The file of the generated secret key, used if ``server.secret_key`` is not set."""
         return self.server.data_dir.absolute() / "secret.key"
 
     @property
     def keys_path(self) -> Path:
-        """The file of the keys that sign access tokens, the default filled in."""
+        """The file of the keys that sign access tokens, with the default resolved."""
         return self.tokens.keys_file or self.server.data_dir.absolute() / "signing-keys.json"
 
     @property
     def public_root(self) -> str:
-        """The scheme, host and port that clients reach the server by, without a slash at the end."""
+        """The public scheme, host and port of the server, without a trailing slash."""
         return self.server.public_url.rstrip("/") or self.listening_root
 
     @property
     def listening_root(self) -> str:
-        """The scheme, host and port that the server listens on, without a slash at the end."""
+        """The scheme, host and port that the server listens on, without a trailing slash."""
         host = f"[{self.server.host}]" if ":" in self.server.host else self.server.host
         return f"http://{host}:{self.server.port}"

@@ -1,4 +1,4 @@
-"""Where configuration comes from: a TOML file, then the environment over it."""
+"""The sources of the configuration: a TOML file, overridden by environment variables."""
 
 import re
 import tomllib
@@ -23,12 +23,12 @@ _KEY = re.compile(
 
 
 class EnvironmentText(str):
-    """A value from the environment: text, whatever type the key has."""
+    """A value from the environment, which is text whatever the type of the key."""
 
     __slots__ = ()
 
     def parsed(self, *, as_list: bool) -> Any:
-        """Return the TOML value that the text spells; for a list, also words with commas between."""
+        """Parse the text as a TOML value, or, with ``as_list``, as comma-separated words."""
         try:
             return tomllib.loads(f"value = {self}")["value"]
         except tomllib.TOMLDecodeError:
@@ -37,13 +37,13 @@ class EnvironmentText(str):
 
 @dataclass(slots=True)
 class RawConfiguration:
-    """Nested tables of values, and where each was set."""
+    """Nested tables of unvalidated values, and the origin of each key."""
 
     values: dict[str, Any] = field(default_factory=dict)
     origins: dict[KeyPath, str] = field(default_factory=dict)
 
     def origin(self, path: KeyPath) -> str:
-        """Return where a key, or the nearest table around it, was set; else, a key inside of it."""
+        """Return the origin of a key, else of the innermost enclosing table, else of a nested key."""
         for length in range(len(path), 0, -1):
             if path[:length] in self.origins:
                 return self.origins[path[:length]]
@@ -51,7 +51,7 @@ class RawConfiguration:
         return next(inside, "")
 
     def states(self, path: KeyPath) -> bool:
-        """Return whether a key has a value here."""
+        """Return whether a key is set."""
         value: Any = self.values
         for part in path:
             if not isinstance(value, dict) or part not in value:
@@ -63,7 +63,7 @@ class RawConfiguration:
         """Set one key.
 
         Raises:
-            ConfigurationError: a part of the path is a plain value, not a table.
+            ConfigurationError: a part of the path is a value, not a table.
         """
         table = self.values
         for part in path[:-1]:
@@ -78,7 +78,7 @@ def read_file(path: Path) -> RawConfiguration:
     """Read a TOML file.
 
     Raises:
-        ConfigurationError: it cannot be read, or is no TOML.
+        ConfigurationError: the file cannot be read, or is not TOML.
     """
     try:
         text = path.read_text(encoding="utf-8")
@@ -94,9 +94,10 @@ def read_file(path: Path) -> RawConfiguration:
 
 
 def apply_environment(raw: RawConfiguration, environment: Mapping[str, str]) -> None:
-    """Lay ``STRONGROOM__SECTION__KEY`` variables over what is there.
+    """Override values by ``STRONGROOM__SECTION__KEY`` variables.
 
-    ``STRONGROOM__SECTION__KEY_FILE`` names a file whose content, without the line end, is the value.
+    ``STRONGROOM__SECTION__KEY_FILE`` is the path of a file that contains the value; the line end is
+    stripped.
 
     Raises:
         ConfigurationError: such a file cannot be read.
@@ -123,11 +124,11 @@ def _apply_variable(raw: RawConfiguration, path: KeyPath, name: str, text: str) 
 
 
 FILE_KEYS: Final = frozenset({"keys_file"})
-"""Keys that are paths of files themselves, so that their variables end in ``_FILE`` by nature."""
+"""Keys whose own names end in ``_file``, so that their variables are values, not paths of values."""
 
 
 def _line_numbers(text: str) -> dict[KeyPath, int]:
-    """Map keys to line numbers; good enough for messages, as it does not know multi-line strings."""
+    """Map keys to line numbers for messages. Approximate: multi-line strings are not recognised."""
     found: dict[KeyPath, int] = {}
     table: KeyPath = ()
     for number, line in enumerate(text.splitlines(), start=1):

@@ -1,4 +1,4 @@
-"""Refuses environment variables that look like keys and would be ignored."""
+"""Rejects environment variables that look like configuration keys but would be ignored."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -11,14 +11,14 @@ from strongroom.config.sources import FILE_SUFFIX, PREFIX
 
 _LOOSE_PREFIX: Final = "STRONGROOM_"
 _LINK = re.compile(r"(tcp|udp)://")
-"""What container platforms put into variables named after services, such as STRONGROOM_SERVER_PORT."""
+"""Service links: Docker and Kubernetes set variables such as STRONGROOM_SERVER_PORT to such URLs."""
 
 
 def refuse_misspelt_variables(environment: Mapping[str, str]) -> None:
-    """Refuse ``STRONGROOM_SERVER__PORT`` and the like: a variable that is a key but for underscores.
+    """Reject variables such as ``STRONGROOM_SERVER__PORT``: a key with the wrong underscores.
 
     Raises:
-        ConfigurationError: there are such variables; each is one problem.
+        ConfigurationError: there are such variables; one problem each.
     """
     problems = list(_misspelt(environment))
     if problems:
@@ -36,7 +36,7 @@ def _misspelt(environment: Mapping[str, str]) -> Iterator[Problem]:
 
 
 def _meant(name: str) -> str | None:
-    """Return the question whether another name was meant, for a name that holds a section and a key."""
+    """Return "did you mean ...?" if the name contains a section and a key, else ``None``."""
     words = name.upper().removeprefix(_LOOSE_PREFIX)
     for section, kind in get_type_hints(Settings).items():
         prefix = f"{section.upper()}_"
