@@ -1,4 +1,4 @@
-"""Who may do what with a node: the one place that decides."""
+"""Authorization of files and folders: the only module that decides access to a node."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -33,15 +33,15 @@ def is_in_force(now: int | ColumnElement[int]) -> ColumnElement[bool]:
 
 
 def is_at_top(now: int | ColumnElement[int]) -> ColumnElement[bool]:
-    """Return the condition that a grant shows a node whose folder its holder does not see."""
+    """Return the condition that a grant makes a node top-level: the parent folder is not visible."""
     until = grants.c.parent_visible_until
-    # As a sum it is no reason for a planner to leave the index that has the rows in their order.
+    # `+ 0` keeps the planner on the index that returns the rows in list order.
     return until.is_not(None) & (until + 0 <= now) & is_in_force(now)
 
 
 def _highest_grant() -> Select[Any]:
     path = folders_around()
-    # For each folder around, so that no planner thinks of going through all grants of the user instead.
+    # A correlated subquery per folder keeps the planner from scanning all grants of the user.
     held = select(grants.c.permission).where(
         grants.c.node_id == path.c.id,
         grants.c.user_id == bindparam("user_id"),
@@ -51,7 +51,7 @@ def _highest_grant() -> Select[Any]:
 
 
 def _ends() -> list[ColumnElement[Any]]:
-    """Return the columns that say until when grants give each level; 0 is never."""
+    """Return one column per level: the latest expiry of the grants that include it; 0 means none."""
     end = func.coalesce(grants.c.expires_at, FOREVER)
     return [
         func.coalesce(func.max(case((grants.c.permission >= int(level), end))), 0).label(level.name)
@@ -61,7 +61,7 @@ def _ends() -> list[ColumnElement[Any]]:
 
 def _ends_of_user() -> Select[Any]:
     path = folders_around()
-    # An outer join keeps planners from starting at the user's grants, which may be many.
+    # The outer join keeps the planner from starting at the user's grants, which may be many.
     held = (grants.c.node_id == path.c.id) & (grants.c.user_id == bindparam("user_id"))
     return select(*_ends()).select_from(path.outerjoin(grants, held))
 
@@ -84,26 +84,26 @@ def _grants_on_path() -> Select[Any]:
 
 
 def effective_permission(role: ColumnElement[str]) -> ColumnElement[int]:
-    """Return what a member with a role may do with a node: part of a query.
+    """Return the SQL expression for a member's permission on a node.
 
-    Tenant administrators manage everything in their tenant; other members hold the highest permission
-    granted to them on the node or on any folder around it. The parameters of the query are ``node_id``,
-    ``user_id`` and ``now``.
+    Tenant administrators manage every node of their tenant. Other members hold the highest permission
+    granted to them on the node or on one of its ancestors. The parameters are ``node_id``, ``user_id``
+    and ``now``.
     """
     granted = func.coalesce(_highest_grant().scalar_subquery(), int(Permission.NONE))
     return case((role == Role.ADMIN.value, int(Permission.MANAGE)), else_=granted)
 
 
 def access_query(caller: FromClause | None = None) -> Select[Any]:
-    """Return the query of the read rule: role, effective permission and node, for :func:`decide`.
+    """Return the query that :func:`decide` evaluates: role, effective permission and node.
 
-    It has exactly one row. Whatever is missing, the membership or the node, is NULL, because the reason
-    of a refusal depends on what is missing. Its parameters are ``tenant_id``, ``node_id``, ``user_id``
-    and ``now``.
+    It returns exactly one row. A missing membership or node is NULL, because the error depends on which
+    of them is missing. Its parameters are ``tenant_id``, ``node_id``, ``user_id`` and ``now``.
 
     Args:
-        caller: what identifies the caller, with at most one row; its columns come first.
+        caller: a subquery that identifies the caller, with at most one row; its columns come first.
     """
+    # The one-row anchor makes every table optional, so the query returns a row in all cases.
     member, anchor = membership(), select(literal(1).label("one")).subquery("anchor")
     in_tenant = (
         (nodes.c.id == bindparam("node_id"))
@@ -121,13 +121,13 @@ def decide(row: Sequence[Any], needed: Permission) -> tuple["NodeView", Role]:
     """Return the node of a row of :func:`access_query`, and the caller's role in its tenant.
 
     Args:
-        row: without the columns of the caller.
+        row: the row without the caller's columns.
         needed: the permission that the caller must hold.
 
     Raises:
-        Forbidden: the caller is no member of the tenant, whether or not it exists, or may not do what
-            is needed.
-        NotFound: the tenant holds no such node.
+        Forbidden: the caller is not a member of the tenant, whether or not the tenant exists, or lacks
+            the permission.
+        NotFound: the tenant has no such node.
     """
     role, permission, *columns = row
     if role is None:
@@ -155,9 +155,10 @@ _ENDS_BY_USER: Final = Statement(_ends_by_user())
 
 @dataclass(frozen=True, slots=True)
 class Ends:
-    """Until when a user holds each level on a node, in milliseconds since the Unix epoch.
+    """Expiry of each permission level of a user on a node, in milliseconds since the Unix epoch.
 
-    0 is never, :data:`FOREVER` without end. An end may have passed.
+    0 means that the level was never granted, :data:`FOREVER` that it does not expire. An expiry may be
+    in the past.
     """
 
     read: int = 0
@@ -165,17 +166,17 @@ class Ends:
     manage: int = 0
 
     def exceed(self, others: "Ends") -> bool:
-        """Return whether a level lasts longer than in the other ends."""
+        """Return whether a level expires later than the same level of the others."""
         return self.read > others.read or self.write > others.write or self.manage > others.manage
 
 
 ENDLESS: Final = Ends(FOREVER, FOREVER, FOREVER)
-"""What tenant administrators hold: a role has no end."""
+"""The expiries of tenant administrators: a role does not expire."""
 
 
 @dataclass(frozen=True, slots=True)
 class NodeView:
-    """A node as one user sees it: with what the user may do with it."""
+    """A node and one user's permission on it."""
 
     node: Node
     permission: Permission
@@ -183,9 +184,9 @@ class NodeView:
 
 @dataclass(frozen=True, slots=True)
 class PathGrant:
-    """A grant on a node or on a folder around it, in force or not.
+    """A grant on a node or on one of its ancestors, in force or expired.
 
-    ``height`` is 0 for the node, 1 for its folder, and so on.
+    ``height`` is 0 for the node, 1 for its parent folder, and so on.
     """
 
     node_id: str
@@ -213,8 +214,8 @@ class AccessControl:
         """Return a node with the caller's permission on it.
 
         Raises:
-            Forbidden: the caller is no member of the tenant, or may not do what is needed.
-            NotFound: the tenant holds no such node.
+            Forbidden: the caller is not a member of the tenant, or lacks the permission.
+            NotFound: the tenant has no such node.
         """
         return self.require_with_role(connection, identity, tenant_id, node_id, needed)[0]
 
@@ -226,7 +227,7 @@ class AccessControl:
         node_id: str,
         needed: Permission,
     ) -> tuple[NodeView, Role]:
-        """Do as :meth:`require`, and return the caller's role in the tenant too."""
+        """Do the same as :meth:`require`, and also return the caller's role in the tenant."""
         parameters = {
             "tenant_id": tenant_id,
             "node_id": node_id,
@@ -239,7 +240,7 @@ class AccessControl:
         """Return a node of a tenant.
 
         Raises:
-            NotFound: the tenant holds no such node.
+            NotFound: the tenant has no such node.
         """
         row = _NODE.first(connection, {"node_id": node_id, "tenant_id": tenant_id})
         if row is None:
@@ -249,28 +250,35 @@ class AccessControl:
     def permission(
         self, connection: Connection, node_id: str, user_id: str, role: Role | None
     ) -> Permission:
-        """Return what a user with a role in the node's tenant may do with the node."""
+        """Return a user's permission on a node.
+
+        Args:
+            connection: the transaction to read in.
+            node_id: the node.
+            user_id: the user.
+            role: the user's role in the node's tenant, or ``None`` for a non-member.
+        """
         if role is None:
             return Permission.NONE
         return Permission.MANAGE if role is Role.ADMIN else self.granted(connection, node_id, user_id)
 
     def granted(self, connection: Connection, node_id: str, user_id: str) -> Permission:
-        """Return the highest permission granted to a user on a node or on any folder around it."""
+        """Return the highest permission granted to a user on a node or on one of its ancestors."""
         parameters = {"node_id": node_id, "user_id": user_id, "now": self._clock.now()}
         return Permission(_HIGHEST_GRANT.scalar(connection, parameters) or Permission.NONE)
 
     def ends(self, connection: Connection, node_id: str, user_id: str) -> Ends:
-        """Return until when grants on a node and the folders around it give a user each level."""
+        """Return when a user's grants on a node and its ancestors expire, for each level."""
         row = _ENDS_OF_USER.first(connection, {"node_id": node_id, "user_id": user_id})
         return Ends(*row) if row else Ends()
 
     def ends_by_user(self, connection: Connection, node_id: str) -> dict[str, Ends]:
-        """Return :meth:`ends` for each user who was granted something there."""
+        """Return :meth:`ends` for each user who has a grant on the node or on one of its ancestors."""
         rows = _ENDS_BY_USER.all(connection, {"node_id": node_id})
         return {user_id: Ends(*ends) for user_id, *ends in rows}
 
     def grants_on_path(self, connection: Connection, node_id: str, user_id: str) -> list[PathGrant]:
-        """Return a user's grants on a node and on the folders around it, the nearest first."""
+        """Return a user's grants on a node and on its ancestors, the nearest first."""
         rows = connection.execute(_GRANTS_ON_PATH, {"node_id": node_id, "user_id": user_id})
         return [
             PathGrant(row.node_id, row.node_name, Permission(row.permission), row.expires_at, row.height)
@@ -286,5 +294,5 @@ class AccessControl:
         return is_in_force(self._clock.now())
 
     def is_at_top(self) -> ColumnElement[bool]:
-        """Return the condition that a grant shows a node whose folder its holder does not see."""
+        """Return the condition that a grant makes a node top-level: the parent folder is not visible."""
         return is_at_top(self._clock.now())

@@ -1,4 +1,4 @@
-"""Explains why somebody can or cannot do something with a file or folder."""
+"""Access reports: a user's permission on a file or folder, and the grants it comes from."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,9 +14,9 @@ from strongroom.tenants.models import Role
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """A grant on a node or on a folder around it.
+    """A grant on a node or on one of its ancestors.
 
-    ``node_name`` is ``None`` if whoever asks does not see that folder.
+    ``node_name`` is ``None`` if the caller cannot see that folder.
     """
 
     node_id: str
@@ -28,7 +28,7 @@ class Reason:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """What a user may do with a node, and by what: a role in the tenant, or grants, nearest first."""
+    """A user's permission on a node, and its sources: the tenant role and grants, nearest first."""
 
     user_id: str
     role: Role | None
@@ -37,20 +37,20 @@ class Explanation:
 
 
 class AccessExplainer:
-    """Tells those who manage a node who else may do what with it, and why."""
+    """Reports other users' permissions on a node to users who manage it."""
 
     def __init__(self, database: Database, access: AccessControl) -> None:
         self._database = database
         self._access = access
 
     def explain(self, identity: Identity, tenant_id: str, node_id: str, user_id: str) -> Explanation:
-        """Explain what a user may do with a node.
+        """Return a user's permission on a node and the grants it comes from.
 
-        Of who is no member nothing is told, nor whether there is such a user.
+        The report on a non-member is empty, so it does not reveal whether the user exists.
 
         Raises:
-            Forbidden: the caller is no member, or does not manage the node.
-            NotFound: the tenant holds no such node.
+            Forbidden: the caller is not a member of the tenant, or does not manage the node.
+            NotFound: the tenant has no such node.
         """
         with self._database.read() as connection:
             self._access.require(connection, identity, tenant_id, node_id, Permission.MANAGE)
@@ -69,7 +69,7 @@ class AccessExplainer:
     def _height_seen(
         self, connection: Connection, identity: Identity, tenant_id: str, node_id: str
     ) -> float:
-        """Return up to what height the caller sees the folders around a node."""
+        """Return the height of the topmost ancestor of a node that the caller can see."""
         if self._access.memberships.role(connection, tenant_id, identity.user_id) is Role.ADMIN:
             return float("inf")
         mine = self._access.grants_on_path(connection, node_id, identity.user_id)

@@ -1,4 +1,4 @@
-"""Changes of files and folders: name, place, content."""
+"""Endpoints that rename and move files and folders, and replace the content of files."""
 
 from strongroom.errors import (
     DigestMismatch,
@@ -29,7 +29,7 @@ blueprint = Blueprint(
     "file changes",
     __name__,
     url_prefix="/api/v1/tenants/<tenant_id>/files/<file_id>",
-    description="Other names, places and contents for files and folders.",
+    description="Rename, move and replace files and folders.",
 )
 
 
@@ -45,7 +45,7 @@ blueprint = Blueprint(
     response_headers=("ETag",),
 )
 def rename_file(tenant_id: str, file_id: str, body: Json, query: Json) -> Tagged:
-    """Give a file or folder another name."""
+    """Rename a file or folder."""
     revision = wanted_revision(tenant_id, file_id, body["revision"])
     view = use(MovingService).rename(
         current_identity(), tenant_id, file_id, body["name"], revision, OnConflict(query["onConflict"])
@@ -65,11 +65,11 @@ def rename_file(tenant_id: str, file_id: str, body: Json, query: Json) -> Tagged
     response_headers=("ETag",),
 )
 def move_file(tenant_id: str, file_id: str, body: Json, query: Json) -> Tagged:
-    """Move a file, or a folder with all below it, into another folder or to the top.
+    """Move a file, or a folder with its content, into another folder or to the top level.
 
-    What was granted on the folders around it counts no longer; what was granted on it, or on what lies
-    below it, still does. The answer's `permission` is what the caller may do with it from now on: `none`
-    for those who moved it out of their own sight.
+    Grants on the folders it leaves no longer apply to it; grants on the node and on its content remain.
+    The response's `permission` is the caller's permission after the move: `none` if the caller can no
+    longer see the node.
     """
     revision = wanted_revision(tenant_id, file_id, body["revision"])
     move = Move(body["parentId"], body["name"], OnConflict(query["onConflict"]))
@@ -97,7 +97,7 @@ def move_file(tenant_id: str, file_id: str, body: Json, query: Json) -> Tagged:
     response_headers=("ETag",),
 )
 def replace_content(tenant_id: str, file_id: str) -> Tagged:
-    """Give a file other content, sent as for an upload. It keeps its name, whatever the upload says."""
+    """Replace the content of a file, sent as for an upload. The name in the upload is ignored."""
     files = use(FileService)
     revision = wanted_revision(tenant_id, file_id)
     incoming = receive_upload(files.max_file_bytes, default_name="content")

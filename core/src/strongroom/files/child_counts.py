@@ -1,7 +1,7 @@
-"""How many nodes lie in each folder: kept by whoever changes the tree, in the same transaction.
+"""Child counts of folders, updated in the transaction that changes the tree.
 
-A folder's names are counted in runs, which are split as they grow. So the number of all is a sum of few
-numbers, and the name at any place is found by passing over less than one run.
+A folder's sorted names are divided into runs, and each run has a count. Runs are split as they grow. So
+the total is a sum over few rows, and the name at any offset is found by skipping less than one run.
 """
 
 from collections.abc import Iterable
@@ -25,11 +25,12 @@ from strongroom.database.statements import Statement
 from strongroom.files.models import folder_counts, nodes
 
 SPLIT_ABOVE = 4096
-"""How many nodes a run may have."""
+"""Maximum number of nodes in a run."""
 
 
 def _changing() -> ReturningUpdate[tuple[str, int]]:
     others = folder_counts.alias()
+    # The run of a name is the last one that starts at or before it.
     first_name = select(func.max(others.c.first_name)).where(
         others.c.folder_id == bindparam("of_folder"), others.c.first_name <= bindparam("of_name")
     )
@@ -48,20 +49,21 @@ _CHANGE: Final = Statement(_changing())
 
 
 def children_of(folder_id: str | ColumnElement[str]) -> ColumnElement[int]:
-    """Return the number of nodes in a folder, for a query."""
-    kept = select(func.sum(folder_counts.c.children)).where(folder_counts.c.folder_id == folder_id)
-    return cast(func.coalesce(kept.scalar_subquery(), 0), BigInteger)
+    """Return the SQL expression for the number of nodes in a folder."""
+    total = select(func.sum(folder_counts.c.children)).where(folder_counts.c.folder_id == folder_id)
+    # PostgreSQL sums BIGINT into NUMERIC, which the driver returns as Decimal.
+    return cast(func.coalesce(total.scalar_subquery(), 0), BigInteger)
 
 
 def runs() -> Select[Any]:
-    """Return the query for the runs of the folder ``node_id``: their first names and numbers."""
+    """Return the query for the runs of the folder ``node_id``: their first names and counts."""
     columns = (folder_counts.c.first_name, folder_counts.c.children)
     ours = folder_counts.c.folder_id == bindparam("node_id")
     return select(*columns).where(ours).order_by(folder_counts.c.first_name)
 
 
 def run_at(found: Iterable[Any], offset: int) -> tuple[str, int]:
-    """Return from which name on how many places are to be passed over to come to a place."""
+    """Return the first name of the run that contains an offset, and how many nodes to skip in it."""
     start, passed = ("", 0), 0
     for first_name, children in found:
         if passed > offset:
@@ -72,7 +74,7 @@ def run_at(found: Iterable[Any], offset: int) -> tuple[str, int]:
 
 
 def added(connection: Connection, folder_id: str, name: str) -> None:
-    """Count a node that has come into a folder."""
+    """Count a node that was added to a folder, and split its run if it has grown too large."""
     run = _change(connection, folder_id, name, 1)
     if run is None:
         row = {"folder_id": folder_id, "first_name": "", "children": 1}
@@ -82,33 +84,33 @@ def added(connection: Connection, folder_id: str, name: str) -> None:
 
 
 def taken_out(connection: Connection, folder_id: str, name: str) -> None:
-    """Count a node no more that has left a folder."""
+    """Subtract a node that was removed from a folder."""
     _change(connection, folder_id, name, -1)
 
 
 def _change(
     connection: Connection, folder_id: str, name: str, difference: int
 ) -> tuple[str, int] | None:
-    """Change the number of a name's run, and return both, or ``None`` if there is no run yet."""
+    """Change the count of a name's run; return its first name and count, or ``None`` without a run."""
     row = {"of_folder": folder_id, "of_name": name, "difference": difference}
     run: tuple[str, int] | None = _CHANGE.first(connection, row)
     return run
 
 
 def _split(connection: Connection, folder_id: str, first_name: str, children: int) -> None:
-    kept = children // 2
+    half = children // 2
     middle = (
         select(nodes.c.name)
         .where(nodes.c.parent_id == folder_id, nodes.c.name >= first_name)
         .order_by(nodes.c.name)
-        .offset(kept)
+        .offset(half)
         .limit(1)
     )
     row = {
         "folder_id": folder_id,
         "first_name": connection.execute(middle).scalar_one(),
-        "children": children - kept,
+        "children": children - half,
     }
     connection.execute(insert(folder_counts).values(row))
     ours = (folder_counts.c.folder_id == folder_id, folder_counts.c.first_name == first_name)
-    connection.execute(update(folder_counts).where(*ours).values(children=kept))
+    connection.execute(update(folder_counts).where(*ours).values(children=half))

@@ -1,10 +1,11 @@
-"""Rights that end: what a user gains through a grant ends no later than that grant.
+"""Expiry rules: a permission gained through a grant expires no later than that grant.
 
-The owner of a folder who grants ``manage`` for an hour relies on having it back after that hour. So
-neither the grantee nor any other user may come out of it with a permission that lasts longer, whether
-by a grant, by a new file or folder, or by a move. Two permissions take part in a move: ``manage`` on
-the node lets the holders of the new folder in, and ``write`` on the new folder lets the holders of
-grants in the moved subtree in. Neither may outlast the permission that made it possible.
+The owner of a folder who grants ``manage`` for an hour relies on regaining exclusive control after that
+hour. So neither the grantee nor any other user may gain a permission that lasts longer, whether by a
+grant, by a new file or folder, or by a move. A move uses two permissions. ``manage`` on the node gives
+users with grants on the new folder access to the node; ``write`` on the new folder gives users with
+grants inside the moved subtree write access within that folder. Neither gain may outlast the permission
+that allowed it.
 """
 
 from collections.abc import Mapping
@@ -37,13 +38,13 @@ _WRITERS_WITHIN: Final = Statement(_writers_within())
 
 
 class ExpiryRules:
-    """Refuses changes through which a permission would outlast the one that it comes from."""
+    """Rejects changes through which a permission would outlast the one that it derives from."""
 
     def __init__(self, access: AccessControl) -> None:
         self._access = access
 
     def ends(self, connection: Connection, identity: Identity, tenant_id: str, node_id: str) -> Ends:
-        """Return until when the caller holds each level on a node."""
+        """Return when the caller's permission on a node expires, for each level."""
         if self._is_administrator(connection, tenant_id, identity.user_id):
             return ENDLESS
         return self._access.ends(connection, node_id, identity.user_id)
@@ -51,7 +52,7 @@ class ExpiryRules:
     def require_grantable(
         self, connection: Connection, identity: Identity, node: Node, expires_at: int | None
     ) -> None:
-        """Pass if the caller manages the node for as long as the grant would last.
+        """Check that the caller manages the node for as long as the grant would last.
 
         Raises:
             Forbidden: the grant would outlast the caller's own permission.
@@ -63,7 +64,7 @@ class ExpiryRules:
     def require_owner_untouched(
         self, connection: Connection, identity: Identity, node: Node, before: Grant, after: Grant | None
     ) -> None:
-        """Pass unless the change takes from the owner what only the owner or an administrator may take.
+        """Check that only the owner or a tenant administrator reduces the owner's permission.
 
         Raises:
             Forbidden: another manager would lower, shorten or remove the owner's ``manage``.
@@ -81,20 +82,21 @@ class ExpiryRules:
     def require_movable(
         self, connection: Connection, identity: Identity, node: Node, folder_id: str
     ) -> None:
-        """Pass if no user would gain a permission that outlasts the caller's permissions.
+        """Check that the move gives no user a permission that outlasts the caller's permissions.
 
         Args:
-            connection: the transaction that is to move it.
+            connection: the transaction that moves the node.
             identity: the caller, who manages the node and may write to the folder.
-            node: the node.
-            folder_id: the folder that it is to go to, or the tenant's root.
+            node: the node to be moved.
+            folder_id: the new parent folder, or the tenant's root.
 
         Raises:
-            Forbidden: a user would.
+            Forbidden: a user would gain such a permission.
         """
         managed_until = self.ends(connection, identity, node.tenant_id, node.id).manage
         is_top = folder_id == node.tenant_id
         target = ENDLESS if is_top else self.ends(connection, identity, node.tenant_id, folder_id)
+        # Nothing outlasts a permanent permission, so the common case needs no further query.
         if managed_until == target.write == FOREVER:
             return
         there = self._access.ends_by_user(connection, folder_id)
@@ -106,7 +108,7 @@ class ExpiryRules:
     def _gain_node(
         self, connection: Connection, node: Node, there: Mapping[str, Ends], until: int
     ) -> set[str]:
-        """Return who would hold the node, by the folder, for longer than until then or so far."""
+        """Return the users whose access to the node would last past ``until`` and longer than before."""
         if until == FOREVER:
             return set()
         here = self._access.ends_by_user(connection, node.id)
@@ -115,7 +117,7 @@ class ExpiryRules:
     def _gain_folder(
         self, connection: Connection, node: Node, there: Mapping[str, Ends], until: int
     ) -> set[str]:
-        """Return who would write into the folder, by grants within the node, for longer."""
+        """Return users whose grants in the subtree would let them write there past ``until``."""
         if until == FOREVER:
             return set()
         found = _WRITERS_WITHIN.all(connection, {"node_id": node.id, "until": until})

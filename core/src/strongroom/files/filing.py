@@ -1,4 +1,4 @@
-"""Puts received bytes into the tree, within the caller's transaction: the rules of every way in."""
+"""Upload rules of all protocols; adds received content to the tree within the caller's transaction."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ class OnConflict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where a file is to go. ``parent_id`` is ``None`` at the top; ``name`` is in its one form."""
+    """Destination of a file. ``parent_id`` is ``None`` at the top level; ``name`` is normalized."""
 
     tenant_id: str
     parent_id: str | None
@@ -47,32 +47,32 @@ class Target:
 
     @property
     def folder_id(self) -> str:
-        """The node that the file is to lie in: the tenant's root, at the top."""
+        """Id of the parent node: the tenant's root at the top level."""
         return self.parent_id or self.tenant_id
 
 
 class IncomingFile(Protocol):
-    """A file on its way in."""
+    """A file that is being received. ``size`` is in bytes, ``None`` if unknown."""
 
     name: str
     source: ByteSource
     size: int | None
 
     def check(self, checksum: str) -> None:
-        """Raise if the content is not what was announced."""
+        """Raise if the SHA-256 of the content differs from the digest that the client declared."""
 
 
 class Filing:
-    """Makes bytes files, gives files other content, and removes nodes with the space they take.
+    """Creates files from blobs, replaces their content, and removes nodes; updates quota and events.
 
     Args:
-        access: who may do what.
+        access: checks permissions.
         tree: changes nodes.
-        blobs: keeps bytes.
-        space: how much tenants use.
+        blobs: stores file content.
+        space: tenants' usage and quotas.
         events: records changes of files.
-        max_file_bytes: the largest file that is accepted.
-        allowed_types: patterns of the media types that are accepted; none: all are.
+        max_file_bytes: maximum size of a file, in bytes.
+        allowed_types: glob patterns of accepted media types; empty accepts all.
     """
 
     def __init__(
@@ -95,25 +95,25 @@ class Filing:
         self._allowed_types = allowed_types
 
     def admit(self, connection: Connection, identity: Identity, target: Target, size: int) -> None:
-        """Refuse before the bytes are sent what would be refused after.
+        """Check an upload before its content is received. :meth:`store` repeats the checks afterwards.
 
         Args:
             connection: the caller's transaction.
             identity: the caller.
-            target: where the file is to go.
-            size: how many bytes are known to come.
+            target: destination of the file.
+            size: size of the content in bytes as far as known, 0 if unknown.
 
         Raises:
-            Forbidden: the caller is no member, or may not write there.
-            NotFound: there is no such folder.
-            NotAFolder: it is a file.
+            Forbidden: the caller is not a member of the tenant, or may not write to the folder.
+            NotFound: the folder does not exist.
+            NotAFolder: the parent is a file.
             NameConflict: the name is taken.
             PayloadTooLarge: the file is larger than allowed.
             StorageFull: the tenant's quota would be exceeded.
         """
         self.require_folder(connection, identity, target.tenant_id, target.parent_id)
         taken = self._tree.find_child(connection, target.folder_id, target.name)
-        if taken is not None and not _may_stay_beside(taken, target.on_conflict):
+        if taken is not None and not _resolves_conflict(taken, target.on_conflict):
             raise NameConflict.of_field("name", "taken", NameConflict.message)
         if size > self.max_file_bytes:
             raise PayloadTooLarge
@@ -121,7 +121,7 @@ class Filing:
         self._space.require(connection, target.tenant_id, size - replaced)
 
     def judge(self, head: bytes, name: str) -> str:
-        """Return the media type of content by its beginning.
+        """Detect the media type of content from its first bytes and its name.
 
         Raises:
             UnsupportedMediaType: files of the type are not accepted.
@@ -141,19 +141,19 @@ class Filing:
         *,
         reserved: int = 0,
     ) -> NodeView:
-        """Make received bytes a file, or the content of the one they replace.
+        """Create a file from a received blob, or replace the content of an existing file.
 
         Args:
             connection: the caller's transaction.
             identity: the caller.
-            target: where the file goes.
-            received: its bytes.
-            reserved: how many bytes of the tenant's space were reserved for it.
+            target: destination of the file.
+            received: the blob with the content.
+            reserved: bytes of the tenant's quota that were reserved for it.
 
         Raises:
-            Forbidden: the caller is no member, or may not write there.
-            NotFound: there is no such folder.
-            NotAFolder: it is a file.
+            Forbidden: the caller is not a member of the tenant, or may not write to the folder.
+            NotFound: the folder does not exist.
+            NotAFolder: the parent is a file.
             NameConflict: the name is taken.
             UnsupportedMediaType: files of its type are not accepted.
             StorageFull: the tenant's quota would be exceeded.
@@ -184,11 +184,11 @@ class Filing:
         *,
         reserved: int = 0,
     ) -> NodeView:
-        """Give a file content that is kept already.
+        """Replace the content of a file by a blob that is already stored.
 
         Raises:
-            Forbidden: the caller may not write to it.
-            NameConflict: it is a folder.
+            Forbidden: the caller may not write to the file.
+            NameConflict: the node is a folder.
             StorageFull: the tenant's quota would be exceeded.
         """
         if existing.blob_key is None:
@@ -204,7 +204,7 @@ class Filing:
         return NodeView(node, view.permission)
 
     def remove(self, connection: Connection, identity: Identity, node: Node) -> list[Released]:
-        """Remove a node and all below it, and return what bytes nothing refers to any more."""
+        """Remove a node with its subtree; return the blobs that are no longer referenced."""
         removed = self._tree.remove(connection, node)
         self._space.use(connection, node.tenant_id, -removed.size)
         self.events.record(connection, FileAction.DELETED, identity, node)
@@ -213,12 +213,12 @@ class Filing:
     def require_folder(
         self, connection: Connection, identity: Identity, tenant_id: str, parent_id: str | None
     ) -> None:
-        """Pass if the caller may put something into the folder, or at the top.
+        """Check that the caller may create nodes in the folder, or at the top level.
 
         Raises:
-            Forbidden: the caller is no member, or may not write there.
-            NotFound: there is no such folder.
-            NotAFolder: it is a file.
+            Forbidden: the caller is not a member of the tenant, or may not write to the folder.
+            NotFound: the folder does not exist.
+            NotAFolder: the parent is a file.
         """
         self._require_folder(connection, identity, tenant_id, parent_id)
 
@@ -237,16 +237,16 @@ class Filing:
     def place(
         self, connection: Connection, identity: Identity, tenant_id: str, parent_id: str | None
     ) -> ParentRef:
-        """Return the place of a new node in the folder, or at the top.
+        """Return the parent reference for a new node in the folder, or at the top level.
 
         Raises:
-            Forbidden: the caller is no member, or may not write there.
-            NotFound: there is no such folder.
-            NotAFolder: it is a file.
+            Forbidden: the caller is not a member of the tenant, or may not write to the folder.
+            NotFound: the folder does not exist.
+            NotAFolder: the parent is a file.
         """
         role = self._require_folder(connection, identity, tenant_id, parent_id)
         if parent_id is None:
-            # Every member creates at the top, and grants on the root do not exist.
+            # Every member may create nodes at the top level; the root has no grants.
             self._tree.ensure_root(connection, tenant_id, identity.user_id)
             return ParentRef(tenant_id, tenant_id)
         ends = self._access.ends(connection, parent_id, identity.user_id)
@@ -254,8 +254,8 @@ class Filing:
         return ParentRef(tenant_id, parent_id, ends.read, writable_until)
 
 
-def _may_stay_beside(taken: Node, on_conflict: OnConflict) -> bool:
-    """Return whether a file may come where the name is taken."""
+def _resolves_conflict(taken: Node, on_conflict: OnConflict) -> bool:
+    """Return whether the conflict rule allows a file although ``taken`` has its name."""
     if on_conflict is OnConflict.REPLACE:
         return taken.type == NodeType.FILE
     return on_conflict is OnConflict.RENAME

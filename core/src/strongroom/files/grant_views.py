@@ -1,4 +1,4 @@
-"""Who may do what with a file or folder: set, listed, taken back, explained."""
+"""Endpoints for grants on files and folders, and for access reports."""
 
 from strongroom.errors import Forbidden, NotAMember, NotFound
 from strongroom.files.access_report import AccessExplainer, Explanation, Reason
@@ -17,11 +17,11 @@ blueprint = Blueprint(
     "permissions",
     __name__,
     url_prefix="/api/v1/tenants/<tenant_id>/files/<file_id>",
-    description="What was granted on files and folders, and to whom.",
+    description="Grants on files and folders.",
 )
 
 _REPLACED: Json = {
-    "description": "As 201, in place of another grant",
+    "description": "As 201; an existing grant was replaced",
     "content": {"application/json": {"schema": GrantSchema}},
 }
 
@@ -37,12 +37,12 @@ _REPLACED: Json = {
     document={"responses": {"200": _REPLACED}},
 )
 def put_grant(tenant_id: str, file_id: str, body: Json) -> tuple[Json, int]:
-    """Grant a member of the tenant a permission, in place of what the member was granted here before.
+    """Grant a permission to a member of the tenant; this replaces the member's grant on the same node.
 
-    It holds for all below a folder too. Nobody grants for longer than their own permission lasts.
+    A grant on a folder applies to everything below it. It may not outlast the caller's own permission.
     """
-    wish = GrantRequest(body["ownerId"], Permission[body["permission"].upper()], body["expiresAt"])
-    grant, is_new = use(GrantService).put(current_identity(), tenant_id, file_id, wish, origin())
+    requested = GrantRequest(body["ownerId"], Permission[body["permission"].upper()], body["expiresAt"])
+    grant, is_new = use(GrantService).put(current_identity(), tenant_id, file_id, requested, origin())
     return _present(grant), 201 if is_new else 200
 
 
@@ -55,7 +55,7 @@ def put_grant(tenant_id: str, file_id: str, body: Json) -> tuple[Json, int]:
     errors=(Forbidden, NotFound),
 )
 def list_grants(tenant_id: str, file_id: str, query: dict[str, int]) -> Json:
-    """List what is granted on a file or folder itself, and in force."""
+    """List the grants in force on a file or folder itself, without those on its parent folders."""
     page, included = use(GrantService).page(current_identity(), tenant_id, file_id, paging(query))
     return envelope(page, _present, included)
 
@@ -68,7 +68,7 @@ def list_grants(tenant_id: str, file_id: str, query: dict[str, int]) -> Json:
     errors=(Forbidden, NotFound),
 )
 def delete_grant(tenant_id: str, file_id: str, owner_id: str) -> dict[str, bool]:
-    """Take back what a user was granted on a file or folder; doing it twice is no error."""
+    """Revoke a user's grant on a file or folder; revoking a missing grant is not an error."""
     use(GrantService).remove(current_identity(), tenant_id, file_id, owner_id, origin())
     return DONE
 
@@ -82,7 +82,7 @@ def delete_grant(tenant_id: str, file_id: str, owner_id: str) -> dict[str, bool]
     errors=(Forbidden, NotFound),
 )
 def explain_access(tenant_id: str, file_id: str, query: Json) -> Json:
-    """Explain why somebody can, or cannot, do something with a file or folder."""
+    """Explain a user's permission on a file or folder: the role and the grants it comes from."""
     explanation = use(AccessExplainer).explain(
         current_identity(), tenant_id, file_id, query["userId"] or current_identity().user_id
     )

@@ -1,4 +1,4 @@
-"""Grants permissions on files and folders, and takes them back."""
+"""Grants and revokes permissions on files and folders."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -41,7 +41,7 @@ def _putting(insert: Any) -> Executable:
 
 
 _PUT: Final = Statement(for_each_dialect(grants, _putting))
-# Built once, for each change of a grant asks it.
+# Built once: every change of a grant runs this query.
 _OF_USER: Final[Select[Any]] = select(*_COLUMNS).where(
     grants.c.node_id == bindparam("node"), grants.c.user_id == bindparam("user")
 )
@@ -49,7 +49,7 @@ _OF_USER: Final[Select[Any]] = select(*_COLUMNS).where(
 
 @dataclass(frozen=True, slots=True)
 class GrantRequest:
-    """What is to be granted. ``expires_at`` is in milliseconds since the Unix epoch."""
+    """A requested grant. ``expires_at`` is in milliseconds since the Unix epoch, or ``None``."""
 
     user_id: str
     permission: Permission
@@ -57,16 +57,16 @@ class GrantRequest:
 
 
 class GrantService:
-    """What users were granted on files and folders.
+    """Creates, lists and revokes grants on files and folders.
 
     Args:
-        database: where grants are kept.
-        clock: the time.
-        access: who may do what.
-        expiry: keeps grants from outlasting the permission of the user who grants.
-        visibility: what grants keep of the folders around their nodes.
-        users: who there is.
-        audit: the record of changes.
+        database: stores the grants.
+        clock: decides which grants have expired.
+        access: checks permissions.
+        expiry: rejects grants that would outlast the permission of the user who grants.
+        visibility: updates the visibility of parent folders in the grants below a node.
+        users: returns summaries of users.
+        audit: records changes.
     """
 
     def __init__(
@@ -88,44 +88,44 @@ class GrantService:
         self._audit = audit
 
     def put(
-        self, identity: Identity, tenant_id: str, node_id: str, wish: GrantRequest, origin: Origin
+        self, identity: Identity, tenant_id: str, node_id: str, requested: GrantRequest, origin: Origin
     ) -> tuple[Grant, bool]:
-        """Grant a member a permission, instead of what the member was granted on that node before.
+        """Grant a member a permission; this replaces the member's grant on the same node.
 
-        Return the grant, and whether there was none in force.
+        Return the grant, and whether it is new: no grant was in force before.
 
         Raises:
-            ValidationFailed: it would have expired already.
-            Forbidden: the caller is no member, does not manage the node, would grant for longer than
-                the caller's own permission lasts, or would reduce the owner's permission.
-            NotFound: the tenant holds no such node.
-            NotAMember: the user is no member of the tenant, whether or not there is such a user.
+            ValidationFailed: the expiry is not in the future.
+            Forbidden: the caller is not a member of the tenant, does not manage the node, or the grant
+                would outlast the caller's permission or reduce the owner's permission.
+            NotFound: the tenant has no such node.
+            NotAMember: the user is not a member of the tenant, whether or not the user exists.
         """
-        self._refuse_past(wish.expires_at)
+        self._refuse_past(requested.expires_at)
         with self._database.write() as connection:
             node = self._managed(connection, identity, tenant_id, node_id)
-            self._expiry.require_grantable(connection, identity, node, wish.expires_at)
-            if self._access.memberships.role(connection, tenant_id, wish.user_id) is None:
+            self._expiry.require_grantable(connection, identity, node, requested.expires_at)
+            if self._access.memberships.role(connection, tenant_id, requested.user_id) is None:
                 raise NotAMember.of_field("ownerId", "not-a-member", NotAMember.message)
-            before = self._find(connection, node_id, wish.user_id)
-            grant = self._write(connection, identity, node, wish)
+            before = self._find(connection, node_id, requested.user_id)
+            grant = self._write(connection, identity, node, requested)
             if before is not None:
                 self._expiry.require_owner_untouched(connection, identity, node, before, grant)
-            details = {"user": wish.user_id, "permission": wish.permission.name.lower()}
-            if wish.expires_at is not None:
-                details["expiresAt"] = iso_format(wish.expires_at)
+            details = {"user": requested.user_id, "permission": requested.permission.name.lower()}
+            if requested.expires_at is not None:
+                details["expiresAt"] = iso_format(requested.expires_at)
             self._record(connection, "grant.put", identity, node_id, origin, details)
         return grant, before is None or not self._access.holds(before.expires_at)
 
     def remove(
         self, identity: Identity, tenant_id: str, node_id: str, user_id: str, origin: Origin
     ) -> None:
-        """Take back what a user was granted on a node; if there is nothing, that is no error.
+        """Revoke a user's grant on a node; a missing grant is not an error.
 
         Raises:
-            Forbidden: the caller is no member, does not manage the node, or would take the owner's
-                permission without being an administrator of the tenant.
-            NotFound: the tenant holds no such node.
+            Forbidden: the caller is not a member of the tenant, does not manage the node, or would
+                revoke the owner's permission without being an administrator of the tenant.
+            NotFound: the tenant has no such node.
         """
         with self._database.write() as connection:
             node = self._managed(connection, identity, tenant_id, node_id)
@@ -137,17 +137,17 @@ class GrantService:
                 delete(grants).where(grants.c.node_id == node_id, grants.c.user_id == user_id)
             )
             if removed.rowcount:
-                self._show(connection, node, user_id, before)
+                self._refresh_visibility(connection, node, user_id, before)
                 self._record(connection, "grant.remove", identity, node_id, origin, {"user": user_id})
 
     def page(
         self, identity: Identity, tenant_id: str, node_id: str, paging: Paging
     ) -> tuple[Page[Grant], Summaries]:
-        """Return a page of the grants on a node that are in force, and who is named in them.
+        """Return a page of the grants in force on a node, and summaries of the users in them.
 
         Raises:
-            Forbidden: the caller is no member, or does not manage the node.
-            NotFound: the tenant holds no such node.
+            Forbidden: the caller is not a member of the tenant, or does not manage the node.
+            NotFound: the tenant has no such node.
         """
         with self._database.read() as connection:
             self._access.require(connection, identity, tenant_id, node_id, Permission.MANAGE)
@@ -169,12 +169,13 @@ class GrantService:
         return _grant(row) if row else None
 
     def _write(
-        self, connection: Connection, identity: Identity, node: Node, wish: GrantRequest
+        self, connection: Connection, identity: Identity, node: Node, requested: GrantRequest
     ) -> Grant:
-        before = self._visibility.until(connection, node.id, wish.user_id)
-        around = self._visibility.until(connection, node.parent_id or "", wish.user_id)
+        user_id, expires_at = requested.user_id, requested.expires_at
+        before = self._visibility.until(connection, node.id, user_id)
+        around = self._visibility.until(connection, node.parent_id or "", user_id)
         now = self._clock.now()
-        grant = Grant(node.id, wish.user_id, wish.permission, wish.expires_at, identity.user_id, now)
+        grant = Grant(node.id, user_id, requested.permission, expires_at, identity.user_id, now)
         row = {
             "node_id": grant.node_id,
             "user_id": grant.user_id,
@@ -187,10 +188,10 @@ class GrantService:
             "parent_visible_until": None if around == FOREVER else around,
         }
         _PUT.change(connection, row)
-        self._show(connection, node, wish.user_id, before)
+        self._refresh_visibility(connection, node, user_id, before)
         return grant
 
-    def _show(self, connection: Connection, node: Node, user_id: str, before: int) -> None:
+    def _refresh_visibility(self, connection: Connection, node: Node, user_id: str, before: int) -> None:
         now = self._visibility.until(connection, node.id, user_id)
         self._visibility.refresh(connection, node.tenant_id, node.id, {user_id: (before, now)})
 

@@ -1,4 +1,4 @@
-"""Lists what a user can see."""
+"""Lists the files and folders that a user can see."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -20,7 +20,7 @@ Summaries = list[dict[str, str]]
 
 
 class FileListing:
-    """The files that a user, who is named as the owner of a list, can see in a tenant."""
+    """Lists the nodes of a tenant that a user, the owner of the list, can see."""
 
     def __init__(self, database: Database, access: AccessControl, users: UserService) -> None:
         self._database = database
@@ -30,7 +30,7 @@ class FileListing:
     def top_level(
         self, identity: Identity, tenant_id: str, owner_id: str, paging: Paging
     ) -> tuple[Page[NodeView], Summaries]:
-        """Return what the owner sees whose folder the owner does not see, or that has none, by name.
+        """Return the owner's top-level nodes: visible nodes whose parent is not visible. Sorted by name.
 
         Raises:
             Forbidden: the caller is neither the owner nor an administrator of the tenant.
@@ -48,13 +48,13 @@ class FileListing:
     def inside(
         self, identity: Identity, tenant_id: str, owner_id: str, parent_id: str, paging: Paging
     ) -> tuple[Page[NodeView], Summaries]:
-        """Return what the owner sees inside a folder, by name.
+        """Return the nodes in a folder that the owner can see, sorted by name.
 
         Raises:
-            Forbidden: the caller is neither the owner nor an administrator of the tenant, or does not
+            Forbidden: the caller is neither the owner nor an administrator of the tenant, or cannot
                 see the folder.
-            NotFound: the tenant holds no such folder.
-            NotAFolder: it is a file.
+            NotFound: the tenant has no such folder.
+            NotAFolder: the node is a file.
         """
         with self._database.read() as connection:
             role = self._owner_role(connection, identity, tenant_id, owner_id)
@@ -98,6 +98,7 @@ class FileListing:
         count = select(children_of(parent_id))
 
         def position(offset: int) -> Select[Any]:
+            # Start at the run that contains the offset: a plain OFFSET would scan all rows before it.
             first_name, passed = run_at(connection.execute(runs(), {"node_id": parent_id}), offset)
             return (
                 positions.where(nodes.c.name >= first_name)

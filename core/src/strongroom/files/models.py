@@ -1,4 +1,4 @@
-"""Nodes, which are files and folders, and the grants on them."""
+"""Tables of nodes (files and folders), of child counts and of grants."""
 
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
@@ -21,14 +21,14 @@ from strongroom.database.metadata import Id, Name, Timestamp, metadata
 
 
 class NodeType(StrEnum):
-    """What a node is."""
+    """Type of a node."""
 
     FILE = "file"
     FOLDER = "folder"
 
 
 class Permission(IntEnum):
-    """What a user may do with a node and all below it; each level includes those before."""
+    """Permission on a node and its subtree; each level includes the lower ones."""
 
     NONE = 0
     READ = 1
@@ -37,7 +37,7 @@ class Permission(IntEnum):
 
 
 FOREVER: Final = 2**63 - 1
-"""Later than any time. Columns say it as null."""
+"""Later than any timestamp. Stored as NULL."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """What a user was granted on a node. ``expires_at`` is ``None`` for ever."""
+    """A user's grant on a node. ``expires_at`` is ``None`` for a permanent grant."""
 
     node_id: str
     user_id: str
@@ -92,8 +92,8 @@ nodes: Final = Table(
     Index(None, "owner_id"),
     Index(None, "blob_key"),
 )
-"""Each tenant has a root node, whose id is the tenant's and whose parent is null; it is never shown,
-and what lies in it has no folder as far as clients are told."""
+"""Each tenant has a root node, whose id is the tenant's id and whose parent is NULL. The API never
+returns it; nodes directly below it have ``parentId`` null."""
 
 folder_counts: Final = Table(
     "folder_counts",
@@ -102,9 +102,9 @@ folder_counts: Final = Table(
     Column("first_name", Name, primary_key=True),
     Column("children", BigInteger, nullable=False),
 )
-"""How many nodes lie in a folder, by runs of names: each row counts those from its ``first_name``, which
-is empty in the first, up to the next row's. Lists tell how long they are, and begin anywhere; to count
-a million rows for that would take a hundred times as long as to find the page."""
+"""Child counts of folders by runs of names: each row counts the nodes from its ``first_name``, which is
+empty in the first run, up to the next row's. Lists return their total and start at any offset, and
+counting a million rows would take a hundred times as long as reading the page."""
 
 grants: Final = Table(
     "grants",
@@ -136,8 +136,9 @@ grants: Final = Table(
         postgresql_where=text("parent_visible_until IS NOT NULL"),
     ),
 )
-"""Only members hold grants: who leaves a tenant loses them, in the same statement.
+"""Only members have grants: deleting a membership deletes its grants in the same statement.
 
-So that a page of what a user sees at the top is one range of one index, a grant repeats the node's name
-and tells until when the user's grants on the folders around it last: 0 if there are none, null if one of
-them lasts for ever. Those rows, most of them their creators', the index leaves out."""
+A page of a user's top-level nodes must be one range of one index. So a grant repeats the node's name,
+and ``parent_visible_until`` is when the user's grants on the node's ancestors expire: 0 if there are
+none, NULL if one of them is permanent. The partial index omits the NULL rows, most of which are the
+grants to the nodes' creators."""

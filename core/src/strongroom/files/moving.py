@@ -18,13 +18,13 @@ from strongroom.identity import Identity
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """What a node is to become.
+    """Destination of a move.
 
     Args:
-        parent_id: the folder it is to lie in; ``None`` is the top.
-        name: its new name; ``None`` keeps the old one.
-        on_conflict: what to do when its name is taken: take a number, or, between files, take the place
-            of what the caller manages there.
+        parent_id: the new parent folder; ``None`` is the top level.
+        name: the new name; ``None`` keeps the old one.
+        on_conflict: the rule for a taken name: fail, append a number, or replace a file by a file, for
+            which the caller must manage the replaced file.
     """
 
     parent_id: str | None
@@ -33,14 +33,14 @@ class Move:
 
 
 class MovingService:
-    """Changes where files and folders lie and what they are called.
+    """Moves and renames files and folders.
 
     Args:
-        database: where nodes are kept.
-        access: who may do what.
-        expiry: keeps moves from giving permissions that outlast the caller's.
+        database: stores the nodes.
+        access: checks permissions.
+        expiry: rejects moves that give permissions which outlast the caller's.
         tree: changes nodes.
-        filing: removes what is replaced.
+        filing: removes replaced files.
     """
 
     def __init__(
@@ -66,14 +66,14 @@ class MovingService:
         revision: int | None,
         on_conflict: OnConflict = OnConflict.FAIL,
     ) -> NodeView:
-        """Give a node another name.
+        """Rename a node.
 
         Raises:
-            ValidationFailed: no node may be called so.
-            Forbidden: the caller is no member, or may not write to it.
-            NotFound: the tenant holds no such node.
+            ValidationFailed: the name is invalid.
+            Forbidden: the caller is not a member of the tenant, or may not write to the node.
+            NotFound: the tenant has no such node.
             NameConflict: the name is taken.
-            RevisionConflict: the node has changed since the revision given.
+            RevisionConflict: the node has changed since the given revision.
         """
         name = normalize_name(name)
         with self._database.write() as connection:
@@ -87,20 +87,20 @@ class MovingService:
     def move(
         self, identity: Identity, tenant_id: str, node_id: str, wanted: Move, revision: int | None
     ) -> NodeView:
-        """Put a node, with all below it, into another folder or at the top.
+        """Move a node with its subtree into another folder or to the top level.
 
-        Grants on the node and below it stay; what was granted on the folders it leaves ends for it, even
-        the caller's own permission.
+        Grants on the node and below it remain. Grants on the folders it leaves no longer apply to it, so
+        the caller may lose access as well.
 
         Raises:
-            ValidationFailed: no node may be called so.
-            Forbidden: the caller is no member, does not manage it, may not write to the folder, or a
-                permission gained by the move would outlast the caller's own.
-            NotFound: the tenant holds no such node, or no such folder.
-            NotAFolder: a file cannot hold it.
-            MoveIntoItself: the folder lies in what is moved.
+            ValidationFailed: the name is invalid.
+            Forbidden: the caller is not a member of the tenant, does not manage the node, may not write
+                to the folder, or a permission gained by the move would outlast the caller's own.
+            NotFound: the tenant has no such node, or no such folder.
+            NotAFolder: the new parent is a file.
+            MoveIntoItself: the new parent lies within the moved folder.
             NameConflict: the name is taken.
-            RevisionConflict: the node has changed since the revision given.
+            RevisionConflict: the node has changed since the given revision.
         """
         name = None if wanted.name is None else normalize_name(wanted.name)
         with self._database.write() as connection:
@@ -145,16 +145,16 @@ class MovingService:
         if on_conflict is OnConflict.RENAME:
             name = self._tree.free_name(connection, parent_id, name)
         elif on_conflict is OnConflict.REPLACE:
-            self._make_room(connection, identity, node, parent_id, name)
+            self._remove_replaced(connection, identity, node, parent_id, name)
         moved = self._tree.move(connection, node, parent_id, name)
         action = FileAction.RENAMED if parent_id == node.parent_id else FileAction.MOVED
         self._filing.events.record(connection, action, identity, moved)
         return moved
 
-    def _make_room(
+    def _remove_replaced(
         self, connection: Connection, identity: Identity, node: Node, parent_id: str, name: str
     ) -> None:
-        """Remove the file whose place another file takes; folders never give way, nor replace."""
+        """Remove the file that another file replaces; folders neither replace nor are replaced."""
         taken = self._tree.find_child(connection, parent_id, name)
         if taken is not None and taken.id != node.id and taken.type == node.type == NodeType.FILE:
             self._access.require(connection, identity, taken.tenant_id, taken.id, Permission.MANAGE)

@@ -1,4 +1,4 @@
-"""What a file or folder may be called."""
+"""Validation and normalization of file and folder names."""
 
 import unicodedata
 from typing import Final
@@ -9,10 +9,11 @@ MAX_LENGTH: Final = 255
 
 
 def normalize_name(name: str) -> str:
-    """Return a name in its one form (NFC).
+    """Return a name in Unicode normalization form C.
 
     Raises:
-        ValidationFailed: it is empty, too long, ``.`` or ``..``, or holds a character that no name may.
+        ValidationFailed: it is empty, longer than 255 characters, ``.`` or ``..``, or contains ``/``, a
+            control character or a surrogate.
     """
     normalized = unicodedata.normalize("NFC", name)
     if not 1 <= len(normalized) <= MAX_LENGTH:
@@ -25,7 +26,7 @@ def normalize_name(name: str) -> str:
 
 
 def numbered(name: str, number: int) -> str:
-    """Return the name with a number before its extension, cut so that it stays a name."""
+    """Return the name with a number before its extension, truncated to the maximum length."""
     stem, dot, extension = name.rpartition(".")
     if not stem or len(extension) > MAX_LENGTH // 4:
         stem, dot, extension = name, "", ""

@@ -1,4 +1,4 @@
-"""The way from a node up to the top, as a query."""
+"""The path from a node to its tenant's root, as a recursive query."""
 
 from sqlalchemy import CTE, bindparam, literal, select
 
@@ -6,9 +6,9 @@ from strongroom.files.models import nodes
 
 
 def folders_around() -> CTE:
-    """Return the ids of a node, the parameter ``node_id``, and of all folders around it.
+    """Return the CTE with the ids of the node ``node_id``, a parameter, and of all its ancestors.
 
-    The node is at height 0, its folder at height 1, and so on.
+    The node is at height 0, its parent folder at height 1, and so on.
     """
     start = select(nodes.c.id, nodes.c.parent_id, literal(0).label("height"))
     path = start.where(nodes.c.id == bindparam("node_id")).cte("path", recursive=True)

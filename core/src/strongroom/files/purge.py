@@ -1,4 +1,4 @@
-"""Removes everything that a tenant keeps, a batch at a time."""
+"""Removes all files and folders of a tenant in batches."""
 
 from typing import Final
 
@@ -16,8 +16,8 @@ class FilePurge:
     """Removes all files and folders of a tenant.
 
     Args:
-        database: where nodes are kept.
-        blobs: keeps bytes.
+        database: stores the nodes.
+        blobs: stores file content.
     """
 
     def __init__(self, database: Database, blobs: BlobService) -> None:
@@ -25,10 +25,10 @@ class FilePurge:
         self._blobs = blobs
 
     def remove_all(self, tenant_id: str) -> None:
-        """Remove all nodes of a tenant with their grants, and their bytes.
+        """Remove all nodes of a tenant with their grants, and their blobs.
 
-        Each batch is a transaction of its own. Bytes that cannot be removed now are left to the
-        collection of blobs.
+        Each batch is a separate transaction. Blobs that cannot be removed now are left to the blob
+        garbage collection.
         """
         query = _leaves(tenant_id)
         while (released := self._remove_batch(query)) is not None:
@@ -44,7 +44,7 @@ class FilePurge:
 
 
 def _leaves(tenant_id: str) -> Select[tuple[str, str | None]]:
-    """Return the query for nodes in which nothing lies: a folder goes after its content."""
+    """Return the query for nodes without children, so that content is deleted before its folder."""
     child = nodes.alias()
     is_empty = ~exists().where(child.c.parent_id == nodes.c.id)
     query = select(nodes.c.id, nodes.c.blob_key).where(nodes.c.tenant_id == tenant_id, is_empty)

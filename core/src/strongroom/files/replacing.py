@@ -1,4 +1,4 @@
-"""Gives files other content."""
+"""Replaces the content of files."""
 
 from sqlalchemy import Connection
 
@@ -14,14 +14,14 @@ from strongroom.tenants.service import TenantService
 
 
 class ReplacingService:
-    """Replaces the content of files, which stay what they are.
+    """Replaces the content of files; id, name and grants remain.
 
     Args:
-        database: where nodes are kept.
-        access: who may do what.
-        filing: knows what files may be.
-        blobs: keeps bytes.
-        tenants: knows the space they have.
+        database: stores the nodes.
+        access: checks permissions.
+        filing: checks size and media type, and updates the node.
+        blobs: stores file content.
+        tenants: checks quotas.
     """
 
     def __init__(
@@ -46,18 +46,19 @@ class ReplacingService:
         incoming: IncomingFile,
         revision: int | None,
     ) -> NodeView:
-        """Give a file other content; its id, its name and what was granted on it stay.
+        """Replace the content of a file; its id, name and grants remain.
 
         Raises:
-            Forbidden: the caller is no member, or may not write to it.
-            NotFound: the tenant holds no such node.
-            NotAFile: it is a folder.
-            RevisionConflict: the file has changed since the revision given.
+            Forbidden: the caller is not a member of the tenant, or may not write to the file.
+            NotFound: the tenant has no such node.
+            NotAFile: the node is a folder.
+            RevisionConflict: the file has changed since the given revision.
             PayloadTooLarge: the content is larger than allowed.
             UnsupportedMediaType: files of its type are not accepted.
-            DigestMismatch: what arrived is not what was announced.
-            StorageFull: there is no room for it.
+            DigestMismatch: the content does not match the declared digest.
+            StorageFull: the tenant's quota or the storage is exhausted.
         """
+        # Not durable: the transaction that commits the blob makes its pending row durable, too.
         with self._database.write(durable=False) as connection:
             node = self._require_file(connection, identity, tenant_id, node_id, revision)
             self._tenants.space.require(connection, tenant_id, (incoming.size or 0) - node.size)
@@ -72,6 +73,7 @@ class ReplacingService:
         try:
             incoming.check(received.blob.checksum)
             with self._database.write() as connection:
+                # Permission and revision may have changed while the content was received.
                 self._access.memberships.lock_tenant(connection, tenant_id)
                 node = self._require_file(connection, identity, tenant_id, node_id, revision)
                 return self._replace(connection, identity, node, received)

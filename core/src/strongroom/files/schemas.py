@@ -1,4 +1,4 @@
-"""What clients send and get."""
+"""Request and response schemas of files, folders and grants."""
 
 from typing import Any
 
@@ -15,47 +15,47 @@ _PERMISSIONS = _LEVELS[1:]
 
 
 def node_name(**options: Any) -> fields.String:
-    """Return the field of a name; what else it may be is told where it is normalised."""
+    """Return the field of a node name; :mod:`strongroom.files.names` validates its characters."""
     return fields.String(validate=validate.Length(max=1024), **options)
 
 
 class NewFolderSchema(Schema):
-    """A folder to be made."""
+    """A folder to be created."""
 
     name = node_name(required=True)
 
 
 class RenameSchema(Schema):
-    """Another name; with a revision, here or in If-Match, nothing that came since is lost."""
+    """A new name. A revision, here or in If-Match, rejects the change if the node has changed since."""
 
     name = node_name(required=True)
     revision = fields.Integer(strict=True, load_default=None)
 
 
 class DirectorySchema(Schema):
-    """Another place, and another name if one is given."""
+    """A new parent folder, and optionally a new name."""
 
     parentId = text(
-        64, required=True, allow_none=True, metadata={"description": "The folder; null is the top"}
+        64, required=True, allow_none=True, metadata={"description": "The folder; null is the top level"}
     )
     name = node_name(load_default=None)
     revision = fields.Integer(strict=True, load_default=None)
 
 
 class NewGrantSchema(Schema):
-    """What is to be granted to a member of the tenant."""
+    """A grant to a member of the tenant."""
 
     ownerId = text(64, required=True)
     permission = fields.String(required=True, validate=validate.OneOf(_PERMISSIONS))
     expiresAt = Timestamp(
         load_default=None,
         allow_none=True,
-        metadata={"description": "As `2026-06-21T00:00:00Z`; null is for ever"},
+        metadata={"description": "As `2026-06-21T00:00:00Z`; null for a permanent grant"},
     )
 
 
 class GrantSchema(Schema):
-    """A permission that a user holds on a file or folder."""
+    """A user's permission on a file or folder."""
 
     fileId = fields.String(required=True)
     ownerId = fields.String(required=True)
@@ -67,17 +67,17 @@ class GrantSchema(Schema):
 
 
 class AccessQuery(Schema):
-    """About whom one asks."""
+    """The user of an access report."""
 
-    userId = text(64, load_default=None, metadata={"description": "Oneself, if it is left out"})
+    userId = text(64, load_default=None, metadata={"description": "The user; the caller by default"})
 
 
 class AccessReasonSchema(Schema):
-    """A grant on the file or folder, or on a folder around it."""
+    """A grant on the file or folder, or on one of its parent folders."""
 
     fileId = fields.String(required=True)
     fileName = fields.String(
-        required=True, allow_none=True, metadata={"description": "Null where the caller may not look"}
+        required=True, allow_none=True, metadata={"description": "Null if the caller cannot see it"}
     )
     permission = fields.String(required=True, validate=validate.OneOf(_PERMISSIONS))
     expiresAt = Timestamp(required=True, allow_none=True)
@@ -85,14 +85,14 @@ class AccessReasonSchema(Schema):
 
 
 class AccessSchema(Schema):
-    """What a user may do with a file or folder, and why: administrators manage all, others by grants."""
+    """A user's permission on a file or folder, and its sources: the role in the tenant and grants."""
 
     userId = fields.String(required=True)
     role = fields.String(
         required=True,
         allow_none=True,
         validate=validate.OneOf([role.value for role in Role]),
-        metadata={"description": "In the tenant; null for who is no member"},
+        metadata={"description": "Role in the tenant; null for a non-member"},
     )
     permission = fields.String(required=True, validate=validate.OneOf(_LEVELS))
     grants = fields.List(
@@ -119,7 +119,7 @@ class FileConflictQuery(Schema):
 
 
 class NodeSchema(Schema):
-    """A file or a folder, with what the caller may do with it."""
+    """A file or folder, with the caller's permission on it."""
 
     id = fields.String(required=True)
     type = fields.String(required=True, validate=validate.OneOf([item.value for item in NodeType]))

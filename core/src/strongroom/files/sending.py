@@ -1,4 +1,4 @@
-"""Answers downloads that the store, or the web server in front, gives out instead of us."""
+"""Sends downloads: from this process, by the reverse proxy, or by a redirect to the store."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import nullcontext
@@ -13,14 +13,14 @@ from strongroom.storage.delivery import Handover, InternalPath
 from strongroom.web.downloads import INLINE_TYPES, Content, content_disposition, send_content
 
 CACHE_CONTROL: Final = "private, no-cache"
-"""For whom, and how long, downloads of tenants' files are good."""
+"""``Cache-Control`` of downloads of tenants' files."""
 
 Offer = Callable[[Mapping[str, str]], Handover | None]
-"""Returns who gives a file out with these response headers."""
+"""Returns the proxy path or store URL that serves a file with these response headers, if any."""
 
 
 def content_of(node: Node, open_: Callable[[int, int], ByteStream]) -> Content | None:
-    """Return a file as a download sees it, or ``None`` for a folder."""
+    """Return the downloadable content of a node, or ``None`` for a folder."""
     if node.content_type is None or node.checksum is None:
         return None
     return Content(
@@ -34,7 +34,7 @@ def content_of(node: Node, open_: Callable[[int, int], ByteStream]) -> Content |
 
 
 def handover_headers(content: Content) -> dict[str, str]:
-    """Return the headers that a store is to send with a file."""
+    """Return the headers that the store must send with a file."""
     inline = content.content_type.partition(";")[0] in INLINE_TYPES
     return {
         "Content-Type": content.content_type,
@@ -43,19 +43,20 @@ def handover_headers(content: Content) -> dict[str, str]:
 
 
 def send_file(content: Content, offer: Offer, *, cache_control: str) -> Response:
-    """Return the response that the request's conditions ask for, its body from elsewhere if it may be.
+    """Return the response to a download, handing the body over to the proxy or the store if possible.
 
-    Ranges are then the other's matter; conditions are ours, for we know the file's entity tag.
+    Conditions are evaluated here, because this process knows the entity tag; the proxy or the store
+    applies ranges.
 
     Raises:
-        PreconditionFailed: If-Match or If-Unmodified-Since does not hold.
+        PreconditionFailed: If-Match or If-Unmodified-Since does not match.
         RangeNotSatisfiable: the range lies outside the file.
     """
     handover = offer(handover_headers(content)) if request.method == "GET" else None
     if handover is None:
         return send_content(content, cache_control=cache_control)
     response = send_content(replace(content, open=nothing), cache_control=cache_control)
-    if response.status_code >= 300:  # noqa: PLR2004  it has no body, as of what is unchanged
+    if response.status_code >= 300:  # noqa: PLR2004  no body, such as 304
         return response
     response.close()
     if isinstance(handover, InternalPath):
@@ -64,7 +65,7 @@ def send_file(content: Content, offer: Offer, *, cache_control: str) -> Response
 
 
 def _internal(response: Response, path: str) -> Response:
-    """Return what nginx makes the whole file of, or the range that it is asked for itself."""
+    """Return the response that makes nginx send the file; nginx applies the request's range itself."""
     headers = response.headers
     for name in ("Content-Length", "Content-Range"):
         headers.pop(name, None)
@@ -75,6 +76,6 @@ def _internal(response: Response, path: str) -> Response:
 
 
 def nothing(_start: int, _length: int) -> ByteStream:
-    """Open no bytes: somebody else sends them."""
+    """Open an empty stream: the proxy or the store sends the body."""
     chunks: Iterator[bytes] = iter(())
     return nullcontext(chunks)

@@ -1,4 +1,4 @@
-"""Files and folders as clients see them, with the tags by which changes are conditional."""
+"""JSON representation of files and folders, with the entity tags for conditional changes."""
 
 from typing import Any, Final
 
@@ -16,13 +16,13 @@ Json = dict[str, Any]
 Tagged = tuple[Json, int, dict[str, str]]
 
 NODE_LOCATION: Final = Location("files.get_file", {"tenant_id": "tenantId", "file_id": "id"})
-"""The URL of a new file or folder: its details."""
+"""``Location`` of a new file or folder."""
 
 CONDITIONAL_ERRORS: Final = (Forbidden, NotFound, RevisionConflict, PreconditionFailed)
 
 
 def serialize_node(view: NodeView) -> Json:
-    """Return a node as clients see it."""
+    """Return the JSON representation of a node."""
     node = view.node
     return {
         "id": node.id,
@@ -42,17 +42,17 @@ def serialize_node(view: NodeView) -> Json:
 
 
 def tagged(view: NodeView, status: int = 200) -> Tagged:
-    """Return the answer that is a node, with its revision as the tag."""
+    """Return the response with a node, its revision as the entity tag."""
     return serialize_node(view), status, {"ETag": f'"{view.node.revision}"'}
 
 
 def wanted_revision(tenant_id: str, file_id: str, revision: int | None = None) -> int | None:
-    """Return the revision that a change is meant for: by the body, or by If-Match.
+    """Return the expected revision of a change, from the body or from If-Match.
 
-    A download's tag is good as well.
+    If-Match accepts the entity tag of a download, too.
 
     Raises:
-        PreconditionFailed: If-Match does not hold.
+        PreconditionFailed: If-Match does not match.
     """
     if "If-Match" not in request.headers:
         return revision

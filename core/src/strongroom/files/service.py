@@ -1,4 +1,4 @@
-"""Puts files and folders into tenants' spaces, and gives them out."""
+"""Creates, reads and deletes the files and folders of tenants."""
 
 from sqlalchemy import Connection
 
@@ -23,11 +23,11 @@ class FileService:
     """Files and folders of tenants.
 
     Args:
-        database: where nodes are kept.
-        access: who may do what.
+        database: stores the nodes.
+        access: checks permissions.
         tree: changes nodes.
-        blobs: keeps bytes.
-        filing: puts bytes into the tree.
+        blobs: stores file content.
+        filing: applies the upload rules and adds content to the tree.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class FileService:
 
     @property
     def max_file_bytes(self) -> int:
-        """The largest file that is accepted."""
+        """Maximum size of a file, in bytes."""
         return self._filing.max_file_bytes
 
     def create_folder(
@@ -57,12 +57,13 @@ class FileService:
         name: str,
         on_conflict: OnConflict,
     ) -> NodeView:
-        """Make a folder in a folder, or at the top.
+        """Create a folder in a folder, or at the top level.
 
         Raises:
-            Forbidden: the caller is no member, or may not write there.
-            NotFound: there is no such folder.
-            NotAFolder: it is a file.
+            ValidationFailed: the name is invalid.
+            Forbidden: the caller is not a member of the tenant, or may not write to the folder.
+            NotFound: the parent folder does not exist.
+            NotAFolder: the parent is a file.
             NameConflict: the name is taken.
         """
         name = normalize_name(name)
@@ -82,19 +83,21 @@ class FileService:
         incoming: IncomingFile,
         on_conflict: OnConflict,
     ) -> NodeView:
-        """Store a file in a folder, or at the top. It is durable when this returns.
+        """Store a file in a folder, or at the top level. It is durable when this returns.
 
         Raises:
-            Forbidden: the caller is no member, or may not write there.
-            NotFound: there is no such folder.
-            NotAFolder: it is a file.
+            ValidationFailed: the name is invalid.
+            Forbidden: the caller is not a member of the tenant, or may not write to the folder.
+            NotFound: the parent folder does not exist.
+            NotAFolder: the parent is a file.
             NameConflict: the name is taken.
             PayloadTooLarge: the file is larger than allowed.
             UnsupportedMediaType: files of its type are not accepted.
-            DigestMismatch: what arrived is not what was announced.
-            StorageFull: there is no room for it.
+            DigestMismatch: the content does not match the declared digest.
+            StorageFull: the tenant's quota or the storage is exhausted.
         """
         target = Target(tenant_id, parent_id, normalize_name(incoming.name), on_conflict)
+        # No transaction is open while the content is received, so slow clients block no writer.
         key = self._database.write_together(
             lambda connection: self._expect(connection, identity, target, incoming.size or 0),
             durable=False,
@@ -120,11 +123,11 @@ class FileService:
         return self._blobs.expect(connection)
 
     def get(self, identity: Identity, tenant_id: str, node_id: str) -> NodeView:
-        """Return a node.
+        """Return a node with the caller's permission on it.
 
         Raises:
-            Forbidden: the caller is no member, or may not read it.
-            NotFound: the tenant holds no such node.
+            Forbidden: the caller is not a member of the tenant, or may not read the node.
+            NotFound: the tenant has no such node.
         """
         with self._database.read() as connection:
             return self._access.require(connection, identity, tenant_id, node_id, Permission.READ)
@@ -132,19 +135,19 @@ class FileService:
     def delete(
         self, identity: Identity, tenant_id: str, node_id: str, revision: int | None = None
     ) -> None:
-        """Remove a node and all below it.
+        """Delete a node with its subtree.
 
         Raises:
-            Forbidden: the caller is no member, or does not manage it.
-            NotFound: the tenant holds no such node.
-            RevisionConflict: it has changed since the revision given.
+            Forbidden: the caller is not a member of the tenant, or does not manage the node.
+            NotFound: the tenant has no such node.
+            RevisionConflict: the node has changed since the given revision.
         """
         with self._database.write() as connection:
             self._access.memberships.lock_tenant(connection, tenant_id)
             view = self._access.require(connection, identity, tenant_id, node_id, Permission.MANAGE)
             require_revision(view.node, revision)
             released = self._filing.remove(connection, identity, view.node)
-        # The answer does not wait for a large subtree's bytes; the collection takes the rest.
+        # The response does not wait for a large subtree's blobs; garbage collection removes the rest.
         self._blobs.remove(released[:_REMOVED_AT_ONCE])
 
     def open(self, node: Node, start: int, length: int) -> ByteStream:

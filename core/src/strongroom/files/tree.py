@@ -1,4 +1,4 @@
-"""Changes the tree, within the caller's transaction and after the caller's permission is known."""
+"""Changes the tree of nodes within the caller's transaction; permissions are checked by the caller."""
 
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
@@ -38,13 +38,13 @@ _GRANT: Final = Statement(insert(grants))
 
 @dataclass(frozen=True, slots=True)
 class ParentRef:
-    """Where a node is put.
+    """Parent of a new node.
 
     Args:
         tenant_id: the tenant.
-        parent_id: the folder, which is the tenant's root for a node without one.
-        visible_until: when the creator's grants on the folders around it end; 0: there are none.
-        writable_until: when the creator's permission to put something there ends.
+        parent_id: the parent folder: the tenant's root for a top-level node.
+        visible_until: when the creator's grants on the parent and its ancestors expire; 0 without any.
+        writable_until: when the creator's permission to write to the parent expires.
     """
 
     tenant_id: str
@@ -55,7 +55,7 @@ class ParentRef:
 
 @dataclass(frozen=True, slots=True)
 class FileContent:
-    """The content of a file: where its bytes are, and what is known of them."""
+    """Content of a file: blob key, size in bytes, media type, and SHA-256 in hexadecimal digits."""
 
     blob_key: str
     size: int
@@ -65,21 +65,21 @@ class FileContent:
 
 @dataclass(frozen=True, slots=True)
 class RemovedSubtree:
-    """What a deletion has removed. ``size`` is in bytes."""
+    """Blobs and total size of a removed subtree. ``size`` is in bytes."""
 
     blob_keys: tuple[str, ...]
     size: int
 
 
 class Tree:
-    """The nodes of all tenants."""
+    """Creates, moves, changes and removes nodes."""
 
     def __init__(self, clock: Clock, visibility: Visibility) -> None:
         self._clock = clock
         self._visibility = visibility
 
     def ensure_root(self, connection: Connection, tenant_id: str, user_id: str) -> None:
-        """Make the tenant's root, unless it is there."""
+        """Create the tenant's root node if it does not exist."""
         if _ROOT.first(connection, {"root_id": tenant_id}) is not None:
             return
         now = self._clock.now()
@@ -89,7 +89,7 @@ class Tree:
         _ADD_UNLESS_THERE.change(connection, _row(root))
 
     def find_child(self, connection: Connection, parent_id: str, name: str) -> Node | None:
-        """Return the node of a name in a folder."""
+        """Return the node with a name in a folder, or ``None``."""
         row = _CHILD.first(connection, {"parent_id": parent_id, "name": name})
         return Node(*row) if row else None
 
@@ -101,13 +101,13 @@ class Tree:
         owner_id: str,
         content: FileContent | None,
     ) -> Node:
-        """Put a new file, or without content a new folder, into a folder.
+        """Create a file, or without content a folder, in a folder.
 
-        The creator manages it for as long as the creator may write to the folder.
+        The creator is granted ``manage`` for as long as the creator may write to the folder.
 
         Raises:
-            NameConflict: the folder holds something of that name.
-            NotFound: the folder was deleted meanwhile.
+            NameConflict: the name is taken.
+            NotFound: the folder was deleted concurrently.
         """
         now = self._clock.now()
         node = Node(
@@ -138,18 +138,18 @@ class Tree:
         owner_id: str,
         content: FileContent | None,
     ) -> Node:
-        """Do as :meth:`add`, under "name" or a free one of "name (1)", "name (2)"..."""
+        """Do the same as :meth:`add`, under "name" or a free one of "name (1)", "name (2)"..."""
         free = self.free_name(connection, place.parent_id, name)
         return self.add(connection, place, free, owner_id, content)
 
     def free_name(self, connection: Connection, parent_id: str, name: str) -> str:
-        """Return the name if it is free in a folder, and else a free one with a number.
+        """Return the name if it is free in a folder, otherwise a free name with a number.
 
-        The number is the first free one where all below it are taken. It is found by doubling and then
-        by halving the interval, because a folder may hold very many of them.
+        Doubling and then binary search find a free number whose predecessor is taken, because a folder
+        may contain very many numbered names. Without gaps, it is the lowest free number.
 
         Raises:
-            NameConflict: about a million of them are taken.
+            NameConflict: about a million numbered names are taken.
         """
 
         def is_free(number: int) -> bool:
@@ -169,15 +169,15 @@ class Tree:
         return numbered(name, free)
 
     def is_within(self, connection: Connection, node_id: str, folder_id: str) -> bool:
-        """Return whether a node is a folder, or lies somewhere below it."""
+        """Return whether a node is the given folder or one of its descendants."""
         parameters = {"node_id": node_id, "folder_id": folder_id}
         return _IS_WITHIN.first(connection, parameters) is not None
 
     def move(self, connection: Connection, node: Node, parent_id: str, name: str) -> Node:
-        """Give a node another folder or another name, or both. What lies below it is not touched.
+        """Change the parent folder or the name of a node, or both. Its descendants are not changed.
 
         Raises:
-            NameConflict: the folder holds something of that name.
+            NameConflict: the name is taken in the folder.
             RevisionConflict: the node has changed since it was read.
         """
         if self.find_child(connection, parent_id, name) is not None:
@@ -194,7 +194,7 @@ class Tree:
         return changed
 
     def replace_content(self, connection: Connection, node: Node, content: FileContent) -> Node:
-        """Give a file other content.
+        """Replace the content of a file.
 
         Raises:
             RevisionConflict: the file has changed since it was read.
@@ -202,7 +202,7 @@ class Tree:
         return self._change(connection, node, **asdict(content))
 
     def remove(self, connection: Connection, node: Node) -> RemovedSubtree:
-        """Remove a node and all below it; grants on them go too."""
+        """Remove a node with its subtree; foreign keys delete the grants and child counts."""
         below = select(nodes.c.id).where(nodes.c.id == node.id).cte(recursive=True)
         child = nodes.alias()
         below = below.union_all(select(child.c.id).join(below, child.c.parent_id == below.c.id))
@@ -217,6 +217,7 @@ class Tree:
     def _change(self, connection: Connection, node: Node, **values: Any) -> Node:
         now = self._clock.now()
         changed = replace(node, **values, updated_at=now, revision=next_revision(node.revision, now))
+        # Comparing the revision detects a concurrent change since the node was read.
         statement = (
             update(nodes)
             .where(nodes.c.id == node.id, nodes.c.revision == node.revision)
@@ -227,6 +228,7 @@ class Tree:
         return changed
 
     def _insert(self, connection: Connection, node: Node) -> None:
+        # DO NOTHING covers a taken name; the foreign key fails if the parent was deleted concurrently.
         try:
             added = _ADD_UNLESS_THERE.change(connection, _row(node)) == 1
         except IntegrityError as error:
@@ -255,10 +257,10 @@ def _row(node: Node) -> dict[str, Any]:
 
 
 def require_revision(node: Node, revision: int | None) -> None:
-    """Pass if a node is as it was at a revision, or if none is given.
+    """Check that a node still has the given revision; ``None`` skips the check.
 
     Raises:
-        RevisionConflict: it has changed since.
+        RevisionConflict: the node has changed since.
     """
     if revision is not None and revision != node.revision:
         raise RevisionConflict

@@ -1,4 +1,4 @@
-"""Files and folders of tenants."""
+"""Endpoints to create, upload, list, download and delete files and folders."""
 
 from flask import Response, request
 
@@ -44,7 +44,7 @@ from strongroom.web.schema import DONE, DoneSchema
 from strongroom.web.uploads import UPLOAD_BODY, receive_upload
 
 blueprint = Blueprint(
-    "files", __name__, url_prefix="/api/v1/tenants/<tenant_id>", description="What tenants keep."
+    "files", __name__, url_prefix="/api/v1/tenants/<tenant_id>", description="Files and folders."
 )
 
 _CREATE_ERRORS = (Forbidden, NotFound, NotAFolder, NameConflict)
@@ -65,11 +65,11 @@ _DOWNLOAD_DOCUMENT: Json = {
             "content": DOWNLOAD_CONTENT,
         },
         "206": {
-            "description": "The range that was asked for",
+            "description": "The requested range",
             "content": DOWNLOAD_CONTENT,
         },
-        "304": {"description": "What the client has is still the content"},
-        "307": {"description": "The store gives the content, where that is configured"},
+        "304": {"description": "The client's copy is current"},
+        "307": {"description": "Redirect to the store, if configured"},
     }
 }
 
@@ -86,7 +86,7 @@ _DOWNLOAD_DOCUMENT: Json = {
     errors=_CREATE_ERRORS,
 )
 def create_folder(tenant_id: str, body: Json, query: Json) -> Json:
-    """Make a folder at the top of a tenant's space."""
+    """Create a folder at the top level of a tenant."""
     return _create_folder(tenant_id, None, body, query)
 
 
@@ -102,7 +102,7 @@ def create_folder(tenant_id: str, body: Json, query: Json) -> Json:
     errors=_CREATE_ERRORS,
 )
 def create_folder_in_folder(tenant_id: str, parent_id: str, body: Json, query: Json) -> Json:
-    """Make a folder in a folder."""
+    """Create a folder in a folder."""
     return _create_folder(tenant_id, parent_id, body, query)
 
 
@@ -119,7 +119,7 @@ def create_folder_in_folder(tenant_id: str, parent_id: str, body: Json, query: J
     request_headers=UPLOAD_REQUEST,
 )
 def upload_file(tenant_id: str, query: Json) -> Json:
-    """Upload a file to the top of a tenant's space, as a form or as the raw body."""
+    """Upload a file to the top level of a tenant, as a form or as the raw body."""
     return _upload(tenant_id, None, query)
 
 
@@ -164,7 +164,7 @@ def get_file(tenant_id: str, file_id: str) -> Tagged:
     response_headers=(*DOWNLOAD_RESPONSE, "Location"),
 )
 def download_file(tenant_id: str, file_id: str) -> Response:
-    """Download a file, or ranges of it: one as such, several as `multipart/byteranges`."""
+    """Download a file or ranges of it; several ranges are sent as `multipart/byteranges`."""
     files = use(FileService)
     node = files.get(current_identity(), tenant_id, file_id).node
     content = content_of(node, lambda start, length: files.open(node, start, length))
@@ -188,7 +188,7 @@ def download_file(tenant_id: str, file_id: str) -> Response:
     request_headers=("If-Match",),
 )
 def delete_file(tenant_id: str, file_id: str) -> dict[str, bool]:
-    """Delete a file, or a folder with all below it."""
+    """Delete a file, or a folder with its content."""
     revision = wanted_revision(tenant_id, file_id)
     use(FileService).delete(current_identity(), tenant_id, file_id, revision)
     return DONE
@@ -203,9 +203,9 @@ def delete_file(tenant_id: str, file_id: str) -> dict[str, bool]:
     errors=(Forbidden,),
 )
 def list_files(tenant_id: str, owner_id: str, query: dict[str, int]) -> Json:
-    """List the files a user can access whose folder the user cannot see, or that have none.
+    """List a user's top-level files and folders: those without a parent folder that the user can see.
 
-    The user is oneself, also as `me`; an administrator of the tenant may ask for anyone.
+    `me` is the caller; only an administrator of the tenant may list the files of other users.
     """
     identity = current_identity()
     page, included = use(FileListing).top_level(identity, tenant_id, _user_id(owner_id), paging(query))

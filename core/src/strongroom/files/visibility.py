@@ -1,7 +1,7 @@
-"""Until when users see folders by grants: what a grant keeps of the folders around its node.
+"""Maintains ``parent_visible_until`` of grants: when a user's grants on a node's ancestors expire.
 
-Whether a node stands at the top of a user's list depends on all folders around it. Lists are read much
-more often than grants and folders change, so each grant keeps the answer, and changes pay.
+Whether a node is top-level for a user depends on all its ancestors. Lists are read much more often than
+grants and folders change, so each grant stores the result, and changes update it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,7 +28,7 @@ _BATCH: Final = 500
 
 def _until_of_user() -> Select[Any]:
     path = folders_around()
-    # For each folder around, so that no planner thinks of going through all grants of the user instead.
+    # A correlated subquery per folder keeps the planner from scanning all grants of the user.
     until = select(func.coalesce(grants.c.expires_at, FOREVER)).where(
         grants.c.node_id == path.c.id, grants.c.user_id == bindparam("user_id")
     )
@@ -50,7 +50,8 @@ def _all_below() -> Select[Any]:
 
 
 def _refreshed(wanted: ColumnElement[bool]) -> Update:
-    """Return the statement that works out anew what some grants keep."""
+    """Return the statement that recomputes ``parent_visible_until`` of the selected grants."""
+    # One row per ancestor of each selected grant's node, from the parent up to the root.
     path = (
         select(grants.c.node_id, grants.c.user_id, nodes.c.parent_id)
         .join(nodes, nodes.c.id == grants.c.node_id)
@@ -63,6 +64,7 @@ def _refreshed(wanted: ColumnElement[bool]) -> Update:
         .join(path, around.c.id == path.c.parent_id)
         .where(around.c.parent_id.is_not(None))
     )
+    # The outer join keeps ancestors without a grant: they count as 0, so every grant gets a result.
     lasts = case((held.c.node_id.is_(None), 0), else_=func.coalesce(held.c.expires_at, FOREVER))
     seen = (
         select(path.c.node_id, path.c.user_id, func.max(lasts).label("until"))
@@ -70,6 +72,7 @@ def _refreshed(wanted: ColumnElement[bool]) -> Update:
         .group_by(path.c.node_id, path.c.user_id)
         .subquery()
     )
+    # Only rows whose value changes are written.
     return (
         update(grants)
         .values(parent_visible_until=func.nullif(seen.c.until, FOREVER))
@@ -85,46 +88,54 @@ _UNTIL_OF_USER: Final = Statement(_until_of_user())
 _UNTIL_OF_ALL: Final = Statement(_until_of_all())
 _BELOW: Final = Statement(_all_below())
 
-# Built once, for to build such a one takes longer than to run it.
+# Built once: constructing such a statement costs more than running it.
 _REFRESH_ON: Final = _refreshed(grants.c.node_id == bindparam("node"))
 _REFRESH_BELOW: Final = _refreshed(
     grants.c.user_id.in_(bindparam("users", expanding=True))
     & grants.c.node_id.in_(bindparam("nodes", expanding=True))
 )
 _THEIRS: Final = (grants.c.user_id == bindparam("user")) & (grants.c.tenant_id == bindparam("tenant"))
-# What lasts longer than a change hides it.
+# If an ancestor's expiry is extended, only grants with an earlier value can change. If it is shortened,
+# only grants whose value was the previous expiry can.
 _REFRESH_ENDLESS: Final = _refreshed(_THEIRS & grants.c.parent_visible_until.is_(None))
 _REFRESH_UNTIL: Final = _refreshed(_THEIRS & (grants.c.parent_visible_until == bindparam("before")))
 _REFRESH_SHORTER: Final = _refreshed(_THEIRS & (grants.c.parent_visible_until < bindparam("now")))
 
 Change = tuple[int, int]
-"""Until when a node was visible, and until when it is now."""
+"""When a node's visibility expired before the change, and when it does now."""
 
 
 class Visibility:
-    """Keeps ``parent_visible_until`` of :data:`grants`, within the caller's transaction.
+    """Updates ``parent_visible_until`` of :data:`grants` within the caller's transaction.
 
     Args:
-        descend_at_most: how many nodes below one that changed are looked at, before all grants of those
-            whom it concerns are looked at instead.
+        descend_at_most: maximum number of descendants of a changed node to update one by one. Above
+            that, all grants of the affected users that the change may concern are recomputed.
     """
 
     def __init__(self, descend_at_most: int = 1000) -> None:
         self._descend_at_most = descend_at_most
 
     def until(self, connection: Connection, node_id: str, user_id: str) -> int:
-        """Return until when a user sees a node by grants on it and the folders around it; 0 is never."""
+        """Return when a user's grants on a node and its ancestors expire; 0 without any."""
         parameters = {"node_id": node_id, "user_id": user_id}
         return _UNTIL_OF_USER.scalar(connection, parameters) or 0
 
     def until_by_user(self, connection: Connection, node_id: str) -> dict[str, int]:
-        """Return the same for each user who holds such a grant."""
+        """Return the same for each user who has such a grant."""
         return dict(_UNTIL_OF_ALL.all(connection, {"node_id": node_id}))
 
     def refresh(
         self, connection: Connection, tenant_id: str, node_id: str, changes: Mapping[str, Change]
     ) -> None:
-        """Bring up to date the grants below a node that users may see until another time than before."""
+        """Update the grants below a node whose visibility has changed for some users.
+
+        Args:
+            connection: the transaction that made the change.
+            tenant_id: the node's tenant.
+            node_id: the node.
+            changes: the change of visibility for each user.
+        """
         changes = {user: change for user, change in changes.items() if change[0] != change[1]}
         below = self._below(connection, node_id) if changes else []
         if below is None:
@@ -140,13 +151,13 @@ class Visibility:
     def moved(
         self, connection: Connection, tenant_id: str, node_id: str, before: Mapping[str, int]
     ) -> None:
-        """Bring up to date the grants on a node that has moved, and below it.
+        """Update the grants on a node that has moved, and below it.
 
         Args:
-            connection: the transaction that has moved it.
+            connection: the transaction that moved the node.
             tenant_id: its tenant.
             node_id: the node.
-            before: what :meth:`until_by_user` said of it before.
+            before: the result of :meth:`until_by_user` before the move.
         """
         connection.execute(_REFRESH_ON, {"node": node_id})
         now = self.until_by_user(connection, node_id)
@@ -154,14 +165,14 @@ class Visibility:
         self.refresh(connection, tenant_id, node_id, changes)
 
     def _below(self, connection: Connection, node_id: str) -> Sequence[str] | None:
-        """Return all below a node, or ``None`` if it is too much."""
+        """Return the ids of all descendants of a node, or ``None`` if there are too many."""
         found = _BELOW.all(connection, {"node_id": node_id, "at_most": self._descend_at_most + 1})
         ids = [row[0] for row in found]
         return ids if len(ids) <= self._descend_at_most else None
 
 
 def _refresh_of_all(before: int, now: int) -> tuple[Update, dict[str, int]]:
-    """Return the statement for all grants of a user that such a change may concern."""
+    """Return the statement for all grants of a user that the change may affect, and its parameters."""
     if now > before:
         return _REFRESH_SHORTER, {"now": now}
     return (_REFRESH_ENDLESS, {}) if before == FOREVER else (_REFRESH_UNTIL, {"before": before})
