@@ -1,1 +1,1 @@
-"""Bundles: files and folders as one ZIP archive, whose every byte is known before it is sent."""
+"""Bundles: files and folders as one ZIP archive, with a size and layout known before it is sent."""

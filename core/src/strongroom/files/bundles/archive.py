@@ -1,4 +1,4 @@
-"""The bytes of a bundle, from any byte to any other."""
+"""Generates any byte range of a bundle's ZIP archive while it is sent."""
 
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
@@ -16,30 +16,30 @@ CHUNK_SIZE: Final = 128 * 1024
 _LOOKED_UP_AT_ONCE: Final = 256
 
 _READ_AT_ONCE: Final = 1024 * 1024
-"""Bytes of the largest content that is read before its turn; what is larger takes its time anyway."""
+"""Maximum size of content to prefetch, in bytes. Latency matters little for larger content."""
 
 
 class ByteStore(Protocol):
-    """Where the content of items is."""
+    """Storage of the items' content."""
 
     def places(self, keys: Sequence[str]) -> Mapping[str, BlobLocation]:
-        """Return where bytes lie at this moment, by their keys."""
+        """Return the current locations of blobs, by their keys."""
 
     def open(
         self, key: str, start: int, length: int, *, place: BlobLocation | None = None
     ) -> ByteStream:
-        """Open a range of bytes; where they were a moment ago saves looking."""
+        """Open a range of a blob; a recently read location saves the query for it."""
 
     def is_local(self, place: BlobLocation) -> bool:
-        """Return whether bytes lie where nobody waits for them."""
+        """Return whether a location is on a local disk, so that opening it has no network latency."""
 
 
 class Archive:
-    """An archive that is made as it is read.
+    """An archive that is generated while it is read.
 
     Args:
-        manifest: what it holds.
-        store: where the content is.
+        manifest: the entries of the archive.
+        store: opens the content of the entries.
     """
 
     def __init__(self, manifest: Manifest, store: ByteStore) -> None:
@@ -48,7 +48,7 @@ class Archive:
 
     @contextmanager
     def open(self, start: int, length: int) -> Iterator[Iterator[bytes]]:
-        """Open it from a byte, for a number of bytes; one reader at a time."""
+        """Open ``length`` bytes from the offset ``start``; one reader at a time."""
         with closing(self._bytes(start, start + length)) as pieces:
             yield _gathered(pieces)
 
@@ -57,7 +57,7 @@ class Archive:
         if start < directory:
             yield from self._contents(start, min(stop, directory))
         if stop > directory:
-            # The directory and the end are small enough to be made from their beginning.
+            # The central directory is small enough to be generated from its beginning and cut.
             yield from _cut(self._directory(), max(0, start - directory), stop - directory)
 
     def _contents(self, start: int, stop: int) -> Iterator[bytes]:
@@ -69,7 +69,7 @@ class Archive:
                     yield from _whole(part, early.result()) if early else self._streamed(part)
 
     def _parts(self, start: int, stop: int) -> Iterator["_Part"]:
-        """Yield the parts of items that lie between, with the places of their contents."""
+        """Yield the parts of items in the range, with the locations of their content."""
         items = self._overlapping(start, stop)
         while batch := list(islice(items, _LOOKED_UP_AT_ONCE)):
             places = self._store.places([item.key for item, _, _ in batch if item.key])
@@ -79,7 +79,7 @@ class Archive:
                 yield _Part(item.key, header[first:last], begin, end - begin, places.get(item.key))
 
     def _overlapping(self, start: int, stop: int) -> Iterator[tuple[Item, int, int]]:
-        """Yield each item that has bytes between, and which of its own these are."""
+        """Yield each item that overlaps the range, with the first and last offset within the item."""
         offset = 0
         for item in self._manifest.items():
             end = offset + local_length(item.entry) + item.entry.size
@@ -110,9 +110,9 @@ class Archive:
 
 
 class _Part(NamedTuple):
-    """What lies between of one item: of its header, and ``length`` bytes of its content.
+    """The requested part of one item: bytes of its header, and ``length`` bytes of its content.
 
-    ``key`` and ``place`` say where the content is; there are very many, so this is as slim as it can be.
+    ``key`` and ``place`` locate the content. A tuple, because an archive may have very many parts.
     """
 
     key: str
@@ -132,7 +132,7 @@ def _whole(part: _Part, chunks: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def _cut(pieces: Iterable[bytes], start: int, stop: int) -> Iterator[bytes]:
-    """Yield the bytes from ``start`` to before ``stop`` of what the pieces make together."""
+    """Yield the bytes from ``start`` up to but not including ``stop`` of the concatenated pieces."""
     offset = 0
     for piece in pieces:
         if offset + len(piece) > start:
@@ -143,7 +143,10 @@ def _cut(pieces: Iterable[bytes], start: int, stop: int) -> Iterator[bytes]:
 
 
 def _gathered(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield the same bytes in fewer pieces: each costs, whatever its length; the first comes at once."""
+    """Yield the same bytes in fewer, larger pieces, because each piece has a fixed cost.
+
+    The first piece is not delayed; the size of the following ones doubles up to ``CHUNK_SIZE``.
+    """
     held: list[bytes] = []
     size, wanted = 0, 1
     for piece in pieces:

@@ -1,4 +1,4 @@
-"""Writes down what a bundle holds, within the caller's transaction."""
+"""Collects the content of a bundle into its manifest, within the caller's transaction."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ Folder = tuple[str, bytes]
 
 @dataclass(frozen=True, slots=True)
 class Selected:
-    """A file or folder that a bundle was asked for by its id."""
+    """A file or folder that was requested for a bundle by its id."""
 
     id: str
     tenant_id: str
@@ -37,7 +37,7 @@ class Selected:
 
 
 class Contents:
-    """Finds files and all below folders."""
+    """Finds the requested files and the content of the requested folders."""
 
     def __init__(self, access: AccessControl, blobs: BlobService) -> None:
         self._access = access
@@ -61,17 +61,18 @@ class Contents:
         file_ids: Sequence[str],
         manifest: Manifest,
     ) -> list[Selected]:
-        """Write down files and whole folders, and return those that were named.
+        """Add files and whole folders to the manifest, and return the requested nodes.
 
-        What lies in a folder can be read by whoever can read the folder.
+        Only requested nodes are checked, because read permission on a folder includes its content.
 
         Raises:
-            Forbidden: the caller is no member of the tenant, or may not read one of them.
-            NotFound: the tenant holds no such node.
-            PayloadTooLarge: they lie too deep for an archive.
+            Forbidden: the caller is not a member of the tenant, or may not read one of the nodes.
+            NotFound: the tenant has no such node.
+            PayloadTooLarge: a path is too long for an archive.
         """
         rows = self._readable(connection, identity, tenant_id, file_ids)
         folders = _add(manifest, rows, b"")
+        # Breadth-first, several folders per query; memory grows with the open folders, not the files.
         while folders:
             taken, folders = folders[:_FOLDERS_AT_ONCE], folders[_FOLDERS_AT_ONCE:]
             folders += self._write_folders(connection, manifest, dict(taken))
@@ -94,10 +95,10 @@ class Contents:
         return [found[file_id] for file_id in wanted]
 
     def require_member(self, connection: Connection, tenant_id: str, identity: Identity) -> None:
-        """Pass if the caller belongs to the tenant.
+        """Check that the caller is a member of the tenant.
 
         Raises:
-            Forbidden: the caller does not, whether or not it exists.
+            Forbidden: the caller is not a member, whether or not the tenant exists.
         """
         self._access.memberships.require_member(connection, tenant_id, identity)
 
@@ -119,10 +120,10 @@ class Contents:
 
 
 def _add(manifest: Manifest, rows: Iterable[Sequence[Any]], path: bytes) -> list[Folder]:
-    """Write down what lies in one folder, and return the folders among it."""
+    """Add the content of one folder to the manifest, and return its subfolders."""
     names = UniqueNames()
     folders: list[Folder] = []
-    # Plain tuples, as there may be very many.
+    # Unpacking is faster than attribute access, and there may be very many rows.
     for node_id, _parent_id, name, kind, size, updated_at, key, crc32 in rows:
         own_path = path + names.add(name).encode()
         if kind == NodeType.FOLDER:

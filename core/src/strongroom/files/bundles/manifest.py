@@ -1,4 +1,4 @@
-"""What a bundle holds, written down once: a file of its own, so that memory does not grow with it."""
+"""Manifest of a bundle, spooled to a temporary file so that memory does not grow with the bundle."""
 
 import hashlib
 import struct
@@ -21,14 +21,14 @@ _RECORD = struct.Struct("<QIIHB")
 
 
 class Item(NamedTuple):
-    """An entry, and the key of its content, which is empty for a folder."""
+    """An entry of the archive, and the key of its blob, which is empty for a folder."""
 
     entry: Entry
     key: str
 
 
 class Manifest:
-    """The items of a bundle in their order, and the sizes and the tag that follow from them."""
+    """The items of a bundle in order, and the archive's size and entity tag derived from them."""
 
     def __init__(self) -> None:
         self._file = SpooledTemporaryFile(max_size=_IN_MEMORY)  # noqa: SIM115  closed by close()
@@ -39,15 +39,15 @@ class Manifest:
         self.directory_size = 0
 
     def add(self, item: Item) -> None:
-        """Write an item down after those before it.
+        """Append an item.
 
         Raises:
-            PayloadTooLarge: its path is longer than an archive can hold.
+            PayloadTooLarge: its path is longer than the 65,535 bytes that ZIP allows.
         """
         entry, key = item
         path, size, crc32, modified = entry
         if len(path) > MAX_PATH_BYTES:
-            raise PayloadTooLarge("The folders lie too deep in each other for an archive.")
+            raise PayloadTooLarge("The path of an entry is too long for a ZIP archive.")
         head = _RECORD.pack(size, crc32, modified, len(path), len(key))
         self._unwritten.append(head + path + key.encode())
         if len(self._unwritten) == _WRITTEN_AT_ONCE:
@@ -57,7 +57,7 @@ class Manifest:
         self.count += 1
 
     def _write(self) -> None:
-        """Write down what was gathered, for each writing costs, whatever its length."""
+        """Write the buffered records at once, because each write has a fixed cost."""
         if not self._unwritten:
             return
         records = b"".join(self._unwritten)
@@ -67,13 +67,13 @@ class Manifest:
 
     @property
     def tag(self) -> str:
-        """What tells the archive from any other: a key stands for one content for ever."""
+        """Entity tag of the archive: a digest of its items, because a blob never changes its content."""
         self._write()
         return self._digest.hexdigest()
 
     @property
     def end(self) -> bytes:
-        """What the archive ends with."""
+        """The end records of the archive."""
         return end_records(self.count, self.content_size, self.directory_size)
 
     @property
@@ -91,6 +91,6 @@ class Manifest:
             yield Item(Entry(path, size, crc32, modified), key.decode())
 
     def close(self) -> None:
-        """Forget all of it but for its sizes and the tag."""
+        """Close the temporary file; the sizes and the tag remain available."""
         self._write()
         self._file.close()

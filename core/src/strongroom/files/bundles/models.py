@@ -1,4 +1,4 @@
-"""Bundles that were asked for, so that they can be asked for again."""
+"""Table of bundle requests, so that an interrupted download can be resumed."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -31,4 +31,4 @@ bundles: Final = Table(
     Column("expires_at", Timestamp, nullable=False),
     Index(None, "expires_at"),
 )
-"""What a bundle holds is looked up anew each time; only the wish is kept."""
+"""Only the request is stored; the content is queried on each download."""

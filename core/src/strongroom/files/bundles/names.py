@@ -1,4 +1,4 @@
-"""What entries of an archive are called, so that unpacking them harms nobody on any system."""
+"""Names of archive entries that are safe to unpack on any operating system."""
 
 import re
 import unicodedata
@@ -7,7 +7,7 @@ from typing import Final
 from strongroom.text_direction import without_direction
 
 MAX_COMPONENT_BYTES: Final = 255
-"""What the file systems in use accept as one name, in UTF-8."""
+"""Maximum length of a file name on common file systems, in bytes of UTF-8."""
 
 _DEVICE = re.compile(r"(?i:CON|PRN|AUX|NUL|(?:COM|LPT)[0-9\u00b9\u00b2\u00b3]) *(?:\.|$)")
 _SAFE = re.compile(rf"(?!{_DEVICE.pattern})[\w()\[\]{{}} ,;=+@#$%&'!.-]{{0,60}}[\w)\]}}-]")
@@ -15,21 +15,22 @@ _FORBIDDEN = re.compile(r'[\x00-\x1f\x7f"*/:<>?\\|]')
 
 
 def safe_name(name: str) -> str:
-    """Return the name with all characters replaced that Windows or a shell would misread.
+    """Return the name with characters replaced that Windows or a shell would misinterpret.
 
-    These are separators, drive letters and streams, wildcards, names of devices, dots and blanks at
-    the end, which Windows drops, and controls of writing direction, which hide the extension.
+    These are separators, drive letters and streams, wildcards, device names, trailing dots and spaces,
+    which Windows drops, and bidirectional control characters, which can disguise the extension.
     """
+    # Most names match this pattern and need no further work.
     if _SAFE.fullmatch(name):
         return name
     cleaned = _FORBIDDEN.sub("_", without_direction(name))
-    kept = cleaned.rstrip(". ")
-    cleaned = kept + "_" * (len(cleaned) - len(kept))
+    trimmed = cleaned.rstrip(". ")
+    cleaned = trimmed + "_" * (len(cleaned) - len(trimmed))
     return _fitted(*_split(f"_{cleaned}" if _DEVICE.match(cleaned) else cleaned))
 
 
 def _split(name: str) -> tuple[str, str]:
-    """Return what comes before the extension, and the extension with its dot."""
+    """Return the stem of a name, and its extension with the dot."""
     stem, dot, extension = name.rpartition(".")
     if not stem or len(extension.encode()) > MAX_COMPONENT_BYTES // 4:
         return name, ""
@@ -37,7 +38,7 @@ def _split(name: str) -> tuple[str, str]:
 
 
 def _fitted(stem: str, ending: str) -> str:
-    """Return stem and ending together, the stem cut to what file systems accept as one name."""
+    """Return stem and ending joined, the stem truncated to fit ``MAX_COMPONENT_BYTES``."""
     room = MAX_COMPONENT_BYTES - len(ending.encode())
     encoded = stem.encode()
     if len(encoded) > room:
@@ -46,15 +47,15 @@ def _fitted(stem: str, ending: str) -> str:
 
 
 class UniqueNames:
-    """Gives the entries of one folder names that also differ where case or form do not count."""
+    """Assigns names in one folder that differ even without regard to case and Unicode normalization."""
 
     def __init__(self) -> None:
-        # Hashes, not names: a folder may hold very many.
+        # Hashes instead of names save memory in very large folders; a collision only adds a number.
         self._taken: set[int] = set()
         self._last: dict[int, int] = {}
 
     def add(self, name: str) -> str:
-        """Return a safe name for an entry, numbered if another has it already."""
+        """Return a safe name for an entry, with a number if it is taken."""
         candidate = safe_name(name)
         key = _key(candidate)
         if key in self._taken:
@@ -65,8 +66,9 @@ class UniqueNames:
     def _numbered(self, name: str) -> tuple[str, int]:
         """Return the first free name with a number, and its key.
 
-        The last number is remembered by what the stem is cut to, because names that differ only beyond
-        the cut share their numbers. More digits cut more, so it is remembered by their count, too.
+        The last used number is stored per truncated stem, because names that differ only after the
+        truncation share their numbers. More digits truncate more, so each number of digits has its own
+        entry. This keeps many equal names from being searched in quadratic time.
         """
         stem, extension = _split(name)
         digits = 0

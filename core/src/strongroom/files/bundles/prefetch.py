@@ -1,4 +1,4 @@
-"""Does work before its turn, some pieces at once: a store elsewhere answers late, and then fast."""
+"""Prefetches items concurrently, because a remote store has high latency and high throughput."""
 
 from collections import deque
 from collections.abc import Callable, Generator, Iterable
@@ -7,7 +7,7 @@ from typing import Final, TypeVar
 
 IN_FLIGHT: Final = 4
 AHEAD: Final = 2 * IN_FLIGHT
-"""How many items are taken before their turn, so that one that takes long does not hold up the next."""
+"""Number of items to look ahead, so that a slow item does not leave the other threads idle."""
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -16,14 +16,14 @@ R = TypeVar("R")
 def work_ahead(
     items: Iterable[T], is_wanted: Callable[[T], bool], work: Callable[[T], R]
 ) -> Generator[tuple[T, Future[R] | None]]:
-    """Yield the items in their order, with what becomes of those that are worked on early.
+    """Yield the items in order, with the futures of those that are prefetched.
 
-    Whoever closes the generator waits for nothing: what has not begun is left out.
+    Closing the generator does not block: work that has not started is cancelled.
 
     Args:
-        items: what is passed through; a few more are taken than were yielded.
-        is_wanted: whether an item is worked on early.
-        work: the work, done on threads.
+        items: the items; up to ``AHEAD`` more are consumed than yielded.
+        is_wanted: whether an item is prefetched.
+        work: the function that prefetches an item, run on a thread.
     """
     pool: ThreadPoolExecutor | None = None
     waiting: deque[tuple[T, Future[R] | None]] = deque()

@@ -1,4 +1,4 @@
-"""What clients send."""
+"""Request schema of bundles."""
 
 from typing import Final
 
@@ -11,16 +11,16 @@ MAX_IDS: Final = 1000
 
 
 class BundleSchema(Schema):
-    """Files and folders to be bundled."""
+    """Files and folders to download as one archive."""
 
     fileIds = fields.List(
         text(36),
         required=True,
         validate=validate.Length(1, MAX_IDS),
-        metadata={"description": "Files, and folders with all below them"},
+        metadata={"description": "Files, and folders with their content"},
     )
     name = text(
         MAX_LENGTH,
         load_default=None,
-        metadata={"description": "What it is saved as; `.zip` is added where it lacks"},
+        metadata={"description": "File name of the archive; `.zip` is appended if missing"},
     )

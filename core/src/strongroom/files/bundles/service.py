@@ -1,4 +1,4 @@
-"""Gives out files and folders as one archive, and again from any byte where that broke off."""
+"""Bundles files and folders into one archive; interrupted downloads can be resumed at any byte."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -24,14 +24,14 @@ _ENDING: Final = ".zip"
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """An archive that is ready to be read, and closed after.
+    """An archive that is ready to be read. The caller closes the manifest afterwards.
 
     Args:
-        id: by which it can be asked for again.
-        name: what it is saved as.
-        manifest: what it holds.
-        archive: its bytes.
-        selected: the files and folders that it was asked for by.
+        id: identifies the bundle for a later download.
+        name: file name of the archive.
+        manifest: the entries of the archive.
+        archive: generates the bytes.
+        selected: the requested files and folders.
     """
 
     id: str
@@ -41,19 +41,19 @@ class Bundle:
     selected: Sequence[Selected]
 
     def open(self, start: int, length: int) -> ByteStream:
-        """Open it from a byte, for a number of bytes; one reader at a time."""
+        """Open ``length`` bytes from the offset ``start``; one reader at a time."""
         return self.archive.open(start, length)
 
 
 class BundleService:
-    """Bundles of files.
+    """Creates bundles, and recreates them for resumed downloads.
 
     Args:
-        database: where nodes and wishes are kept.
-        clock: the time.
-        contents: finds what a bundle holds.
-        blobs: keeps bytes.
-        lifetime: milliseconds for which a bundle can be asked for again.
+        database: stores nodes and bundle requests.
+        clock: decides which requests have expired.
+        contents: finds the content of a bundle.
+        blobs: stores file content.
+        lifetime: milliseconds for which a bundle can be downloaded again.
     """
 
     def __init__(
@@ -74,15 +74,15 @@ class BundleService:
     def make(
         self, identity: Identity, tenant_id: str, file_ids: Sequence[str], name: str | None
     ) -> Bundle:
-        """Return a bundle of files and whole folders, in this order.
+        """Return a bundle of files and whole folders, in the given order.
 
         Raises:
-            ValidationFailed: the name cannot be.
-            Forbidden: the caller is no member of the tenant, or may not read one of them.
-            NotFound: the tenant holds no such node.
-            PayloadTooLarge: they lie too deep for an archive.
+            ValidationFailed: the name is invalid.
+            Forbidden: the caller is not a member of the tenant, or may not read one of the nodes.
+            NotFound: the tenant has no such node.
+            PayloadTooLarge: a path is too long for an archive.
         """
-        manifest, selected = self._write_down(identity, tenant_id, file_ids)
+        manifest, selected = self._collect(identity, tenant_id, file_ids)
         try:
             wanted = (
                 normalize_name(name) if name else selected[0].name if len(selected) == 1 else "files"
@@ -105,13 +105,13 @@ class BundleService:
             raise
 
     def get(self, identity: Identity, tenant_id: str, bundle_id: str) -> Bundle:
-        """Return a bundle that the caller has asked for before.
+        """Return a bundle that the caller has requested before.
 
-        It is the same to the byte, and has the same tag, as long as nothing that it holds has changed.
+        It is identical to the byte, with the same entity tag, unless a node in it has changed.
 
         Raises:
-            Forbidden: the caller is no member of the tenant, or may no longer read one of the files.
-            NotFound: there is no such bundle, or one of the files is gone.
+            Forbidden: the caller is not a member of the tenant, or may no longer read one of the nodes.
+            NotFound: the bundle does not exist or has expired, or one of the nodes was deleted.
         """
         query = select(bundles).where(
             bundles.c.id == bundle_id,
@@ -125,10 +125,10 @@ class BundleService:
         if row is None:
             raise NotFound
         request = BundleRequest(*row)
-        manifest, selected = self._write_down(identity, tenant_id, request.file_ids)
+        manifest, selected = self._collect(identity, tenant_id, request.file_ids)
         return self._bundle(request, manifest, selected)
 
-    def _write_down(
+    def _collect(
         self, identity: Identity, tenant_id: str, file_ids: Sequence[str]
     ) -> tuple[Manifest, list[Selected]]:
         manifest = Manifest()

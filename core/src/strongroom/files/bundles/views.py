@@ -1,4 +1,4 @@
-"""Bundles of files and folders."""
+"""Endpoints to download files and folders as one archive."""
 
 from typing import Any
 
@@ -24,17 +24,17 @@ blueprint = Blueprint(
     "bundles",
     __name__,
     url_prefix="/api/v1/tenants/<tenant_id>",
-    description="Several files at once.",
+    description="Downloads of several files as one archive.",
 )
 
 _ARCHIVE = {"application/zip": {"schema": {"type": "string", "format": "binary"}}}
 _DOCUMENT: dict[str, Any] = {
     "responses": {
         "200": {
-            "description": "The archive; Content-Location tells where to ask for it again",
+            "description": "The archive; Content-Location is its URL for further downloads",
             "content": _ARCHIVE,
         },
-        "206": {"description": "The range that was asked for", "content": _ARCHIVE},
+        "206": {"description": "The requested range", "content": _ARCHIVE},
     }
 }
 _ERRORS = (Forbidden, NotFound, PayloadTooLarge, PreconditionFailed, RangeNotSatisfiable)
@@ -53,8 +53,8 @@ _ERRORS = (Forbidden, NotFound, PayloadTooLarge, PreconditionFailed, RangeNotSat
 def download_files(tenant_id: str, body: dict[str, Any]) -> Response:
     """Download several files, and whole folders, as one ZIP archive, or a range of it.
 
-    `Content-Location` names the archive, so that a download that broke off can be resumed by GET, with
-    Range and If-Range, for a while; Range works on this POST too.
+    `Content-Location` is the URL of the archive: an interrupted download can be resumed there by GET
+    with Range and If-Range until the bundle expires. This POST accepts Range, too.
     """
     bundles = use(BundleService)
     return _send(bundles.make(current_identity(), tenant_id, body["fileIds"], body["name"]), tenant_id)
@@ -70,7 +70,7 @@ def download_files(tenant_id: str, body: dict[str, Any]) -> Response:
     response_headers=(*DOWNLOAD_RESPONSE, "Content-Location"),
 )
 def download_files_again(tenant_id: str, bundle_id: str) -> Response:
-    """Download an archive that was asked for before, or a range of it."""
+    """Download a previously requested archive, or a range of it."""
     return _send(use(BundleService).get(current_identity(), tenant_id, bundle_id), tenant_id)
 
 

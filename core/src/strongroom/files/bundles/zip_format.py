@@ -1,7 +1,7 @@
-"""The bytes of a ZIP archive around the content of its files (APPNOTE 6.3.10).
+"""Headers and end records of a ZIP archive (APPNOTE 6.3.10).
 
-Entries are stored, not compressed, and their sizes and CRC-32 are known, so every header is too. Zip64
-is used where a number does not fit and nowhere else. Names are UTF-8 (general purpose flag, bit 11).
+Entries are stored, not compressed. Their sizes and CRC-32 are known in advance, so all headers are, too.
+Zip64 is used only where a number exceeds its field. Names are UTF-8 (general purpose flag, bit 11).
 """
 
 import struct
@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
 MAX_PATH_BYTES: Final = 0xFFFF
-"""The longest name of an entry that an archive can hold, in UTF-8."""
+"""Maximum length of an entry's path, in bytes of UTF-8."""
 
 _MAX_32: Final = 0xFFFFFFFF
 _MAX_16: Final = 0xFFFF
@@ -30,12 +30,12 @@ _TIMESTAMP = struct.Struct("<2HBI")
 
 
 class Entry(NamedTuple):
-    """A file of an archive, or a folder, whose path ends with a slash.
+    """An entry of an archive: a file, or a folder, whose path ends with a slash.
 
     Args:
-        path: the name in the archive, in UTF-8.
+        path: the path in the archive, in UTF-8.
         size: in bytes.
-        crc32: of the content.
+        crc32: CRC-32 of the content.
         modified: seconds since the Unix epoch.
     """
 
@@ -51,20 +51,21 @@ class Entry(NamedTuple):
 
 
 def local_length(entry: Entry) -> int:
-    """Return the length of what :func:`local_header` gives."""
+    """Return the length of :func:`local_header` in bytes, without building it."""
     zip64 = 20 if entry.size >= _MAX_32 else 0
     return _LOCAL.size + len(entry.path) + zip64 + _TIMESTAMP.size
 
 
 def central_length(entry: Entry, offset: int) -> int:
-    """Return the length of what :func:`central_header` gives."""
+    """Return the length of :func:`central_header` in bytes, without building it."""
     wide = 16 * (entry.size >= _MAX_32) + 8 * (offset >= _MAX_32)
     return _CENTRAL.size + len(entry.path) + (4 + wide if wide else 0) + _TIMESTAMP.size
 
 
 def local_header(entry: Entry) -> bytes:
-    """Return what stands before the content of an entry."""
+    """Return the local file header, which precedes the content of an entry."""
     large = entry.size >= _MAX_32
+    # The Zip64 extra field of a local header must contain both sizes (APPNOTE 4.5.3).
     extra = struct.pack("<2H2Q", 1, 16, entry.size, entry.size) if large else b""
     extra += _timestamp(entry)
     size = _MAX_32 if large else entry.size
@@ -74,7 +75,7 @@ def local_header(entry: Entry) -> bytes:
 
 
 def central_header(entry: Entry, offset: int) -> bytes:
-    """Return what the directory says of an entry whose local header begins at ``offset``."""
+    """Return the central directory header of an entry whose local header starts at ``offset``."""
     wide = [entry.size, entry.size] if entry.size >= _MAX_32 else []
     wide += [offset] if offset >= _MAX_32 else []
     extra = struct.pack(f"<2H{len(wide)}Q", 1, 8 * len(wide), *wide) if wide else b""
@@ -90,7 +91,13 @@ def central_header(entry: Entry, offset: int) -> bytes:
 
 
 def end_records(count: int, start: int, size: int) -> bytes:
-    """Return what ends an archive of ``count`` entries whose directory has that start and size."""
+    """Return the end records of an archive, with the Zip64 records only if a number needs them.
+
+    Args:
+        count: the number of entries.
+        start: offset of the central directory.
+        size: size of the central directory, in bytes.
+    """
     zip64 = b""
     if count >= _MAX_16 or start >= _MAX_32 or size >= _MAX_32:
         version = _ZIP64_VERSION
@@ -102,11 +109,12 @@ def end_records(count: int, start: int, size: int) -> bytes:
 
 
 def _timestamp(entry: Entry) -> bytes:
-    """Return the field that tells the time in UTC; what stands in the headers has no zone."""
+    """Return the extended timestamp field, in UTC; the DOS time in the headers has no time zone."""
     return _TIMESTAMP.pack(0x5455, 5, 1, min(max(entry.modified, 0), 2**31 - 1))
 
 
 def _dos_time(modified: int) -> tuple[int, int]:
+    # Clamped to the range of the format: 1980-01-01 to 2107-12-31.
     moment = datetime.fromtimestamp(min(max(modified, 315532800), 4354819198), tz=UTC)
     time = moment.hour << 11 | moment.minute << 5 | moment.second // 2
     return time, moment.year - 1980 << 9 | moment.month << 5 | moment.day
