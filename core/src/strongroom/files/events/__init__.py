@@ -1,1 +1,1 @@
-"""File events: what was done with tenants' files and folders, by which user."""
+"""File events: the history of actions on tenants' files and folders, with the acting users."""

@@ -17,7 +17,7 @@ Summaries = list[dict[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class FileEventFilter:
-    """Which events are wanted; ``None`` means any.
+    """Filter of file events; ``None`` matches any value.
 
     ``since`` (inclusive) and ``until`` (exclusive) are milliseconds since the Unix epoch.
     """
@@ -44,7 +44,7 @@ class FileEventFilter:
 
 
 class FileEventListing:
-    """The file events of tenants, for their administrators."""
+    """Lists the file events of a tenant for its administrators."""
 
     def __init__(self, database: Database, memberships: Memberships, users: UserService) -> None:
         self._database = database
@@ -57,10 +57,10 @@ class FileEventListing:
         """Return a page of a tenant's events, newest first, and summaries of the users who acted.
 
         Raises:
-            Forbidden: the caller does not administer the tenant, whether or not it exists.
+            Forbidden: the caller is not an administrator of the tenant, whether or not it exists.
         """
         conditions = wanted.conditions(tenant_id)
-        # Ids alone, so that a deep page is found in an index and not by reading events.
+        # Only ids, so that a deep page is an index scan that reads no event rows.
         query = select(file_events.c.id).where(*conditions)
         query = query.order_by(file_events.c.at.desc(), file_events.c.id.desc())
         count = select(func.count()).select_from(file_events).where(*conditions)

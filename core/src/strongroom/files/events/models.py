@@ -1,4 +1,4 @@
-"""File events, which only housekeeping removes."""
+"""Table of file events; rows are deleted after the retention period and with their tenant."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -10,7 +10,7 @@ from strongroom.database.metadata import Id, Name, Timestamp, metadata
 
 
 class FileAction(StrEnum):
-    """What was done."""
+    """Action of a file event."""
 
     FOLDER_CREATED = "folder.created"
     CREATED = "file.created"
@@ -23,7 +23,7 @@ class FileAction(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FileEvent:
-    """A row of :data:`file_events`: ``name``, ``parent_id`` and ``size`` as they were after it."""
+    """A row of :data:`file_events`. ``name``, ``parent_id`` and ``size`` are those after the action."""
 
     id: str
     at: int

@@ -1,4 +1,4 @@
-"""Records file events: changes with the change itself, downloads in batches after the response."""
+"""Records file events: changes in the same transaction, downloads in batches after the response."""
 
 import logging
 from collections.abc import Iterable
@@ -25,42 +25,42 @@ _INTERVAL: Final = 1.0
 _MAX_WAITING: Final = 10_000
 
 SENT: Final = (200, 206, 307)
-"""The statuses of responses that give content out, or say which URL of a store does."""
+"""Statuses of responses that contain content or redirect to the store."""
 
 _Key = tuple[str, str, str | None]
 
 
 class Recorded(Protocol):
-    """What an event says of a file or folder."""
+    """The attributes of a file or folder that an event records."""
 
     @property
     def id(self) -> str:
-        """Its id."""
+        """Id of the node."""
 
     @property
     def tenant_id(self) -> str:
-        """Its tenant."""
+        """Id of its tenant."""
 
     @property
     def parent_id(self) -> str | None:
-        """Its folder, or the tenant's root."""
+        """Id of its parent folder, or of the tenant's root."""
 
     @property
     def name(self) -> str:
-        """Its name."""
+        """Name of the node."""
 
     @property
     def size(self) -> int:
-        """Its size, in bytes."""
+        """Size in bytes; 0 for a folder."""
 
 
 class FileEvents:
-    """The record of file events.
+    """Writes and deletes file events.
 
     Args:
-        database: where they are kept.
-        clock: the time.
-        days: how long they are kept; 0: without end.
+        database: stores the events.
+        clock: provides the time of events.
+        days: retention period in days; 0 disables deletion.
     """
 
     def __init__(self, database: Database, clock: Clock, days: int) -> None:
@@ -71,17 +71,17 @@ class FileEvents:
     def record(
         self, connection: Connection, action: FileAction, identity: Identity, node: Recorded
     ) -> None:
-        """Record a change, in the transaction that makes it."""
+        """Record a change in the transaction that makes it."""
         _RECORD.change(connection, asdict(self.event(action, identity, node)))
 
     def record_all(self, events: Iterable[FileEvent]) -> None:
-        """Record events in a transaction of their own."""
+        """Record events in a separate, non-durable transaction."""
         with self._database.write(durable=False) as connection:
             for event in events:
                 _RECORD.change(connection, asdict(event))
 
     def event(self, action: FileAction, identity: Identity, node: Recorded) -> FileEvent:
-        """Return the event of an action at this moment."""
+        """Return an event with the current time."""
         return FileEvent(
             new_id(),
             self._clock.now(),
@@ -96,27 +96,27 @@ class FileEvents:
         )
 
     def prune(self) -> int:
-        """Delete the events that have been kept for long enough, and return how many."""
+        """Delete events older than the retention period, and return their number."""
         if self._days == 0:
             return 0
         old = file_events.c.at < self._clock.now() - self._days * _DAY
         return prune(self._database, file_events.c.id, old)
 
     def remove_all(self, tenant_id: str) -> int:
-        """Delete all events of a tenant, and return how many."""
+        """Delete all events of a tenant, and return their number."""
         return prune(self._database, file_events.c.id, file_events.c.tenant_id == tenant_id)
 
 
 class DownloadRecorder:
-    """Records downloads off the request path.
+    """Records downloads outside the request.
 
-    A download changes nothing, and a transaction for each would cost more than the download. So events
-    gather in memory and are written once a second, and when the process stops. A process that is
-    killed loses the downloads of its last second. Several requests of one user for one file within
-    that second, as for ranges, are one event.
+    A transaction per download would cost more than the download. So events are buffered in memory and
+    written once per second, and when the process stops. A killed process loses the events of its last
+    second. Requests of one user from one address for one file within that second, such as range
+    requests, are one event.
 
     Args:
-        events: writes them.
+        events: writes the events.
     """
 
     def __init__(self, events: FileEvents) -> None:
@@ -126,32 +126,33 @@ class DownloadRecorder:
         self._timer: Timer | None = None
 
     def record(self, identity: Identity, node: Recorded) -> None:
-        """Record that a user downloads a file."""
+        """Record a download of a file by a user."""
         key = (node.id, identity.user_id, identity.address)
-        # Without the lock: a race costs a duplicate at most, which the lock then finds.
+        # No lock on the common path: at worst an event is created twice, and setdefault drops one.
         if key not in self._waiting:
             self._add(key, self._events.event(FileAction.DOWNLOADED, identity, node))
 
     def flush(self) -> None:
-        """Write what has gathered; if the database is unavailable it is tried again later."""
+        """Write the buffered events; if the database is unavailable, retry later."""
         with self._lock:
             waiting, self._waiting, self._timer = self._waiting, {}, None
         try:
             if waiting:
                 self._events.record_all(waiting.values())
         except StrongroomError:
-            # The database is away, which the log says already.
+            # The database is unavailable, which is already logged.
             self._keep(waiting)
         except Exception:
             logger.exception("Downloads could not be recorded yet")
             self._keep(waiting)
 
     def close(self) -> None:
-        """Write what has gathered, and stop."""
+        """Write the buffered events, and stop."""
         with self._lock:
             if self._timer is not None:
                 self._timer.cancel()
         self.flush()
+        # A failed flush schedules a retry, which must not run after the shutdown.
         with self._lock:
             if self._timer is not None:
                 self._timer.cancel()
@@ -162,14 +163,14 @@ class DownloadRecorder:
             self._schedule()
 
     def _keep(self, events: dict[_Key, FileEvent]) -> None:
-        """Keep events for another try, but no more than fit."""
+        """Buffer events for a retry; the oldest are dropped above ``_MAX_WAITING``."""
         with self._lock:
-            kept = dict(list({**events, **self._waiting}.items())[-_MAX_WAITING:])
-            lost = len({**events, **self._waiting}) - len(kept)
-            self._waiting = kept
+            newest = dict(list({**events, **self._waiting}.items())[-_MAX_WAITING:])
+            lost = len({**events, **self._waiting}) - len(newest)
+            self._waiting = newest
             self._schedule()
         if lost:
-            logger.error("%d downloads are not recorded: the database is unavailable", lost)
+            logger.error("Dropped %d download events: the database is unavailable", lost)
 
     def _schedule(self) -> None:
         if self._timer is None:

@@ -1,4 +1,4 @@
-"""What clients send and get."""
+"""Request and response schemas of file events."""
 
 from marshmallow import Schema, fields, validate
 
@@ -10,7 +10,7 @@ _ACTIONS = [action.value for action in FileAction]
 
 
 class FileEventQuery(PagingQuery):
-    """Which events are wanted: those that match all filters given."""
+    """Filters of file events; events must match all given filters."""
 
     nodeId = text(36, attribute="node_id", metadata={"description": "The file or folder"})
     actorId = text(36, attribute="actor_id", metadata={"description": "The user who acted"})
@@ -24,7 +24,7 @@ class FileEventQuery(PagingQuery):
 
 
 class FileEventSchema(Schema):
-    """What was done with a file or folder; name, folder and size are those right after it."""
+    """An action on a file or folder; name, folder and size are those after the action."""
 
     id = fields.String(required=True)
     at = Timestamp(required=True)

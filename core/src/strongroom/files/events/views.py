@@ -1,4 +1,4 @@
-"""What was done with a tenant's files."""
+"""Endpoint that lists file events."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ blueprint = Blueprint(
     "file events",
     __name__,
     url_prefix="/api/v1/tenants/<tenant_id>/file-events",
-    description="What was done with tenants' files.",
+    description="History of actions on tenants' files.",
 )
 
 
@@ -28,9 +28,9 @@ blueprint = Blueprint(
     errors=(Forbidden,),
 )
 def list_file_events(tenant_id: str, query: dict[str, Any]) -> dict[str, Any]:
-    """List what was done with a tenant's files, newest first, for its administrators.
+    """List the actions on a tenant's files, newest first, for its administrators.
 
-    Downloads appear about a second after they began.
+    Downloads appear about a second after they start.
     """
     wanted = FileEventFilter(
         **{name: query[name] for name in FileEventFilter.__slots__ if name in query}
