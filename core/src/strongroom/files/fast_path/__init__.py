@@ -1,1 +1,1 @@
-"""The fast path of files; see :mod:`strongroom.web.fast_path`."""
+"""Fast path of the file routes; see :mod:`strongroom.web.fast_path`."""

@@ -1,4 +1,4 @@
-"""The details of a file or folder, fast."""
+"""Fast path for the details of a file or folder."""
 
 from functools import lru_cache
 from typing import Final
@@ -11,13 +11,13 @@ from strongroom.web.fast_path import FastRoute, PlainAnswer, PlainRequest
 
 
 class FastDetails:
-    """Answers with one node."""
+    """Returns one node as JSON."""
 
     def __init__(self, reader: Reader, clock: Clock) -> None:
         self._lookup = NodeLookup(reader, clock, look_up())
 
     def route(self) -> FastRoute:
-        """Return what is answered."""
+        """Return the fast route."""
         return FastRoute("/api/v1/tenants/<tenant_id>/files/<file_id>", self._answer)
 
     def _answer(self, request: PlainRequest) -> PlainAnswer | None:

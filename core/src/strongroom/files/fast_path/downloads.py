@@ -1,4 +1,4 @@
-"""The content of a file, whole or one range of it, fast: from this machine, or by nginx in front."""
+"""Fast path for downloads of a file or one range of it, from a local store or through nginx."""
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
@@ -24,21 +24,22 @@ from strongroom.web.ranges import Span, parse_ranges
 from strongroom.web.requests import Network, address_of
 
 IN_ONE_PIECE: Final = 64 * 1024
-"""Up to how many bytes are read before the answer begins, which spares the server a step for each."""
+"""Maximum size, in bytes, of a body that is read before the response starts, as one piece."""
 
 
 class FastDownloads:
-    """Answers with the bytes of a file.
+    """Returns the content of a file.
 
-    Stores elsewhere are the ordinary route's: what they take is much, and how they fail is manifold.
+    The ordinary route serves files in remote stores, because their latency outweighs the gain and their
+    errors need its handling.
 
     Args:
         reader: runs the query.
-        clock: the time.
-        blobs: knows where bytes are.
-        delivery: knows who else gives them out.
+        clock: decides which grants have expired.
+        blobs: provides the locations of blobs.
+        delivery: hands downloads over to the proxy.
         recorder: records downloads.
-        trusted: the networks of the proxies whose X-Forwarded-For counts.
+        trusted: networks of the proxies whose X-Forwarded-For is trusted.
     """
 
     def __init__(
@@ -57,7 +58,7 @@ class FastDownloads:
         self._trusted = trusted
 
     def route(self) -> FastRoute:
-        """Return what is answered."""
+        """Return the fast route."""
         return FastRoute("/api/v1/tenants/<tenant_id>/files/<file_id>/download", self._answer)
 
     def _answer(self, request: PlainRequest) -> PlainAnswer | None:
@@ -85,7 +86,7 @@ class FastDownloads:
 
     def _record(self, request: PlainRequest, node: Node) -> None:
         claims, address = request.claims, address_of(request.header, self._trusted)
-        # The type of the user is of no account to a record.
+        # A download event does not contain the user's type.
         caller = Identity(claims.user_id, "", claims.authorization_id, address)
         self._recorder.record(caller, node)
 
@@ -99,7 +100,7 @@ class FastDownloads:
         try:
             body = _body(FilePieces(path, start, length), length)
         except (OSError, StorageError):
-            # It may have been moved a moment ago.
+            # The blob may have been moved since the query; the ordinary route retries.
             return None
         about: Headers = [("Content-Length", str(length))]
         if span is not None:
@@ -116,9 +117,9 @@ def _look_up_content(blobs: BlobService) -> Select[tuple[object, ...]]:
 
 @lru_cache(maxsize=2048)
 def described(node: Node) -> tuple[Content, Headers] | None:
-    """Return a file's content, not opened, and the headers that the whole and its ranges share.
+    """Return a file's content, not opened, and the headers common to full and range responses.
 
-    Cached, because they depend on nothing but the node. A folder has none.
+    Cached, because both depend only on the node. ``None`` for a folder.
     """
     content = content_of(node, nothing)
     if content is None:

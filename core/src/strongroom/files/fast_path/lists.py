@@ -1,4 +1,4 @@
-"""The first pages of a user's own lists, fast."""
+"""Fast path for pages of the caller's own lists, up to the offset ``MAX_OFFSET``."""
 
 import re
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ from strongroom.web.envelope import DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, Links, env
 from strongroom.web.fast_path import FastRoute, PlainAnswer, PlainRequest
 
 MAX_OFFSET: Final = 1_000_000
-"""How many records may be passed over; deeper pages are the ordinary route's."""
+"""Maximum number of skipped records; the ordinary route serves deeper pages."""
 
 _TOP: Final = "/api/v1/tenants/<tenant_id>/owners/<owner_id>/files"
 _MINE: Final = {"owner_id": "me"}
@@ -26,12 +26,12 @@ _NUMBER: Final = re.compile("[1-9][0-9]{0,8}")
 
 
 class FastLists:
-    """Answers with a page of what the caller sees at the top, or in a folder.
+    """Returns a page of the nodes that the caller can see at the top level or in a folder.
 
     Args:
         reader: runs the queries.
-        clock: the time.
-        root: the scheme, host and port that links begin with.
+        clock: decides which grants have expired.
+        root: scheme, host and port of links.
     """
 
     def __init__(self, reader: Reader, clock: Clock, root: str) -> None:
@@ -43,7 +43,7 @@ class FastLists:
         self._records = PageRecords(reader)
 
     def routes(self) -> list[FastRoute]:
-        """Return what is answered."""
+        """Return the fast routes."""
         inside = f"{_TOP}/<parent_id>/files"
         return [
             FastRoute(_TOP, self._answer_top, _MINE),
@@ -51,7 +51,8 @@ class FastLists:
         ]
 
     def _answer_top(self, request: PlainRequest) -> PlainAnswer | None:
-        # Nobody but an administrator may do anything with the root: it is never shown, nor granted.
+        # Only administrators have a permission on the root, because it is never granted. For other
+        # members the query of granted nodes is used.
         return self._answer(request, request.places["tenant_id"], unseen=pages.granted)
 
     def _answer_inside(self, request: PlainRequest) -> PlainAnswer | None:
@@ -61,7 +62,7 @@ class FastLists:
     def _answer(
         self, request: PlainRequest, folder_id: str, *, unseen: PageQuery | None = None
     ) -> PlainAnswer | None:
-        """Answer with a page of a folder, or with another one, if any, where it is not to be seen."""
+        """Return a page of a folder, or of the query ``unseen`` if the caller cannot see the folder."""
         paging = plain_paging(request.query)
         if paging is None:
             return None
@@ -86,6 +87,7 @@ class FastLists:
             if unseen is None:
                 return None
             records = self._records.read(ask, unseen, paging, parameters, permission)
+            # The total is read from the rows, so an empty page beyond the end has none.
             if not records.nodes and paging.offset:
                 return None
             return self._page(request, paging, records.last, records)
@@ -108,7 +110,7 @@ class FastLists:
 
 
 def plain_paging(query: str) -> Paging | None:
-    """Return the page that a query string asks for, or ``None`` if it is far off or asks for more."""
+    """Return the page of a query string, or ``None`` if it is too deep or has other parameters."""
     given: dict[str, int] = {}
     for name, _, value in (item.partition("=") for item in query.split("&") if query):
         if name not in ("pageSize", "pageNumber") or name in given or not _NUMBER.fullmatch(value):

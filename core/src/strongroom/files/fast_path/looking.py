@@ -1,4 +1,4 @@
-"""Finds a node for the bearer of a token by the read rule, in one query."""
+"""Looks up a node and checks token, membership and read permission in one query."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -26,14 +26,14 @@ class Seen:
 
 
 class NodeLookup:
-    """Finds a node that the bearer of a token may read.
+    """Looks up a node that the bearer of a token may read.
 
-    One query sees the database at one moment: the first request after a revocation, a suspension, the
-    end of a membership or of a grant is refused.
+    One query reads one snapshot of the database, so the first request after a revocation, a suspension,
+    or the end of a membership or a grant is rejected.
 
     Args:
         reader: runs the query.
-        clock: the time.
+        clock: decides which grants have expired.
         query: :func:`look_up`, with further columns.
     """
 
@@ -43,7 +43,7 @@ class NodeLookup:
         self._query = reader.prepare(query)
 
     def find(self, claims: Claims, places: Mapping[str, str], node_id: str) -> Seen | None:
-        """Return the node, or ``None`` if the token was revoked or its use has to be recorded.
+        """Return the node, or ``None`` if the token was revoked or its last use must be updated.
 
         Raises:
             Forbidden, NotFound: as :func:`~strongroom.files.access.decide`.
@@ -64,5 +64,5 @@ class NodeLookup:
 
 
 def look_up() -> Select[Any]:
-    """Return the query for a node by a token, with what the token's user may do with it."""
+    """Return the query for a node with the authorization and the permission of the token's user."""
     return access_query(good_authorization())

@@ -1,4 +1,4 @@
-"""Queries for pages of what a user sees: who asks and how much there is, and then the records."""
+"""Queries for list pages: first the authorization and the total, then the records."""
 
 from collections.abc import Sequence
 from typing import Any, Final
@@ -27,15 +27,18 @@ from strongroom.users.models import users
 Columns = Sequence[Column[Any]]
 
 KEYS: Final[Columns] = (nodes.c.id, nodes.c.revision)
-"""What tells a node from all others, and from what it was before."""
+"""Columns that identify a version of a node."""
 
 WHOLE: Final[Columns] = tuple(nodes.c)
 
-# A planner sees how few rows are wanted only where the number stands in the text.
+# LIMIT is a literal in the following queries, because the planner cannot estimate a bound parameter.
 
 
 def guard() -> Select[Any]:
-    """Return the query for a folder ``node_id``, the tenant's root among them, and who asks for it."""
+    """Return the query for the caller's authorization and permission on a folder, and its total.
+
+    The folder ``node_id`` may be the tenant's root.
+    """
     authorization, member = good_authorization(), membership()
     columns = (
         authorization.c.last_seen_at,
@@ -53,12 +56,12 @@ def guard() -> Select[Any]:
 
 
 def managed(paging: Paging, columns: Columns) -> Select[Any]:
-    """Return the query for columns of a page of a folder whose reader may do everything in it."""
+    """Return the query for a page of a folder that the caller manages; it needs no grants."""
     return _children(paging, columns, nodes, literal_column(str(int(Permission.MANAGE))))
 
 
 def children(paging: Paging, columns: Columns) -> Select[Any]:
-    """Return the query for columns of a page of a folder; what is granted on each by itself follows."""
+    """Return the query for a page of a folder; the caller's grant on each node is the last column."""
     held = (
         (grants.c.node_id == nodes.c.id)
         & (grants.c.user_id == bindparam("user_id"))
@@ -69,9 +72,9 @@ def children(paging: Paging, columns: Columns) -> Select[Any]:
 
 
 def granted(paging: Paging, columns: Columns) -> Select[Any]:
-    """Return the query for columns of a page of what a member sees at the top by grants.
+    """Return the query for a page of a member's top-level nodes.
 
-    What is granted follows, and then the total.
+    The last two columns are the grant on each node and the total.
     """
     mine = (
         (grants.c.user_id == bindparam("user_id"))
@@ -111,6 +114,7 @@ def _children(
     )
     if not paging.offset:
         return query
+    # The page starts at the name found by skipping at most one run; see files/child_counts.
     passed = nodes.alias()
     first = (
         select(passed.c.name)

@@ -1,4 +1,4 @@
-"""The records of a page: the nodes on it and their owners, of which what is remembered is not read."""
+"""Records of a list page: its nodes as JSON and their owners; cached nodes are not read again."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -17,16 +17,16 @@ from strongroom.paging import Paging
 from strongroom.users.service import summary
 
 REMEMBERED: Final = 4096
-"""How many nodes are kept as JSON, some 500 bytes each."""
+"""Number of nodes cached as JSON, about 500 bytes each."""
 
 PageQuery = Callable[[Paging, pages.Columns], Select[Any]]
 Key = tuple[str, int, int]
-"""A node's id, its revision, and what its reader may do with it: all that its record rests on."""
+"""A node's id, its revision and the caller's permission: everything that its JSON depends on."""
 
 
 @dataclass(frozen=True, slots=True)
 class Records:
-    """Nodes as JSON, their owners, and what the query tells at the end of each row."""
+    """Nodes as JSON, their owners, and the last column of the query's rows, or 0 without rows."""
 
     nodes: list[str]
     owners: list[dict[str, str]]
@@ -56,13 +56,14 @@ class PageRecords:
         """Return the records of a page.
 
         Args:
-            ask: runs queries, at one moment.
-            query: makes the query for some columns of the nodes on the page, which is followed by what
-                is granted on each by itself.
+            ask: runs queries in one read transaction.
+            query: builds the query for the given columns of the page's nodes, followed by the caller's
+                grant on each node.
             paging: the page.
-            parameters: the query's.
-            inherited: what the reader may do with all of them.
+            parameters: parameters of the query.
+            inherited: the caller's permission on all nodes of the page.
         """
+        # The keys come first: if all nodes are cached, their remaining columns are not read.
         rows = ask(self._page(query, paging, pages.KEYS), parameters)
         recall = self._remembered.get
         found = [recall((node_id, revision, max(inherited, own))) for node_id, revision, own, *_ in rows]

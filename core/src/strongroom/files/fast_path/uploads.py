@@ -1,4 +1,4 @@
-"""Small uploads, fast: received whole, and put where they belong by the service of all uploads."""
+"""Fast path for small uploads, which are received completely and passed to the ordinary service."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -17,21 +17,21 @@ from strongroom.web.requests import Network, address_of
 from strongroom.web.uploads import plain_upload
 
 MAX_BYTES: Final = 64 * 1024
-"""How large a request may be; for larger ones the ordinary way takes little of the time."""
+"""Maximum size of a request, in bytes. The ordinary route's overhead is negligible for larger ones."""
 
 _TOP: Final = "/api/v1/tenants/<tenant_id>/files"
 _INSIDE: Final = "/api/v1/tenants/<tenant_id>/files/<parent_id>/files"
 
 
 class FastUploads:
-    """Makes files of small requests.
+    """Creates files from small requests.
 
     Args:
-        reader: finds who asks.
-        clock: the time.
-        files: does the work, and refuses.
-        root: the public URL that all paths are relative to, base path included.
-        trusted: the networks of the proxies whose X-Forwarded-For counts.
+        reader: looks up the caller.
+        clock: decides whether the token's last use must be updated.
+        files: checks and stores the upload.
+        root: public URL of the server, including the base path.
+        trusted: networks of the proxies whose X-Forwarded-For is trusted.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class FastUploads:
         self._caller = reader.prepare(select(good_authorization()))
 
     def routes(self) -> list[FastRoute]:
-        """Return what is answered."""
+        """Return the fast routes."""
         return [
             FastRoute(rule, self._answer, method="POST", max_content=MAX_BYTES)
             for rule in (_TOP, _INSIDE)
@@ -71,7 +71,7 @@ class FastUploads:
         return as_json(rendered(view), [("Location", location)], status="201 CREATED")
 
     def _identify(self, request: PlainRequest) -> Identity | None:
-        """Return who asks, or ``None`` if anything stands against it, or has to be written down."""
+        """Return the caller, or ``None`` if the token is invalid or its last use must be updated."""
         claims = request.claims
         named = {"user_id": claims.user_id, "authorization_id": claims.authorization_id}
         rows = self._reader.run(self._caller, named)
