@@ -1,4 +1,4 @@
-"""Deletes tenants: hidden at once, restorable for some days, and then purged with all they hold."""
+"""Deletes tenants: hidden immediately, restorable during a grace period, then purged with all data."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from strongroom.tenants.models import Role, tenant_members, tenants
 _DAY: Final = 24 * 60 * 60 * 1000
 
 Eraser = Callable[[str], object]
-"""Removes what a feature keeps for a tenant, in batches of its own."""
+"""Removes a feature's data of a tenant, in its own transactions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +34,12 @@ class TenantDeletion:
     """Deletes, restores and purges tenants.
 
     Args:
-        database: where tenants are kept.
-        clock: the time.
+        database: stores the tenants.
+        clock: decides when the grace period ends.
         memberships: locks tenants.
-        audit: the record of changes.
-        grace_days: the days for which a deleted tenant can be restored.
-        erasers: remove what other features keep for a tenant, in this order.
+        audit: records changes.
+        grace_days: number of days for which a deleted tenant can be restored.
+        erasers: remove the tenant's data of other features, in this order.
     """
 
     def __init__(
@@ -60,11 +60,11 @@ class TenantDeletion:
         self._erasers = erasers
 
     def delete(self, identity: Identity, tenant_id: str, origin: Origin) -> None:
-        """Hide a tenant from everyone, and begin its grace period.
+        """Hide a tenant from all users, and start its grace period.
 
         Raises:
             Forbidden: the caller administers neither the tenant nor the server.
-            NotFound: the tenant is deleted already, or does not exist.
+            NotFound: the tenant is already deleted, or does not exist.
         """
         with self._database.write() as connection:
             self._memberships.lock_tenant(connection, tenant_id)
@@ -74,10 +74,10 @@ class TenantDeletion:
             self._record(connection, "tenant.delete", tenant_id, origin, identity.user_id)
 
     def restore(self, tenant_id: str, origin: Origin) -> None:
-        """End a tenant's grace period; its members have what they had.
+        """Restore a deleted tenant with its memberships, grants and files.
 
         Raises:
-            NotFound: no such tenant is in its grace period.
+            NotFound: the tenant does not exist, is not deleted, or its grace period is over.
         """
         with self._database.write() as connection:
             self._memberships.lock_tenant(connection, tenant_id)
@@ -86,7 +86,7 @@ class TenantDeletion:
             self._record(connection, "tenant.restore", tenant_id, origin)
 
     def deleted(self) -> list[DeletedTenant]:
-        """Return the tenants in their grace period, the oldest deletion first."""
+        """Return the deleted tenants that can be restored, the oldest deletion first."""
         query = (
             select(tenants.c.id, tenants.c.name, tenants.c.deleted_at)
             .where(tenants.c.deleted_at > self._purged_before())
@@ -97,9 +97,9 @@ class TenantDeletion:
         return [DeletedTenant(*row, row.deleted_at + self._grace) for row in rows]
 
     def purge(self, origin: Origin) -> int:
-        """Remove the tenants whose grace period is over, and return how many there were.
+        """Remove the tenants whose grace period is over, and return their number.
 
-        Safe while servers run. An interrupted purge is continued by the next one.
+        Safe while servers are running. The next purge continues an interrupted one.
         """
         before = self._purged_before()
         with self._database.read() as connection:
@@ -108,6 +108,7 @@ class TenantDeletion:
         return sum(self._purge(tenant_id, origin) for tenant_id in tenant_ids)
 
     def _purge(self, tenant_id: str, origin: Origin) -> bool:
+        # The tenant's row goes last: while it exists, an interrupted purge is found again.
         for erase in self._erasers:
             erase(tenant_id)
         with self._database.write() as connection:
@@ -120,7 +121,7 @@ class TenantDeletion:
         return self._clock.now() - self._grace
 
     def _require_administrator(self, connection: Connection, identity: Identity, tenant_id: str) -> None:
-        # Not by the role that holds: members of a deleted tenant have none.
+        # Memberships.role() returns no role for a deleted tenant, which must give 404 here, not 403.
         query = select(tenant_members.c.role).where(
             tenant_members.c.tenant_id == tenant_id, tenant_members.c.user_id == identity.user_id
         )
@@ -129,7 +130,7 @@ class TenantDeletion:
             raise Forbidden
 
     def _set_deleted(self, connection: Connection, tenant_id: str, deleted_at: int | None) -> bool:
-        """Set when a tenant was deleted, and return whether that was a change."""
+        """Set or clear the deletion time of a tenant, and return whether it changed."""
         restores = deleted_at is None
         is_open = tenants.c.deleted_at > self._purged_before()
         wanted = is_open if restores else tenants.c.deleted_at.is_(None)

@@ -1,4 +1,4 @@
-"""Who belongs to which tenant, within the caller's transaction."""
+"""Members of tenants and their roles, within the caller's transaction."""
 
 from typing import Final
 
@@ -12,7 +12,7 @@ from strongroom.identity import Identity
 from strongroom.paging import Page, Paging, select_page
 from strongroom.tenants.models import Member, Role, tenant_members, tenants
 
-# The one place that hides a deleted tenant: its members are none until it is restored.
+# This condition hides deleted tenants everywhere: they have no members until they are restored.
 _OF_MEMBER: Final = (
     select(tenant_members.c.role)
     .join(tenants, tenants.c.id == tenant_members.c.tenant_id)
@@ -25,25 +25,25 @@ _OF_MEMBER: Final = (
 
 _ROLE: Final = Statement(_OF_MEMBER)
 
-# Such a lock lets others insert rows that refer to the tenant.
-_TURN: Final = Statement(
+# FOR NO KEY UPDATE: other transactions can still insert rows with a foreign key to the tenant.
+_LOCK: Final = Statement(
     select(tenants.c.id).where(tenants.c.id == bindparam("tenant_id")).with_for_update(key_share=True)
 )
 
 
 def membership() -> FromClause:
-    """Return the ``role`` of a member: a part of a query for ``user_id`` and ``tenant_id``."""
+    """Return the subquery with the ``role`` of the member ``user_id`` of the tenant ``tenant_id``."""
     return _OF_MEMBER.subquery("membership")
 
 
 class Memberships:
-    """The members of tenants."""
+    """Reads and changes the members of tenants."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
 
     def role(self, connection: Connection, tenant_id: str, user_id: str) -> Role | None:
-        """Return what a user is in a tenant, or ``None``: also when there is no such tenant."""
+        """Return a user's role in a tenant; ``None`` for non-members and for missing tenants."""
         role = _ROLE.scalar(connection, {"tenant_id": tenant_id, "user_id": user_id})
         return Role(role) if role else None
 
@@ -51,7 +51,7 @@ class Memberships:
         """Return the caller's role.
 
         Raises:
-            Forbidden: the caller is no member, whether or not the tenant exists.
+            Forbidden: the caller is not a member, whether or not the tenant exists.
         """
         role = self.role(connection, tenant_id, identity.user_id)
         if role is None:
@@ -59,10 +59,10 @@ class Memberships:
         return role
 
     def require_admin(self, connection: Connection, tenant_id: str, identity: Identity) -> None:
-        """Pass if the caller administers the tenant.
+        """Check that the caller is an administrator of the tenant.
 
         Raises:
-            Forbidden: the caller does not, whether or not the tenant exists.
+            Forbidden: the caller is not, whether or not the tenant exists.
         """
         if self.role(connection, tenant_id, identity.user_id) is not Role.ADMIN:
             raise Forbidden
@@ -79,10 +79,10 @@ class Memberships:
         return select_page(connection, query, count, paging, lambda row: Member(*row))
 
     def put(self, connection: Connection, tenant_id: str, user_id: str, role: Role) -> Member:
-        """Make a user a member, or give a member another role.
+        """Add a member, or change a member's role.
 
         Raises:
-            LastAdministrator: nobody would be left to administer the tenant.
+            LastAdministrator: the tenant would have no administrator left.
         """
         self.lock_tenant(connection, tenant_id)
         row = insert(connection, tenant_members).values(
@@ -97,10 +97,10 @@ class Memberships:
         return Member(user_id, role.value, created_at)
 
     def remove(self, connection: Connection, tenant_id: str, user_id: str) -> bool:
-        """End a membership, and return whether there was one.
+        """Remove a member, and return whether the membership existed.
 
         Raises:
-            LastAdministrator: nobody would be left to administer the tenant.
+            LastAdministrator: the tenant would have no administrator left.
         """
         self.lock_tenant(connection, tenant_id)
         removed = connection.execute(
@@ -112,10 +112,10 @@ class Memberships:
         return removed.rowcount == 1
 
     def require_dispensable(self, connection: Connection, user_id: str) -> None:
-        """Pass if no tenant with other members would lose its only administrator with a user.
+        """Check that the user is not the only administrator of a tenant that has other members.
 
         Raises:
-            LastAdministrator: one would.
+            LastAdministrator: the user is the only administrator of such a tenant.
         """
         mine, other = tenant_members.alias(), tenant_members.alias()
         others = select(other.c.user_id).where(
@@ -132,14 +132,14 @@ class Memberships:
             raise LastAdministrator(f"Name another administrator of the tenant {tenant_id} first.")
 
     def lock_tenant(self, connection: Connection, tenant_id: str) -> None:
-        """Let nobody else change the tenant's members or files before this transaction ends.
+        """Block concurrent changes of the tenant's members and files until this transaction ends.
 
-        Two changes at once might each remove the other one of two administrators, or each move a folder
-        into the other. To be called before anything is read that a change rests on.
+        Otherwise two transactions might each remove one of the last two administrators, or each move a
+        folder into the other's. Must be called before reading anything that the change depends on.
         """
-        # SQLite has one writer at a time.
+        # SQLite has only one writer at a time.
         if connection.dialect.name == "postgresql":
-            _TURN.first(connection, {"tenant_id": tenant_id})
+            _LOCK.first(connection, {"tenant_id": tenant_id})
 
     def _require_administrator(self, connection: Connection, tenant_id: str) -> None:
         query = select(tenant_members.c.user_id).where(

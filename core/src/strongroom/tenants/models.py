@@ -1,4 +1,4 @@
-"""Tenants and their members."""
+"""Tables of tenants and of their members."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -10,7 +10,7 @@ from strongroom.database.metadata import Id, Name, Timestamp, metadata
 
 
 class Role(StrEnum):
-    """What a member may do in a tenant."""
+    """Role of a member in a tenant."""
 
     ADMIN = "admin"
     MEMBER = "member"
@@ -54,8 +54,8 @@ tenants: Final = Table(
     Column("deleted_at", Timestamp),
     Index(None, "deleted_at"),
 )
-"""Without a ``quota_bytes`` of its own a tenant has the configured one. ``reserved_bytes`` is what
-uploads under way have announced: it is not used yet, and nobody else may use it."""
+"""A tenant without ``quota_bytes`` has the configured default. ``reserved_bytes`` is the announced size
+of open uploads: it counts against the quota, but is not in use yet."""
 
 tenant_members: Final = Table(
     "tenant_members",

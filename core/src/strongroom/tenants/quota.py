@@ -1,4 +1,4 @@
-"""How much tenants keep and may keep, within the caller's transaction."""
+"""Usage and quotas of tenants, within the caller's transaction."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -16,7 +16,8 @@ def _number(name: str) -> Any:
 
 
 def _take() -> Update:
-    # One statement both looks and takes, so that uploads at one moment never share the last byte.
+    # Check and update are one statement, so concurrent uploads cannot both take the last free bytes.
+    # Shrinking is always allowed: a quota may be set below the current usage.
     quota = func.coalesce(tenants.c.quota_bytes, _number("default_quota"))
     growth = _number("used") + _number("reserved")
     total = tenants.c.used_bytes + tenants.c.reserved_bytes + growth
@@ -38,27 +39,27 @@ _TAKE: Final = Statement(_take())
 
 
 class Quota:
-    """The space of all tenants, in bytes.
+    """Checks and updates the usage of tenants, in bytes.
 
     Args:
-        default_quota: what a tenant may use that has no quota of its own; ``None``: any number.
+        default_quota: quota of tenants without their own, in bytes; ``None`` is unlimited.
     """
 
     def __init__(self, default_quota: int | None) -> None:
         self._default_quota = default_quota
 
     def tenant(self, row: Iterable[Any]) -> Tenant:
-        """Return the tenant of a row, with the quota that holds for it."""
+        """Return the tenant of a row, with the default quota if it has none."""
         tenant = Tenant(*row)
         if tenant.quota_bytes is None:
             return replace(tenant, quota_bytes=self._default_quota)
         return tenant
 
     def find(self, connection: Connection, tenant_id: str) -> Tenant:
-        """Return a tenant, with the quota that holds for it.
+        """Return a tenant, with the default quota if it has none.
 
         Raises:
-            NotFound: there is no such tenant.
+            NotFound: the tenant does not exist or is deleted.
         """
         row = _FIND.first(connection, {"tenant_id": tenant_id})
         if row is None:
@@ -66,13 +67,13 @@ class Quota:
         return self.tenant(row)
 
     def use(self, connection: Connection, tenant_id: str, size: int, *, reserved: int = 0) -> None:
-        """Add to, or with a negative size take from, what a tenant uses.
+        """Increase a tenant's usage; a negative size decreases it.
 
         Args:
             connection: the caller's transaction.
             tenant_id: the tenant.
-            size: by how much the use grows.
-            reserved: how much was reserved for it, and is no longer.
+            size: change of the usage, in bytes.
+            reserved: reserved bytes that are released in exchange.
 
         Raises:
             StorageFull: the tenant's quota would be exceeded.
@@ -80,7 +81,7 @@ class Quota:
         self._take(connection, tenant_id, used=size, reserved=-reserved)
 
     def reserve(self, connection: Connection, tenant_id: str, size: int) -> None:
-        """Keep bytes of the quota for an upload under way, or with a negative size free them.
+        """Reserve bytes of the quota for an open upload; a negative size releases them.
 
         Raises:
             StorageFull: the tenant's quota would be exceeded.
@@ -88,7 +89,7 @@ class Quota:
         self._take(connection, tenant_id, used=0, reserved=size)
 
     def require(self, connection: Connection, tenant_id: str, size: int) -> None:
-        """Pass if so many bytes more fit at this moment; nothing is kept for them.
+        """Check that the given number of bytes currently fits; reserves nothing.
 
         Raises:
             StorageFull: the tenant's quota would be exceeded.

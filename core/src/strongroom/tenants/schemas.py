@@ -1,4 +1,4 @@
-"""What clients send and get."""
+"""Request and response schemas of tenants."""
 
 from typing import Any, Final
 
@@ -12,7 +12,7 @@ MAX_BYTES: Final = 2**62
 
 
 class NewTenantSchema(Schema):
-    """A tenant to be made."""
+    """A tenant to be created."""
 
     name = text(255, required=True)
 
@@ -30,7 +30,7 @@ class TenantSchema(Schema):
 
 
 class TenantChangesSchema(Schema):
-    """What is to change of a tenant."""
+    """Changes of a tenant."""
 
     name = text(255)
     quotaBytes = fields.Integer(
@@ -38,38 +38,40 @@ class TenantChangesSchema(Schema):
         strict=True,
         allow_none=True,
         validate=validate.Range(0, MAX_BYTES),
-        metadata={"description": "For administrators of the server; null: the configured default"},
+        metadata={"description": "Only for server administrators; null: the configured default"},
     )
     revision = fields.Integer(strict=True, load_default=None)
 
     @validates_schema
     def changes_something(self, data: dict[str, Any], **_: Any) -> None:
-        """Refuse what names nothing to change."""
+        """Reject a request without any change."""
         if not data.keys() & {"name", "quota_bytes"}:
             raise ValidationError("Name what is to change: name or quotaBytes.")
 
 
 class UsageSchema(Schema):
-    """How much of its space a tenant uses, in bytes."""
+    """Usage and quota of a tenant, in bytes."""
 
     usedBytes = fields.Integer(required=True)
     reservedBytes = fields.Integer(
-        required=True, metadata={"description": "Announced by resumable uploads that are under way"}
+        required=True, metadata={"description": "Reserved for open resumable and direct uploads"}
     )
-    quotaBytes = fields.Integer(required=True, allow_none=True, metadata={"description": "null: none"})
+    quotaBytes = fields.Integer(
+        required=True, allow_none=True, metadata={"description": "null: unlimited"}
+    )
     freeBytes = fields.Integer(
-        required=True, allow_none=True, metadata={"description": "null: no quota"}
+        required=True, allow_none=True, metadata={"description": "null: unlimited"}
     )
 
 
 class RoleSchema(Schema):
-    """What a member may do."""
+    """Role of a member."""
 
     role = fields.String(required=True, validate=validate.OneOf([role.value for role in Role]))
 
 
 class MemberSchema(Schema):
-    """A user who belongs to a tenant."""
+    """A member of a tenant."""
 
     user = fields.Nested(ReferenceSchema, required=True)
     role = fields.String(required=True)

@@ -1,4 +1,4 @@
-"""Makes tenants and changes who belongs to them."""
+"""Creates and changes tenants and their memberships."""
 
 from typing import Any
 
@@ -21,13 +21,13 @@ class TenantService:
     """Tenants and their members.
 
     Args:
-        database: where they are kept.
-        clock: the time.
-        memberships: who belongs where.
-        space: how much they may keep.
-        users: who there is.
-        audit: the record of changes.
-        any_user_creates: whether any user may create a tenant, or administrators only.
+        database: stores the tenants.
+        clock: provides timestamps and revisions.
+        memberships: checks and changes memberships.
+        space: usage and quotas.
+        users: checks that users exist, and returns their summaries.
+        audit: records changes.
+        any_user_creates: whether any user may create a tenant, or only server administrators.
     """
 
     def __init__(
@@ -50,10 +50,10 @@ class TenantService:
         self._any_user_creates = any_user_creates
 
     def create(self, identity: Identity, name: str, origin: Origin) -> Tenant:
-        """Make a tenant, whose administrator its creator becomes.
+        """Create a tenant; its creator becomes its administrator.
 
         Raises:
-            Forbidden: only administrators may, and this user is none.
+            Forbidden: only server administrators may create tenants, and the caller is not one.
         """
         if not (self._any_user_creates or identity.is_admin):
             raise Forbidden
@@ -70,18 +70,18 @@ class TenantService:
         """Return a tenant.
 
         Raises:
-            Forbidden: the caller is no member, whether or not it exists.
+            Forbidden: the caller is not a member, whether or not the tenant exists.
         """
         with self._database.read() as connection:
             self._memberships.require_member(connection, tenant_id, identity)
             return self.space.find(connection, tenant_id)
 
     def usage(self, identity: Identity, tenant_id: str) -> Tenant:
-        """Return a tenant, with what it uses, to a member or an administrator of the server.
+        """Return a tenant with its usage, for members and server administrators.
 
         Raises:
-            Forbidden: the caller is neither, whether or not it exists.
-            NotFound: there is no such tenant.
+            Forbidden: the caller is neither, whether or not the tenant exists.
+            NotFound: the tenant does not exist; only for server administrators.
         """
         with self._database.read() as connection:
             if not identity.is_admin:
@@ -96,27 +96,28 @@ class TenantService:
         revision: int | None,
         origin: Origin,
     ) -> Tenant:
-        """Change a tenant's ``name``, which its administrators may, or its ``quota_bytes``.
+        """Change a tenant's ``name`` or ``quota_bytes``.
 
-        A quota below what is used already is no error: nothing more fits until enough is deleted.
+        A quota below the current usage is accepted: uploads fail until enough is deleted.
 
         Raises:
-            Forbidden: the caller may not; the quota is for administrators of the server only.
-            NotFound: there is no such tenant.
-            RevisionConflict: the tenant has changed since the revision given.
+            Forbidden: the caller administers neither the tenant nor the server, or the change includes
+                the quota, which only server administrators may set.
+            NotFound: the tenant does not exist.
+            RevisionConflict: the tenant has changed since the given revision.
         """
         with self._database.write() as connection:
             if not identity.is_admin:
                 self._memberships.require_admin(connection, tenant_id, identity)
             if "quota_bytes" in changes and not identity.is_admin:
-                raise Forbidden("Only administrators of the server may set a quota.")
+                raise Forbidden("Only server administrators may set a quota.")
             self._change(connection, tenant_id, changes, revision)
             details = {field: str(value) for field, value in changes.items()}
             self._record(connection, "tenant.update", identity, tenant_id, origin, details)
             return self.space.find(connection, tenant_id)
 
     def of_caller(self, identity: Identity, paging: Paging) -> Page[Tenant]:
-        """Return a page of the tenants that the caller belongs to, by name."""
+        """Return a page of the tenants of which the caller is a member, sorted by name."""
         mine = (tenant_members.c.user_id == identity.user_id) & tenants.c.deleted_at.is_(None)
         belongs = tenant_members.c.tenant_id == tenants.c.id
         query = select(tenants).join(tenant_members, belongs).where(mine)
@@ -128,10 +129,10 @@ class TenantService:
     def members(
         self, identity: Identity, tenant_id: str, paging: Paging
     ) -> tuple[Page[Member], list[dict[str, str]]]:
-        """Return a page of members, and summaries of the users they are.
+        """Return a page of members, and summaries of these users.
 
         Raises:
-            Forbidden: the caller is no member, whether or not the tenant exists.
+            Forbidden: the caller is not a member, whether or not the tenant exists.
         """
         with self._database.read() as connection:
             self._memberships.require_member(connection, tenant_id, identity)
@@ -141,12 +142,12 @@ class TenantService:
     def put_member(
         self, identity: Identity, tenant_id: str, user_id: str, role: Role, origin: Origin
     ) -> Member:
-        """Make a user a member, or give a member another role.
+        """Add a member, or change a member's role.
 
         Raises:
             Forbidden: the caller does not administer the tenant.
-            NotFound: there is no such user.
-            LastAdministrator: nobody would be left to administer the tenant.
+            NotFound: the user does not exist.
+            LastAdministrator: the tenant would have no administrator left.
         """
         with self._database.write() as connection:
             self._memberships.require_admin(connection, tenant_id, identity)
@@ -157,14 +158,14 @@ class TenantService:
         return member
 
     def remove_member(self, identity: Identity, tenant_id: str, user_id: str, origin: Origin) -> None:
-        """End a membership; ending one that does not exist is no error. Users may end their own.
+        """Remove a member; a missing membership is not an error. Users may remove themselves.
 
         Raises:
-            Forbidden: the caller does not administer the tenant, and it is not their own.
-            LastAdministrator: nobody would be left to administer the tenant.
+            Forbidden: the caller neither administers the tenant nor is the member to be removed.
+            LastAdministrator: the tenant would have no administrator left.
         """
         with self._database.write() as connection:
-            # Ending one's own again succeeds, for any tenant, so that it says nothing of its existence.
+            # Removing oneself succeeds for any tenant, so that it does not reveal whether it exists.
             if user_id != identity.user_id:
                 self._memberships.require_admin(connection, tenant_id, identity)
             elif self._memberships.role(connection, tenant_id, user_id) is None:

@@ -1,4 +1,4 @@
-"""Tenants and their members."""
+"""Endpoints for tenants and their members."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ blueprint = Blueprint(
     "tenants",
     __name__,
     url_prefix="/api/v1/tenants",
-    description="File spaces, and who belongs to them.",
+    description="Tenants and their members.",
 )
 
 
@@ -41,7 +41,7 @@ blueprint = Blueprint(
     errors=(Forbidden,),
 )
 def create_tenant(body: dict[str, Any]) -> Tenant:
-    """Make a tenant; the caller becomes its administrator."""
+    """Create a tenant; the caller becomes its administrator."""
     return use(TenantService).create(current_identity(), body["name"], origin())
 
 
@@ -49,7 +49,7 @@ def create_tenant(body: dict[str, Any]) -> Tenant:
     "GET", "", access=Access.USER, query=PagingQuery, returns=collection_of(TenantSchema)
 )
 def list_tenants(query: dict[str, int]) -> dict[str, Any]:
-    """List the tenants that the caller belongs to."""
+    """List the tenants of which the caller is a member."""
     return envelope(use(TenantService).of_caller(current_identity(), paging(query)))
 
 
@@ -57,7 +57,7 @@ def list_tenants(query: dict[str, int]) -> dict[str, Any]:
     "GET", "/<tenant_id>", access=Access.USER, returns=TenantSchema, errors=(Forbidden,)
 )
 def get_tenant(tenant_id: str) -> Tenant:
-    """Get a tenant that the caller belongs to."""
+    """Get a tenant of which the caller is a member."""
     return use(TenantService).get(current_identity(), tenant_id)
 
 
@@ -70,7 +70,7 @@ def get_tenant(tenant_id: str) -> Tenant:
     errors=(Forbidden, NotFound, RevisionConflict),
 )
 def update_tenant(tenant_id: str, body: dict[str, Any]) -> Tenant:
-    """Rename a tenant, or set its quota, which is for administrators of the server."""
+    """Rename a tenant, or set its quota; only server administrators may set the quota."""
     revision = body.pop("revision")
     return use(TenantService).update(current_identity(), tenant_id, body, revision, origin())
 
@@ -83,9 +83,9 @@ def update_tenant(tenant_id: str, body: dict[str, Any]) -> Tenant:
     errors=(Forbidden, NotFound),
 )
 def delete_tenant(tenant_id: str) -> dict[str, bool]:
-    """Delete a tenant with all its files: hidden at once, purged after a grace period.
+    """Delete a tenant with all its files: it is hidden immediately and purged after a grace period.
 
-    Within `tenants.purge_after_days` the operator can restore it: `strongroom tenants restore`.
+    During `tenants.purge_after_days` the operator can restore it with `strongroom tenants restore`.
     """
     use(TenantDeletion).delete(current_identity(), tenant_id, origin())
     return DONE
@@ -99,7 +99,7 @@ def delete_tenant(tenant_id: str) -> dict[str, bool]:
     errors=(Forbidden, NotFound),
 )
 def get_usage(tenant_id: str) -> dict[str, int | None]:
-    """Get how much of its space a tenant uses."""
+    """Get the usage and the quota of a tenant."""
     tenant = use(TenantService).usage(current_identity(), tenant_id)
     taken, quota = tenant.used_bytes + tenant.reserved_bytes, tenant.quota_bytes
     return {
@@ -133,7 +133,7 @@ def list_members(tenant_id: str, query: dict[str, int]) -> dict[str, Any]:
     errors=(Forbidden, NotFound, LastAdministrator),
 )
 def put_member(tenant_id: str, user_id: str, body: dict[str, Any]) -> dict[str, Any]:
-    """Make a user a member of a tenant, or change a member's role."""
+    """Add a member to a tenant, or change a member's role."""
     role = Role(body["role"])
     return _present(
         use(TenantService).put_member(current_identity(), tenant_id, user_id, role, origin())
@@ -148,7 +148,7 @@ def put_member(tenant_id: str, user_id: str, body: dict[str, Any]) -> dict[str, 
     errors=(Forbidden, LastAdministrator),
 )
 def delete_member(tenant_id: str, user_id: str) -> dict[str, bool]:
-    """End a membership; members may end their own."""
+    """Remove a member from a tenant; members may remove themselves."""
     use(TenantService).remove_member(current_identity(), tenant_id, user_id, origin())
     return DONE
 
