@@ -1,1 +1,1 @@
-"""Uploads that clients send to the store by themselves."""
+"""Direct uploads: clients send content to the store by presigned requests."""

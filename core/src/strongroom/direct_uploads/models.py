@@ -1,4 +1,4 @@
-"""Direct uploads that were announced, and the files that they have become."""
+"""Table of open and completed direct uploads."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -13,12 +13,12 @@ class DirectUpload:
     """A row of :data:`direct_uploads`.
 
     Args:
-        key: the blob that the client sends.
-        tenant_id: the tenant whose space is reserved.
-        user_id: the user who announced it.
-        size: how many bytes are reserved, until it is completed or ends.
-        file_id: the file it has become.
-        expires_at: when it ends; a completed one is remembered until then.
+        key: key of the blob that the client uploads.
+        tenant_id: the tenant whose quota is reserved.
+        user_id: the user who started it.
+        size: reserved bytes, until it is completed or expires.
+        file_id: the file that was created from it.
+        expires_at: when it expires; a completed upload is stored until then, so it can be repeated.
     """
 
     key: str
@@ -42,4 +42,4 @@ direct_uploads: Final = Table(
     Index(None, "user_id"),
     Index(None, "expires_at"),
 )
-"""Neither blob nor file is a foreign key: both may be deleted meanwhile."""
+"""Neither blob nor file is a foreign key, because both may be deleted before the row expires."""

@@ -1,4 +1,4 @@
-"""The record of announced direct uploads and of the space reserved for them."""
+"""Stores direct uploads and reserves quota for them."""
 
 from dataclasses import asdict
 
@@ -16,9 +16,9 @@ class Reservations:
     """Direct uploads, within the caller's transaction.
 
     Args:
-        clock: the time.
-        space: the space of tenants.
-        max_open: how many a user may have announced and not completed.
+        clock: decides which uploads have expired.
+        space: reserves quota.
+        max_open: maximum number of open uploads per user.
     """
 
     def __init__(self, clock: Clock, space: Quota, max_open: int) -> None:
@@ -27,35 +27,41 @@ class Reservations:
         self._max_open = max_open
 
     def add(self, connection: Connection, upload: DirectUpload) -> None:
-        """Record an announced upload and reserve its size.
+        """Store a new upload and reserve its size.
 
         Raises:
             StorageFull: the tenant's quota would be exceeded.
-            TooManyRequests: the user has too many open ones.
+            TooManyRequests: the user has too many open uploads.
         """
-        # This locks the tenant's row, so that simultaneous announcements are counted one by one.
+        # The reservation locks the tenant's row first, so concurrent requests are counted one by one.
         self._space.reserve(connection, upload.tenant_id, upload.size)
         self._require_few(connection, upload.user_id)
         connection.execute(insert(direct_uploads).values(asdict(upload)))
 
     def find(self, connection: Connection, key: str, *, lock: bool = False) -> DirectUpload | None:
-        """Return an upload, or ``None`` if it has ended; with ``lock`` it cannot end meanwhile."""
+        """Return an upload, or ``None`` if it was removed.
+
+        Args:
+            connection: the caller's transaction.
+            key: key of the upload's blob.
+            lock: whether to prevent its removal until the transaction ends.
+        """
         query = select(direct_uploads).where(direct_uploads.c.key == key)
         row = connection.execute(query.with_for_update() if lock else query).first()
         return DirectUpload(*row) if row else None
 
     def complete(self, connection: Connection, key: str, file_id: str) -> None:
-        """Record the file that an upload has become; its reservation is used by then."""
+        """Store the file of a completed upload. The caller has already used up the reservation."""
         statement = update(direct_uploads).where(direct_uploads.c.key == key)
         connection.execute(statement.values(file_id=file_id))
 
     def cancel(self, connection: Connection, key: str) -> None:
-        """Forget an upload, and free the space reserved for it."""
+        """Delete an upload and release its reservation."""
         if upload := self.find(connection, key, lock=True):
             self._remove(connection, upload)
 
     def end_expired(self, connection: Connection, tenant_id: str | None = None) -> int:
-        """Forget some of the uploads that have ended, and return how many they were."""
+        """Delete one batch of expired uploads, of all tenants or of one, and return their number."""
         expired = direct_uploads.c.expires_at <= self._clock.now()
         query = select(direct_uploads).where(expired).limit(_BATCH)
         if tenant_id is not None:
@@ -75,7 +81,7 @@ class Reservations:
         query = select(func.count(), func.min(direct_uploads.c.expires_at)).where(*is_open)
         count, first_end = connection.execute(query).one()
         if count >= self._max_open:
-            message = f"You have {count} open direct uploads; complete some, or wait."
+            message = f"You have {count} open direct uploads; complete some or wait."
             raise TooManyRequests(message, retry_after=max(1, (first_end - now) // 1000))
 
     def _remove(self, connection: Connection, upload: DirectUpload) -> None:

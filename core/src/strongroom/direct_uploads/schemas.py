@@ -1,4 +1,4 @@
-"""What clients send and get."""
+"""Request and response schemas of direct uploads."""
 
 from marshmallow import Schema, fields, validate
 
@@ -7,7 +7,7 @@ from strongroom.web.schema import Timestamp, text
 
 
 class NewDirectUploadSchema(Schema):
-    """A file to be sent to the store."""
+    """A file to be uploaded directly to the store."""
 
     name = node_name(required=True)
     size = fields.Integer(required=True, strict=True, validate=validate.Range(min=0))
@@ -20,7 +20,7 @@ class NewDirectUploadSchema(Schema):
 
 
 class DirectUploadSchema(Schema):
-    """The request to send to the store, with exactly these headers, and then to be completed."""
+    """The presigned request to the store, to be sent with exactly these headers and then completed."""
 
     uploadId = fields.String(required=True)
     method = fields.String(required=True)

@@ -1,8 +1,8 @@
-"""Direct uploads: clients send bytes to the store, and complete them to files.
+"""Direct uploads: clients send content to the store by presigned requests, then create the file.
 
-The terms of an upload travel with the client, sealed. Its row reserves the space until the upload is
-completed or ends, and remembers the file, so that a client whose answer was lost may complete it again.
-Size, digest, permission and quota are checked when the upload is completed.
+The upload id is a sealed token with the upload's parameters. The database row reserves quota until the
+upload is completed or expires, and stores the created file, so a client that lost the response may
+complete the upload again. Size, digest, permission and quota are checked on completion.
 """
 
 import hmac
@@ -37,13 +37,13 @@ from strongroom.storage.service import BlobService, ReceivedBlob
 
 _PURPOSE: Final = "direct-upload"
 
-# What was begun while its URL held may end, and clocks differ.
+# Milliseconds of grace for uploads that started before their URL expired, and for clock skew.
 _MARGIN: Final = 3600 * 1000
 
 
 @dataclass(frozen=True, slots=True)
 class DirectUploadToken:
-    """A file that a client wants to send. ``checksum`` is its SHA-256 in hexadecimal digits."""
+    """Parameters of a direct upload. ``size`` is in bytes; ``checksum`` is SHA-256 in hexadecimal."""
 
     tenant_id: str
     parent_id: str | None
@@ -54,14 +54,18 @@ class DirectUploadToken:
 
     @property
     def target(self) -> Target:
-        """Where the file is to go."""
+        """Destination of the file.
+
+        Raises:
+            ValidationFailed: the name is invalid.
+        """
         name = normalize_name(self.name)
         return Target(self.tenant_id, self.parent_id, name, self.on_conflict)
 
 
 @dataclass(frozen=True, slots=True)
 class PresignedUpload:
-    """What the client is to send, and by what name to complete it."""
+    """The request that the client sends to the store, and the id to complete the upload with."""
 
     upload_id: str
     request: SignedRequest
@@ -69,17 +73,17 @@ class PresignedUpload:
 
 
 class DirectUploads:
-    """Uploads around the server.
+    """Starts and completes direct uploads.
 
     Args:
-        database: where they are recorded.
-        clock: the time.
-        keys: seals what clients carry.
-        files: reads files.
-        filing: makes files.
-        blobs: keeps bytes.
-        reservations: the record of open uploads.
-        lifetimes: seconds for which requests are signed, by the storages that allow this.
+        database: stores the uploads.
+        clock: provides the expiry of uploads.
+        keys: seals the upload ids.
+        files: reads the created files.
+        filing: applies the upload rules and creates files.
+        blobs: stores file content.
+        reservations: stores open uploads and reserves quota.
+        lifetimes: seconds for which requests are signed, by the names of the storages that support it.
     """
 
     def __init__(
@@ -104,13 +108,14 @@ class DirectUploads:
         self._lifetimes = lifetimes
 
     def begin(self, identity: Identity, announcement: DirectUploadToken) -> PresignedUpload:
-        """Reserve space for the bytes announced, and sign a request that stores them.
+        """Reserve quota for an upload, and sign the request that stores its content.
 
         Raises:
-            NotImplementedHere: the storage of new files does not take part.
-            Forbidden: the caller is no member, or may not write there.
-            NotFound: there is no such folder.
-            NotAFolder: it is a file.
+            NotImplementedHere: the storage of new files does not support direct uploads.
+            ValidationFailed: the name is invalid.
+            Forbidden: the caller is not a member of the tenant, or may not write to the folder.
+            NotFound: the folder does not exist.
+            NotAFolder: the parent is a file.
             NameConflict: the name is taken.
             PayloadTooLarge: the file is larger than allowed, or than one request can store.
             StorageFull: the tenant's quota would be exceeded.
@@ -132,19 +137,23 @@ class DirectUploads:
         return PresignedUpload(self._keys.seal(_PURPOSE, json.dumps(ticket)), request, expires_at)
 
     def complete(self, identity: Identity, tenant_id: str, upload_id: str) -> NodeView:
-        """Make a file of what has arrived. It is durable when this returns.
+        """Create the file from the uploaded content. It is durable when this returns.
 
-        May be repeated until the upload ends, with the same result.
+        Idempotent until the upload expires: repeated calls return the same file.
 
         Raises:
-            NotFound: no such upload was begun here by the caller, it has ended, or its file is deleted.
-            UploadIncomplete: nothing has arrived yet; it may be completed later.
-            Forbidden: the caller may no longer write there.
+            NotFound: the caller started no such upload in this tenant, it has expired, or its file was
+                deleted.
+            UploadIncomplete: the store has not received the content yet; retry later.
+            Forbidden: the caller may no longer write to the folder.
             NameConflict: the name is taken.
-            DigestMismatch: what arrived is not what was announced.
+            UnsupportedMediaType: files of its type are not accepted.
+            DigestMismatch: the content does not match the declared digest.
             StorageFull: the tenant's quota would be exceeded.
         """
         key, agreed = self._open(identity, tenant_id, upload_id)
+        # Read before looking for the file: a concurrent completion ends "pending" and creates the file
+        # in one transaction, so the reverse order could miss both.
         is_pending = self._blobs.is_pending(key)
         if view := self._completed(identity, key):
             return view
@@ -155,15 +164,15 @@ class DirectUploads:
         except ObjectNotFound as error:
             raise UploadIncomplete from error
         except StorageError:
-            # Another request may have completed it at the same moment.
+            # A concurrent request may have completed the upload.
             if view := self._completed(identity, key):
                 return view
             raise
 
     def collect(self) -> int:
-        """Forget uploads that have ended and free their space; return how many there were.
+        """Delete expired uploads, release their reservations, and return their number.
 
-        Safe beside running servers; the bytes are left to the collection of blobs.
+        Safe while servers are running. The blob garbage collection removes their content.
         """
         count = 0
         while True:
@@ -207,6 +216,7 @@ class DirectUploads:
                 lambda connection: self._store(connection, identity, target, received)
             )
         except Unavailable:
+            # Temporary: the client may retry, so the upload stays open.
             raise
         except StrongroomError:
             self._give_up(key)

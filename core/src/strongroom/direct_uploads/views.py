@@ -1,4 +1,4 @@
-"""Uploads that clients send to the store by themselves."""
+"""Endpoints to start and complete direct uploads."""
 
 from typing import Any
 
@@ -32,7 +32,7 @@ blueprint = Blueprint(
     "direct_uploads",
     __name__,
     url_prefix="/api/v1/tenants/<tenant_id>/direct-uploads",
-    description="Files that clients send to the store by themselves.",
+    description="Uploads that clients send directly to the store.",
 )
 
 Json = dict[str, Any]
@@ -59,8 +59,8 @@ Json = dict[str, Any]
     ),
 )
 def begin_direct_upload(tenant_id: str, body: Json, query: Json) -> Json:
-    """Get a signed request that stores a file; the upload is then to be completed."""
-    announcement = DirectUploadToken(
+    """Get a presigned request that stores a file. Complete the upload after sending it."""
+    parameters = DirectUploadToken(
         tenant_id,
         body["parentId"],
         body["name"],
@@ -68,13 +68,13 @@ def begin_direct_upload(tenant_id: str, body: Json, query: Json) -> Json:
         body["checksum"].removeprefix("sha256:"),
         OnConflict(query["onConflict"]),
     )
-    invitation = use(DirectUploads).begin(current_identity(), announcement)
+    upload = use(DirectUploads).begin(current_identity(), parameters)
     return {
-        "uploadId": invitation.upload_id,
-        "method": invitation.request.method,
-        "url": invitation.request.url,
-        "headers": dict(invitation.request.headers),
-        "expiresAt": invitation.expires_at,
+        "uploadId": upload.upload_id,
+        "method": upload.request.method,
+        "url": upload.request.url,
+        "headers": dict(upload.request.headers),
+        "expiresAt": upload.expires_at,
     }
 
 
@@ -97,5 +97,5 @@ def begin_direct_upload(tenant_id: str, body: Json, query: Json) -> Json:
     ),
 )
 def complete_direct_upload(tenant_id: str, upload_id: str) -> Json:
-    """Make a file of what was sent to the store, if it is what was announced. May be repeated."""
+    """Create the file if the stored content matches the declared size and checksum. Idempotent."""
     return serialize_node(use(DirectUploads).complete(current_identity(), tenant_id, upload_id))
