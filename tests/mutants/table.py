@@ -226,7 +226,7 @@ _ACCOUNTS: Final = (
         "passwords-end-logins",
         "A new password ends the logins of before.",
         "accounts/passwords.py",
-        "            self._authorizations.revoke_all(connection, user_id, but=spared)\n",
+        "            self._authorizations.revoke_all(connection, user_id, but=kept_authorization)\n",
         "",
         "rest/test_credentials.py::TestPasswords"
         "::test_a_changed_password_holds_and_every_other_token_dies",
