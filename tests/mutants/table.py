@@ -401,8 +401,8 @@ _GUESSING: Final = (
         "captchas-answer",
         "A wrong answer to a captcha is refused.",
         "verification/captchas.py",
-        "if not given or not self._judge(row, given, address):",
-        "if not given:",
+        "if not solution or not self._verify(row, solution, address):",
+        "if not solution:",
         "rest/test_login.py::test_a_wrong_captcha_is_refused_and_used_up",
     ),
     _core(

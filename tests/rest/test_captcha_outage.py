@@ -20,7 +20,7 @@ def test_a_judge_that_is_away_is_503_and_the_puzzle_stays_good(
         response = api.post("/verification-codes", body)
     assert (response.status_code, error_code(response)) == (503, "error.unavailable")
     assert response.headers["Retry-After"] == "7"
-    assert "The captcha provider fixed cannot judge: no answer within 3 s" in caplog.text
+    assert "Captcha provider fixed is unavailable: no answer within 3 s" in caplog.text
     assert api.post("/verification-codes", body).status_code < 300
 
 

@@ -1,1 +1,1 @@
-"""Verification: captchas and codes that show who is there."""
+"""Verification: captchas, and codes sent to e-mail addresses and mobile numbers."""

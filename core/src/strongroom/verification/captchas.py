@@ -1,4 +1,4 @@
-"""Issues and spends captchas: each is good for one answer, on any node, for a short while."""
+"""Issues and checks captchas: each is valid for one attempt, on any node, for a limited time."""
 
 import logging
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ _FORGOTTEN_AT_ONCE = 2
 
 @dataclass(frozen=True, slots=True)
 class CaptchaAnswer:
-    """What a client says the solution is."""
+    """The solution that a client submits."""
 
     id: str
     answer: str = field(repr=False)
@@ -32,7 +32,7 @@ class CaptchaAnswer:
 
 @dataclass(frozen=True, slots=True)
 class IssuedCaptcha:
-    """A puzzle as a client gets it. ``expires_at`` is in milliseconds since the Unix epoch."""
+    """A challenge for a client. ``expires_at`` is in milliseconds since the Unix epoch."""
 
     id: str
     kind: str
@@ -44,11 +44,11 @@ class CaptchaService:
     """Captchas of one provider.
 
     Args:
-        database: where open puzzles are kept.
-        clock: the time.
-        keys: what seals the provider's state.
-        provider: makes puzzles and judges answers.
-        lifetime: milliseconds.
+        database: stores open challenges.
+        clock: dates the expiry of challenges.
+        keys: encrypts the provider's state.
+        provider: creates challenges and checks solutions.
+        lifetime: lifetime of a challenge in milliseconds.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class CaptchaService:
         self._lifetime = lifetime
 
     def issue(self) -> IssuedCaptcha:
-        """Make a puzzle."""
+        """Issue a challenge."""
         challenge = self._provider.issue()
         issued = IssuedCaptcha(
             new_id(), self._provider.kind, challenge.payload, self._clock.now() + self._lifetime
@@ -79,42 +79,43 @@ class CaptchaService:
         }
         with self._database.write() as connection:
             connection.execute(insert(captchas).values(row))
-            # More than come anew, so that what nobody answers does not heap up.
+            # Deletes up to two rows per inserted row, so that unused challenges do not accumulate.
             prune_some(connection, captchas.c.id, self._expired(), _FORGOTTEN_AT_ONCE)
         return issued
 
     def prune(self) -> int:
-        """Delete the puzzles that nobody has answered in time, and return how many."""
+        """Delete expired challenges; return the count."""
         return prune(self._database, captchas.c.id, self._expired())
 
     def spend(self, answer: CaptchaAnswer, address: str | None) -> None:
-        """Use up a puzzle.
+        """Use up a challenge, and require that its solution is right.
 
         Args:
-            answer: what the client sent.
+            answer: the client's solution.
             address: the client's network address.
 
         Raises:
-            CaptchaInvalid: the answer is wrong, or the puzzle is unknown, expired or used up.
-            Unavailable: the provider cannot judge now; the puzzle is not used up.
+            CaptchaInvalid: the solution is wrong, or the challenge is unknown, expired or used.
+            Unavailable: the provider cannot check solutions now; the challenge stays valid.
         """
+        # Deleted before the check, so that of several concurrent attempts only one is checked.
         with self._database.write() as connection:
             row = connection.execute(
                 delete(captchas).where(captchas.c.id == answer.id).returning(*captchas.c)
             ).first()
         if row is None or row.expires_at <= self._clock.now() or row.provider != self._provider.name:
             raise CaptchaInvalid
-        given = answer.answer.strip()
-        if not given or not self._judge(row, given, address):
+        solution = answer.answer.strip()
+        if not solution or not self._verify(row, solution, address):
             raise CaptchaInvalid
 
-    def _judge(self, row: Row[Any], given: str, address: str | None) -> bool:
+    def _verify(self, row: Row[Any], solution: str, address: str | None) -> bool:
         state = self._keys.unseal(_SEAL, row.sealed_state)
         try:
-            return self._provider.verify_from(state, given, address)
+            return self._provider.verify_from(state, solution, address)
         except CaptchaUnavailable as error:
-            logger.warning("The captcha provider %s cannot judge: %s", self._provider.name, error)
-            # Deleted before it was judged, so that one answer counts; this one was not judged.
+            logger.warning("Captcha provider %s is unavailable: %s", self._provider.name, error)
+            # Restore the challenge, because the solution was not checked.
             with self._database.write() as connection:
                 connection.execute(insert(captchas).values(row._asdict()))
             raise Unavailable(retry_after=error.retry_after) from error

@@ -1,4 +1,4 @@
-"""Verification codes: hashed, bound to a recipient and a purpose, valid for one use."""
+"""Verification codes: stored as hashes, bound to a recipient and a purpose, valid for one use."""
 
 import math
 import secrets
@@ -23,10 +23,10 @@ from strongroom.secret_keys import SecretKeys
 from strongroom.verification.models import verification_codes
 
 LIFETIME: Final = 300_000
-"""Milliseconds for which a code is good."""
+"""Milliseconds for which a code is valid."""
 
 ATTEMPTS: Final = 5
-"""Wrong guesses at a code. A re-send to the same device shares them, so it refills nothing."""
+"""Wrong guesses per code. A new code for the same device shares the count, so it does not reset it."""
 
 _DIGITS: Final = 6
 _DAY: Final = 86_400_000
@@ -37,7 +37,7 @@ _FORGOTTEN_AT_ONCE: Final = 2
 
 
 class Purpose(StrEnum):
-    """What a code is good for."""
+    """The purpose of a code. It is valid for no other."""
 
     LOGIN = "login"
     REGISTER = "register"
@@ -48,7 +48,7 @@ class Purpose(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class NewCode:
-    """A code that was just made. ``expires_at`` is in milliseconds since the Unix epoch."""
+    """A new code. ``expires_at`` is in milliseconds since the Unix epoch."""
 
     id: str
     code: str = field(repr=False)
@@ -57,11 +57,11 @@ class NewCode:
 
 @dataclass(frozen=True, slots=True)
 class GuessLimits:
-    """How many wrong codes are evaluated, besides :data:`ATTEMPTS` for each code.
+    """Limits of wrong codes, in addition to :data:`ATTEMPTS` per code.
 
     Args:
         per_recipient: wrong codes per recipient in a fixed window of a day, over all of its codes.
-        unknown_per_address: codes from one address under ids that were never issued.
+        unknown_per_address: rates of codes with unknown ids, per client address.
     """
 
     per_recipient: int
@@ -69,19 +69,19 @@ class GuessLimits:
 
 
 class CodeService:
-    """Makes and spends codes.
+    """Creates and checks codes.
 
-    A wrong code counts against the code whose id it names. Ids are secrets of the device that
-    requested the code, so nobody else can use up its attempts: an id that was never issued counts
-    against the address of the client alone.
+    A wrong code counts against the code with its id. The id is a secret of the device that requested
+    the code, so an attacker cannot use up the attempts of another client. An id that was never issued
+    counts only against the address of the client.
 
     Args:
-        database: where codes are kept.
-        clock: the time.
-        keys: what hashes them.
+        database: stores codes.
+        clock: dates the expiry of codes.
+        keys: hashes codes and devices.
         counters: counts wrong guesses.
         rates: counts ids that were never issued.
-        limits: how many of both.
+        limits: the limits of both.
     """
 
     def __init__(
@@ -103,13 +103,13 @@ class CodeService:
     def create(
         self, connection: Connection, recipient: Credential, purpose: Purpose, device: str
     ) -> NewCode:
-        """Make a code; only a reader of the recipient's messages learns it.
+        """Create a code. The caller sends it to the recipient only.
 
         Args:
-            connection: a writing transaction.
+            connection: a write transaction.
             recipient: the address or number that it is sent to.
-            purpose: what it is good for.
-            device: what requested it; kept as a keyed hash.
+            purpose: the purpose that it is valid for.
+            device: the device that requested it; stored as a keyed hash.
         """
         now = self._clock.now()
         code = f"{secrets.randbelow(10**_DIGITS):0{_DIGITS}}"
@@ -130,11 +130,11 @@ class CodeService:
         return new
 
     def prune(self) -> int:
-        """Delete the codes that have expired, and return how many."""
+        """Delete expired codes; return the count."""
         return prune(self._database, verification_codes.c.id, self._expired())
 
     def recipients(self, codes: Sequence[VerificationCode]) -> dict[str, Credential]:
-        """Return to whom codes were sent, by the ids they were sent under."""
+        """Return the recipients of codes, by the ids of the codes. Unknown ids are left out."""
         columns = verification_codes.c
         query = select(columns.id, columns.recipient_kind, columns.recipient).where(
             columns.id.in_([code.id for code in codes])
@@ -150,17 +150,17 @@ class CodeService:
         purpose: Purpose,
         address: str | None = None,
     ) -> None:
-        """Use up a code. For the address see :meth:`spend`.
+        """Use up a code, and require that it is right. For ``address`` see :meth:`spend`.
 
         Raises:
-            CodeInvalid: there is none, or it is wrong.
+            CodeInvalid: the code is missing or wrong.
             TooManyRequests: too many wrong codes were tried.
         """
         if code is None or not self.spend(code, recipient, purpose, address):
             raise CodeInvalid
 
     def restore(self, codes: Sequence[VerificationCode]) -> None:
-        """Make codes valid again that were used up for something that then did not happen."""
+        """Make used codes valid again, after the operation that they were used for has failed."""
         with self._database.write() as connection:
             for code in codes:
                 connection.execute(
@@ -168,7 +168,7 @@ class CodeService:
                 )
 
     def void(self, connection: Connection, recipient: Credential) -> None:
-        """Make every open code that was sent to a recipient worthless."""
+        """Invalidate all open codes that were sent to a recipient."""
         columns = verification_codes.c
         connection.execute(
             update(verification_codes)
@@ -189,14 +189,13 @@ class CodeService:
     ) -> bool:
         """Use up a code; return whether it was right.
 
-        A guess is counted before it is evaluated, so parallel guesses are not evaluated more often
-        than sequential ones.
+        A guess is counted before it is evaluated, so parallel guesses cannot exceed the limit.
 
         Args:
             code: the code with its id.
-            recipient: to whom it must have been sent.
-            purpose: what it must have been sent for.
-            address: of the client, which pays for ids that were never issued.
+            recipient: the required recipient of the code.
+            purpose: the required purpose of the code.
+            address: the client's address, which is charged for unknown ids; ``None``: no charge.
 
         Raises:
             TooManyRequests: too many wrong codes were tried.
@@ -212,7 +211,7 @@ class CodeService:
 
     def _count_unknown(self, code: VerificationCode, address: str | None) -> None:
         with self._database.read() as connection:
-            # A client that repeats a right code is not guessing.
+            # A client that repeats a right code after its use is not guessing.
             is_guess = not self._is_right(connection, code)
         if is_guess and address is not None:
             subject = network_of(address)
@@ -221,7 +220,7 @@ class CodeService:
     def _attempts_of(
         self, connection: Connection, code_id: str, recipient: Credential, purpose: Purpose
     ) -> str | None:
-        """Return what counts the attempts at an open code, or ``None`` if there is no such code."""
+        """Return the counter name for attempts at an open code, or ``None`` if there is no such code."""
         columns = verification_codes.c
         query = select(columns.device_hash).where(
             columns.id == code_id,
@@ -247,7 +246,7 @@ class CodeService:
         if is_spent:
             self._counters.reset(connection, _BY_CODE, subject)
         elif self._is_right(connection, code):
-            # A parallel request has used it up.
+            # A parallel request has used the code, so this is not a wrong guess.
             self._counters.take_back(connection, _BY_CODE, subject)
         else:
             return False

@@ -15,7 +15,7 @@ captchas: Final = Table(
     Column("expires_at", Timestamp, nullable=False),
     Index(None, "expires_at"),
 )
-"""Open puzzles. A row is deleted by the attempt that spends it, right or wrong."""
+"""Open challenges. The first attempt deletes the row, whether the solution is right or wrong."""
 
 verification_codes: Final = Table(
     "verification_codes",

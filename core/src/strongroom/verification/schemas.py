@@ -1,4 +1,4 @@
-"""What clients send and get."""
+"""Request and response bodies of the verification routes."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,11 +10,11 @@ from strongroom.web.schema import Timestamp, text
 
 
 class CaptchaRequestSchema(Schema):
-    """The wish for a captcha; there is nothing to choose."""
+    """A request for a captcha. It has no members."""
 
 
 class IssuedCaptchaSchema(Schema):
-    """A puzzle. Its other members depend on the kind, and a plugin may add members of its own."""
+    """A challenge. Its other members depend on its kind; a plugin may add more."""
 
     class Meta:
         unknown = INCLUDE
@@ -22,13 +22,13 @@ class IssuedCaptchaSchema(Schema):
     id = fields.String(required=True)
     kind = fields.String(required=True)
     expiresAt = Timestamp(required=True, attribute="expires_at")
-    question = fields.String(metadata={"description": "What to answer, as text"})
-    image = fields.String(metadata={"description": "A data URI of the picture to read"})
-    audio = fields.String(metadata={"description": "A data URI of the same, spoken"})
+    question = fields.String(metadata={"description": "The question as text"})
+    image = fields.String(metadata={"description": "A data URI of the image to read"})
+    audio = fields.String(metadata={"description": "A data URI of the same text as speech"})
 
     @post_dump(pass_original=True)
     def add_payload(self, data: Mapping[str, Any], original: Any, **_: Any) -> dict[str, Any]:
-        """Put what the provider shows beside what the core does."""
+        """Merge the provider's payload into the members of the core, which take precedence."""
         return {**data, **{key: value for key, value in original.payload.items() if key not in data}}
 
 
@@ -40,14 +40,14 @@ class CaptchaAnswerSchema(Schema):
 
 
 class VerificationCodeSchema(Schema):
-    """A code that a message brought."""
+    """A code from a message, with its id."""
 
     id = text(64, required=True)
     code = text(64, required=True)
 
 
 class CodeRequestSchema(Schema):
-    """The wish for a verification code."""
+    """A request for a verification code."""
 
     recipient = text(1024, required=True)
     purpose = fields.String(required=True, validate=validate.OneOf([item.value for item in Purpose]))
@@ -55,7 +55,7 @@ class CodeRequestSchema(Schema):
 
 
 class SentCodeSchema(Schema):
-    """A code is on its way, if anybody is there to receive it."""
+    """A code that was sent, unless no message is due for the recipient."""
 
     id = fields.String(required=True)
     expiresAt = Timestamp(required=True, attribute="expires_at")

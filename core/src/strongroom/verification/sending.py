@@ -1,4 +1,4 @@
-"""Sends verification codes: after a captcha, and no more often than the limits say."""
+"""Sends verification codes: requires a captcha and enforces the rate limits."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ _MINUTE: Final = 60_000
 
 @dataclass(frozen=True, slots=True)
 class SentCode:
-    """What a client learns. ``expires_at`` is in milliseconds since the Unix epoch."""
+    """The response to the client. ``expires_at`` is in milliseconds since the Unix epoch."""
 
     id: str
     expires_at: int
@@ -29,35 +29,35 @@ class SentCode:
 
 
 def device_of(client: Client) -> str:
-    """Return what tells one device from another: the id it sends, else its network and User-Agent."""
+    """Return an identifier of the device: the id that it sent, or its network and User-Agent."""
     return client.device_id or f"{network_of(client.address)} {client.user_agent}"
 
 
 @dataclass(frozen=True, slots=True)
 class OfferedCodes:
-    """What codes are good for on this server.
+    """The purposes of codes that the configuration enables.
 
     Args:
-        login_kinds: the kinds of recipients that log in by a code; ``None`` if any may.
-        registration: who may register, as in ``[users] registration``.
+        login_kinds: the kinds of recipients that can log in with a code; ``None``: all kinds.
+        registration: the mode of ``[users] registration``.
     """
 
     login_kinds: frozenset[str] | None
     registration: str
 
     def required(self, kind: str) -> set[Purpose]:
-        """Return the purposes that the configuration calls for with a kind of recipients."""
+        """Return the purposes for which the configuration requires codes to a kind of recipient."""
         login = {Purpose.LOGIN} if kind in (self.login_kinds or ()) else set[Purpose]()
         return login | ({Purpose.REGISTER} if self.registration == OPEN else set())
 
     def require(self, recipient: Credential, purpose: Purpose) -> None:
-        """Pass if a code of a purpose could be used.
+        """Require that a code for this recipient and purpose could be used.
 
         Raises:
             NotImplementedHere: no login method accepts codes.
-            ValidationFailed: no login method accepts codes of this kind of recipient.
-            RegistrationClosed: users cannot register themselves here.
-            InvitationRequired: likewise, but for users who are invited.
+            ValidationFailed: no login method accepts codes for this kind of recipient.
+            RegistrationClosed: users cannot register themselves.
+            InvitationRequired: only invited users can register.
         """
         if purpose is Purpose.REGISTER:
             require_open(self.registration)
@@ -66,22 +66,22 @@ class OfferedCodes:
         if not self.login_kinds:
             raise NotImplementedHere("Login by verification code is not enabled on this server.")
         if recipient.kind not in self.login_kinds:
-            message = f"Login codes are sent to: {', '.join(sorted(self.login_kinds))}."
+            message = f"Login codes can be sent to: {', '.join(sorted(self.login_kinds))}."
             raise ValidationFailed.of_field("recipient", "not-accepted", message)
 
 
 class CodeSending:
-    """Sends codes at the wish of clients.
+    """Sends codes that clients request.
 
     Args:
-        database: where codes are kept.
-        captchas: what comes before.
-        rates: how often.
-        limits: the rates.
-        offered: what codes are good for.
-        codes: makes codes.
-        credentials: knows who holds what.
-        messages: brings codes to people.
+        database: stores codes.
+        captchas: checks the required captcha.
+        rates: counts requests.
+        limits: the rate limits.
+        offered: the purposes that are enabled.
+        codes: creates codes.
+        credentials: finds the users of recipients.
+        messages: sends the messages.
     """
 
     def __init__(
@@ -114,16 +114,17 @@ class CodeSending:
     ) -> SentCode:
         """Send a code to an e-mail address or a mobile number.
 
-        The answer is the same whether or not anybody holds it.
+        The response is the same whether or not a user holds the address or number.
 
         Raises:
-            ValidationFailed: it is neither, or no login method accepts codes sent there.
+            ValidationFailed: the text is neither, or no login method accepts codes sent there.
             NotImplementedHere: no login method accepts codes, or no sender can send this one.
             RegistrationClosed: the code is for registration, which is closed.
-            InvitationRequired: likewise, but for users who are invited.
-            CaptchaRequired: no captcha came with the wish.
-            CaptchaInvalid: its answer is wrong.
-            TooManyRequests: a limit is reached.
+            InvitationRequired: the code is for registration, which requires an invitation.
+            CaptchaRequired: the captcha is missing.
+            CaptchaInvalid: the solution of the captcha is wrong.
+            TooManyRequests: a rate limit is exceeded.
+            Unavailable: the captcha cannot be checked now.
         """
         recipient = self._credentials.identify(text)
         if recipient is None or recipient.kind not in CHANNELS:
@@ -139,7 +140,7 @@ class CodeSending:
         with self._database.write() as connection:
             code = self._codes.create(connection, recipient, purpose, device_of(client))
             is_known = bool(self._credentials.find_users(connection, [recipient]))
-        # A password that does not exist cannot be reset, and a stranger need not be troubled.
+        # Without a user there is no password to reset, so do not send a message to a stranger.
         suppressed = purpose is Purpose.RESET_PASSWORD and not is_known
         parameters = {"code": code.code, "minutes": str(LIFETIME // _MINUTE)}
         self._messages.send(recipient, purpose.value, parameters, languages, suppressed=suppressed)
@@ -156,6 +157,6 @@ class CodeSending:
         ]
 
     def _shortest_pause(self) -> int:
-        """Return the seconds after which another code can be sent at the earliest."""
+        """Return the minimum number of seconds until another code can be sent."""
         rates = (*self._limits.code_per_device, *self._limits.code_per_recipient)
         return max((rate.seconds for rate in rates if rate.count == 1), default=0)

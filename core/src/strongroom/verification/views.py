@@ -1,4 +1,4 @@
-"""Captchas and verification codes."""
+"""Routes for captchas and verification codes."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ from strongroom.web.components import use
 from strongroom.web.guard import Access
 from strongroom.web.requests import client, languages
 
-blueprint = Blueprint("verification", __name__, description="Show that you are a person, and who.")
+blueprint = Blueprint("verification", __name__, description="Captchas and verification codes.")
 
 
 @blueprint.operation(
@@ -37,7 +37,7 @@ blueprint = Blueprint("verification", __name__, description="Show that you are a
     limit="captchas_per_address",
 )
 def create_captcha(**_: Any) -> IssuedCaptcha:
-    """Get a puzzle, whose answer is good for one use within a few minutes."""
+    """Get a captcha. Its solution is valid for one attempt within a few minutes."""
     return use(CaptchaService).issue()
 
 
@@ -59,10 +59,10 @@ def create_captcha(**_: Any) -> IssuedCaptcha:
     request_headers=("X-Device-Id",),
 )
 def send_verification_code(body: dict[str, Any]) -> SentCode:
-    """Send a code to an e-mail address or a mobile number, after a captcha.
+    """Send a code to an e-mail address or a mobile number. Requires a captcha.
 
-    The answer is the same whether or not a user holds it. A code that could not be used, or that no
-    sender can send, is refused before anything is counted.
+    The response is the same whether or not a user holds the recipient. A code that could not be used,
+    or that no sender can send, is refused before the request counts against the limits.
     """
     captcha = body["captcha"]
     return use(CodeSending).send(
