@@ -282,25 +282,25 @@ CODE_TEXT = "Subject: Code\n\n$code is good for $minutes minutes.\n"
 @pytest.mark.parametrize(
     ("name", "content", "fault"),
     [
-        ("en/logn.txt", CODE_TEXT, "no message goes by that name; known here: en|zh/login|register|"),
-        ("fr/login.txt", CODE_TEXT, "no message goes by that name; known here: en|zh/login|register|"),
-        ("en/login.html", CODE_TEXT, "no message goes by that name; known here: en|zh/login|register|"),
-        ("en/login.txt", "Subject: Code\n\nGood for $minutes minutes.", "the text must hold $code"),
-        ("en/login.txt", "Subject: $code\n\nSee above.", "the text must hold $code"),
+        ("en/logn.txt", CODE_TEXT, "no message has this name; known here: en|zh/login|register|"),
+        ("fr/login.txt", CODE_TEXT, "no message has this name; known here: en|zh/login|register|"),
+        ("en/login.html", CODE_TEXT, "no message has this name; known here: en|zh/login|register|"),
+        ("en/login.txt", "Subject: Code\n\nGood for $minutes minutes.", "the text must contain $code"),
+        ("en/login.txt", "Subject: $code\n\nSee above.", "the text must contain $code"),
         (
             "zh/bind.txt",
             "Subject: Code\n\n$code for $nmae",
-            "nothing is known to put for $nmae; known here: $code, $minutes",
+            "unknown placeholder $nmae; known here: $code, $minutes",
         ),
         (
             "zh/password-changed.txt",
             "Subject: Changed\n\n$code",
-            "nothing is known to put for $code; known here: none",
+            "unknown placeholder $code; known here: none",
         ),
         (
             "en/login.txt",
             "Subject: Code\n\n$code costs $5",
-            'a "$" that is only a sign must be written "$$"',
+            'a literal "$" must be written "$$"',
         ),
         ("en/login.txt", "$code", 'must be "Subject: ...", an empty line, and the text'),
         ("en/login.txt", "Subject:\n\n$code", 'must be "Subject: ...", an empty line, and the text'),

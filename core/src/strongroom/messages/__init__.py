@@ -1,1 +1,1 @@
-"""Messages: how people are told things."""
+"""Messages: notifications and verification codes by e-mail and SMS."""

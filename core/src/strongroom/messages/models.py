@@ -20,4 +20,4 @@ sent_messages: Final = Table(
     Column("sent_at", Timestamp),
     Index(None, "created_at"),
 )
-"""What was sent to whom and through which sender; never what it said."""
+"""The recipient, template, sender and outcome of each message; never its text."""

@@ -1,4 +1,4 @@
-"""Texts that a deployer puts in the place of those that ship: a file for each language and occasion."""
+"""Reads the message texts of a deployment, which override the built-in ones: one file per text."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -10,11 +10,11 @@ from strongroom.messages.templates import LOCALES, TEMPLATES, Text, Texts, param
 _SUFFIX: Final = ".txt"
 _SUBJECT: Final = "Subject:"
 _NEEDED: Final = "code"
-"""A message that brings a code brings it in its text, for an SMS has no subject."""
+"""A message with a code must contain it in its text, because an SMS has no subject."""
 
 
 class TextsRefused(Exception):
-    """Some files cannot be used. ``faults`` names each, with what would be right."""
+    """Some files are invalid. ``faults`` has one line per file, with the remedy."""
 
     def __init__(self, faults: Sequence[str]) -> None:
         super().__init__("\n".join(faults))
@@ -22,12 +22,12 @@ class TextsRefused(Exception):
 
 
 def read_texts(folder: Path) -> Texts:
-    """Return the texts that ship, but for those that stand in ``folder`` as ``LANGUAGE/OCCASION.txt``.
+    """Return the built-in texts, overridden by the files ``LANGUAGE/OCCASION.txt`` in ``folder``.
 
-    A file is ``Subject:`` with the subject, an empty line, and the text, in UTF-8.
+    A file contains ``Subject:`` with the subject, an empty line, and the text, in UTF-8.
 
     Raises:
-        TextsRefused: the folder cannot be read, or a file is unknown or malformed.
+        TextsRefused: the folder cannot be read, or the name or content of a file is invalid.
     """
     texts = {occasion: dict(by_locale) for occasion, by_locale in TEMPLATES.items()}
     faults = []
@@ -46,7 +46,7 @@ def read_texts(folder: Path) -> Texts:
 
 
 def _files(folder: Path) -> Iterator[Path]:
-    """Yield all that lies in the folder and in those within it, but for what is hidden."""
+    """Yield all files in the folder and its language folders, except hidden ones."""
     for path in sorted(folder.iterdir()):
         if path.name.startswith("."):
             continue
@@ -60,7 +60,7 @@ def _named(path: Path) -> tuple[str, str]:
     known = f"{'|'.join(LOCALES)}/{'|'.join(TEMPLATES)}{_SUFFIX}"
     locale, occasion = path.parent.name, path.name.removesuffix(_SUFFIX)
     if len(path.parts) != 2 or occasion not in TEMPLATES or not path.name.endswith(_SUFFIX):  # noqa: PLR2004  folder and file
-        raise ValueError(f"no message goes by that name; known here: {known}")
+        raise ValueError(f"no message has this name; known here: {known}")
     return locale, occasion
 
 
@@ -77,14 +77,14 @@ def _read(path: Path, parameters: frozenset[str]) -> Text:
     for part in (subject, body):
         _check(Template(part), parameters)
     if _NEEDED in parameters - set(Template(body).get_identifiers()):
-        raise ValueError(f"the text must hold ${_NEEDED}")
+        raise ValueError(f"the text must contain ${_NEEDED}")
     return Text(subject, body)
 
 
 def _check(template: Template, parameters: frozenset[str]) -> None:
     if not template.is_valid():
-        raise ValueError('a "$" that is only a sign must be written "$$"')
+        raise ValueError('a literal "$" must be written "$$"')
     unknown = sorted(set(template.get_identifiers()) - parameters)
     if unknown:
         known = ", ".join(f"${name}" for name in sorted(parameters)) or "none"
-        raise ValueError(f"nothing is known to put for ${unknown[0]}; known here: {known}")
+        raise ValueError(f"unknown placeholder ${unknown[0]}; known here: {known}")

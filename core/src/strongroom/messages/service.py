@@ -1,4 +1,4 @@
-"""Sends messages: by the first sender that takes them, without making the request wait."""
+"""Sends messages in the background, with retries and fail-over to the next sender."""
 
 import logging
 import random
@@ -32,17 +32,18 @@ Senders = Mapping[str, Sequence[MessageSender[Any]]]
 
 
 class MessageService:
-    """Messages to holders of credentials.
+    """Sends messages to the contacts of users.
 
-    Senders for development answer at once and are waited for, so that scripts find what was sent.
+    Senders for development are called synchronously, so that scripts find the message after the
+    request.
 
     Args:
-        database: where the record is kept.
-        clock: the time.
-        senders: by channel, in the order they are tried.
-        texts: what messages say.
-        default_locale: the language of whoever is known to read none of the texts.
-        sleep: waits for seconds between attempts.
+        database: stores the record of messages.
+        clock: dates the record.
+        senders: the senders of each channel, in the order in which they are tried.
+        texts: the texts of messages.
+        default_locale: the language of recipients whose languages have no texts.
+        sleep: waits between attempts; its argument is in seconds.
     """
 
     def __init__(
@@ -71,10 +72,10 @@ class MessageService:
         *,
         suppressed: bool = False,
     ) -> None:
-        """Send a message; whether it arrives is not waited for.
+        """Queue a message for sending, without waiting for its delivery.
 
-        It is in the first of the languages that there is a text in, and else in the default one.
-        A suppressed one is recorded and not sent, so that the time taken does not tell the difference.
+        Its language is the first one with a text, or the default language. A suppressed message is
+        recorded but not sent, so that the response time does not reveal the difference.
         """
         channel = CHANNELS[recipient.kind]
         locale = locale_of(languages, self._default_locale)
@@ -98,19 +99,19 @@ class MessageService:
             self._pool.submit(work, message, senders)
 
     def can_send(self, template: str, recipient: Credential) -> bool:
-        """Return whether any sender can send the message of an occasion to a recipient."""
+        """Return whether any sender can send a template to a recipient."""
         senders = self._senders.get(CHANNELS[recipient.kind], ())
         return any(sender.can_send(template, recipient.value) for sender in senders)
 
     def prune(self, days: int) -> int:
-        """Delete the records of messages older than so many days, and return how many; 0: none."""
+        """Delete the records of messages older than ``days``; return the count. 0 keeps all."""
         if days == 0:
             return 0
         before = self._clock.now() - days * _DAY
         return prune(self._database, sent_messages.c.id, sent_messages.c.created_at <= before)
 
     def close(self) -> None:
-        """Wait for messages that are on their way."""
+        """Wait for queued messages."""
         self._pool.shutdown()
 
     def _suppress(self, message: Message, _senders: Sequence[MessageSender[Any]]) -> None:
@@ -121,12 +122,14 @@ class MessageService:
             try:
                 reference = self._attempt(sender, message)
             except DeliveryUncertain as error:
+                # No fail-over: another sender might deliver the message a second time.
                 logger.warning("Message %s by %s: %s", message.id, sender.name, error)
                 self._conclude(message, "uncertain", sender.name)
                 return
             except MessageNotSent as error:
                 logger.warning("Message %s by %s: %s", message.id, sender.name, error)
             except Exception:
+                # A bug in one sender must not prevent the fail-over to the next.
                 logger.exception("Message %s: sender %s failed", message.id, sender.name)
             else:
                 self._conclude(message, "sent", sender.name, reference)

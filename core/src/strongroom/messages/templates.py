@@ -1,4 +1,4 @@
-"""What messages say, in English and Chinese."""
+"""The texts of messages, in English and Chinese."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -8,13 +8,13 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A subject and a text, both with ``$name`` where parameters go."""
+    """A subject and a text, both with ``$name`` placeholders."""
 
     subject: str
     body: str
 
     def fill(self, parameters: Mapping[str, str]) -> tuple[str, str]:
-        """Return subject and text with the parameters in their places."""
+        """Return the subject and the text with the placeholders replaced."""
         return Template(self.subject).substitute(parameters), Template(self.body).substitute(parameters)
 
 
@@ -65,25 +65,25 @@ TEMPLATES: Final[Texts] = {
         "zh": Text("您的账户已删除", "您的账户已删除。如非本人操作,请立即联系管理员。"),
     },
 }
-"""By the name of the occasion, then by language."""
+"""Texts by occasion, then by language."""
 
 
 CODE_PARAMETERS: Final = frozenset({"code", "minutes"})
-"""What a message that brings a code is given; notices are given nothing."""
+"""The parameters of a message with a code. Notices have no parameters."""
 
 
 def parameters_of(template: str) -> frozenset[str]:
-    """Return the names that the texts of an occasion may hold."""
+    """Return the names of the placeholders that the texts of an occasion may contain."""
     return CODE_PARAMETERS if "$code" in TEMPLATES[template][DEFAULT_LOCALE].body else frozenset()
 
 
 def locale_of(languages: Iterable[str], default: str = DEFAULT_LOCALE) -> str:
-    """Return the first of the languages that messages are written in, whatever its region."""
+    """Return the first language that has texts, ignoring regions, or the default."""
     primary = (language.partition("-")[0].lower() for language in languages)
     return next((language for language in primary if language in LOCALES), default)
 
 
 def text_of(texts: Texts, template: str, locale: str) -> Text:
-    """Return the text of an occasion in a language, or in English where there is none."""
+    """Return the text of an occasion in a language, or in English if that language has none."""
     by_locale = texts[template]
     return by_locale.get(locale.partition("-")[0], by_locale[DEFAULT_LOCALE])

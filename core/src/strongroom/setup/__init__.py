@@ -1,1 +1,1 @@
-"""The first administrator, by a link that is good once."""
+"""Creation of the first administrator with a one-time link."""

@@ -1,4 +1,4 @@
-"""The link that makes the first administrator."""
+"""The one-time link that creates the first administrator."""
 
 from typing import Final
 
@@ -13,4 +13,4 @@ setup_links: Final = Table(
     Column("hash", String(64), nullable=False),
     Column("expires_at", Timestamp, nullable=False),
 )
-"""One row at most, so that a new link voids the one before, and only one can ever be redeemed."""
+"""At most one row, so that a new link invalidates the previous one."""

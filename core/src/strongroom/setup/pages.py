@@ -1,4 +1,4 @@
-"""The page behind the link, in English and Chinese."""
+"""The setup page, in English and Chinese."""
 
 from functools import lru_cache
 
@@ -11,7 +11,7 @@ from strongroom.web.requests import languages
 
 
 def setup_page() -> Response:
-    """Return the page, in the language that the browser prefers."""
+    """Return the page in the browser's preferred language."""
     return html_page(_template(), language=locale_of(languages()))
 
 

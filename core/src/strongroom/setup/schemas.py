@@ -1,4 +1,4 @@
-"""What clients send."""
+"""The request body of the setup route."""
 
 from marshmallow import Schema
 
@@ -7,7 +7,7 @@ from strongroom.web.schema import text
 
 
 class SetupSchema(Schema):
-    """Who is to be the first administrator, and the token of the link that says who may decide it."""
+    """The account of the first administrator, and the token of the setup link."""
 
     token = text(MAX_TEXT, required=True)
     email = text(MAX_TEXT, required=True)

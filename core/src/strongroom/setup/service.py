@@ -1,4 +1,4 @@
-"""Makes the first administrator: whoever has the link decides who it is."""
+"""Creates the first administrator, with a one-time link that the operator issues."""
 
 import secrets
 from dataclasses import dataclass, field
@@ -20,33 +20,33 @@ from strongroom.users.models import User
 from strongroom.users.service import UserService
 
 LIFETIME: Final = 3_600_000
-"""Milliseconds for which a link is good."""
+"""Milliseconds for which a link is valid."""
 
 _ONLY: Final = 1
 
 
 class AdministratorExists(Exception):
-    """There is an administrator, who can make others."""
+    """There is an administrator already, who can create others."""
 
 
 @dataclass(frozen=True, slots=True)
 class SetupLink:
-    """What was just made. ``expires_at`` is in milliseconds since the Unix epoch."""
+    """A new setup link. ``expires_at`` is in milliseconds since the Unix epoch."""
 
     token: str = field(repr=False)
     expires_at: int
 
 
 class Setup:
-    """Issues and redeems the link; the database holds only a hash of it.
+    """Issues and redeems the setup link. The database stores only a keyed hash of its token.
 
     Args:
-        database: where it is kept.
-        clock: the time.
-        keys: what hashes it.
-        users: knows whether there is an administrator.
-        registration: makes the administrator.
-        audit: the record of it.
+        database: stores the link.
+        clock: dates the expiry of the link.
+        keys: hashes the token.
+        users: reports whether there is an administrator.
+        registration: creates the administrator.
+        audit: records issued and refused links.
     """
 
     def __init__(
@@ -66,10 +66,10 @@ class Setup:
         self._audit = audit
 
     def issue(self, origin: Origin) -> SetupLink:
-        """Make the link; one that was made before is void.
+        """Issue a link. It invalidates the previous one.
 
         Raises:
-            AdministratorExists: there is one already.
+            AdministratorExists: there is an administrator already.
         """
         link = SetupLink(secrets.token_urlsafe(32), self._clock.now() + LIFETIME)
         values = {"hash": self._hash(link.token), "expires_at": link.expires_at}
@@ -82,21 +82,21 @@ class Setup:
         return link
 
     def redeem(self, token: str, registration: Registration, origin: Origin) -> User:
-        """Use up the link, and make the first administrator.
+        """Use up the link and create the first administrator.
 
-        Where it fails for another reason than the link, the link is still good.
+        The link stays valid if the registration fails.
 
         Raises:
-            SetupLinkInvalid: the link is not the last that was made, was used or is too old, or
-                there is an administrator.
-            ValidationFailed: a name is malformed, none is given, or the password is weak.
-            CredentialTaken: somebody has one of the names already.
+            SetupLinkInvalid: the link is not the latest one, was used, or has expired, or there is an
+                administrator already.
+            ValidationFailed: a name is malformed or missing, or the password is weak.
+            CredentialTaken: another user has one of the names.
         """
         with self._database.read() as connection:
             is_good = self._is_good(connection, token)
         if not is_good:
             self._refuse(origin)
-        # Only now, for the hash of a password is work that nobody may have done for nothing.
+        # Hash the password only after the token is verified, so it cannot be used for CPU exhaustion.
         prepared = self._registration.prepare(registration)
         with self._database.write() as connection:
             is_spent = self._spend(connection, token)
@@ -107,7 +107,7 @@ class Setup:
         return user
 
     def prune(self) -> int:
-        """Delete the link if it has expired, and return how many went."""
+        """Delete the link if it has expired; return the count."""
         old = setup_links.c.expires_at <= self._clock.now()
         return prune(self._database, setup_links.c.id, old)
 
@@ -116,9 +116,10 @@ class Setup:
         return found is not None and not self._users.has_administrator(connection)
 
     def _spend(self, connection: Connection, token: str) -> bool:
-        """Delete the link, and return whether it was good.
+        """Delete the link; return whether it was valid.
 
-        Whoever else redeems waits here until this transaction ends, and then sees what it has done.
+        The DELETE locks the row: a concurrent redemption waits until this transaction ends, and then
+        sees its result.
         """
         if connection.execute(delete(setup_links).where(self._matches(token))).rowcount != 1:
             return False

@@ -1,4 +1,4 @@
-"""Where the link leads: a page, and what it calls."""
+"""Routes for the setup page and its API call."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ _PAGE = {"responses": {"200": {"description": "A page", "content": {"text/html":
 
 @blueprint.operation("GET", "", access=Access.PUBLIC, document=_PAGE)
 def show_setup_page() -> Response:
-    """Get the page that the link opens. The token is in its fragment, which no browser sends."""
+    """Get the setup page. The token is in the URL fragment, which browsers do not send."""
     return setup_page()
 
 
@@ -40,9 +40,9 @@ def show_setup_page() -> Response:
     limit="setup_per_address",
 )
 def create_first_administrator(body: dict[str, Any]) -> User:
-    """Become the first administrator, by the link that the operator was shown.
+    """Create the first administrator, with the token of the link that the operator has issued.
 
-    The link is good once and for an hour, and only as long as there is no administrator.
+    The link is valid for one use within an hour, and only while there is no administrator.
     """
     token = body.pop("token")
     return use(Setup).redeem(token, Registration(kind=UserType.ADMIN, **body), origin())
