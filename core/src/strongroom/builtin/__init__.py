@@ -1,1 +1,1 @@
-"""What the core brings by itself, through the same hooks as any plugin."""
+"""Built-in extensions, registered through the same hooks as plugins."""

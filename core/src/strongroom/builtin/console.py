@@ -1,4 +1,4 @@
-"""A sender for development: prints messages, and keeps them in a file that scripts can read."""
+"""A message sender for development: prints messages and appends them to a file for scripts."""
 
 import json
 import sys
@@ -21,7 +21,7 @@ class ConsoleOptions:
 
 
 class ConsoleSender(MessageSender[ConsoleOptions]):
-    """Sends nothing anywhere."""
+    """Prints messages instead of sending them."""
 
     name = "console"
     channels = frozenset({"email", "sms"})
@@ -38,7 +38,7 @@ class ConsoleSender(MessageSender[ConsoleOptions]):
             record["code"] = message.parameters["code"]
         line = json.dumps(record, ensure_ascii=False) + "\n"
         try:
-            # One write of a line to a file opened for appending stays whole beside other processes.
+            # A single unbuffered write with O_APPEND, so that lines of other processes do not mix in.
             with self._lock, self.options.outbox.open("ab", buffering=0) as file:
                 file.write(line.encode())
         except OSError as error:

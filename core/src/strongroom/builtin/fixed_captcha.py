@@ -1,4 +1,4 @@
-"""A captcha whose answer is in the configuration, for tests; production refuses it."""
+"""A captcha for tests, with a fixed answer from the configuration. Production mode refuses it."""
 
 import hmac
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ class FixedCaptchaOptions:
 
 
 class FixedCaptcha(CaptchaProvider[FixedCaptchaOptions]):
-    """Asks for what tests know."""
+    """Accepts the configured answer."""
 
     name = "fixed"
     kind = "fixed"
@@ -26,7 +26,7 @@ class FixedCaptcha(CaptchaProvider[FixedCaptchaOptions]):
     development_only = True
 
     def issue(self) -> CaptchaChallenge:
-        return CaptchaChallenge(payload={"question": "What does the configuration say?"}, state="")
+        return CaptchaChallenge(payload={"question": "What is the configured answer?"}, state="")
 
     def verify(self, state: str, answer: str) -> bool:  # noqa: ARG002  every puzzle is the same
         return hmac.compare_digest(self.options.answer.encode(), answer.encode("utf-8", "replace"))

@@ -1,4 +1,4 @@
-"""A captcha of digits, as a picture and, for those who cannot see it, as speech."""
+"""A captcha of digits, as an image and, for blind users, as speech."""
 
 import base64
 import hmac
@@ -23,12 +23,12 @@ DIGITS: Final = "0123456789"
 class ImageCaptchaOptions:
     """The keys of ``[captcha]`` with ``provider = "image"``."""
 
-    length: int = option(6, minimum=4, maximum=8, help="How many digits there are.")
-    audio: bool = option(True, help="Whether the digits are spoken as well.")
+    length: int = option(6, minimum=4, maximum=8, help="The number of digits.")
+    audio: bool = option(True, help="Whether the challenge includes the digits as speech.")
 
 
 class DigitsCaptcha(CaptchaProvider[ImageCaptchaOptions]):
-    """Shows and speaks digits. The libraries that draw and speak are loaded when first needed."""
+    """Generates images and speech of digits. Imports their libraries on first use."""
 
     name = "image"
     kind = "image"

@@ -1,4 +1,4 @@
-"""Login by a credential and a password."""
+"""Login with a credential and a password."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ API_VERSION = "1.0"
 
 
 class PasswordLogin(LoginMethod[NoOptions]):
-    """Takes attempts that carry a password; an empty one is none."""
+    """Checks attempts with a password. An empty password counts as missing."""
 
     name = "password"
     code_recipients = frozenset()
@@ -19,7 +19,7 @@ class PasswordLogin(LoginMethod[NoOptions]):
             return None
         credential = self.proofs.check_password(attempt.username, attempt.password)
         if credential is None:
-            raise LoginRejected("no such credential, or another password")
+            raise LoginRejected("unknown credential or wrong password")
         return VerifiedCredential(credential)
 
 

@@ -1,4 +1,4 @@
-"""A captcha that a browser solves by itself: a proof of work in ALTCHA's format (version 1)."""
+"""A captcha that a browser solves without its user: proof of work in ALTCHA's format (version 1)."""
 
 import secrets
 from dataclasses import dataclass
@@ -15,14 +15,14 @@ class ProofOfWorkOptions:
     """The keys of ``[captcha]`` with ``provider = "proof_of_work"``."""
 
     max_number: int = option(
-        100_000, minimum=1000, maximum=10_000_000, help="How many hashes a solution takes at the most."
+        100_000, minimum=1000, maximum=10_000_000, help="Maximum number of hashes that a solution takes."
     )
 
 
 class ProofOfWork(CaptchaProvider[ProofOfWorkOptions]):
-    """Asks for a number whose hash is known.
+    """Requires the number whose hash is given.
 
-    Each puzzle is signed with a key of its own, so that a solution is good for that puzzle alone.
+    Each challenge is signed with its own key, so that a solution is valid only for that challenge.
     """
 
     name = "proof_of_work"
@@ -30,7 +30,7 @@ class ProofOfWork(CaptchaProvider[ProofOfWorkOptions]):
     options_type = ProofOfWorkOptions
 
     def issue(self) -> CaptchaChallenge:
-        # Deployments with another provider need not load it.
+        # Imported lazily, because deployments with another provider do not need it.
         from altcha.v1 import ChallengeOptions, create_challenge
 
         key = secrets.token_hex(32)
@@ -48,7 +48,7 @@ class ProofOfWork(CaptchaProvider[ProofOfWorkOptions]):
         from altcha.v1 import verify_solution
 
         try:
-            # The core minds the time, and has its own clock for it.
+            # The core checks the expiry, with its own clock.
             is_right, _ = verify_solution(answer, state, check_expires=False)
         except (AttributeError, TypeError, ValueError):
             return False

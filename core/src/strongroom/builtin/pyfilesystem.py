@@ -1,4 +1,4 @@
-"""A storage in any PyFilesystem2 filesystem: whatever a URL opens that is installed."""
+"""A storage backend for any PyFilesystem2 filesystem with a URL."""
 
 import warnings
 from dataclasses import dataclass
@@ -20,25 +20,26 @@ class PyFilesystemOptions:
 
     url: str = option(
         secret=True,
-        help="What PyFilesystem2 opens, such as ftp://user:password@host/folder or osfs:///srv/files; "
-        "other schemes come with the packages that bring them.",
+        help="The PyFilesystem2 URL, such as ftp://user:password@host/folder or osfs:///srv/files; "
+        "other schemes need their own packages.",
     )
-    create: bool = option(True, help="Whether the folder is made if it is missing.")
+    create: bool = option(True, help="Whether to create the folder if it is missing.")
 
     def __post_init__(self) -> None:
-        # PyFilesystem would take it for the path of a folder, and make that.
+        # PyFilesystem would treat it as the path of a folder, and create that folder.
         if "://" not in self.url:
             raise ValueError("url: must be like ftp://host/folder or osfs:///srv/files")
 
 
 class PyFilesystemBackend(FilesystemBackend[PyFilesystemOptions]):
-    """Keeps each object as a file of the filesystem that a URL names."""
+    """Stores each object as a file of the filesystem at a URL."""
 
     name = "pyfilesystem"
     options_type = PyFilesystemOptions
 
     def open_filesystem(self) -> "FS":
-        # Deployments with another backend need not load it.
+        # Imported lazily, because deployments with another backend do not need it. Its use of
+        # pkg_resources warns on import.
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             from fs import open_fs
@@ -47,9 +48,11 @@ class PyFilesystemBackend(FilesystemBackend[PyFilesystemOptions]):
         try:
             return open_fs(self.options.url, writeable=True, create=self.options.create)
         except OpenerError as error:
-            # Its text may hold the URL, and so a password.
+            # The message of the error may contain the URL, and with it a password.
             scheme = self.options.url.partition("://")[0]
-            raise StorageError(f"nothing that is installed opens such a URL: {scheme}://...") from error
+            raise StorageError(
+                f"no installed package opens URLs of this scheme: {scheme}://..."
+            ) from error
 
 
 @hookimpl

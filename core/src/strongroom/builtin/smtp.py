@@ -1,4 +1,4 @@
-"""Sends e-mail by SMTP (RFC 5321), encrypted unless told otherwise."""
+"""Sends e-mail by SMTP (RFC 5321), encrypted by default."""
 
 import smtplib
 import ssl
@@ -26,22 +26,26 @@ _PERMANENT = 500
 class SmtpOptions:
     """The keys of ``[messages.smtp]``."""
 
-    host: str = option(help="The mail server.")
-    sender: str = option(help='The From of every message, such as "Example <no-reply@example.com>".')
+    host: str = option(help="The host name of the mail server.")
+    sender: str = option(
+        help='The From header of all messages, such as "Example <no-reply@example.com>".'
+    )
     port: int = option(587, minimum=1, maximum=65535, help="The port of the mail server.")
     encryption: str = option(
         "starttls", choices=("starttls", "tls", "none"), help="How the connection is encrypted."
     )
     ca_file: str | None = option(
-        None, help="A file of CA certificates to trust instead of the system's."
+        None, help="A file of CA certificates to trust instead of the system's, in PEM format."
     )
-    username: str | None = option(None, help="The name to log in with; absent: no login.")
-    password: str | None = option(None, secret=True, help="The password to log in with.")
-    timeout_seconds: float = option(10.0, minimum=1, maximum=120, help="How long a step may take.")
+    username: str | None = option(None, help="The username at the mail server; absent: no login.")
+    password: str | None = option(None, secret=True, help="The password at the mail server.")
+    timeout_seconds: float = option(
+        10.0, minimum=1, maximum=120, help="Seconds that a network operation may take."
+    )
 
 
 class SmtpSender(MessageSender[SmtpOptions]):
-    """Opens a connection for each message, which is then the mail server's."""
+    """Opens a connection for each message and hands it over to the mail server."""
 
     name = "smtp"
     channels = frozenset({"email"})
@@ -49,13 +53,14 @@ class SmtpSender(MessageSender[SmtpOptions]):
 
     def send(self, message: Message) -> str | None:
         mail = self._compose(message)
+        # An error after this point may mean that the server has accepted the message.
         handed_over = False
         try:
             with self._connect() as connection:
                 handed_over = True
                 connection.send_message(mail)
         except smtplib.SMTPRecipientsRefused as error:
-            # Its words are left out: some servers quote the message that they refuse.
+            # The text of the response is left out, because some servers quote the refused message.
             code, _ = next(iter(error.recipients.values()))
             if code >= _PERMANENT:
                 raise RecipientRefused(f"the mail server answered {code}") from error
@@ -72,7 +77,7 @@ class SmtpSender(MessageSender[SmtpOptions]):
         return str(mail["Message-ID"])
 
     def _unreachable(self, error: Exception) -> str:
-        # The text of an error of the system is its own; that of a mail server might quote a message.
+        # Include only errors of the operating system, because a mail server might quote the message.
         reason = (isinstance(error, OSError) and error.strerror) or type(error).__name__
         where = f"{self.options.host}:{self.options.port}, {self.options.encryption}"
         return f"the mail server cannot be reached at {where}: {reason}"

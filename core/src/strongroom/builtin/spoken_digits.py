@@ -1,4 +1,4 @@
-"""Speaks digits over noise, at a hundredth of the time that the library takes for its own noise."""
+"""Speaks digits over noise. Takes a hundredth of the time that the library needs for its noise."""
 
 import os
 import secrets
@@ -8,15 +8,15 @@ from captcha.audio import WAVE_SAMPLE_RATE, AudioCaptcha
 
 _SILENCE: Final = 128
 _NOISE: Final = bytes(_SILENCE - 6 + value % 13 for value in range(256))
-"""Maps random bytes to samples close to silence."""
+"""Maps random bytes to 8-bit samples close to silence."""
 
 
 class SpokenDigits(AudioCaptcha):
-    """The library's voices, a third to two thirds of a second apart."""
+    """Speaks with the library's voices, with pauses of a third to two thirds of a second."""
 
     def __init__(self) -> None:
         super().__init__()
-        # The library would load them at the first use, and a second thread would find half of them.
+        # Load the voices now: on a lazy load, a second thread would see a partial set.
         self.load()
 
     def create_wave_body(self, chars: str) -> bytearray:

@@ -1,6 +1,6 @@
-"""Contract suites for plugin authors: the same ones that Strongroom's own plugins pass.
+"""Contract tests for plugin authors. Strongroom's own plugins pass the same tests.
 
-Derive a test class from the contract of your seam and supply the fixture it asks for::
+Derive a test class from the contract of your extension and provide the fixtures that it requires::
 
     from strongroom.testing.storage import StorageBackendContract
 
@@ -9,10 +9,10 @@ Derive a test class from the contract of your seam and supply the fixture it ask
         def backend(self, tmp_path):
             return MyBackend(MyOptions(root=tmp_path))
 
-A contract test that cannot hold for a backend may be overridden only as an ``xfail`` with a reason.
+Override a contract test that does not apply only as an ``xfail`` with a reason.
 
-The contracts have a version, ``major.minor``. A minor adds tests or makes some stricter, which the
-changelog names; the major is the plugin API's.
+The contracts have a version, ``major.minor``. A minor version adds tests or makes some stricter, which
+the changelog lists. The major version is that of the plugin API.
 """
 
 from typing import Final

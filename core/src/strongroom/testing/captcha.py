@@ -1,4 +1,4 @@
-"""The contract of captcha providers."""
+"""Contract tests for captcha providers."""
 
 import json
 from collections.abc import Callable
@@ -13,19 +13,19 @@ Solve = Callable[[CaptchaChallenge], str]
 
 
 class CaptchaProviderContract:
-    """What every captcha provider holds to. Supply the fixtures ``provider`` and ``solve``."""
+    """The contract of captcha providers. Provide the fixtures ``provider`` and ``solve``."""
 
     distinct = True
-    """Whether the answer to one puzzle is wrong for another."""
+    """Whether the answer to one challenge is wrong for another."""
 
     @pytest.fixture
     def provider(self) -> CaptchaProvider[Any]:
-        raise NotImplementedError("the test class of a plugin supplies this fixture")
+        raise NotImplementedError("the test class of the plugin must provide this fixture")
 
     @pytest.fixture
     def solve(self) -> Solve:
-        """A function that returns the right answer to a puzzle."""
-        raise NotImplementedError("the test class of a plugin supplies this fixture")
+        """A function that returns the right answer to a challenge."""
+        raise NotImplementedError("the test class of the plugin must provide this fixture")
 
     def test_the_right_answer_is_right(self, provider: CaptchaProvider[Any], solve: Solve) -> None:
         challenge = provider.issue()
@@ -53,7 +53,7 @@ class CaptchaProviderContract:
         self, provider: CaptchaProvider[Any], solve: Solve
     ) -> None:
         if not self.distinct:
-            pytest.skip("every puzzle has the same answer")
+            pytest.skip("all challenges have the same answer")
         first, second = provider.issue(), provider.issue()
         assert not provider.verify(first.state, solve(second))
 

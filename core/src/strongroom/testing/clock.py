@@ -1,4 +1,4 @@
-"""A clock that stands still until it is told to move."""
+"""A clock for tests that only moves when it is advanced."""
 
 from typing import Final
 
@@ -8,7 +8,7 @@ HOUR: Final = 60 * MINUTE
 
 
 class ManualClock:
-    """Implements :class:`strongroom.clock.Clock`. It begins in the middle of 2026."""
+    """Implements :class:`strongroom.clock.Clock`. It starts in June 2026."""
 
     def __init__(self, now: int = 1_782_000_000_000) -> None:
         self._now = now
@@ -17,5 +17,5 @@ class ManualClock:
         return self._now
 
     def advance(self, milliseconds: int) -> None:
-        """Move on."""
+        """Move the clock forward."""
         self._now += milliseconds

@@ -1,4 +1,4 @@
-"""The contract of login methods, and an in-memory stand-in for the proofs that the core keeps."""
+"""Contract tests for login methods, and an in-memory replacement for the core's proofs."""
 
 import hmac
 import secrets
@@ -24,13 +24,13 @@ from strongroom.plugin_api.login import (
 )
 
 CLIENT = Client(address="192.0.2.7", user_agent="contract/1.0", device_id="device-1")
-"""Where the attempts of these tests come from."""
+"""The client of all attempts in these tests."""
 
 MakeMethod = Callable[[Proofs], LoginMethod[Any]]
 
 
 class FakeProofs:
-    """Identities, passwords and single-use codes, kept in memory; meets :class:`Proofs`.
+    """Credentials, passwords and single-use codes in memory. Implements :class:`Proofs`.
 
     Args:
         region: ISO 3166 code of the country whose mobile numbers may be written without ``+``.
@@ -43,13 +43,13 @@ class FakeProofs:
         self._lock = threading.Lock()
 
     def set_password(self, username: str, password: str) -> Credential:
-        """Give a password to whom ``username`` spells, and return the credential."""
+        """Set the password of a credential, and return the credential."""
         credential = self._required(username)
         self._passwords[credential] = password
         return credential
 
     def issue_code(self, recipient: str, purpose: str) -> VerificationCode:
-        """Return a code as if a message had just brought it to the recipient."""
+        """Return a new code, as if it had been sent to the recipient."""
         code = VerificationCode(secrets.token_hex(8), f"{secrets.randbelow(10**6):06}")
         self._codes[code.id] = (code.code, self._required(recipient), purpose)
         return code
@@ -78,7 +78,7 @@ class FakeProofs:
     def _required(self, text: str) -> Credential:
         credential = self.identify(text)
         if credential is None:
-            raise ValueError(f"{text!r} spells no credential")
+            raise ValueError(f"{text!r} is not a credential")
         return credential
 
     def _mobile(self, text: str) -> str | None:
@@ -92,21 +92,21 @@ class FakeProofs:
 
 
 def secrets_of(attempt: LoginAttempt) -> set[str]:
-    """Return what the attempt carries that no log, error or ``repr`` may show."""
+    """Return the secrets of an attempt, which no log, error or ``repr`` may contain."""
     code = attempt.verification_code.code if attempt.verification_code else None
     return {text for text in (attempt.password, code, *attempt.proof.values()) if text}
 
 
 class LoginMethodContract:
-    """What every login method holds to.
+    """The contract of login methods.
 
-    Supply the fixtures ``make_method``, ``good_attempt``, ``bad_attempt`` and ``credential``; prepare
-    the fixture ``proofs`` where the method relies on it. Override ``foreign_attempts`` with whatever
-    else must be left to others.
+    Provide the fixtures ``make_method``, ``good_attempt``, ``bad_attempt`` and ``credential``. Prepare
+    the fixture ``proofs`` if the method uses it. Override ``foreign_attempts`` with other attempts that
+    the method must ignore.
     """
 
     single_use = True
-    """Whether a proof is spent by being accepted once; a password, for one, is not."""
+    """Whether a proof can be used only once. A password, for example, can be reused."""
 
     @pytest.fixture
     def proofs(self) -> FakeProofs:
@@ -114,22 +114,22 @@ class LoginMethodContract:
 
     @pytest.fixture
     def make_method(self) -> MakeMethod:
-        raise NotImplementedError("the test class of a plugin supplies this fixture")
+        raise NotImplementedError("the test class of the plugin must provide this fixture")
 
     @pytest.fixture
     def good_attempt(self, proofs: FakeProofs) -> LoginAttempt:
         """An attempt that proves :meth:`credential`."""
-        raise NotImplementedError("the test class of a plugin supplies this fixture")
+        raise NotImplementedError("the test class of the plugin must provide this fixture")
 
     @pytest.fixture
     def bad_attempt(self, proofs: FakeProofs) -> LoginAttempt:
-        """An attempt of the method's kind that proves nothing."""
-        raise NotImplementedError("the test class of a plugin supplies this fixture")
+        """An attempt of the method's kind with a wrong proof."""
+        raise NotImplementedError("the test class of the plugin must provide this fixture")
 
     @pytest.fixture
     def credential(self) -> Credential:
         """The credential that :meth:`good_attempt` proves."""
-        raise NotImplementedError("the test class of a plugin supplies this fixture")
+        raise NotImplementedError("the test class of the plugin must provide this fixture")
 
     @pytest.fixture
     def foreign_attempts(self) -> Sequence[LoginAttempt]:
@@ -187,7 +187,7 @@ class LoginMethodContract:
         self, method: LoginMethod[Any], good_attempt: LoginAttempt
     ) -> None:
         if not self.single_use:
-            pytest.skip("its proof is not spent by being used")
+            pytest.skip("its proof can be reused")
         assert method.authenticate(good_attempt)
         with pytest.raises(LoginRejected):
             method.authenticate(good_attempt)
@@ -196,7 +196,7 @@ class LoginMethodContract:
         self, method: LoginMethod[Any], good_attempt: LoginAttempt
     ) -> None:
         if not self.single_use:
-            pytest.skip("its proof is not spent by being used")
+            pytest.skip("its proof can be reused")
         barrier = threading.Barrier(8)
 
         def race(_: int) -> VerifiedCredential | None:

@@ -1,4 +1,4 @@
-"""The contract of message senders."""
+"""Contract tests for message senders."""
 
 import re
 import secrets
@@ -14,16 +14,16 @@ import pytest
 from strongroom.plugin_api.messages import Message, MessageNotSent, MessageSender
 
 RECIPIENTS = {"email": "ann{}@example.org", "sms": "+861381234567{}"}
-"""Whom these tests write to, by channel: ten people, each with a digit."""
+"""Recipients of the test messages, by channel. The placeholder is a digit."""
 
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """What the far end of a channel has received.
+    """A message that the gateway has received.
 
     Args:
         recipient: an e-mail address, or a mobile number in E.164.
-        text: what the recipient reads.
+        text: the text that the recipient reads.
     """
 
     recipient: str
@@ -34,7 +34,7 @@ Delivered = Callable[[], Sequence[Arrival]]
 
 
 def new_message(channel: str, *, recipient: str | None = None, template: str = "login") -> Message:
-    """Return a message with a code of its own, as the core makes them; to anybody by default."""
+    """Return a message with a random code, like those of the core."""
     code = f"{secrets.randbelow(10**6):06}"
     return Message(
         id=secrets.token_hex(16),
@@ -48,7 +48,7 @@ def new_message(channel: str, *, recipient: str | None = None, template: str = "
 
 
 def trace_of(error: BaseException | None) -> str:
-    """Return everything a log could show of an error, what it suppresses included."""
+    """Return all texts that a log could contain of an error, including suppressed causes."""
     shown: list[str] = []
     while error:
         shown += [repr(error), *traceback.format_exception(error)]
@@ -57,30 +57,30 @@ def trace_of(error: BaseException | None) -> str:
 
 
 class MessageSenderContract:
-    """What every message sender holds to.
+    """The contract of message senders.
 
-    Supply the fixtures ``sender``, ``unreachable_sender`` and ``delivered``; override ``messages`` for
+    Provide the fixtures ``sender``, ``unreachable_sender`` and ``delivered``. Override ``messages`` for
     a channel that is neither e-mail nor SMS.
     """
 
     @pytest.fixture
     def sender(self) -> MessageSender[Any]:
-        """A sender whose gateway takes messages."""
-        raise NotImplementedError("the test class of a plugin supplies this fixture")
+        """A sender whose gateway accepts messages."""
+        raise NotImplementedError("the test class of the plugin must provide this fixture")
 
     @pytest.fixture
     def unreachable_sender(self) -> MessageSender[Any]:
-        """The same kind of sender, set to an address where nobody listens."""
-        raise NotImplementedError("the test class of a plugin supplies this fixture")
+        """The same kind of sender, configured with an address where no server listens."""
+        raise NotImplementedError("the test class of the plugin must provide this fixture")
 
     @pytest.fixture
     def delivered(self) -> Delivered:
-        """A function that returns what has arrived so far, in order."""
-        raise NotImplementedError("the test class of a plugin supplies this fixture")
+        """A function that returns the messages received so far, in order."""
+        raise NotImplementedError("the test class of the plugin must provide this fixture")
 
     @pytest.fixture
     def messages(self, sender: MessageSender[Any]) -> Sequence[Message]:
-        """Good messages to eight people."""
+        """Valid messages to eight recipients."""
         channel = min(sender.channels)
         return [new_message(channel, recipient=RECIPIENTS[channel].format(digit)) for digit in range(8)]
 

@@ -1,4 +1,4 @@
-"""The contract of storage backends."""
+"""Contract tests for storage backends."""
 
 import hashlib
 import io
@@ -29,11 +29,11 @@ MEBIBYTE = 1024 * 1024
 
 
 class SourceBroke(Exception):
-    """What the sources of these tests raise; it must come through the backend unchanged."""
+    """The error of the sources in these tests. The backend must pass it on unchanged."""
 
 
 class PatternSource:
-    """A source of ``size`` bytes that exist nowhere at once; can break when they run out."""
+    """A source that generates ``size`` bytes in pieces. With ``breaks``, it raises at the end."""
 
     def __init__(self, size: int, *, breaks: bool = False) -> None:
         self._remaining = size
@@ -45,7 +45,7 @@ class PatternSource:
             if self._breaks:
                 raise SourceBroke
             return b""
-        # Half of what is asked for: a backend must not take a short read for the end.
+        # Return half of the requested size: a backend must not treat a short read as the end.
         chunk = (b"strongroom" * (size // 10 + 1))[: min(max(1, size // 2), self._remaining)]
         self._remaining -= len(chunk)
         self.digest.update(chunk)
@@ -53,7 +53,7 @@ class PatternSource:
 
 
 class WatchingSource(PatternSource):
-    """A source that looks, before each piece, whether the object that it becomes is visible already."""
+    """A source that checks before each piece whether the object is already visible."""
 
     def __init__(self, backend: StorageBackend[Any], key: str, size: int) -> None:
         super().__init__(size)
@@ -70,7 +70,7 @@ class WatchingSource(PatternSource):
 
 
 def new_key() -> str:
-    """Return a key as the core makes them."""
+    """Return a random key, like those of the core."""
     name = secrets.token_hex(16)
     return f"{name[:2]}/{name}"
 
@@ -78,40 +78,40 @@ def new_key() -> str:
 def read_all(
     backend: StorageBackend[Any], key: str, *, start: int = 0, length: int | None = None
 ) -> bytes:
-    """Return a whole object, or a range of one."""
+    """Return the bytes of an object, or of a range of it."""
     with backend.open(key, start=start, length=length) as chunks:
         return b"".join(chunks)
 
 
 class StorageBackendContract:
-    """What every storage backend holds to. Supply a fixture ``backend`` with an empty one."""
+    """The contract of storage backends. Provide the fixture ``backend``, which must be empty."""
 
     large_size = 32 * MEBIBYTE
-    """The size of the object that the memory test stores; the bound is half of it."""
+    """The size in bytes of the object in the memory test. The limit is half of it."""
 
     race_rounds = 20
     race_seconds = 1.0
-    """A race is repeated so many times, or until so many seconds have passed."""
+    """A race is repeated ``race_rounds`` times, or for ``race_seconds`` if that ends earlier."""
 
     appears_whole = False
-    """Whether an object is invisible until it is whole. Set it where the store promises that."""
+    """Whether objects are invisible until they are complete. Set it if the store guarantees that."""
 
     serves_signed_requests = False
-    """Whether the signed URLs of the backend reach a store that answers in the tests."""
+    """Whether the store is reachable by the backend's signed URLs during the tests."""
 
     @pytest.fixture
     def backend(self) -> StorageBackend[Any]:
-        raise NotImplementedError("the test class of a plugin supplies this fixture")
+        raise NotImplementedError("the test class of the plugin must provide this fixture")
 
     @pytest.fixture
     def away_backend(self) -> StorageBackend[Any]:
-        """Optional: one whose store does not answer."""
-        pytest.skip("no backend whose store is away is supplied")
+        """Optional: a backend whose store is unreachable."""
+        pytest.skip("no away_backend provided")
 
     @pytest.fixture
     def full_backend(self) -> StorageBackend[Any]:
-        """Optional: one whose store has room for less than a mebibyte."""
-        pytest.skip("no backend whose store is full is supplied")
+        """Optional: a backend whose store has less than one mebibyte of free space."""
+        pytest.skip("no full_backend provided")
 
     @pytest.fixture
     def key(self) -> str:
@@ -221,7 +221,7 @@ class StorageBackendContract:
         with ThreadPoolExecutor(8) as pool:
             for _ in range(self.race_rounds):
                 barrier = threading.Barrier(8)
-                # A new folder each time, which all threads of the round need at once.
+                # A new folder per round, which all threads create concurrently.
                 folder = secrets.token_hex(2)
                 tasks = [(barrier, f"{folder}/{new_key()}", number) for number in range(8)]
                 assert all(pool.map(lambda task: _round_trip(backend, *task), tasks))
