@@ -1,4 +1,4 @@
-"""Sphinx reads these pages as they lie here; ``make docs`` builds them, and any warning stops it."""
+"""Sphinx configuration; ``make docs`` builds the site and fails on any warning."""
 
 from strongroom.version import __version__
 

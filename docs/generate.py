@@ -1,7 +1,7 @@
-"""Writes the pages below docs/reference from the code they describe, and the code in the tutorials.
+"""Generates the pages of docs/reference from the code, and the code blocks of the tutorials.
 
-``python docs/generate.py`` writes them; with ``--check`` it only tells which are stale. What the code
-does not describe (a hook, a key, an error, a command, an option) ends it with a line that names it.
+``python docs/generate.py`` writes them; ``--check`` only reports stale files. A hook, key, error,
+command or option without documentation in the code ends the program with a line that names it.
 """
 
 import sys
@@ -13,7 +13,7 @@ from generator.configuration import configuration_page
 from generator.contracts import contracts_page
 from generator.errors import errors_page
 from generator.hooks import hooks_page
-from generator.shown import with_code
+from generator.code_blocks import with_code
 
 FOLDER = Path(__file__).parent / "reference"
 TUTORIALS = FOLDER.with_name("tutorials")

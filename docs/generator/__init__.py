@@ -1,1 +1,1 @@
-"""What writes the reference: a module for each page, and what they share."""
+"""Generators of the reference: one module per page, and shared helpers."""

@@ -1,4 +1,4 @@
-"""The page of commands: the core's, then those of the plugins of this repository."""
+"""Generates the page of commands: first those of the core, then those of this repository's plugins."""
 
 from collections.abc import Iterator
 
@@ -11,10 +11,9 @@ from strongroom.cli.main import core_commands
 COMMANDS = """\
 # Commands
 
-`strongroom --help` shows them too. Each takes the configuration from `strongroom --config FILE`, which
-stands before the command, or from `STRONGROOM_CONFIG`. What goes wrong is one line on standard error.
-The exit code is 0 when all went well, 2 when the configuration or the command line is wrong, and 1 when
-anything else is.
+`strongroom --help` lists them too. Each reads the configuration from `strongroom --config FILE`, an
+option before the command, or from `STRONGROOM_CONFIG`. Errors are one line on standard error. The exit
+code is 0 on success, 2 if the configuration or the command line is invalid, and 1 on any other error.
 """
 
 
@@ -25,12 +24,12 @@ def commands_page() -> Iterator[str]:
         yield from command_of(("strongroom", name), command)
     for plugin, command in shipped().ask("register_commands"):
         yield from command_of(
-            ("strongroom", command.name), command, f"\nOf the plugin `{plugin.name}`.\n"
+            ("strongroom", command.name), command, f"\nProvided by the plugin `{plugin.name}`.\n"
         )
 
 
 def command_of(path: tuple[str, ...], command: click.Command, origin: str = "") -> Iterator[str]:
-    """Yield the section of a command, or those of the commands of a group."""
+    """Yield the section of a command, or the sections of all commands in a group."""
     title = " ".join(path)
     if isinstance(command, click.Group):
         for name, subcommand in sorted(command.commands.items()):

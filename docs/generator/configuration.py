@@ -1,4 +1,4 @@
-"""The page of configuration keys."""
+"""Generates the page of configuration keys."""
 
 from collections.abc import Iterator
 from dataclasses import fields
@@ -12,23 +12,24 @@ from strongroom.selection import BUILTIN, offered_sections
 CONFIGURATION = """\
 # Configuration
 
-One TOML file, named by `strongroom --config FILE` or `STRONGROOM_CONFIG`; without one, everything is at
-its default. Below, every key stands at its default. What is not known is refused, with the line and
-what would be right.
+The configuration is one TOML file, named by `strongroom --config FILE` or `STRONGROOM_CONFIG`; without
+a file, every key has its default. The sections below show the defaults. Unknown keys are refused, with
+the line and the valid alternatives.
 
-- Each key can be set by environment, over the file: `STRONGROOM__SERVER__PORT=8080`.
-- Each can be read from a file, as secrets should be: `STRONGROOM__DATABASE__URL_FILE=/run/secrets/url`.
-- A variable that is a key but for its underscores, such as `STRONGROOM_SERVER_PORT`, is refused.
-- `strongroom config check` reports whether the server would start, `config show --origin` where each
-  value was set, and `config template` prints all of this for the plugins that are enabled.
+- Environment variables override the file: `STRONGROOM__SERVER__PORT=8080`.
+- A variable can name a file with the value, as is best for secrets:
+  `STRONGROOM__DATABASE__URL_FILE=/run/secrets/url`.
+- A variable that matches a key except for its underscores, such as `STRONGROOM_SERVER_PORT`, is refused.
+- `strongroom config check` reports whether the server would start, `config show --origin` shows the
+  source of each value, and `config template` prints all keys for the enabled plugins.
 
 ## The core
 """
 
 EXTENSIONS = """\
-## What the core brings for its own hooks
+## Built-in extensions
 
-The options of a plugin's extensions are in the plugin's README.
+The README of a plugin documents the options of its extensions.
 """
 
 
@@ -41,7 +42,7 @@ def configuration_page() -> Iterator[str]:
 
 
 def section_of(section: Section) -> str:
-    """Return the section of a table of the configuration."""
+    """Return the page's section for one TOML table."""
     for item in fields(section.options_type):
         required(item.metadata["help"], f"the key {'.'.join((*section.path, item.name))}")
     lines = "\n".join(template([section])).rstrip()

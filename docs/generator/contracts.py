@@ -1,4 +1,4 @@
-"""The page of contracts."""
+"""Generates the page of contracts."""
 
 import ast
 import inspect
@@ -12,8 +12,8 @@ from generator.prose import code, prose
 CONTRACTS = """\
 # Contracts
 
-The suites of `strongroom.testing`, version {version}: what every extension of a kind holds to, the
-built-in ones too. [Plugins](../tutorials/kit.md) tells how a plugin inherits one.
+The contract tests in `strongroom.testing`, version {version}: the rules for every extension of a kind,
+including the built-in ones. [Plugins](../tutorials/kit.md) explains how a plugin inherits them.
 """
 
 
@@ -32,11 +32,11 @@ def _contract(contract: type[Any]) -> Iterator[str]:
     (suite,) = ast.parse(inspect.getsource(contract)).body
     functions = [item for item in getattr(suite, "body", []) if isinstance(item, ast.FunctionDef)]
     supplied = [item for item in functions if "NotImplementedError" in ast.unparse(item)]
-    yield "\nTo supply:\n\n"
+    yield "\nFixtures to supply:\n\n"
     for fixture in supplied:
-        told = " ".join((ast.get_docstring(fixture) or "an empty one").rstrip(".").split())
-        yield f"- `{fixture.name}`: {code(told)}\n"
-    yield "\nIt holds that:\n\n"
+        summary = " ".join((ast.get_docstring(fixture) or "an empty one").rstrip(".").split())
+        yield f"- `{fixture.name}`: {code(summary)}\n"
+    yield "\nRules:\n\n"
     for test in functions:
         if test.name.startswith("test_"):
             yield f"- {test.name.removeprefix('test_').replace('_', ' ')}\n"

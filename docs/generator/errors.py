@@ -1,4 +1,4 @@
-"""The page of error codes."""
+"""Generates the page of error codes."""
 
 from collections.abc import Iterator
 
@@ -10,15 +10,15 @@ from strongroom.plugin_api.web import ErrorKind
 ERRORS = """\
 # Errors
 
-Every error answer has this body; the code is stable, the message is for developers and may change:
+Every error response has this body. The code is stable; the message is for developers and may change:
 
 ```json
 {"error": {"code": "error.not-found", "message": "The resource does not exist.",
            "details": [{"field": "name", "code": "required", "message": "..."}], "requestId": "..."}}
 ```
 
-`details` lists the invalid fields and is empty if there are none. `requestId` is that of the
-response header `X-Request-Id`, by which the server's log knows the request.
+`details` lists the invalid fields and is empty if there are none. `requestId` equals the response header
+`X-Request-Id` and identifies the request in the server's log.
 
 | status | code | message |
 |---|---|---|
@@ -33,7 +33,7 @@ PLUGIN_ERRORS = """
 
 
 def errors_page() -> Iterator[str]:
-    """Yield the pieces of the page of error codes: the core's, then those of its own plugins."""
+    """Yield the pieces of the page of error codes: the core's first, then those of the plugins."""
     yield ERRORS
     for error in catalogue():
         yield error_row(error)

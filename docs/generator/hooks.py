@@ -1,4 +1,4 @@
-"""The page of hooks, and of what they return."""
+"""Generates the page of hooks and of the classes that they return."""
 
 import inspect
 import re
@@ -22,21 +22,21 @@ from strongroom.plugin_api.web import Server
 HOOKS = f"""\
 # Hooks
 
-A plugin is a module named by an entry point in the group `strongroom.plugins`. It states
-`API_VERSION = "{API_VERSION}"` and implements some of these functions, each marked with
-`strongroom.plugin_api.hookimpl`. `strongroom plugins new` writes a whole one;
-[the tutorials](../tutorials/index.md) tell how to go on from there.
+A plugin is a module named by an entry point in the group `strongroom.plugins`. It declares
+`API_VERSION = "{API_VERSION}"` and implements some of these functions, each decorated with
+`strongroom.plugin_api.hookimpl`. `strongroom plugins new` writes a complete plugin, and
+[the tutorials](../tutorials/index.md) continue from there.
 """
 
 CAPABILITIES = """
-What a store can do better, a backend declares by also deriving from one of these classes of
-`strongroom.plugin_api.storage`; the core asks `isinstance`.
+A backend declares an optional capability by also deriving from one of these classes of
+`strongroom.plugin_api.storage`; the core checks with `isinstance`.
 """
 _CAPABILITIES = (LocalPaths, ServerSideCopy, SignedDownloads, SignedUploads)
 
 
 def hooks_page() -> Iterator[str]:
-    """Yield the pieces of the page of hooks, and of what they return."""
+    """Yield the pieces of the page of hooks and of the classes that they return."""
     yield HOOKS
     for name, hook in vars(hookspecs).items():
         if name.startswith("register_"):
@@ -50,18 +50,18 @@ def hooks_page() -> Iterator[str]:
                 yield f"\n### class `{capability.__name__}`\n\n{prose(capability)}\n\n"
                 yield from _methods(capability)
     yield f"\n## class `{Server.__name__}`\n\n`{Server.__module__}`. {prose(Server)}\n\n"
-    yield from _lent(Server)
+    yield from _called(Server)
 
 
 def _methods(kind: type[Any]) -> Iterator[str]:
-    """Yield what a plugin implements."""
+    """Yield the methods that a plugin implements."""
     for name, member in _members(kind):
         needed = "required" if name in kind.__abstractmethods__ else "optional"
         yield f"- `{name}{_signature(member)}`, {needed}: {_summary(member)}\n"
 
 
-def _lent(kind: type[Any]) -> Iterator[str]:
-    """Yield what a plugin calls, and does not implement."""
+def _called(kind: type[Any]) -> Iterator[str]:
+    """Yield the methods that a plugin calls but does not implement."""
     for name, member in _members(kind):
         yield f"- `{name}{_signature(member)}`: {_summary(member)}\n"
 
@@ -73,7 +73,7 @@ def _members(kind: type[Any]) -> Iterator[tuple[str, FunctionType | property]]:
 
 
 def _signature(member: FunctionType | property) -> str:
-    """Return the parameters with their types, without ``self``; of a property, its type."""
+    """Return the parameters with their types, without ``self``, or the type of a property."""
     if isinstance(member, property):
         hints = inspect.get_annotations(member.fget) if member.fget else {}
         return _plain(f": {inspect.formatannotation(hints['return'])}")
@@ -83,7 +83,7 @@ def _signature(member: FunctionType | property) -> str:
 
 
 def _plain(signature: str) -> str:
-    """Return a signature without modules, quotes around types, and marks of type variables."""
+    """Return a signature without module names, quotes around types and the ``~`` of type variables."""
     bare = re.sub(r"\b(?:[a-z_]+\.)+(?=[A-Z])|~", "", signature)
     return re.sub(r"'([^']+)'", r"\1", bare)
 

@@ -1,4 +1,4 @@
-"""What there is: the kinds of extensions, and the plugins of this repository."""
+"""The kinds of extensions, and the plugins of this repository."""
 
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,6 @@ _ROOT = Path(__file__).parents[2]
 
 
 def shipped() -> PluginManager:
-    """Return the manager with every plugin of the repository enabled."""
+    """Return a plugin manager with every plugin of the repository enabled."""
     names = sorted(path.parent.name for path in _ROOT.glob("plugins/*/pyproject.toml"))
     return PluginManager(BUILTIN, names)

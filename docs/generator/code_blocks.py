@@ -1,7 +1,7 @@
-"""Fills the code that a page shows with what the file that it names holds today.
+"""Fills code blocks with the current content of the file that a comment names.
 
-A comment before a fenced block names the file: ``<!-- file: PATH -->`` one of the repository,
-``<!-- kit: PATH -->`` one that ``strongroom plugins new`` writes for a plugin called ``drawer``.
+The comment before a fenced block is ``<!-- file: PATH -->`` for a file of the repository, or
+``<!-- kit: PATH -->`` for one that ``strongroom plugins new`` writes for a plugin called ``drawer``.
 """
 
 import re
@@ -14,12 +14,12 @@ from strongroom.cli.plugins.kinds import KINDS
 from strongroom.cli.plugins.new import write_plugin
 
 _ROOT = Path(__file__).parents[2]
-_SHOWN = re.compile(r"^(<!-- (file|kit): (\S+) -->\n```\w+\n).*?^```$", re.MULTILINE | re.DOTALL)
+_BLOCK = re.compile(r"^(<!-- (file|kit): (\S+) -->\n```\w+\n).*?^```$", re.MULTILINE | re.DOTALL)
 
 
 def with_code(text: str) -> str:
-    """Return the text of a page with the code of its files."""
-    return _SHOWN.sub(lambda match: f"{match[1]}{_content(match[2], match[3])}```", text)
+    """Return the text of a page with its code blocks filled from the files."""
+    return _BLOCK.sub(lambda match: f"{match[1]}{_content(match[2], match[3])}```", text)
 
 
 def _content(kind: str, name: str) -> str:
@@ -29,7 +29,7 @@ def _content(kind: str, name: str) -> str:
 
 @cache
 def _kit() -> Mapping[str, str]:
-    """Return the files of new plugins, by their paths."""
+    """Return the files of a new plugin of each kind, by path."""
     with TemporaryDirectory() as name:
         folder = Path(name)
         for kind in KINDS:
