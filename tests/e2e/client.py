@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import ssl
 from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import dataclass
@@ -34,6 +35,7 @@ class Client:
 
     url: str
     token: str | None = None
+    context: ssl.SSLContext | None = None
 
     @classmethod
     def logged_in(cls, url: str, email: str) -> "Client":
@@ -44,7 +46,10 @@ class Client:
 
     def connect(self) -> http.client.HTTPConnection:
         """Return a new connection."""
-        return http.client.HTTPConnection(urlsplit(self.url).netloc, timeout=TIMEOUT)
+        netloc = urlsplit(self.url).netloc
+        if self.context is not None:
+            return http.client.HTTPSConnection(netloc, timeout=TIMEOUT, context=self.context)
+        return http.client.HTTPConnection(netloc, timeout=TIMEOUT)
 
     def headers(self, more: dict[str, str] | None = None) -> dict[str, str]:
         """Return the request headers that carry the token, and more of them."""

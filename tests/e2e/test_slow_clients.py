@@ -72,9 +72,8 @@ def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
         yield Scene(server, alice, f"{tenant}/files/{node['id']}")
 
 
-def require_short_requests(kind: str, url: str) -> None:
-    """Insist that the server answers others meanwhile."""
-    visitor = Client(url)
+def require_short_requests(kind: str, visitor: Client) -> None:
+    """Require that other clients are answered in time."""
     body = {"username": "alice@example.com", "password": PASSWORD}
     livez = p95(lambda: visitor.expect(200, "GET", "/livez"), LIVEZ_TIMES)
     login = p95(lambda: visitor.expect(200, "POST", "/authorizations", body), LOGIN_TIMES)
@@ -87,14 +86,14 @@ def require_short_requests(kind: str, url: str) -> None:
 @pytest.mark.parametrize("kind", NAMES)
 def test_short_requests_are_answered_while_others_are_slow(scene: Scene, kind: str) -> None:
     with attacking(scene.attack(kind), scene.port, COUNT):
-        require_short_requests(kind, scene.server.url)
+        require_short_requests(kind, Client(scene.server.url))
 
 
 def test_short_requests_are_answered_during_all_kinds_at_once(scene: Scene) -> None:
     with ExitStack() as stack:
         for attack in scene.attacks():
             stack.enter_context(attacking(attack, scene.port, COUNT))
-        require_short_requests("every kind at once", scene.server.url)
+        require_short_requests("every kind at once", Client(scene.server.url))
 
 
 def test_connections_of_slow_clients_are_closed(scene: Scene) -> None:
@@ -128,10 +127,11 @@ def test_uploads_and_downloads_beyond_their_share_are_told_to_come_back(scene: S
 @pytest.mark.skipif(not IS_CAMPAIGN, reason="takes minutes; see the module")
 def test_short_requests_are_answered_behind_nginx(scene: Scene, tmp_path: Path) -> None:
     nginx = nginx_before(tmp_path, [scene.port, scene.port])
+    visitor = Client(f"https://127.0.0.1:{nginx.port}", context=nginx.context())
     with nginx.running():
         for attack in scene.attacks():
             with attacking(attack, nginx.port, COUNT, nginx.context(), addresses=3):
-                require_short_requests(f"{attack.name}, through nginx", scene.server.url)
+                require_short_requests(f"{attack.name}, through nginx", visitor)
 
 
 @pytest.mark.parametrize("path", ["/users/alice@example.com/reset-password", "/users"])
@@ -159,7 +159,7 @@ def test_a_flood_of_hashing_requests_leaves_short_requests_alone(scene: Scene, p
     for thread in threads:
         thread.start()
     try:
-        require_short_requests(f"POST {path}", scene.server.url)
+        require_short_requests(f"POST {path}", Client(scene.server.url))
     finally:
         stopped.set()
         for thread in threads:
