@@ -8,12 +8,12 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from generator.code_blocks import with_code
 from generator.commands import commands_page
 from generator.configuration import configuration_page
 from generator.contracts import contracts_page
 from generator.errors import errors_page
 from generator.hooks import hooks_page
-from generator.code_blocks import with_code
 
 FOLDER = Path(__file__).parent / "reference"
 TUTORIALS = FOLDER.with_name("tutorials")
