@@ -45,7 +45,7 @@ def test_faults_are_told_and_exit_with_1_until_they_are_repaired(config: Path, f
     leaked = keep_a_blob(config)
     said = run_command("--config", str(config), "storage", "fsck")
     assert said.returncode == 1
-    assert said.stdout.startswith(f"unreferenced main:{leaked}: it counts")
+    assert said.stdout.startswith(f"unreferenced main:{leaked}: stored, but")
     repaired = run_command("--config", str(config), "storage", "fsck", "--repair")
     assert repaired.returncode == 0
     assert repaired.stdout.endswith("; repaired\n0 faults, 1 repaired\n")

@@ -1,1 +1,1 @@
-"""Storage: bytes in named storages, and the record of them."""
+"""Storage: blobs in named storages, and their rows in the database."""

@@ -1,4 +1,4 @@
-"""Holds work to a rate of bytes."""
+"""Limits the bandwidth of background work."""
 
 import time
 from collections.abc import Callable
@@ -6,11 +6,11 @@ from threading import Lock
 
 
 class BandwidthLimiter:
-    """Makes threads wait so that together they move no more than a number of bytes a second.
+    """Delays threads so that together they stay below a rate of bytes.
 
     Args:
-        bytes_per_second: the rate; ``None`` holds nothing back.
-        now: tells the time in seconds.
+        bytes_per_second: the rate; ``None`` is unlimited.
+        now: returns the time in seconds.
         sleep: waits for a number of seconds.
     """
 
@@ -27,11 +27,12 @@ class BandwidthLimiter:
         self._free_at = 0.0
 
     def consume(self, size: int) -> None:
-        """Return when bytes that have just been moved are within the rate."""
+        """Account for bytes that were just transferred, and sleep until they are within the rate."""
         if self._rate is None:
             return
         with self._lock:
             now = self._now()
             self._free_at = max(self._free_at, now) + size / self._rate
             wait = self._free_at - now
+        # Sleep without the lock, so that other threads can reserve their share in the meantime.
         self._sleep(wait)

@@ -1,4 +1,4 @@
-"""A circuit that opens when a storage is away, so that nobody waits for it in vain."""
+"""A circuit breaker for a storage: while it is open, calls fail at once instead of timing out."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -9,20 +9,20 @@ from strongroom.clock import Clock
 from strongroom.plugin_api.storage import StorageError, StorageUnavailable
 
 FAILURES_TO_OPEN: Final = 5
-"""Failures in a row after which a storage is taken for away."""
+"""Consecutive failures after which the circuit opens."""
 
 OPEN_MILLISECONDS: Final = 3000
-"""For how long it is left alone; then one call at a time tries whether it is back."""
+"""How long an open circuit refuses all calls; after that, one call at a time probes the storage."""
 
 
 class Circuit:
-    """Lets calls through to a storage that answers, and refuses them at once to one that does not.
+    """Passes calls to a storage while it responds, and refuses them while it is unavailable.
 
-    It is shared by the threads of a process; each process has its own.
+    Shared by the threads of a process; each process has its own.
 
     Args:
-        name: of the storage, for messages.
-        clock: the time.
+        name: the name of the storage, for messages.
+        clock: the source of timestamps.
     """
 
     def __init__(self, name: str, clock: Clock) -> None:
@@ -30,19 +30,20 @@ class Circuit:
         self._clock = clock
         self._lock = Lock()
         self._failures = 0
-        self._closed_again_at = 0
+        self._probe_at = 0
         self.observe: Callable[[bool], None] = lambda _is_open: None
-        """Is told whenever the circuit opens or closes."""
+        """Called with whether the circuit is open, each time that it opens or closes."""
 
     @contextmanager
     def guard(self) -> Iterator[None]:
         """Run the block, which calls the storage, unless the circuit is open.
 
-        Only :class:`StorageUnavailable` speaks against the storage. Any other of its errors is an
-        answer; what is no error of a storage (a client that breaks off) says nothing.
+        Only :class:`StorageUnavailable` counts as a failure. Any other :class:`StorageError` is a
+        response of the storage and counts as a success. Other exceptions, such as a client that
+        disconnects, count as neither.
 
         Raises:
-            StorageUnavailable: the circuit is open; ``retry_after`` tells how long yet.
+            StorageUnavailable: the circuit is open; ``retry_after`` is the remaining time in seconds.
         """
         self._enter()
         try:
@@ -56,25 +57,26 @@ class Circuit:
         self._succeeded()
 
     def failed(self) -> None:
-        """Take note that the storage did not answer."""
+        """Count a failure: the storage did not respond."""
         with self._lock:
             self._failures += 1
             if self._failures == FAILURES_TO_OPEN:
                 self.observe(True)
             if self._failures >= FAILURES_TO_OPEN:
-                self._closed_again_at = self._clock.now() + OPEN_MILLISECONDS
+                self._probe_at = self._clock.now() + OPEN_MILLISECONDS
 
     def _enter(self) -> None:
         with self._lock:
             if self._failures < FAILURES_TO_OPEN:
                 return
-            left = self._closed_again_at - self._clock.now()
-            # A clock that was set back must not keep the circuit open.
+            left = self._probe_at - self._clock.now()
+            # The upper bound keeps a clock that was set back from holding the circuit open.
             if 0 < left <= OPEN_MILLISECONDS:
-                message = f'the storage "{self._name}" does not answer, and is left alone for a while'
+                message = f'the storage "{self._name}" is unavailable; it is retried in a few seconds'
+                # Negating twice rounds up to whole seconds.
                 raise StorageUnavailable(message, retry_after=-(-left // 1000))
-            # This call tries; until it has ended, or has taken as long, the others are refused.
-            self._closed_again_at = self._clock.now() + OPEN_MILLISECONDS
+            # This call probes the storage; the others are refused until it ends or takes too long.
+            self._probe_at = self._clock.now() + OPEN_MILLISECONDS
 
     def _succeeded(self) -> None:
         with self._lock:

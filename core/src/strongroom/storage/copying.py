@@ -1,4 +1,4 @@
-"""Copies an object from one named storage to another, and takes its checksum on the way."""
+"""Copies an object from one named storage to another and computes its checksum."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,10 @@ from strongroom.storage.stores import Store
 
 
 class ReadingFailed(Exception):
-    """The source failed. No error of a storage, for it must not be blamed on the one written to."""
+    """Reading the source of a copy failed.
+
+    Not a :class:`StorageError`, because the circuit of the target storage would count it as its own.
+    """
 
     def __init__(self, error: StorageError) -> None:
         super().__init__(str(error))
@@ -20,11 +23,11 @@ class ReadingFailed(Exception):
 def copy_object(
     source: Store, source_key: str, target: Store, target_key: str, *, size: int, pace: BandwidthLimiter
 ) -> str | None:
-    """Copy an object and return its SHA-256 in hexadecimal digits, or ``None`` if it has another size.
+    """Copy an object and return its SHA-256 in hexadecimal digits, or ``None`` if its size differs.
 
     Raises:
-        ObjectNotFound: nothing is stored under ``source_key``.
-        StorageUnavailable: one of the two does not answer.
+        ObjectNotFound: ``source_key`` does not exist.
+        StorageUnavailable: one of the two storages does not respond.
     """
     with source.open(source_key) as chunks:
         metered = MeteredSource(ChunkSource(chunks, pace), size)
@@ -38,7 +41,7 @@ def copy_object(
 
 
 class ChunkSource:
-    """The chunks of a stream, at a pace."""
+    """A byte source that reads from an iterator of chunks, limited to a bandwidth."""
 
     def __init__(self, chunks: Iterator[bytes], pace: BandwidthLimiter) -> None:
         self._chunks = chunks

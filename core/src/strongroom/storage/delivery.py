@@ -1,4 +1,4 @@
-"""Tells who else can give bytes out: the store by a signed URL, or the web server in front."""
+"""Delegates downloads to the store by a signed URL, or to the reverse proxy by an internal path."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -12,14 +12,14 @@ from strongroom.storage.stores import Store
 
 @dataclass(frozen=True, slots=True)
 class SignedUrl:
-    """A URL of the store that gives the bytes for a while."""
+    """A URL of the store that serves the object for a limited time."""
 
     url: str
 
 
 @dataclass(frozen=True, slots=True)
 class InternalPath:
-    """A path, quoted, that the web server in front gives the bytes for, and to nobody else."""
+    """A URL-quoted path for ``X-Accel-Redirect``, which clients cannot request themselves."""
 
     path: str
 
@@ -29,11 +29,11 @@ Handover = SignedUrl | InternalPath
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """How the bytes of a storage are given out where the server does not do it itself.
+    """How downloads from a storage are delegated.
 
     Args:
-        location: what internal paths begin with; empty: by signed URLs.
-        lifetime: of signed URLs, in seconds.
+        location: the prefix of internal paths; empty for signed URLs.
+        lifetime: the lifetime of signed URLs, in seconds.
     """
 
     location: str
@@ -41,11 +41,11 @@ class Route:
 
 
 class Delivery:
-    """Hands downloads over.
+    """Delegates downloads.
 
     Args:
-        service: knows where bytes are.
-        routes: how they are given out, by storage; for others the server does it.
+        service: locates blobs.
+        routes: how downloads are delegated, by storage name; the server itself sends all others.
     """
 
     def __init__(self, service: BlobService, routes: Mapping[str, Route]) -> None:
@@ -53,18 +53,21 @@ class Delivery:
         self._routes = routes
 
     def offer(self, key: str, headers: Mapping[str, str]) -> Handover | None:
-        """Return who gives a blob out instead, or ``None`` if nobody does.
+        """Return the signed URL or internal path of a blob, or ``None`` if the server must send it.
 
         Args:
-            key: the blob.
-            headers: response headers that the store is to send.
+            key: the blob's key.
+            headers: response headers that the store must send.
+
+        Raises:
+            NotFound: the blob is deleted or discarded.
         """
         if not self._routes:
             return None
         return self.offer_at(self._service.place(key), lambda: headers)
 
     def offer_at(self, place: BlobLocation, headers: Callable[[], Mapping[str, str]]) -> Handover | None:
-        """Do as :meth:`offer`, for bytes whose place is known; headers are made if they are needed."""
+        """Do the same as :meth:`offer` for a known location; ``headers`` is called only if needed."""
         route = self._routes.get(place.storage)
         if route is None:
             return None

@@ -1,4 +1,4 @@
-"""What a check of the storages can find."""
+"""The findings of a storage check."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -6,41 +6,41 @@ from typing import Final
 
 
 class FindingKind(StrEnum):
-    """What is wrong. Only the repair of what nothing can refer to is safe, and done."""
+    """The kind of a finding. Only objects and rows without any reference can be repaired safely."""
 
     MISSING = "missing"
-    """A row counts, and its bytes are not there."""
+    """The object of a stored row is missing."""
     WRONG_SIZE = "wrong-size"
-    """The bytes are more or fewer than the row says."""
+    """The size of the object differs from its row."""
     WRONG_CONTENT = "wrong-content"
-    """The bytes have another checksum than the row says."""
+    """The checksum of the object differs from its row."""
     RELEASED = "released"
-    """Something refers to bytes that are being removed."""
+    """A row that is marked for deletion is still referred to."""
     NO_STORAGE = "no-storage"
     """Rows name a storage that is not configured."""
     UNREFERENCED = "unreferenced"
-    """A row counts, and nothing refers to it. Repair: released and removed."""
+    """A stored row has no references. Repair: the blob is released and deleted."""
     STRAY = "stray"
-    """Bytes under a key of ours that no row knows. Repair: removed when older than a day."""
+    """An object with a blob's key has no row. Repair: deleted if older than a day."""
     FOREIGN = "foreign"
-    """An object under a key that was never ours; it is left alone."""
+    """An object whose key is not a blob's. It is never deleted."""
 
 
 HARMLESS: Final = frozenset({FindingKind.FOREIGN})
-"""What is worth telling, and no fault."""
+"""Kinds that are reported but are not faults."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was found.
+    """One finding.
 
     Args:
-        kind: what.
-        storage: the named storage.
-        key: the key of the object there.
-        detail: what was seen, in words.
-        referrers: the rows that refer to it, each as its table and its primary key.
-        repaired: whether it is put right.
+        kind: the kind of finding.
+        storage: the name of the storage.
+        key: the key of the object in the storage.
+        detail: a description for operators.
+        referrers: the rows that refer to the blob, each as its table name and primary key.
+        repaired: whether the check has repaired it.
     """
 
     kind: FindingKind
@@ -52,5 +52,5 @@ class Finding:
 
     @property
     def is_fault(self) -> bool:
-        """Whether something is still wrong."""
+        """Whether the finding is a fault that is not repaired."""
         return not self.repaired and self.kind not in HARMLESS

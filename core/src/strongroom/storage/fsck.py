@@ -1,8 +1,8 @@
-"""Compares the rows of blobs with the bytes in the storages, beside running servers.
+"""Compares the rows of blobs with the objects in the storages, while servers run.
 
-Each storage is listed first and its rows are read after. Rows are written before bytes and removed
-after them, so whatever differs because something happened meanwhile is seen to be right on a second
-look, and only what is wrong on that too is told of.
+Each storage is listed before its rows are read. Rows are inserted before their objects and deleted after
+them, so a difference that a concurrent change causes disappears on a second check. Only differences that
+remain are reported.
 """
 
 import hashlib
@@ -31,12 +31,12 @@ BlobRow = Row[Any]
 
 
 class StorageCheck:
-    """Finds rows without bytes, bytes without rows, and rows that do not tell the truth.
+    """Finds rows without objects, objects without rows, and objects that differ from their rows.
 
     Args:
-        database: where the rows are.
-        clock: the time.
-        blobs: the storages, and the way to remove from them.
+        database: stores the rows.
+        clock: the source of timestamps.
+        blobs: the storages, and their deletion.
     """
 
     def __init__(self, database: Database, clock: Clock, blobs: BlobService) -> None:
@@ -45,7 +45,7 @@ class StorageCheck:
         self._blobs = blobs
 
     def units(self, *, checksums: bool) -> int:
-        """Return about how much :meth:`run` will tell its ``progress`` of altogether."""
+        """Return the approximate total that :meth:`run` reports to its ``progress``."""
         amount = func.count() * 2
         total = amount + func.coalesce(func.sum(blobs.c.size), 0) if checksums else amount
         query = select(total).select_from(blobs)
@@ -55,15 +55,15 @@ class StorageCheck:
     def run(
         self, *, checksums: bool = False, repair: bool = False, progress: Progress = lambda _: None
     ) -> Iterator[Finding]:
-        """Yield what is found in all storages.
+        """Yield the findings of all storages.
 
         Args:
-            checksums: read all bytes, too.
-            repair: remove what nothing can refer to.
-            progress: told of each piece of work that is done.
+            checksums: also read every object and compare its SHA-256.
+            repair: delete objects that nothing can refer to.
+            progress: called with the units of work completed since its last call.
 
         Raises:
-            StorageUnavailable: a store does not answer; what was found so far is true.
+            StorageUnavailable: a store does not respond; findings yielded before are valid.
         """
         yield from self._rows_of_no_storage()
         for name, store in self._blobs.storages.items():
@@ -85,6 +85,7 @@ class StorageCheck:
     def _compare(
         self, name: str, found: ObjectIndex, checksums: bool, repair: bool, progress: Progress
     ) -> Iterator[Finding]:
+        # Taking the objects of each batch out of the index leaves those without a row for _unknown.
         for batch in self._batches(name):
             seen = found.take([row.object_key for row in batch])
             stored = [row for row in batch if row.state == BlobState.STORED]
@@ -112,19 +113,20 @@ class StorageCheck:
     ) -> tuple[FindingKind, str] | None:
         store = self._blobs.storages[row.storage]
         try:
+            # The listing may be older than the row; ask the store again before reporting.
             if seen is None or seen.size != row.size:
                 seen = store.stat(row.object_key)
             if seen.size != row.size:
-                return FindingKind.WRONG_SIZE, f"{seen.size} bytes are there, {row.size} should be"
+                return FindingKind.WRONG_SIZE, f"size is {seen.size} bytes, expected {row.size}"
             if checksums and (checksum := _checksum(store, row.object_key)) != row.checksum:
-                detail = f"its SHA-256 is {checksum}, {row.checksum} it should be"
+                detail = f"SHA-256 is {checksum}, expected {row.checksum}"
                 return FindingKind.WRONG_CONTENT, detail
         except ObjectNotFound:
-            return FindingKind.MISSING, f"{row.size} bytes are not there"
+            return FindingKind.MISSING, f"the object of {row.size} bytes is missing"
         return None
 
     def _is_still(self, row: BlobRow) -> bool:
-        """Return whether the row says what it said: nothing was deleted, and nothing moved."""
+        """Return whether the row is unchanged, so neither a deletion nor a move explains the finding."""
         query = select(blobs).where(blobs.c.key == row.key)
         with self._database.read() as connection:
             return connection.execute(query).first() == row
@@ -137,11 +139,11 @@ class StorageCheck:
     def _check_references(self, batch: Sequence[BlobRow], repair: bool) -> Iterator[Finding]:
         for row in self._among(batch, *self._is_leaked()):
             repaired = repair and self._release(row)
-            detail = "it counts, and nothing refers to it"
+            detail = "stored, but nothing refers to it"
             kind = FindingKind.UNREFERENCED
             yield Finding(kind, row.storage, row.object_key, detail, repaired=repaired)
         for row in self._among(batch, blobs.c.state == BlobState.DISCARDED.value, ~nobody_refers()):
-            detail = "something refers to it, and it is marked for removal"
+            detail = "marked for deletion, but still referred to"
             yield self._finding(FindingKind.RELEASED, row, detail)
 
     def _among(self, batch: Sequence[BlobRow], *conditions: ColumnElement[bool]) -> Sequence[BlobRow]:
@@ -150,12 +152,13 @@ class StorageCheck:
             return connection.execute(query).all()
 
     def _is_leaked(self) -> tuple[ColumnElement[bool], ...]:
+        # Young blobs are excluded, because their references may be in an uncommitted transaction.
         deadline = self._clock.now() - ABANDONED_AFTER
         is_stored = blobs.c.state == BlobState.STORED.value
         return is_stored, blobs.c.created_at < deadline, nobody_refers()
 
     def _release(self, row: BlobRow) -> bool:
-        """Release a blob that nothing refers to; the lock keeps anything from doing so meanwhile."""
+        """Release a blob without references; the row lock blocks new references until the commit."""
         lock = select(blobs.c.key).where(blobs.c.key == row.key).with_for_update()
         is_leaked = select(blobs.c.key).where(blobs.c.key == row.key, *self._is_leaked())
         with self._database.write() as connection:
@@ -166,12 +169,15 @@ class StorageCheck:
         return bool(released)
 
     def _unknown(self, name: str, found: ObjectIndex, listed: int, repair: bool) -> Iterator[Finding]:
-        """Yield the objects that no row of the storage has claimed."""
-        # Debris is little beside what counts; where it is not, the database is likelier to be wrong.
+        """Yield the objects that no row of the storage refers to."""
+        # Real debris is a small part of a store. If most objects have no row, the database is probably
+        # the wrong one or incomplete, so nothing is deleted.
         is_debris = 2 * sum(is_key(item.key) for item in found.rest()) <= listed
         for item in found.rest():
             if not is_key(item.key):
-                yield Finding(FindingKind.FOREIGN, name, item.key, f"{item.size} bytes, not of ours")
+                yield Finding(
+                    FindingKind.FOREIGN, name, item.key, f"{item.size} bytes, not created by Strongroom"
+                )
             elif not self._has_row(name, item.key) and self._is_there(name, item.key):
                 yield self._stray(name, item, repair=repair and is_debris)
 
@@ -192,7 +198,7 @@ class StorageCheck:
         removed = repair and item.modified_at is not None and item.modified_at < deadline
         if removed:
             self._blobs.storages[name].delete(item.key)
-        detail = f"{item.size} bytes that no row knows"
+        detail = f"{item.size} bytes without a row"
         return Finding(FindingKind.STRAY, name, item.key, detail, repaired=removed)
 
 

@@ -1,21 +1,21 @@
-"""Hashes large content while other things are done with it."""
+"""Hashes large content on a separate thread, overlapping with receiving and storing it."""
 
 import hashlib
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Final
 
-_ALONE_FROM: Final = 1024 * 1024
-"""After how many bytes a thread is worth what it costs."""
+_THREAD_FROM: Final = 1024 * 1024
+"""Bytes of content after which a thread pays off."""
 
-_WORTHWHILE: Final = 64 * 1024
-"""The smallest piece that is worth handing over."""
+_MIN_PIECE: Final = 64 * 1024
+"""The smallest piece, in bytes, that is worth passing to the thread."""
 
 
 class OverlappedSha256:
-    """A SHA-256 that takes a large content's pieces on a thread of its own, one at a time.
+    """A SHA-256 that hashes the pieces of large content on its own thread, one at a time.
 
-    hashlib lets other threads run meanwhile: the next piece is received, and this one stored. Nobody
-    need close it: the thread ends with the object.
+    hashlib releases the GIL while it hashes, so the caller can store this piece and receive the next.
+    No ``close`` is needed, because the thread ends when the object is garbage-collected.
     """
 
     def __init__(self) -> None:
@@ -25,10 +25,11 @@ class OverlappedSha256:
         self._pending: Future[None] | None = None
 
     def update(self, piece: bytes) -> None:
-        """Add a piece, which may still be on its way into the hash when this returns."""
+        """Add a piece; its hashing may still be in progress when this returns."""
+        # Pieces must be hashed in order, so at most one is in progress.
         self._wait()
         self._size += len(piece)
-        if self._size < _ALONE_FROM or len(piece) < _WORTHWHILE:
+        if self._size < _THREAD_FROM or len(piece) < _MIN_PIECE:
             self._hash.update(piece)
             return
         self._thread = self._thread or ThreadPoolExecutor(1, thread_name_prefix="sha256")

@@ -1,4 +1,4 @@
-"""Tells which storages hold how much, those included that the configuration no longer names."""
+"""Reports the number and size of blobs per storage, including storages no longer configured."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,14 +12,14 @@ from strongroom.storage.stores import Stores
 
 @dataclass(frozen=True, slots=True)
 class Holding:
-    """What a storage holds, by the rows.
+    """The content of a storage according to the rows.
 
     Args:
-        storage: its name.
-        is_configured: whether the configuration has it.
-        files: blobs that something refers to.
-        size: their bytes.
-        leftovers: blobs that are on their way in, or wait for their removal.
+        storage: the name of the storage.
+        is_configured: whether the configuration names it.
+        files: the number of stored blobs.
+        size: their total size in bytes.
+        leftovers: the number of pending and discarded blobs.
     """
 
     storage: str
@@ -30,11 +30,11 @@ class Holding:
 
 
 class Inventory:
-    """The rows of blobs, storage by storage.
+    """Summarizes the rows of blobs per storage.
 
     Args:
-        database: where the rows are kept.
-        storages: the named storages.
+        database: stores the rows.
+        storages: the configured storages.
     """
 
     def __init__(self, database: Database, storages: Stores) -> None:
@@ -42,13 +42,13 @@ class Inventory:
         self._storages = storages
 
     def holdings(self) -> list[Holding]:
-        """Return what each storage holds that is configured, or named by a row."""
+        """Return the content of each storage that is configured or named by a row."""
         with self._database.read() as connection:
             names = {*self._storages, *_names(connection)}
             return [self._holding(connection, name) for name in sorted(names)]
 
     def lost(self) -> list[str]:
-        """Return the storages that hold files and are not configured; it takes a few look-ups."""
+        """Return the storages with files that are not configured; costs a few index look-ups."""
         with self._database.read() as connection:
             missing = [name for name in _names(connection) if name not in self._storages]
             return [name for name in missing if _holds_files(connection, name)]
@@ -65,7 +65,10 @@ class Inventory:
 
 
 def _names(connection: Connection) -> Iterator[str]:
-    """Yield the storages that rows name, by one look into the index for each, however many rows."""
+    """Yield the distinct storage names of all rows.
+
+    Each name costs one index look-up (a loose index scan); SELECT DISTINCT would read every row.
+    """
     name = connection.execute(select(func.min(blobs.c.storage))).scalar()
     while name is not None:
         yield name

@@ -1,8 +1,8 @@
-"""Holds: while there is one, no bytes are removed from any storage.
+"""Deletion leases: while one exists, no object is deleted from any storage.
 
-Whoever removes bytes asks for holds after the rows were released, and whoever copies bytes reads the
-rows after the hold is there. So bytes that are removed all the same were released before those rows
-were read.
+A deletion checks for leases after it committed the release of its rows. A backup reads the rows after it
+committed its lease. So a deletion that misses the lease released its rows before the backup read them,
+and the backup does not include them.
 """
 
 from collections.abc import Iterator
@@ -17,17 +17,21 @@ from strongroom.ids import new_id
 from strongroom.storage.models import blob_holds
 
 LIFETIME: Final = 10 * 60 * 1000
-"""Milliseconds after which a hold that was not renewed ends: whoever held has died."""
+"""Milliseconds after which a lease expires unless renewed, because its process is taken for dead."""
 
+# A renewal is a write to the database, so most calls of ``renew`` skip it.
 _RENEWED_AFTER: Final = 30 * 1000
 
 
 class LeaseLost(Exception):
-    """A hold ended while it was needed: its holder stood still for too long."""
+    """A lease expired while it was in use, because its process stalled for longer than its lifetime."""
 
 
 class DeletionLease:
-    """A hold that lives as long as it is renewed."""
+    """A lease that exists as long as it is renewed.
+
+    Creating one also deletes the expired leases.
+    """
 
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
@@ -40,14 +44,15 @@ class DeletionLease:
             connection.execute(insert(blob_holds).values(row))
 
     def renew(self) -> None:
-        """Let the hold live on; calling it often costs nothing.
+        """Extend the lease; cheap to call often, because it writes at most every 30 seconds.
 
         Raises:
-            LeaseLost: it has ended.
+            LeaseLost: the lease has expired.
         """
         now = self._clock.now()
         if now < self._renewed_at + _RENEWED_AFTER:
             return
+        # An expired lease is never revived: objects may have been deleted since it expired.
         statement = (
             update(blob_holds)
             .where(blob_holds.c.id == self._id, blob_holds.c.expires_at > now)
@@ -55,17 +60,17 @@ class DeletionLease:
         )
         with self._database.write() as connection:
             if connection.execute(statement).rowcount != 1:
-                raise LeaseLost("bytes may have been removed meanwhile")
+                raise LeaseLost("the deletion lease expired, so objects may have been deleted")
         self._renewed_at = now
 
     def end(self) -> None:
-        """End the hold."""
+        """Delete the lease."""
         with self._database.write() as connection:
             connection.execute(delete(blob_holds).where(blob_holds.c.id == self._id))
 
 
 class DeletionLeases:
-    """The holds of all processes."""
+    """The leases of all processes."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
@@ -73,15 +78,15 @@ class DeletionLeases:
 
     @contextmanager
     def hold(self) -> Iterator[DeletionLease]:
-        """Keep all bytes where they are until the block ends."""
-        hold = DeletionLease(self._database, self._clock)
+        """Prevent deletions from all storages until the block ends."""
+        lease = DeletionLease(self._database, self._clock)
         try:
-            yield hold
+            yield lease
         finally:
-            hold.end()
+            lease.end()
 
     def any(self) -> bool:
-        """Return whether there is a hold."""
+        """Return whether a lease exists that has not expired."""
         living = exists().where(blob_holds.c.expires_at > self._clock.now())
         with self._database.read() as connection:
             return bool(connection.execute(select(living)).scalar())

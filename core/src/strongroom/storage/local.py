@@ -1,4 +1,4 @@
-"""Reads objects that are files of this machine, with nothing in between."""
+"""Reads objects that are local files directly, without the storage backend."""
 
 from collections.abc import Iterator
 from io import FileIO
@@ -10,22 +10,22 @@ from strongroom.storage.models import BlobLocation
 from strongroom.storage.stores import Stores
 
 PIECE: Final = 256 * 1024
-"""How many bytes are read at once."""
+"""Bytes per read."""
 
 
 def local_path(stores: Stores, place: BlobLocation) -> Path | None:
-    """Return the file that an object is, if its storage is on this machine."""
+    """Return the path of an object's file, or ``None`` if its storage is not on this machine."""
     backend = stores[place.storage].backend
     return backend.local_path(place.object_key) if isinstance(backend, LocalPaths) else None
 
 
 class FilePieces:
-    """The bytes of a part of a file, in pieces; whoever has it closes it.
+    """Iterates over a byte range of a file in pieces. The caller closes it.
 
     Args:
         path: the file.
-        start: the first byte.
-        length: how many bytes.
+        start: the offset of the first byte.
+        length: the number of bytes.
 
     Raises:
         OSError: the file cannot be opened.
@@ -45,8 +45,9 @@ class FilePieces:
             self.close()
             raise StopIteration
         piece = self._file.read(min(PIECE, self._left))
+        # The file is shorter than its row says: fail instead of sending a truncated response.
         if not piece:
-            raise StorageUnavailable(f"{self._left} bytes of an object did not come")
+            raise StorageUnavailable(f"{self._left} bytes of an object are missing")
         self._left -= len(piece)
         return piece
 

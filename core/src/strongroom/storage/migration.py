@@ -1,8 +1,8 @@
-"""Moves bytes from one named storage to another while servers read and write them.
+"""Moves blobs from one named storage to another while servers read and write them.
 
-Each blob is copied to an object of a new key, which a pending row of its own names; then, in one
-transaction, the two rows exchange their places. So a crash leaves nothing that no row names, two
-migrations at once do no harm, and the way back is the same as the way there.
+Each blob is copied to an object with a new key, which has a pending row of its own. Then one transaction
+exchanges the locations of the two rows. So every object has a row even after a crash, concurrent
+migrations are safe, and moving back works the same way.
 """
 
 import time
@@ -27,7 +27,7 @@ _ATTEMPTS: Final = 6
 
 
 class Outcome(StrEnum):
-    """What became of a blob."""
+    """The result of moving one blob."""
 
     MOVED = "moved"
     GONE = "gone"
@@ -36,14 +36,15 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """From where to where, and how.
+    """The parameters of a migration.
 
     Args:
         source: the name of the storage to empty.
         target: the name of the storage to fill.
-        grace: milliseconds for which old bytes stay, for those who have just learnt where they are.
-        jobs: blobs that are copied at a time.
-        pace: holds the copying to a rate.
+        grace: milliseconds before an old object is deleted, because requests that already read its
+            location may still open it.
+        jobs: the number of blobs copied concurrently.
+        pace: limits the bandwidth.
     """
 
     source: str
@@ -55,11 +56,12 @@ class Move:
 
 @dataclass(slots=True)
 class Report:
-    """What a migration has done.
+    """The result of a migration.
 
     Args:
-        moved: the number of blobs that are in the target now.
-        damaged: keys of blobs whose bytes are missing or have another checksum; they stay.
+        moved: the number of blobs moved to the target.
+        damaged: keys of blobs that were not moved, because their objects are missing or have a
+            different checksum.
     """
 
     moved: int = 0
@@ -67,13 +69,13 @@ class Report:
 
 
 class Migration:
-    """A move of all bytes that are in a storage when it begins.
+    """Moves all blobs that a storage has when the migration starts.
 
     Args:
-        database: where rows are kept.
-        clock: the time.
-        service: keeps bytes.
-        sleep: waits for a number of seconds, for a storage that is away.
+        database: stores the rows.
+        clock: the source of timestamps.
+        service: the storages and their rows.
+        sleep: waits for a number of seconds while a storage is unavailable.
     """
 
     def __init__(
@@ -89,20 +91,21 @@ class Migration:
         self._sleep = sleep
 
     def remaining(self, source: str) -> int:
-        """Return how many blobs are in a storage."""
+        """Return the number of stored blobs in a storage."""
         query = select(func.count()).where(_stored_in(source))
         with self._database.read() as connection:
             count: int = connection.execute(query).scalar_one()
         return count
 
     def run(self, move: Move, progress: Callable[[int], object] = lambda _: None) -> Report:
-        """Move all bytes; ``progress`` is told the number of blobs that are done.
+        """Move all blobs; ``progress`` is called with the number of blobs processed since its last call.
 
         Raises:
-            StorageUnavailable: a storage stayed away; another run goes on where this one ended.
+            StorageUnavailable: a storage remained unavailable; another run continues from here.
         """
         report, until = Report(), self._clock.now()
-        # What was still on its way in during one pass is found by the next.
+        # Uploads that were pending during one pass may be stored by the next, so repeat until a pass
+        # moves nothing. Damaged blobs are found again by each pass.
         while self._pass(move, until, report, progress):
             report.damaged.clear()
         self._service.sweep()
@@ -113,7 +116,8 @@ class Migration:
         pool = ThreadPoolExecutor(move.jobs)
         try:
             for batch in self._batches(move.source, until):
-                outcomes = pool.map(lambda row: self._patiently(move, row), batch)
+                # Only this thread updates the report; the workers just return outcomes.
+                outcomes = pool.map(lambda row: self._move_with_retries(move, row), batch)
                 for row, outcome in zip(batch, outcomes, strict=True):
                     report.moved += outcome is Outcome.MOVED
                     if outcome is Outcome.DAMAGED:
@@ -121,6 +125,7 @@ class Migration:
                     progress(1)
                 self._service.sweep()
         finally:
+            # After an error, do not start the copies that are still queued.
             pool.shutdown(cancel_futures=True)
         return report.moved > before
 
@@ -136,7 +141,7 @@ class Migration:
         with self._database.read() as connection:
             return list(connection.execute(query).all())
 
-    def _patiently(self, move: Move, row: Row[Any]) -> Outcome:
+    def _move_with_retries(self, move: Move, row: Row[Any]) -> Outcome:
         for _ in range(_ATTEMPTS - 1):
             try:
                 return self._move(move, row)
@@ -166,13 +171,19 @@ class Migration:
         return bool(copied == row.checksum)
 
     def _exchange(self, move: Move, row: Row[Any], key: str) -> bool:
-        """Let the two rows exchange their places, unless the blob was deleted or moved meanwhile."""
+        """Exchange the locations of the two rows, unless the blob was deleted or moved concurrently.
+
+        Raises:
+            StorageError: the pending row of the copy was discarded because the copy took too long.
+        """
         old, new = BlobLocation(move.source, row.object_key), BlobLocation(move.target, key)
         with self._database.write() as connection:
             mine = (blobs.c.key == key, blobs.c.state == BlobState.PENDING.value)
+            # Delete the pending row first: the location of the copy must be unique in the table.
             if connection.execute(delete(blobs).where(*mine)).rowcount != 1:
-                raise StorageError("the copy took so long that it was given up")
+                raise StorageError("the copy took too long and was discarded")
             moved = connection.execute(update(blobs).where(_is_still(row)).values(_at(new))).rowcount
+            # The row of the copy now has the object to delete: the old one, or an unused copy.
             leftover = {
                 "key": key,
                 "state": BlobState.DISCARDED.value,

@@ -1,4 +1,4 @@
-"""Blobs: bytes in a storage. Files of any kind refer to them."""
+"""Blobs: stored content, referred to by files of all kinds."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -10,7 +10,7 @@ from strongroom.database.metadata import Id, Timestamp, metadata
 
 
 class BlobState(StrEnum):
-    """How far a blob has come: rows are written before bytes and removed after them."""
+    """The state of a blob. Its row is inserted before its object is written, and deleted after it."""
 
     PENDING = "pending"
     STORED = "stored"
@@ -19,7 +19,7 @@ class BlobState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Blob:
-    """Bytes that are stored. ``checksum`` is SHA-256 in hexadecimal digits."""
+    """A stored blob. ``size`` is in bytes, ``checksum`` is SHA-256 in hexadecimal digits."""
 
     key: str
     storage: str
@@ -30,7 +30,7 @@ class Blob:
 
 @dataclass(frozen=True, slots=True)
 class BlobLocation:
-    """Where bytes lie: a named storage, and the key of an object in it."""
+    """The location of a blob: the name of a storage and the key of an object in it."""
 
     storage: str
     object_key: str
@@ -38,7 +38,7 @@ class BlobLocation:
 
 @dataclass(frozen=True, slots=True)
 class Released:
-    """A blob that nothing refers to any more, and the place of its bytes."""
+    """A blob without references, and the location of its object."""
 
     key: str
     place: BlobLocation
@@ -60,10 +60,11 @@ blobs: Final = Table(
     Index(None, "state", "created_at"),
     Index(None, "storage", "state", "key"),
 )
-"""Whatever a crash leaves in a store has a row here that is not ``stored``, and is collected by it.
+"""Every object that a crash leaves in a store has a row here that is not ``stored``, for collection.
 
-What refers to bytes does so by ``key``; the bytes are the object ``object_key`` of a storage, which is
-the same until they are moved to another one. Discarded bytes stay until ``removable_at``, if it is set.
+Other tables refer to a blob by ``key``, which never changes. ``object_key`` is the key of its object; it
+equals ``key`` until a migration moves the blob. A discarded object is not deleted before
+``removable_at``, if that is set.
 """
 
 blob_holds: Final = Table(
@@ -72,4 +73,4 @@ blob_holds: Final = Table(
     Column("id", Id, primary_key=True),
     Column("expires_at", Timestamp, nullable=False),
 )
-"""While a row of these lives, no bytes are removed, whatever becomes of their rows."""
+"""Deletion leases: while an unexpired row exists, no objects are deleted, whatever their rows' state."""

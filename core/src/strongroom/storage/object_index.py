@@ -1,4 +1,4 @@
-"""What a storage was found to hold, kept on disk while it is compared: memory does not grow with it."""
+"""Index of the objects in a storage, stored on disk so that memory use does not grow with it."""
 
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -11,9 +11,10 @@ _BATCH: Final = 1000
 
 
 class ObjectIndex:
-    """The objects of one storage, in a temporary file that vanishes when it is closed."""
+    """The objects of one storage, in a temporary SQLite file that is deleted when it is closed."""
 
     def __init__(self) -> None:
+        # An empty name makes SQLite create a private temporary database on disk.
         self._rows = sqlite3.connect("")
         self._rows.execute(
             "CREATE TABLE objects (key TEXT PRIMARY KEY, size INTEGER, modified_at INTEGER) "
@@ -21,15 +22,15 @@ class ObjectIndex:
         )
 
     def add(self, objects: Iterable[ObjectStat], progress: Callable[[int], None]) -> None:
-        """Take down objects; ``progress`` is told how many, time and again."""
+        """Add objects; ``progress`` is called with the size of each inserted batch."""
         remaining = iter(objects)
         while batch := [(item.key, item.size, item.modified_at) for item in islice(remaining, _BATCH)]:
-            # A listing of a store that changes meanwhile may give an object twice.
+            # A store that changes during the listing may list an object twice.
             self._rows.executemany("INSERT OR REPLACE INTO objects VALUES (?, ?, ?)", batch)
             progress(len(batch))
 
     def take(self, keys: Sequence[str]) -> dict[str, ObjectStat]:
-        """Remove those of the keys that were found, and return what was found."""
+        """Remove the given keys from the index and return their objects, those that it has."""
         marks = ", ".join("?" * len(keys))
         taken = self._rows.execute(
             f"DELETE FROM objects WHERE key IN ({marks}) RETURNING key, size, modified_at",  # noqa: S608  marks
@@ -38,7 +39,7 @@ class ObjectIndex:
         return {row[0]: ObjectStat(*row) for row in taken}
 
     def rest(self) -> Iterator[ObjectStat]:
-        """Iterate over what was not taken."""
+        """Iterate over the objects that were not taken, sorted by key."""
         for row in self._rows.execute("SELECT key, size, modified_at FROM objects ORDER BY key"):
             yield ObjectStat(*row)
 
@@ -47,5 +48,5 @@ class ObjectIndex:
         return count
 
     def close(self) -> None:
-        """Remove the file."""
+        """Close the index and delete its file."""
         self._rows.close()

@@ -42,10 +42,10 @@ from strongroom.version import __version__
 logger = logging.getLogger(__name__)
 
 OWNER_KEY: Final = "00/00/" + 31 * "0" + "1"
-"""The key of the owner marker. No blob has such a key, so older versions leave it alone, too."""
+"""The key of the owner marker. Blob keys never have this form, so older versions do not delete it."""
 
 FRESH: Final = 60_000
-"""Milliseconds for which a verified owner is trusted: a store that was taken over is noticed by then."""
+"""Milliseconds for which a verified owner is cached; a changed owner is noticed after that time."""
 
 _CANDIDATES: Final = "00/01/"
 _MAX_MARKER_BYTES: Final = 4096
@@ -59,7 +59,7 @@ Backend = StorageBackend[Any]
 
 
 class StorageNotOwned(StorageUnavailable):
-    """The store is another database's; nothing is written to it and nothing is removed from it."""
+    """The store belongs to another database, so writing and deleting are refused."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message, retry_after=30)
@@ -72,8 +72,8 @@ class Owner:
     Args:
         database: the id of the database.
         storage: the name of the storage there.
-        claimed_at: ISO 8601.
-        claimed_by: the program and the machine.
+        claimed_at: the time of the claim, in ISO 8601.
+        claimed_by: the program and the host name.
     """
 
     database: str
@@ -108,9 +108,9 @@ class StorageOwnership:
     """Verifies and claims stores for one database.
 
     Args:
-        database: the database.
-        clock: the time.
-        sleep: waits for a number of seconds while others claim the same store.
+        database: the database that claims the stores.
+        clock: the source of timestamps.
+        sleep: waits for a number of seconds while other processes claim the same store.
     """
 
     def __init__(
@@ -123,8 +123,9 @@ class StorageOwnership:
         self._claiming = Lock()
 
     def is_verified(self, name: str) -> bool:
-        """Return whether the store was found to be the database's less than :data:`FRESH` ago."""
+        """Return whether the store was verified to be the database's less than :data:`FRESH` ago."""
         verified_at = self._verified.get(name)
+        # A negative age means that the clock was set back; verify again.
         return verified_at is not None and 0 <= self._clock.now() - verified_at < FRESH
 
     def verify(self, name: str, backend: Backend) -> str | None:
@@ -132,7 +133,7 @@ class StorageOwnership:
 
         Raises:
             StorageError: the store cannot be used at all.
-            Unavailable: the database does not answer.
+            Unavailable: the database does not respond.
         """
         owner = read_owner(backend)
         if owner is None:
@@ -141,7 +142,8 @@ class StorageOwnership:
             try:
                 owner = self._claim(backend, self._own(name))
             except StorageFull:
-                # It is nobody's, so deletions may go on; the next call tries to claim it again.
+                # The marker does not fit, but no other database owns the store. Allow deletions, since
+                # they make room; the next call tries to claim it again.
                 return None
         fault = self._difference(owner, name)
         if fault is None:
@@ -149,12 +151,12 @@ class StorageOwnership:
         return fault
 
     def examine(self, name: str, backend: Backend) -> str | None:
-        """Do as :meth:`verify`, and change nothing."""
+        """Return the result of :meth:`verify` without claiming the store."""
         owner = read_owner(backend)
         return self._difference(owner, name) if owner else self._reason_not_to_claim(name, backend)
 
     def take(self, name: str, backend: Backend) -> Owner:
-        """Make the database the owner of a store, whoever owns it, and return what the marker says.
+        """Make the database the owner of a store, replacing any other owner; return the new marker.
 
         Raises:
             StorageError: the marker cannot be written.
@@ -186,6 +188,8 @@ class StorageOwnership:
 
     def _reason_not_to_claim(self, name: str, backend: Backend) -> str | None:
         remedy = f"if it is the right one, run: strongroom storage claim {name}"
+        # The database has files here: the store must have some of them. A restored database is not
+        # trusted with it, because the database that was backed up may still use the same store.
         if sample := self._sample(name):
             if not any(_is_there(backend, key) for key in sample):
                 return (
@@ -203,7 +207,7 @@ class StorageOwnership:
         return None
 
     def _sample(self, name: str) -> Sequence[str]:
-        """Return the keys of some files. Keys are random, so the first ones are of any age."""
+        """Return the keys of some files. Keys are random, so the first ones are a mix of ages."""
         is_file = (blobs.c.storage == name, blobs.c.state == BlobState.STORED.value)
         query = select(blobs.c.object_key).where(*is_file).order_by(blobs.c.key).limit(_SAMPLE)
         with self._database.read() as connection:
@@ -220,22 +224,23 @@ class StorageOwnership:
             return restored_at(connection) is not None
 
     def _claim(self, backend: Backend, wanted: Owner) -> Owner:
+        # The lock serializes the threads of this process; the election resolves other processes.
         with self._claiming:
             return read_owner(backend) or self._elect(backend, wanted)
 
     def _elect(self, backend: Backend, wanted: Owner) -> Owner:
         """Write the marker and return the owner that all concurrent claimants agree on.
 
-        A ``put`` replaces an object, so whoever writes last wins. Nobody may rely on the marker before
-        the last write. A claimant announces itself by a candidate object before it reads the marker and
-        removes that after it wrote the marker. A claimant that sees no candidates after its own write
-        therefore knows: a later claimant will see a marker and not write.
+        A ``put`` replaces an object, so the last write wins, and the marker is not reliable before that
+        write. Each claimant creates a candidate object before it reads the marker, and deletes the
+        candidate after it wrote the marker. When no candidates are left, the marker is final, because
+        every later claimant finds a marker and does not write.
         """
         candidate = f"{_CANDIDATES}{secrets.token_hex(16)}"
         _put(backend, candidate, wanted)
         try:
             if read_owner(backend) is None:
-                # A backend may refuse two writes of one key at once; then the other one counts.
+                # A backend may refuse concurrent writes of one key; then the other write is the marker.
                 with suppress(StorageError):
                     _put(backend, OWNER_KEY, wanted)
         finally:
@@ -250,8 +255,11 @@ class StorageOwnership:
             if not (candidates := _candidates(backend)):
                 return
             self._sleep(_POLL_SECONDS)
+        # A claimant that crashed leaves its candidate behind, which would block every later claim.
         for item in candidates:
-            logger.warning("A claim of a store was given up by its process; %s is removed", item.key)
+            logger.warning(
+                "Deleting %s, left by a process that did not finish claiming a store", item.key
+            )
             backend.delete(item.key)
 
 
@@ -270,7 +278,7 @@ def _put_marker(backend: Backend, owner: Owner) -> None:
     except StorageFull:
         raise
     except StorageError:
-        # A crash may have left half an object, which some backends remove with its key only.
+        # A crash may have left a partial object that blocks the write on some backends.
         backend.delete(OWNER_KEY)
         _put(backend, OWNER_KEY, owner)
 

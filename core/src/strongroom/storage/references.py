@@ -1,4 +1,4 @@
-"""Who refers to blobs: whatever table has a foreign key to them, whichever feature it belongs to."""
+"""References to blobs: every table with a foreign key to them, in any feature."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -10,9 +10,9 @@ from strongroom.storage.models import blobs
 
 
 def referring_columns() -> list[Column[Any]]:
-    """Return the columns that hold keys of blobs.
+    """Return the columns with a foreign key to blobs.
 
-    A feature makes itself known here by its foreign key alone, once its models are imported.
+    A feature needs no registration: its foreign key is found once its models are imported.
     """
     return [
         column
@@ -28,7 +28,7 @@ def nobody_refers() -> ColumnElement[bool]:
 
 
 def referrers(connection: Connection, key: str) -> Sequence[str]:
-    """Return the rows that refer to a blob, each as its table and its primary key."""
+    """Return the rows that refer to a blob, each as its table name and primary key."""
     return [place for column in referring_columns() for place in _places(connection, column, key)]
 
 

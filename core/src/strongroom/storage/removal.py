@@ -1,4 +1,4 @@
-"""Removes the bytes of rows that nothing refers to, and then the rows."""
+"""Deletes the objects of discarded rows, and then the rows."""
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
@@ -18,19 +18,19 @@ from strongroom.storage.stores import Stores
 logger = logging.getLogger(__name__)
 
 ABANDONED_AFTER: Final = 24 * 3600 * 1000
-"""Milliseconds after which an upload that has not ended is taken for dead."""
+"""Milliseconds after which a pending blob is taken for abandoned."""
 
 _BATCH: Final = 500
 
 
 class BlobRemoval:
-    """Removes what was discarded.
+    """Deletes discarded blobs.
 
     Args:
-        database: where rows are kept.
-        clock: the time.
+        database: stores the rows.
+        clock: the source of timestamps.
         storages: the named storages.
-        holds: while there is one, nothing is removed.
+        holds: the deletion leases; while one exists, nothing is deleted.
     """
 
     def __init__(
@@ -42,23 +42,22 @@ class BlobRemoval:
         self._holds = holds
 
     def collectable(self) -> int:
-        """Return how many blobs a collection would remove now."""
-        self._give_up_abandoned()
+        """Mark abandoned uploads as discarded; return how many blobs :meth:`collect` would delete."""
+        self._discard_abandoned()
         query = select(func.count()).select_from(blobs).where(*self._is_removable())
         with self._database.read() as connection:
             return int(connection.execute(query).scalar_one())
 
     def collect(self, progress: Callable[[int], object] = lambda _: None) -> int:
-        """Remove discarded bytes and abandoned uploads, and return how many there were.
+        """Delete discarded blobs and abandoned uploads, and return how many were deleted.
 
-        What a storage that is away, or is no longer configured, does not remove waits for the next
-        collection.
+        Blobs in a storage that is unavailable or not configured remain for the next collection.
         """
-        self._give_up_abandoned()
+        self._discard_abandoned()
         return self.sweep(progress)
 
     def sweep(self, progress: Callable[[int], object] = lambda _: None) -> int:
-        """Remove the discarded bytes that need not stay any longer, and return how many there were."""
+        """Delete discarded blobs whose ``removable_at`` has passed, and return how many were deleted."""
         removed = 0
         for batch in self._removable():
             removed += self.remove(batch)
@@ -66,24 +65,30 @@ class BlobRemoval:
         return removed
 
     def remove(self, released: Sequence[Released]) -> int:
-        """Remove bytes and rows as far as that succeeds now, and return how many those were."""
-        # Asked after they were released: what was released before a hold, its holder does without.
+        """Delete released objects and their rows, and return how many were deleted.
+
+        Those whose deletion fails remain for the next collection.
+        """
+        # Check for leases only after the release is committed: a lease protects only blobs that are
+        # released after it was created, see strongroom.storage.leases.
         if self._holds.any():
             return 0
-        return sum(map(self._removed, released))
+        return sum(map(self._remove_one, released))
 
-    def _removed(self, released: Released) -> bool:
+    def _remove_one(self, released: Released) -> bool:
         place = released.place
+        # Delete the object before its row, so that a crash in between leaves a row to find it by.
         try:
             self._storages[place.storage].delete(place.object_key)
             with self._database.write() as connection:
                 gone = connection.execute(delete(blobs).where(blobs.c.key == released.key))
         except (StorageError, Unavailable) as error:
-            logger.warning("Blob %s is left to be collected: %s", released.key, error)
+            logger.warning("Deletion of blob %s is left to the next collection: %s", released.key, error)
             return False
+        # A concurrent collection may have deleted the row; it counts for one of them only.
         return gone.rowcount == 1
 
-    def _give_up_abandoned(self) -> None:
+    def _discard_abandoned(self) -> None:
         deadline = self._clock.now() - ABANDONED_AFTER
         with self._database.write() as connection:
             connection.execute(
@@ -93,6 +98,7 @@ class BlobRemoval:
             )
 
     def _removable(self) -> Iterator[list[Released]]:
+        # Page by key, because rows whose deletion failed remain and must not be fetched again.
         batch = self._removable_after("")
         while batch:
             yield batch
@@ -102,7 +108,7 @@ class BlobRemoval:
         return (
             blobs.c.state == BlobState.DISCARDED.value,
             or_(blobs.c.removable_at.is_(None), blobs.c.removable_at <= self._clock.now()),
-            # What something refers to is never removed, whoever released it by mistake.
+            # Never delete a blob that is still referred to, even if a bug released it.
             nobody_refers(),
         )
 

@@ -1,8 +1,8 @@
-"""Keeps bytes: a row first, then the bytes, then the row that makes them count.
+"""Stores blobs: insert a pending row, write the object, then mark the row as stored.
 
-A row is ``pending`` while its bytes are on their way, ``stored`` once something refers to them, and
-``discarded`` when nothing does any more. Whatever a crash leaves behind in a store is named by a row
-that is not ``stored``, so it can be collected without searching the store.
+A row is ``pending`` while its object is being written, ``stored`` once another row refers to it, and
+``discarded`` after the last reference is gone. Every object that a crash leaves behind has a row that is
+not ``stored``, so garbage collection finds it without listing the store.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -46,8 +46,8 @@ from strongroom.storage.stores import Backends, Stores
 _BATCH: Final = 500
 _PIECE: Final = 256 * 1024
 
-_ANNOUNCE: Final = Statement(insert(blobs))
-_KEEP: Final = Statement(
+_INSERT: Final = Statement(insert(blobs))
+_COMMIT: Final = Statement(
     update(blobs)
     .where(blobs.c.key == bindparam("of_key"), blobs.c.state == BlobState.PENDING.value)
     .values(
@@ -62,12 +62,12 @@ _KEEP: Final = Statement(
 
 @dataclass(frozen=True, slots=True)
 class ReceivedBlob:
-    """Bytes that have arrived whole and do not count yet.
+    """A blob that is completely received; its row is still pending.
 
     Args:
-        blob: what is known of them.
-        head: their beginning, to tell the type by.
-        media_type: their type, if whoever inspected them has told it.
+        blob: its key, storage, size and checksums.
+        head: the first bytes, for type detection.
+        media_type: the media type that ``inspect`` returned, if any.
     """
 
     blob: Blob
@@ -76,13 +76,13 @@ class ReceivedBlob:
 
 
 class BlobService:
-    """Bytes in named storages.
+    """Stores, reads and deletes blobs in named storages.
 
     Args:
-        database: where their rows are kept.
-        clock: the time.
-        backends: the named storages.
-        target: the name of the storage that new bytes go to.
+        database: stores the rows.
+        clock: the source of timestamps.
+        backends: the backends by storage name.
+        target: the name of the storage for new blobs.
     """
 
     def __init__(self, database: Database, clock: Clock, backends: Backends, target: str) -> None:
@@ -103,17 +103,17 @@ class BlobService:
         inspect: Inspect | None = None,
         key: str | None = None,
     ) -> ReceivedBlob:
-        """Store all that a source gives. Nothing refers to it until :meth:`keep`.
+        """Store the content of a source. The blob stays pending until :meth:`keep`.
 
         Args:
-            source: the bytes.
-            key: what :meth:`expect` returned, if they are expected.
-            size: how many will come, where that is known.
-            max_bytes: how many are accepted.
-            inspect: is shown the beginning as soon as it is there, and may raise.
+            source: the content.
+            key: the key that :meth:`expect` returned; without it, a pending row is inserted.
+            size: the number of bytes, if known in advance.
+            max_bytes: the largest accepted number of bytes.
+            inspect: called once with the first bytes; an exception aborts the upload.
 
         Raises:
-            PayloadTooLarge: it is more than ``max_bytes``.
+            PayloadTooLarge: the source yields more than ``max_bytes``.
         """
         if isinstance(source, StoredObjectSource):
             return _measure(source, max_bytes, inspect)
@@ -122,8 +122,9 @@ class BlobService:
         try:
             self.storages[self.target].put(key, metered, size=size)
         except StorageUnavailable:
-            # Whoever waits has waited for this storage long enough; the collection asks it again.
-            self._give_up(key)
+            # Do not call the storage again: the client has waited for its timeout once already.
+            # Garbage collection deletes a partial object later.
+            self._discard_pending(key)
             raise
         except BaseException:
             self.discard(key)
@@ -132,17 +133,18 @@ class BlobService:
         return ReceivedBlob(blob, metered.head, metered.media_type)
 
     def announce(self, storage: str, removable_at: int | None = None) -> str:
-        """Write the row of bytes that will come to a storage, and return their key in both.
+        """Insert a pending row for an object that will be written, and return the key of both.
 
         Args:
-            storage: the storage.
-            removable_at: until when somebody else may write them, so that no removal is the last.
+            storage: the name of the storage.
+            removable_at: when the client's signed upload URL expires, in milliseconds since the Unix
+                epoch. The object is not deleted before, because the client could write it again.
         """
         with self._database.write() as connection:
             return self.announce_within(connection, storage, removable_at)
 
     def announce_within(self, connection: Connection, storage: str, removable_at: int | None) -> str:
-        """Do as :meth:`announce`, in the caller's transaction."""
+        """Insert the row of :meth:`announce` in the caller's transaction."""
         key = new_key()
         row = {
             "key": key,
@@ -155,13 +157,13 @@ class BlobService:
             "created_at": self._clock.now(),
             "removable_at": removable_at,
         }
-        _ANNOUNCE.change(connection, row)
+        _INSERT.change(connection, row)
         return key
 
     def expect(self, connection: Connection) -> str:
-        """Write the row of bytes for :meth:`receive`, in a transaction that ends before they come.
+        """Insert a pending row for :meth:`receive` and return its key.
 
-        It need not be durable: see ADR 0020.
+        The caller commits before it calls :meth:`receive`. The commit need not be durable, see ADR 0020.
         """
         return self.announce_within(connection, self.target, None)
 
@@ -170,20 +172,25 @@ class BlobService:
             return self.expect(connection)
 
     def keep(self, connection: Connection, blob: Blob) -> None:
-        """Make received bytes count, in the transaction that refers to them."""
+        """Mark a received blob as stored, in the transaction that inserts the reference to it.
+
+        Raises:
+            StorageError: the pending row was discarded because the upload took too long.
+        """
         known = {
             "of_key": blob.key,
             "of_size": blob.size,
             "of_checksum": blob.checksum,
             "of_crc32": blob.crc32,
         }
-        if _KEEP.change(connection, known) != 1:
-            raise StorageError("the upload took so long that it was given up")
+        # No pending row: garbage collection took the upload for abandoned and discarded it.
+        if _COMMIT.change(connection, known) != 1:
+            raise StorageError("the upload took too long and was discarded")
 
     def release(self, connection: Connection, keys: Sequence[str]) -> list[Released]:
-        """Mark bytes that nothing refers to from this transaction on, and return where they are.
+        """Mark blobs as discarded in the transaction that deletes their last references.
 
-        Once the transaction is committed, :meth:`remove` or :meth:`collect` removes them.
+        Returns their locations. After the commit, :meth:`remove` or :meth:`collect` deletes the objects.
         """
         released: list[Released] = []
         for start in range(0, len(keys), _BATCH):
@@ -198,84 +205,84 @@ class BlobService:
         return released
 
     def discard(self, key: str) -> None:
-        """Remove received bytes that never came to count; those that do count are left alone.
+        """Delete a pending blob and its object; a stored blob is not changed.
 
-        What fails here is collected later.
+        If the deletion fails, garbage collection repeats it.
         """
-        self.remove(self._give_up(key))
+        self.remove(self._discard_pending(key))
 
     def remove(self, released: Sequence[Released]) -> None:
-        """Remove released bytes as far as that succeeds now."""
+        """Delete released objects; those that cannot be deleted now are left to :meth:`collect`."""
         self._removal.remove(released)
 
     def facts(self) -> FromClause:
-        """Return what is known of stored bytes, for a query to be joined by ``key``."""
+        """Return a subquery of the blobs' CRC-32, to be joined by ``key``."""
         return select(blobs.c.key, blobs.c.crc32).subquery()
 
     def collectable(self) -> int:
-        """Return how many blobs :meth:`collect` would remove now."""
+        """Return how many blobs :meth:`collect` would delete now."""
         return self._removal.collectable()
 
     def collect(self, progress: Callable[[int], object] = lambda _: None) -> int:
-        """Remove released bytes and abandoned uploads, and return how many there were.
+        """Delete released blobs and abandoned uploads, and return how many were deleted.
 
-        Safe beside running servers, and beside another collection: what is removed by both counts for
-        one of them. Nothing is removed while there is a hold. ``progress`` is told how many are done,
-        time and again.
+        Safe while servers and other collections run; a blob that two collections delete is counted by
+        one of them. Nothing is deleted while a deletion lease exists. ``progress`` is called with the
+        size of each processed batch.
         """
         return self._removal.collect(progress)
 
     def sweep(self) -> int:
-        """Remove released bytes alone, and return how many there were."""
+        """Delete released blobs only, not abandoned uploads, and return how many were deleted."""
         return self._removal.sweep()
 
     def location_query(self) -> FromClause:
-        """Return where bytes lie that are there, for a query to be joined by ``key``."""
+        """Return a subquery of the locations of all blobs not discarded, to be joined by ``key``."""
         columns = (blobs.c.key, blobs.c.storage, blobs.c.object_key)
         return select(*columns).where(blobs.c.state != BlobState.DISCARDED.value).subquery()
 
     def is_local(self, place: BlobLocation) -> bool:
-        """Return whether bytes lie on this machine, where nobody waits for them."""
+        """Return whether an object is a file on this machine, so that reads need no network."""
         return isinstance(self.storages[place.storage].backend, LocalPaths)
 
     def open(
         self, key: str, start: int, length: int, *, place: BlobLocation | None = None
     ) -> ByteStream:
-        """Open a range of bytes that are stored, wherever they are being moved meanwhile.
+        """Open a byte range of a stored blob, even while a migration moves it to another storage.
 
         Args:
-            key: the blob.
-            start: the first byte.
-            length: how many bytes.
-            place: where they lay a while ago, if that is known.
+            key: the blob's key.
+            start: the offset of the first byte.
+            length: the number of bytes.
+            place: the last known location; saves a query if it is still correct.
 
         Raises:
-            NotFound: on entering; what referred to them was deleted at this moment.
+            NotFound: on entering the context, if the blob was deleted concurrently.
         """
         return self._reader(key, start, length, place)
 
     def is_pending(self, key: str) -> bool:
-        """Return whether bytes are still on their way, and nothing refers to them."""
+        """Return whether a blob is pending: not completely received, and not referred to."""
         query = select(blobs.c.state).where(blobs.c.key == key)
         with self._database.read() as connection:
             return connection.execute(query).scalar() == BlobState.PENDING.value
 
     @contextmanager
     def arrived(self, key: str) -> Iterator[StoredObjectSource]:
-        """Open what a client has sent to the store by itself, for :meth:`receive`.
+        """Open the object that a client uploaded directly to the store, for :meth:`receive`.
 
         Raises:
-            ObjectNotFound: nothing has arrived.
+            ObjectNotFound: the client has not uploaded it.
         """
         place = self.place(key)
         with self.storages[place.storage].open(place.object_key) as chunks:
             yield StoredObjectSource(key, place.storage, chunks)
 
     def place(self, key: str) -> BlobLocation:
-        """Return where bytes lie at this moment.
+        """Return the current location of a blob.
 
         Raises:
-            NotFound: they are gone, or about to be.
+            NotFound: the blob is deleted or discarded.
         """
         is_there = (blobs.c.key == key, blobs.c.state != BlobState.DISCARDED.value)
         query = select(blobs.c.storage, blobs.c.object_key).where(*is_there)
@@ -286,10 +293,10 @@ class BlobService:
         return BlobLocation(row.storage, row.object_key)
 
     def get(self, connection: Connection, key: str) -> Blob:
-        """Return what is known of bytes that are stored.
+        """Return a stored blob.
 
         Raises:
-            NotFound: they are gone.
+            NotFound: there is no such blob.
         """
         columns = (blobs.c.key, blobs.c.storage, blobs.c.size, blobs.c.checksum, blobs.c.crc32)
         row = connection.execute(select(*columns).where(blobs.c.key == key)).first()
@@ -298,7 +305,7 @@ class BlobService:
         return Blob(*row)
 
     def places(self, keys: Sequence[str]) -> dict[str, BlobLocation]:
-        """Return where bytes lie at this moment, by their keys."""
+        """Return the current locations of blobs by key."""
         query = select(blobs.c.key, blobs.c.storage, blobs.c.object_key).where(blobs.c.key.in_(keys))
         with self._database.read() as connection:
             rows = connection.execute(query).all()
@@ -313,7 +320,8 @@ class BlobService:
             try:
                 chunks = stack.enter_context(self._at(place, start, length))
             except ObjectNotFound:
-                # The bytes may have been moved or deleted between the look at the row and now.
+                # A migration or a deletion may have changed the location since it was read. An
+                # unchanged location means that the object is really missing.
                 moved_to = self.place(key)
                 if moved_to == place:
                     raise
@@ -323,7 +331,7 @@ class BlobService:
     def _at(self, place: BlobLocation, start: int, length: int) -> ByteStream:
         return self.storages[place.storage].open(place.object_key, start=start, length=length)
 
-    def _give_up(self, key: str) -> list[Released]:
+    def _discard_pending(self, key: str) -> list[Released]:
         pending = (blobs.c.key == key, blobs.c.state == BlobState.PENDING.value)
         statement = update(blobs).where(*pending).values(state=BlobState.DISCARDED.value)
         places = statement.returning(blobs.c.storage, blobs.c.object_key, blobs.c.removable_at)
@@ -332,17 +340,21 @@ class BlobService:
             is_known = row is not None or self._is_known(connection, key)
         if row is not None:
             released = Released(key, BlobLocation(row.storage, row.object_key))
+            # With a deadline, the client may still write the object: collection deletes it later.
             return [] if row.removable_at is not None else [released]
-        # It was given up and collected while bytes still came: they are there, and nothing names them.
+        # Without any row, garbage collection deleted the upload while its object was still being
+        # written. Delete the object here, because no row leads a later collection to it.
         return [] if is_known else [Released(key, BlobLocation(self.target, key))]
 
     def _is_known(self, connection: Connection, key: str) -> bool:
+        # Also match by object key: after a migration, the object may belong to a row of another key.
         at_target = and_(blobs.c.storage == self.target, blobs.c.object_key == key)
         query = select(blobs.c.key).where(or_(blobs.c.key == key, at_target))
         return connection.execute(query).first() is not None
 
 
 def _measure(source: StoredObjectSource, max_bytes: int, inspect: Inspect | None) -> ReceivedBlob:
+    # The object is in the store already; read it only for its size, checksums and media type.
     metered = MeteredSource(source, max_bytes, inspect)
     try:
         while metered.read(_PIECE):
@@ -354,9 +366,12 @@ def _measure(source: StoredObjectSource, max_bytes: int, inspect: Inspect | None
 
 
 def _exactly(size: int, chunks: Iterator[bytes]) -> Iterator[bytes]:
-    """Yield the chunks. Not all that fails says so: some connections that break look like an end."""
+    """Yield the chunks and raise if they are not exactly ``size`` bytes.
+
+    The check is needed because some broken connections look like the end of the object.
+    """
     for chunk in chunks:
         size -= len(chunk)
         yield chunk
     if size != 0:
-        raise StorageUnavailable(f"{size} bytes of an object did not come")
+        raise StorageUnavailable(f"{size} bytes of an object were not received")

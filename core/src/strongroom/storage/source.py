@@ -1,4 +1,4 @@
-"""Measures what passes while it is stored."""
+"""Counts and hashes content while it is stored."""
 
 import zlib
 from collections.abc import Callable
@@ -9,19 +9,19 @@ from strongroom.plugin_api.storage import ByteSource
 from strongroom.storage.hashing import OverlappedSha256
 
 HEAD_BYTES: Final = 8192
-"""How much of the beginning is kept, to tell the type by."""
+"""How many of the first bytes are stored for type detection."""
 
 Inspect = Callable[[bytes], str | None]
-"""Is shown the beginning, and may say what type it is of."""
+"""Receives the first bytes, up to :data:`HEAD_BYTES`, and returns their media type if it detects one."""
 
 
 class MeteredSource:
-    """A source that counts, hashes, and refuses to give more than a limit.
+    """A byte source that counts and hashes another source and enforces a size limit.
 
     Args:
-        source: what is measured.
-        max_bytes: the limit.
-        inspect: is shown the beginning once it is there, and may raise; what raises ends the reading.
+        source: the source to read.
+        max_bytes: the largest accepted number of bytes.
+        inspect: called once with the first bytes; its exceptions abort the read.
     """
 
     def __init__(self, source: ByteSource, max_bytes: int, inspect: Inspect | None = None) -> None:
@@ -38,7 +38,7 @@ class MeteredSource:
         """Return the next piece.
 
         Raises:
-            PayloadTooLarge: there is more than the limit.
+            PayloadTooLarge: the source has yielded more than the limit.
         """
         chunk = self._source.read(size)
         self.size += len(chunk)
@@ -48,6 +48,7 @@ class MeteredSource:
         self.crc32 = zlib.crc32(chunk, self.crc32)
         if len(self.head) < HEAD_BYTES:
             self.head += chunk[: HEAD_BYTES - len(self.head)]
+        # Content shorter than the head is inspected at its end.
         if self._inspect and (len(self.head) == HEAD_BYTES or not chunk):
             self.media_type = self._inspect(self.head)
             self._inspect = None
@@ -55,5 +56,5 @@ class MeteredSource:
 
     @property
     def checksum(self) -> str:
-        """The SHA-256 of what has passed, in hexadecimal digits."""
+        """The SHA-256 of the bytes read so far, in hexadecimal digits."""
         return self._sha256.hexdigest()

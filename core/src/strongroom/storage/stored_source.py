@@ -1,4 +1,4 @@
-"""Bytes that a client has sent to the store by itself."""
+"""An object that a client uploaded directly to the store."""
 
 from collections.abc import Iterator
 
@@ -7,12 +7,12 @@ from strongroom.storage.copying import ChunkSource
 
 
 class StoredObjectSource(ChunkSource):
-    """Reads an object that lies in its storage already, to be measured and not to be stored again.
+    """Reads an object that is in its storage already, to measure it without storing it again.
 
     Args:
-        key: the blob, whose row is pending.
-        storage: where its object is.
-        chunks: the object.
+        key: the key of the blob, whose row is pending.
+        storage: the name of the storage that has the object.
+        chunks: the content of the object.
     """
 
     def __init__(self, key: str, storage: str, chunks: Iterator[bytes]) -> None:

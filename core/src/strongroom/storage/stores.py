@@ -1,4 +1,4 @@
-"""Named storages, each behind a circuit of its own."""
+"""Named storages, each with its own circuit breaker."""
 
 import sys
 from collections.abc import Iterator, Mapping
@@ -19,23 +19,23 @@ from strongroom.storage.circuit import Circuit
 from strongroom.storage.ownership import StorageNotOwned, StorageOwnership, is_reserved
 
 FIRST_BYTES: Final = 64 * 1024
-"""How much of an object must have come before it is begun to be given out."""
+"""Bytes of an object that must be received before the download starts."""
 
 Backends = Mapping[str, StorageBackend[Any]]
 
 
 class UnknownStorage(StorageError):
-    """Bytes are said to be in a storage that the configuration does not name."""
+    """A row names a storage that is not configured."""
 
 
 class Store:
-    """A named storage: what its backend does, unless it is known to be away.
+    """A named storage: calls its backend through a circuit breaker and verifies its owner.
 
     Args:
-        name: what the configuration calls it.
-        backend: does the work; asked by itself for what only some backends offer.
-        clock: the time.
-        ownership: verifies the owner before anything is written or removed; without it, no one does.
+        name: the name in the configuration.
+        backend: the backend; optional capabilities are used on it directly.
+        clock: the source of timestamps.
+        ownership: verifies the owner before writes and deletions; ``None`` disables the verification.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class Store:
         self.backend = backend
         self.circuit = Circuit(name, clock)
         self.is_full = False
-        """Whether the last object was refused for lack of room."""
+        """Whether the last ``put`` failed because the storage was full."""
         self._ownership = ownership
 
     def ownership_fault(self, *, claim: bool = True) -> str | None:
@@ -68,10 +68,10 @@ class Store:
             return check(self.name, self.backend)
 
     def require_ownership(self) -> None:
-        """Pass if the store is the database's own.
+        """Raise unless the database owns the store.
 
         Raises:
-            StorageNotOwned: it is not.
+            StorageNotOwned: another database owns it, or it cannot be claimed.
             StorageError: the store cannot be used at all.
         """
         if fault := self.ownership_fault():
@@ -92,28 +92,29 @@ class Store:
     def open(self, key: str, *, start: int = 0, length: int | None = None) -> ByteStream:
         """Open an object, as :meth:`StorageBackend.open`.
 
-        What goes wrong before :data:`FIRST_BYTES`, or all, have come is raised when it is entered.
+        Entering the context reads the first :data:`FIRST_BYTES`, so that early failures are raised
+        there, before a response has started.
         """
         return _Reader(self, key, start, length)
 
     def stat(self, key: str) -> ObjectStat:
-        """Return what is known of an object, as :meth:`StorageBackend.stat`."""
+        """Return the size and time of an object, as :meth:`StorageBackend.stat`."""
         with self.circuit.guard():
             return self.backend.stat(key)
 
     def delete(self, key: str) -> None:
-        """Remove an object, as :meth:`StorageBackend.delete`."""
+        """Delete an object, as :meth:`StorageBackend.delete`."""
         self.require_ownership()
         with self.circuit.guard():
             self.backend.delete(key)
 
     def scan(self, prefix: str = "") -> Iterator[ObjectStat]:
-        """Iterate over objects, as :meth:`StorageBackend.scan`, without the owner marker."""
+        """Iterate over objects, as :meth:`StorageBackend.scan`, without markers of ownership."""
         return (item for item in self.backend.scan(prefix) if not is_reserved(item.key))
 
 
 class _Reader:
-    """An object that is read. As slim as it can be, for a bundle has thousands."""
+    """An open object. A class and not a generator, because a bundle opens thousands of objects."""
 
     def __init__(self, store: Store, key: str, start: int, length: int | None) -> None:
         self._circuit = store.circuit
@@ -127,6 +128,7 @@ class _Reader:
             try:
                 begun = _begin(chunks, self._first)
             except BaseException:
+                # __exit__ is not called when __enter__ raises, so close the stream here.
                 self._stream.__exit__(*sys.exc_info())
                 raise
         return self._watched(begun, chunks)
@@ -136,6 +138,7 @@ class _Reader:
 
     def _watched(self, begun: list[bytes], chunks: Iterator[bytes]) -> Iterator[bytes]:
         yield from begun
+        # The guard ended with __enter__, so later failures are reported to the circuit here.
         try:
             yield from chunks
         except StorageUnavailable:
@@ -144,7 +147,7 @@ class _Reader:
 
 
 def _begin(chunks: Iterator[bytes], size: int) -> list[bytes]:
-    """Return the first chunks, that have at least so many bytes unless there are no more."""
+    """Return the first chunks, with at least ``size`` bytes unless the object is shorter."""
     begun: list[bytes] = []
     while sum(map(len, begun)) < size and (chunk := next(chunks, b"")):
         begun.append(chunk)
@@ -152,12 +155,12 @@ def _begin(chunks: Iterator[bytes], size: int) -> list[bytes]:
 
 
 class Stores(dict[str, Store]):
-    """Storages by their names.
+    """The configured storages by name.
 
     Args:
-        backends: what does the work, by name.
-        clock: the time.
-        ownership: verifies the owner of each.
+        backends: the backends by storage name.
+        clock: the source of timestamps.
+        ownership: verifies the owner of each storage.
     """
 
     def __init__(
