@@ -110,5 +110,5 @@ def test_a_database_that_hangs_is_refused_in_time_and_used_again_when_it_answers
 def assert_the_log_says_what_happened(site: Site) -> None:
     log = site.server.config.with_suffix(".log").read_text()
     assert "The database hangs" in log
-    assert "The database answers again" in log
+    assert "The database responds again" in log
     assert "Traceback" not in log

@@ -60,9 +60,9 @@ def gathered(database: Database, works: list[Work]) -> list[Future[Any]]:
         pool.submit(database.write_together, hold)
         entered.wait(10)
         futures = [pool.submit(database.write_together, work) for work in works]
-        together = database._together
-        if together is not None:
-            wait_until(lambda: len(together._waiting) == len(works) + 1)
+        group_commit = database._group_commit
+        if group_commit is not None:
+            wait_until(lambda: len(group_commit._waiting) == len(works) + 1)
         leave.set()
     return futures
 
@@ -123,8 +123,8 @@ def test_a_transaction_that_cannot_be_committed_fails_for_all(
             if gate.locked():
                 raise Unavailable(retry_after=1)
 
-    assert database._together is not None
-    monkeypatch.setattr(database._together, "_begin", failing)
+    assert database._group_commit is not None
+    monkeypatch.setattr(database._group_commit, "_begin", failing)
     with gate:
         futures = gathered(database, [insert(1), insert_and_fail(2)])
         assert {type(future.exception(10)) for future in futures} == {Unavailable}

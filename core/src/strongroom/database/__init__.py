@@ -1,4 +1,4 @@
-"""The database: one engine, explicit transactions, and migrations from the first table on."""
+"""The database: connections, explicit transactions and migrations."""
 
 from strongroom.database.engine import Database
 from strongroom.database.metadata import Name, Timestamp, metadata

@@ -1,8 +1,8 @@
 """Connections and transactions.
 
-Services open a transaction where a request's work begins and hand the connection on, so that what
-must happen together does. ``read`` and ``write`` differ on SQLite: a writer takes the write lock at
-once, so that it never finds, half way, that somebody else was faster.
+Services open a transaction where the work of a request begins and pass the connection on, so that all
+its changes are atomic. On SQLite, ``write`` takes the write lock when the transaction begins. A read
+transaction that upgraded to writing could fail halfway, because another writer committed first.
 """
 
 import logging
@@ -34,7 +34,7 @@ logger = logging.getLogger(__name__)
 
 _BUSY_SECONDS = 30
 _POOL_SECONDS = 10
-_AWAY_ON_SQLITE = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_CANTOPEN})
+_SQLITE_UNAVAILABLE = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_CANTOPEN})
 _DEADLOCK = "40P01"
 _DISK_FULL: Final = "53100"
 _WRITING = "strongroom_writing"
@@ -43,9 +43,10 @@ _LAZY = "strongroom_lazy"
 
 _BEGIN = Statement(text("BEGIN"))
 _BEGIN_WRITING = Statement(text("BEGIN IMMEDIATE"))
+# In WAL mode, FULL syncs the log at each commit and NORMAL at checkpoints only.
 _SYNC = Statement(text("PRAGMA synchronous = FULL"))
-_SYNC_LATER = Statement(text("PRAGMA synchronous = NORMAL"))
-_DO_NOT_WAIT = Statement(text("SET LOCAL synchronous_commit = off"))
+_NO_SYNC = Statement(text("PRAGMA synchronous = NORMAL"))
+_ASYNC_COMMIT = Statement(text("SET LOCAL synchronous_commit = off"))
 
 
 class Database:
@@ -53,11 +54,11 @@ class Database:
 
     Args:
         url: ``sqlite:///FILE`` or ``postgresql+psycopg://...``.
-        pool_size: connections kept open; as many more are opened under load.
-        timeout_seconds: how long PostgreSQL may take for a statement, or ``None`` for any time.
+        pool_size: connections that stay open; as many again are opened under load.
+        timeout_seconds: the time limit of a statement on PostgreSQL; ``None`` is unlimited.
 
-    A thread has one transaction at a time: one within another could wait for a connection, or for a
-    lock, that only itself will ever give back.
+    A thread has one transaction at a time. A nested transaction could deadlock, because it might wait
+    for a connection or a lock that its own thread holds.
     """
 
     def __init__(self, url: str, *, pool_size: int = 16, timeout_seconds: float | None = None) -> None:
@@ -69,92 +70,94 @@ class Database:
             else _engine(url, pool_size, timeout_seconds or _POOL_SECONDS)
         )
         self._connector = None if is_sqlite else _bound(self.engine, timeout_seconds)
-        # What one connection to SQLite has written, all others have to read again, and there is but
-        # one writer at a time: so all writing goes through one.
+        # SQLite has one writer at a time, and a commit invalidates the page caches of all other
+        # connections. So all writes use one connection, whose cache stays valid.
         self._writing_engine = _sqlite_engine(url, 1) if is_sqlite else self.engine
         self._writer = self._writing_engine.execution_options(**{_WRITING: True})
         self._lazy_writer = self._writing_engine.execution_options(**{_WRITING: True, _LAZY: True})
-        self._together = GroupCommit(self._writing) if is_sqlite else None
+        self._group_commit = GroupCommit(self._writing) if is_sqlite else None
         self._writer_lock = (
             WriterLock(self.engine.url.database or "", _BUSY_SECONDS) if is_sqlite else None
         )
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
-        """Open a transaction that changes nothing.
+        """Open a transaction for reading only.
 
         Raises:
-            Unavailable: the database does not answer.
+            Unavailable: the database does not respond.
         """
-        with self._only_one(), self._answering(), self.engine.begin() as connection:
+        with self._not_nested(), self._translating_errors(), self.engine.begin() as connection:
             yield connection
 
     @contextmanager
     def write(self, *, durable: bool = True) -> Iterator[Connection]:
-        """Open a transaction that is durable once the block is left, and void if it raises.
+        """Open a transaction that commits when the block ends, and rolls back if the block raises.
 
         Args:
-            durable: whether it must outlast a loss of power from then on. One that need not outlasts
-                the end of any process, and any durable one that comes after it makes it so as well.
+            durable: whether the commit must survive a power failure. A non-durable commit survives a
+                crash of Strongroom's processes, and becomes durable with the next durable commit.
 
         Raises:
-            Unavailable: the database does not answer.
+            Unavailable: the database does not respond.
+            StorageFull: the database has no space left.
         """
-        with self._only_one(), self._writing(durable) as connection:
+        with self._not_nested(), self._writing(durable) as connection:
             yield connection
 
     def write_together(self, work: Callable[[Connection], T], *, durable: bool = True) -> T:
-        """Do work in a transaction as of :meth:`write`, and return what it returns.
+        """Run ``work`` in a transaction as of :meth:`write`, and return its result.
 
-        On SQLite, what other threads want at the same moment is done in the same transaction, so that
-        they wait for the disk once; PostgreSQL does so by itself. The work may run in another thread.
+        On SQLite, the work of concurrent threads shares one transaction, so that they wait for one disk
+        sync (group commit); PostgreSQL does the same internally. The work may run in another thread.
 
         Raises:
-            Unavailable: the database does not answer.
+            Unavailable: the database does not respond.
+            StorageFull: the database has no space left.
         """
-        with self._only_one():
-            if self._together is not None:
-                return self._together.run(work, durable=durable)
+        with self._not_nested():
+            if self._group_commit is not None:
+                return self._group_commit.run(work, durable=durable)
             with self._writing(durable) as connection:
                 return work(connection)
 
     @contextmanager
     def snapshot(self) -> Iterator[Connection]:
-        """Open a transaction that sees the database as it is at one moment, however long it takes.
+        """Open a transaction for reading whose queries all see one snapshot of the database.
 
         Raises:
-            Unavailable: the database does not answer.
+            Unavailable: the database does not respond.
         """
         engine = self.engine
         if engine.dialect.name == "postgresql":
-            # SQLite has no other kind of transaction.
+            # Every SQLite transaction reads from a snapshot; PostgreSQL's default does not.
             engine = engine.execution_options(
                 isolation_level="REPEATABLE READ", postgresql_readonly=True
             )
-        with self._only_one(), self._answering(), engine.begin() as connection:
+        with self._not_nested(), self._translating_errors(), engine.begin() as connection:
             yield connection
 
     @property
     def engines(self) -> set[Engine]:
-        """The engines whose connections are in use, of which :attr:`engine` is one."""
+        """All engines in use: :attr:`engine` and, on SQLite, the engine for writing."""
         return {self.engine, self._writing_engine}
 
     @property
     def is_hanging(self) -> bool:
-        """Whether the server is known to answer nothing, so that waiting for it is in vain."""
+        """Whether the server is known to hang, so that queries would only time out."""
         return self._connector is not None and self._connector.circuit.is_open
 
     @property
     def driver_error(self) -> type[Exception]:
-        """What the driver raises, whatever went wrong."""
+        """The base class of the driver's exceptions."""
         error: type[Exception] = self.engine.dialect.loaded_dbapi.Error
         return error
 
     def connect_reader(self) -> Any:
-        """Return a connection of the driver, in no pool, on which each query is a transaction.
+        """Return a read-only driver connection in autocommit mode, outside of any pool.
 
         Raises:
-            driver_error: the database does not answer.
+            driver_error: the database does not respond.
         """
         dialect = self.engine.dialect
         if self._connector is not None:
@@ -179,19 +182,20 @@ class Database:
     @contextmanager
     def _writing(self, durable: bool) -> Iterator[Connection]:
         writer = self._writer if durable else self._lazy_writer
-        turn = self._writer_lock.acquire() if self._writer_lock else nullcontext()
-        with turn, self._answering(), writer.begin() as connection:
+        lock = self._writer_lock.acquire() if self._writer_lock else nullcontext()
+        # The lock comes first, so that a waiting thread does not occupy a connection of the pool.
+        with lock, self._translating_errors(), writer.begin() as connection:
             yield connection
 
     @contextmanager
-    def _answering(self) -> Iterator[None]:
+    def _translating_errors(self) -> Iterator[None]:
         if self.is_hanging:
             raise Unavailable(retry_after=1)
-        with _unavailable_when_away():
+        with _translated_errors():
             yield
 
     @contextmanager
-    def _only_one(self) -> Iterator[None]:
+    def _not_nested(self) -> Iterator[None]:
         if getattr(self._of_thread, "busy", False):
             raise RuntimeError("a transaction was begun within another")
         self._of_thread.busy = True
@@ -202,8 +206,8 @@ class Database:
 
 
 def _bound(engine: Engine, timeout_seconds: float | None) -> "Connector":
-    """Let an engine open connections whose statements end in time."""
-    # The driver is installed only where it is needed.
+    """Make an engine open connections whose statements have a time limit."""
+    # Imported here because psycopg is installed only for PostgreSQL.
     from strongroom.database.postgresql import Connector
 
     _, parameters = engine.dialect.create_connect_args(engine.url)
@@ -228,7 +232,7 @@ def _engine(url: str, pool_size: int, pool_seconds: float) -> Engine:
 def _sqlite_engine(url: str, pool_size: int) -> Engine:
     path = make_url(url).database
     if not path or path == ":memory:":
-        raise ValueError("an SQLite database must be a file: each connection in memory has its own")
+        raise ValueError("an SQLite database must be a file; connections do not share one in memory")
     engine = create_engine(
         url,
         pool_size=pool_size,
@@ -244,10 +248,10 @@ def _sqlite_engine(url: str, pool_size: int) -> Engine:
 
 
 def _make_private(path: Path) -> None:
-    """Create a database that only its owner can read, and take it from others where it exists.
+    """Create the database file with mode 0600, and remove the access of others if it exists.
 
-    SQLite gives its log and its index the mode of the database. The directory may be missing, or the
-    file another user's: SQLite reports that.
+    SQLite creates its ``-wal`` and ``-shm`` files with the mode of the database. Errors are ignored,
+    because SQLite reports a missing directory or another user's file when it opens the database.
     """
     with suppress(OSError):
         if not path.exists():
@@ -258,8 +262,8 @@ def _make_private(path: Path) -> None:
 
 
 def _create_private(path: Path) -> None:
-    # The database itself is never opened here: closing it again would drop the locks (fcntl) that
-    # SQLite holds on it for other connections of this process.
+    # Create a temporary file and link it, instead of opening the database itself: closing a file
+    # descriptor of the database would release the fcntl locks that SQLite holds on it in this process.
     descriptor, temporary = tempfile.mkstemp(dir=path.parent)
     os.close(descriptor)
     try:
@@ -269,7 +273,8 @@ def _create_private(path: Path) -> None:
 
 
 def _prepare_sqlite(connection: Any) -> None:
-    # The driver's own transactions begin too late; _begin_sqlite begins them instead.
+    # By default, sqlite3 begins a transaction only before the first write, so the reads before it
+    # would be outside. Autocommit mode leaves BEGIN to _begin_sqlite.
     connection.isolation_level = None
     for pragma in (
         "journal_mode = WAL",
@@ -286,25 +291,26 @@ def _begin_sqlite(connection: Connection) -> None:
     if not options.get(_WRITING):
         _BEGIN.change(connection, {})
         return
-    # Whether a commit waits for the disk is a matter of the connection.
+    # synchronous is a setting of the connection and cannot change within a transaction, so switch it
+    # before BEGIN when the durability differs from the previous transaction's.
     is_lazy = options.get(_LAZY, False)
     if connection.info.get(_LAZY, False) != is_lazy:
-        (_SYNC_LATER if is_lazy else _SYNC).change(connection, {})
+        (_NO_SYNC if is_lazy else _SYNC).change(connection, {})
         connection.info[_LAZY] = is_lazy
     _BEGIN_WRITING.change(connection, {})
 
 
 def _begin_postgresql(connection: Connection) -> None:
     if connection.get_execution_options().get(_LAZY):
-        _DO_NOT_WAIT.change(connection, {})
+        _ASYNC_COMMIT.change(connection, {})
 
 
 @contextmanager
-def _unavailable_when_away() -> Iterator[None]:
+def _translated_errors() -> Iterator[None]:
     try:
         yield
     except PoolTimeoutError as error:
-        logger.warning("No connection to the database came free within database.timeout_seconds")
+        logger.warning("All database connections were in use for database.timeout_seconds")
         raise Unavailable(retry_after=1) from error
     except DBAPIError as error:
         if _is_full(error):
@@ -312,17 +318,17 @@ def _unavailable_when_away() -> Iterator[None]:
             logger.error("The database has no space left on its disk: %s", reason)  # noqa: TRY400
             raise StorageFull("The database has no space left.") from error
         if getattr(error.orig, "sqlstate", None) == _DEADLOCK:
-            # A client that tries again is helped; only a change of the code mends it.
+            # A retry succeeds, but a deadlock is a bug in the order of locks: log its stack trace.
             logger.exception("Two transactions waited for each other")
             raise Unavailable(retry_after=1) from error
-        if _is_away(error):
-            logger.warning("The database does not answer: %s", _reason(error))
+        if _is_unavailable(error):
+            logger.warning("The database is unavailable: %s", _reason(error))
             raise Unavailable(retry_after=1) from error
         raise
 
 
 def _reason(error: DBAPIError) -> str:
-    """Return what the driver says, without the statement and its parameters."""
+    """Return the first line of the driver's message, without the statement and its parameters."""
     first = str(error.orig).strip().partition("\n")[0]
     return f"{type(error.orig).__name__}: {first}"
 
@@ -333,10 +339,10 @@ def _is_full(error: DBAPIError) -> bool:
     return getattr(error.orig, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL
 
 
-def _is_away(error: DBAPIError) -> bool:
-    """Return whether trying again may help; a missing table, for one, it will not bring back."""
+def _is_unavailable(error: DBAPIError) -> bool:
+    """Return whether a retry may succeed, unlike for example with a missing table."""
     code = getattr(error.orig, "sqlite_errorcode", None)
     if code is not None:
-        # The lowest byte is the kind; the rest tells it apart further.
-        return code & 0xFF in _AWAY_ON_SQLITE
+        # The lowest byte is the primary result code, the rest its extension.
+        return code & 0xFF in _SQLITE_UNAVAILABLE
     return error.connection_invalidated or isinstance(error, OperationalError)

@@ -1,7 +1,8 @@
-"""Writes what several threads want written at one moment in one transaction.
+"""Group commit for SQLite: concurrent writes of several threads share one transaction.
 
-SQLite has one writer at a time, and each transaction waits for the disk. While one waits, those that
-come gather behind it; the first of them then writes for all, and they wait for the disk but once.
+SQLite has one writer at a time, and each commit waits for a disk sync. Jobs that arrive during a commit
+queue up. The first of them becomes the leader and runs all queued jobs in one transaction, so that they
+wait for one sync together.
 """
 
 from collections.abc import Callable
@@ -13,18 +14,18 @@ from sqlalchemy import Connection, text
 
 from strongroom.database.statements import Statement
 
-_MARK: Final = Statement(text("SAVEPOINT work"))
-_RETURN: Final = Statement(text("ROLLBACK TO work"))
-_FORGET: Final = Statement(text("RELEASE work"))
+_SAVEPOINT: Final = Statement(text("SAVEPOINT work"))
+_ROLLBACK: Final = Statement(text("ROLLBACK TO work"))
+_RELEASE: Final = Statement(text("RELEASE work"))
 
 T = TypeVar("T")
 
 Begin = Callable[[bool], AbstractContextManager[Connection]]
-"""Opens a transaction, durable or not."""
+"""Opens a writing transaction; the argument is whether it must be durable."""
 
 
 class _Job:
-    """What one thread wants written, and what became of it."""
+    """The work of one thread, and its result or error."""
 
     def __init__(self, work: Callable[[Connection], Any], durable: bool) -> None:
         self._work = work
@@ -34,37 +35,41 @@ class _Job:
         self._result: Any = None
         self._error: BaseException | None = None
 
-    def run(self, connection: Connection, *, alone: bool) -> None:
-        """Do the work; what raises is void, with all of the transaction where it is nobody else's."""
-        if alone:
+    def run(self, connection: Connection, *, is_only: bool) -> None:
+        """Run the work; if it raises, undo its changes only.
+
+        A single job needs no savepoint, because its error rolls back the whole transaction.
+        """
+        if is_only:
             self._result = self._work(connection)
             return
-        _MARK.change(connection, {})
+        _SAVEPOINT.change(connection, {})
         try:
             self._result = self._work(connection)
         except Exception as error:
-            _RETURN.change(connection, {})
+            _ROLLBACK.change(connection, {})
             self._error = error
-        _FORGET.change(connection, {})
+        # ROLLBACK TO keeps the savepoint, so it is released in both cases.
+        _RELEASE.change(connection, {})
 
     def end(self, error: BaseException | None) -> None:
-        """Let its thread go on; with an error, nothing of the transaction counts."""
+        """Wake the thread of the job; an error means that the whole transaction was rolled back."""
         self._error = error or self._error
         self.is_over = True
         self.woken.set()
 
     def outcome(self) -> Any:
-        """Return what the work returned, or raise what it raised."""
+        """Return the result of the work, or raise its error."""
         if self._error is not None:
             raise self._error
         return self._result
 
 
 class GroupCommit:
-    """Gathers the work of threads, and does it in common transactions.
+    """Runs the jobs of several threads in shared transactions.
 
-    Each work is done as if it were alone: one after the other, and void if it raises, whatever becomes
-    of the others. A transaction that cannot be committed fails for all.
+    Jobs run one after the other. An error of one job undoes its changes and not those of the others. A
+    failed commit is an error for all jobs of the transaction.
 
     Args:
         begin: opens a transaction.
@@ -74,35 +79,40 @@ class GroupCommit:
         self._begin = begin
         self._lock = Lock()
         self._waiting: list[_Job] = []
+        # Whether some thread is the leader. The lock guards this flag and the list.
         self._is_led = False
 
     def run(self, work: Callable[[Connection], T], *, durable: bool) -> T:
-        """Do the work in a transaction, in this thread or another one, and return what it returns."""
+        """Run ``work`` in a transaction, in this thread or another one, and return its result."""
         job = _Job(work, durable)
         with self._lock:
             self._waiting.append(job)
             leads, self._is_led = not self._is_led, True
         if not leads:
             job.woken.wait()
+        # A follower wakes because a leader finished its job, or because it is the next leader.
         if not job.is_over:
             self._lead()
         return cast("T", job.outcome())
 
     def _lead(self) -> None:
-        """Write for all who have gathered until the transaction is open; whoever comes later waits."""
+        """Run all jobs that are queued when the transaction begins; later jobs wait for the next one."""
         jobs: list[_Job] | None = None
         failure: BaseException | None = None
         try:
             durable = self._is_durable()
             with self._begin(durable) as connection:
-                jobs = self._gathered(durable)
+                # Select the jobs only now, because more arrive while the writer lock is awaited. A
+                # durable job that arrived after a non-durable transaction was chosen waits.
+                jobs = self._select(durable)
                 for job in jobs:
-                    job.run(connection, alone=len(jobs) == 1)
+                    job.run(connection, is_only=len(jobs) == 1)
         except BaseException as error:
             failure = error
-        # Where none could be opened, those who wait have waited as long as this one.
-        jobs = self._gathered(True) if jobs is None else jobs
-        self._hand_over(jobs)
+        # If no transaction could be opened, fail all queued jobs: they have waited about as long.
+        jobs = self._select(True) if jobs is None else jobs
+        # Appoint the next leader before waking the finished jobs, so that its commit starts sooner.
+        self._appoint_leader(jobs)
         for job in jobs:
             job.end(failure)
 
@@ -110,12 +120,12 @@ class GroupCommit:
         with self._lock:
             return any(job.durable for job in self._waiting)
 
-    def _gathered(self, and_durable: bool) -> list[_Job]:
+    def _select(self, and_durable: bool) -> list[_Job]:
         with self._lock:
             return [job for job in self._waiting if and_durable or not job.durable]
 
-    def _hand_over(self, jobs: list[_Job]) -> None:
-        """Let the first lead of those who are left."""
+    def _appoint_leader(self, jobs: list[_Job]) -> None:
+        """Remove finished jobs from the queue, and make the thread of the first remaining one leader."""
         with self._lock:
             self._waiting = [job for job in self._waiting if job not in jobs]
             self._is_led = bool(self._waiting)

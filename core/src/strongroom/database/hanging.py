@@ -1,9 +1,9 @@
-"""A circuit that opens while a database server hangs: it accepts connections and answers nothing.
+"""A circuit breaker for a database server that hangs: it accepts connections and does not respond.
 
-A server that is stopped refuses connections, which costs no time. One that hangs (a frozen machine, a
-dead disk, a lost network) would hold every thread for as long as it may wait. So the first statement
-that takes suspiciously long starts a probe on a connection of its own. If that gets no answer either,
-everything that needs the database is refused at once until the probe is answered.
+A stopped server refuses connections, which costs no time. A server that hangs (a frozen machine, a dead
+disk, a lost network) would block every thread until its timeout. So the first statement that takes
+suspiciously long starts a probe on a separate connection. If the probe gets no response either, all
+database calls are refused at once until a probe succeeds.
 """
 
 import logging
@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Final
 
 SUSPICIOUS_SECONDS: Final = 1.0
-"""After which a statement without an answer starts the probe."""
+"""Seconds without a response after which a statement starts the probe."""
 
 _PAUSE_SECONDS: Final = 0.2
 
@@ -21,15 +21,15 @@ logger = logging.getLogger(__name__)
 
 
 class HangingCircuit:
-    """Whether a database server hangs, as far as this process knows.
+    """Knows whether a database server hangs; shared by the threads of a process.
 
     Args:
-        answers: tries a connection of its own; returns whether the server answered, if only by an
-            error, within a time that it bounds itself.
+        responds: opens a separate connection and returns whether the server responded, even with an
+            error. It must have its own timeout.
     """
 
-    def __init__(self, answers: Callable[[], bool]) -> None:
-        self._answers = answers
+    def __init__(self, responds: Callable[[], bool]) -> None:
+        self._responds = responds
         self._is_open = threading.Event()
         self._closing = threading.Event()
         self._lock = threading.Lock()
@@ -41,36 +41,37 @@ class HangingCircuit:
         return self._is_open.is_set()
 
     def suspect(self) -> None:
-        """Start the probe, unless it runs already."""
+        """Start the probe, unless it is running."""
         with self._lock:
             if self._prober is None and not self._closing.is_set():
                 self._prober = threading.Thread(target=self._probe, name="database-probe", daemon=True)
                 self._prober.start()
 
     def trip(self) -> None:
-        """Open the circuit until a probe is answered."""
+        """Open the circuit until a probe succeeds."""
         if not self._closing.is_set():
             self._open()
         self.suspect()
 
     def close(self) -> None:
-        """Let the probe end."""
+        """Stop the probe."""
         self._closing.set()
 
     def _open(self) -> None:
         if not self._is_open.is_set():
             self._is_open.set()
-            logger.error("The database hangs: what needs it is refused until it answers")
+            logger.error("The database hangs; requests that need it are refused until it responds")
 
     def _probe(self) -> None:
         began = time.monotonic()
         try:
-            while not self._closing.is_set() and not self._answers():
+            while not self._closing.is_set() and not self._responds():
                 self._open()
                 self._closing.wait(_PAUSE_SECONDS)
         finally:
+            # Also after an unexpected error: a circuit without a probe would never close again.
             with self._lock:
                 self._prober = None
                 if self._is_open.is_set():
-                    logger.error("The database answers again after %.0f s", time.monotonic() - began)
+                    logger.error("The database responds again after %.0f s", time.monotonic() - began)
                 self._is_open.clear()

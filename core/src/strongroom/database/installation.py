@@ -1,7 +1,6 @@
-"""Facts about the database as a whole: its id, its secret key and the code that may serve it.
+"""Properties of the database itself: its id, its secret key and the code that can serve it.
 
-They belong to this database and not to its content: a backup leaves them out, so a restored database
-has an id of its own.
+They are not part of its content, so a backup leaves them out and a restored database has a new id.
 """
 
 import hmac
@@ -24,37 +23,39 @@ def database_id(database: Database) -> str:
     """Return the id of a database, a UUID that is created with the schema and never changes.
 
     Raises:
-        Unavailable: the database does not answer.
+        Unavailable: the database does not respond.
     """
     with database.read() as connection:
         found = _get(connection, _ID)
     if found is not None:
         return found
+    # Normally the upgrade has created the id. Concurrent inserts are harmless: the first one wins, and
+    # the second query returns it.
     with database.write() as connection:
         create_database_id(connection)
         return _get(connection, _ID) or ""
 
 
 def create_database_id(connection: Connection) -> None:
-    """Give a database its id, unless it has one."""
+    """Create the id of a database, unless it has one."""
     _add(connection, _ID, new_id())
 
 
 def become_another_database(connection: Connection, fingerprint: str) -> None:
-    """Give a database a new id, and the secret key that its new content was made with."""
+    """Set a new id, and record the secret key that the restored content was created with."""
     _set(connection, _ID, new_id())
     _set(connection, _SECRET, fingerprint)
 
 
 def is_own_secret(database: Database, fingerprint: str) -> bool:
-    """Return whether a secret key is the database's own; without a recorded one, any may become so.
+    """Return whether a secret key is the database's, or whether none is recorded yet.
 
     Args:
         database: the database, with a current schema.
         fingerprint: see :attr:`~strongroom.secret_keys.SecretKeys.fingerprint`.
 
     Raises:
-        Unavailable: the database does not answer.
+        Unavailable: the database does not respond.
     """
     with database.read() as connection:
         found = _get(connection, _SECRET)
@@ -62,48 +63,48 @@ def is_own_secret(database: Database, fingerprint: str) -> bool:
 
 
 def accept_secret(database: Database, fingerprint: str) -> bool:
-    """Return :func:`is_own_secret`, and record the secret key where none is recorded.
+    """Record a secret key if none is recorded, and return :func:`is_own_secret`.
 
     Raises:
-        Unavailable: the database does not answer.
+        Unavailable: the database does not respond.
     """
     with database.read() as connection:
         is_recorded = _get(connection, _SECRET) is not None
     if not is_recorded:
         with database.write() as connection:
             _add(connection, _SECRET, fingerprint)
-    # Another server may have been faster.
+    # Compare even after recording it, because another server may have recorded its key first.
     return is_own_secret(database, fingerprint)
 
 
 def adopt_secret(database: Database, fingerprint: str) -> None:
-    """Make a secret key the database's own from now on.
+    """Record a secret key as the database's, replacing any other.
 
     Raises:
-        Unavailable: the database does not answer.
+        Unavailable: the database does not respond.
     """
     with database.write() as connection:
         _set(connection, _SECRET, fingerprint)
 
 
 def oldest_code(connection: Connection) -> str | None:
-    """Return the oldest schema revision whose code may serve the database, if one is recorded."""
+    """Return the oldest schema revision whose code can serve the database, or ``None``."""
     return _get(connection, _OLDEST_CODE)
 
 
 def set_oldest_code(connection: Connection, revision: str) -> None:
-    """Record the oldest schema revision whose code may serve the database."""
+    """Record the oldest schema revision whose code can serve the database."""
     _set(connection, _OLDEST_CODE, revision)
 
 
 def restored_at(connection: Connection) -> int | None:
-    """Return when a backup was restored into the database, in milliseconds, or ``None``."""
+    """Return when a backup was restored, in milliseconds since the Unix epoch, or ``None``."""
     found = _get(connection, _RESTORED_AT)
     return None if found is None else int(found)
 
 
 def set_restored_at(connection: Connection, milliseconds: int) -> None:
-    """Record that the content of the database comes from a backup."""
+    """Record when a backup was restored into the database."""
     _set(connection, _RESTORED_AT, str(milliseconds))
 
 

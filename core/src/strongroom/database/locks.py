@@ -1,4 +1,4 @@
-"""Locks that a transaction holds until it ends, beyond those of the rows that it writes."""
+"""Advisory locks that a transaction holds until it ends."""
 
 from sqlalchemy import ColumnElement, Connection, func, select
 
@@ -14,7 +14,7 @@ def lock_until_commit(
         connection: a writing transaction.
         key: one 64-bit number or two 32-bit numbers. Servers of different versions share a database, so
             a key must never change.
-        shared: whether others may hold the lock as well if they take it as shared.
+        shared: whether to take the lock in shared mode, which only conflicts with exclusive mode.
     """
     if connection.dialect.name == "postgresql":
         lock = func.pg_advisory_xact_lock_shared if shared else func.pg_advisory_xact_lock

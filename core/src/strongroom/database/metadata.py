@@ -1,4 +1,4 @@
-"""What the tables of all features share."""
+"""The metadata and column types that the tables of all features share."""
 
 from typing import Final
 
@@ -13,13 +13,13 @@ metadata: Final = MetaData(
         "pk": "pk_%(table_name)s",
     }
 )
-"""Every feature's ``models`` adds its tables here."""
+"""The tables of all features; each feature's ``models`` module adds its own."""
 
 Id: Final = String(36)
 """A UUID in its canonical form."""
 
 Timestamp: Final = BigInteger
-"""Milliseconds since the Unix epoch: exact, and the same on every database."""
+"""Milliseconds since the Unix epoch: exact, and identical on every database."""
 
 Name: Final = String(255).with_variant(String(255, collation="C"), "postgresql")
-"""Text that is compared and sorted by code point, on every database."""
+"""Text that every database compares and sorts by code point."""

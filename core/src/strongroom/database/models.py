@@ -1,4 +1,4 @@
-"""What a database records about itself."""
+"""The table of properties of the database itself."""
 
 from typing import Final
 
@@ -12,4 +12,4 @@ installation: Final = Table(
     Column("name", String(32), primary_key=True),
     Column("value", String(255), nullable=False),
 )
-"""Facts about the database as a whole, by name; see :mod:`strongroom.database.installation`."""
+"""Properties of the database by name; see :mod:`strongroom.database.installation`."""

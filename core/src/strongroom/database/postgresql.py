@@ -1,8 +1,8 @@
-"""Connections to PostgreSQL whose statements end within a time, whatever the server does.
+"""Connections to PostgreSQL with a time limit for statements that the client enforces.
 
-``statement_timeout`` is enforced by the server, so it ends nothing while the server itself hangs, and
-TCP has nothing to time out while the kernel of a frozen process still acknowledges. So the client
-counts, too.
+The server enforces ``statement_timeout``, so it has no effect while the server itself hangs. TCP does
+not time out either while the kernel of a frozen process still acknowledges packets. So the client
+measures the time, too.
 """
 
 import time
@@ -16,29 +16,29 @@ from strongroom.database.hanging import SUSPICIOUS_SECONDS, HangingCircuit
 CONNECT_SECONDS: Final = 10
 PROBE_SECONDS: Final = 2
 GRACE_SECONDS: Final = 0.5
-"""How much earlier the server gives up a slow statement than the client, which loses the connection."""
+"""How much earlier the server cancels a slow statement than the client, which loses the connection."""
 
 T = TypeVar("T")
 
 
 class ServerHangs(psycopg.OperationalError):
-    """The server does not answer in time."""
+    """The server did not respond in time."""
 
 
 class BoundedConnection(psycopg.Connection[Any]):
-    """A connection that is given up when the server does not answer.
+    """A connection that is closed when the server does not respond in time.
 
-    ``wait`` is where the driver waits for the server, whatever it wants of it.
+    psycopg waits for the server in ``wait`` only, for every kind of operation.
     """
 
     seconds: float | None = None
     circuit: HangingCircuit | None = None
 
     def wait(self, gen: Any, *args: Any, **options: Any) -> Any:
-        """Wait for the server, but not longer than :attr:`seconds`.
+        """Wait for the server, at most :attr:`seconds`.
 
         Raises:
-            ServerHangs: it did not answer; the connection is closed.
+            ServerHangs: it did not respond in time; the connection is closed.
         """
         if self.seconds is None:
             return super().wait(gen, *args, **options)
@@ -49,6 +49,8 @@ class BoundedConnection(psycopg.Connection[Any]):
             raise
 
     def _bounded(self, gen: Generator[T, Any, Any], seconds: float) -> Generator[T, Any, Any]:
+        # Wraps psycopg's wait generator. It yields a state to wait for, and psycopg sends back which
+        # events are ready, or nothing at each poll interval; the time is checked at those.
         if self.circuit is not None and self.circuit.is_open:
             raise ServerHangs("the server hangs")
         began = time.monotonic()
@@ -68,15 +70,15 @@ class BoundedConnection(psycopg.Connection[Any]):
         if waited >= seconds:
             if self.circuit is not None:
                 self.circuit.trip()
-            raise ServerHangs(f"the server has not answered for {seconds:g} s")
+            raise ServerHangs(f"no response from the server for {seconds:g} s")
 
 
 class Connector:
     """Opens connections to one server.
 
     Args:
-        parameters: of the driver, from the database's URL; they win over those made here.
-        seconds: how long a statement may take, or ``None`` for any time.
+        parameters: the driver's parameters from the database's URL; they override the defaults here.
+        seconds: the time limit of a statement; ``None`` is unlimited.
     """
 
     def __init__(self, parameters: Mapping[str, Any], seconds: float | None) -> None:
@@ -84,15 +86,15 @@ class Connector:
         self._parameters = {**_network(seconds or CONNECT_SECONDS), **parameters}
         if seconds is not None:
             limit = f"-c statement_timeout={int((seconds - GRACE_SECONDS) * 1000)}"
-            # The last one of the same name counts.
+            # PostgreSQL uses the last setting of a name, so the options of the URL come last.
             self._parameters["options"] = f"{limit} {parameters.get('options', '')}".strip()
-        self.circuit = HangingCircuit(self._answers)
+        self.circuit = HangingCircuit(self._responds)
 
     def connect(self, **options: Any) -> BoundedConnection:
         """Open a connection.
 
         Raises:
-            psycopg.OperationalError: the server refuses it, does not answer or is known to hang.
+            psycopg.OperationalError: the server refuses it, does not respond or is known to hang.
         """
         if self.circuit.is_open:
             raise ServerHangs("the server hangs")
@@ -104,7 +106,7 @@ class Connector:
         connection.seconds, connection.circuit = self._seconds, self.circuit
         return connection
 
-    def _answers(self) -> bool:
+    def _responds(self) -> bool:
         parameters = {**self._parameters, "connect_timeout": PROBE_SECONDS}
         try:
             with BoundedConnection.connect(**parameters, autocommit=True) as connection:
@@ -113,13 +115,13 @@ class Connector:
         except (psycopg.errors.ConnectionTimeout, ServerHangs):
             return False
         except psycopg.Error:
-            # It refuses: an answer, which requests get just as quickly.
+            # A refusal is a response: requests fail as fast as this, so they need no circuit.
             return True
         return True
 
 
 def _network(seconds: float) -> dict[str, Any]:
-    """Return the parameters that notice a server whose machine or network is gone."""
+    """Return the TCP parameters that detect a lost machine or network."""
     return {
         "connect_timeout": max(PROBE_SECONDS, int(seconds / 2)),
         "tcp_user_timeout": int(seconds * 1000),

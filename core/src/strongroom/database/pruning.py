@@ -1,4 +1,4 @@
-"""Deletes what has had its time, a batch at a time, beside servers that run."""
+"""Deletes expired rows in batches, while servers run."""
 
 from typing import Any, Final
 
@@ -10,15 +10,18 @@ BATCH: Final = 1000
 
 
 def prune(database: Database, key: Column[Any], old: ColumnElement[bool], batch: int = BATCH) -> int:
-    """Delete the rows of a table that are old, and return how many went.
+    """Delete all rows that meet a condition, and return how many were deleted.
 
-    Each batch is a transaction, so that whoever wants to write meanwhile waits for no more than one.
+    Each batch is a transaction, so that other writers wait for one batch at most.
 
     Args:
-        database: where the table is.
-        key: the column that names a row.
-        old: which rows go.
-        batch: how many go at once.
+        database: the database of the table.
+        key: the primary key column of the table.
+        old: the condition for deletion.
+        batch: rows per transaction.
+
+    Raises:
+        Unavailable: the database does not respond.
     """
     removed = 0
     while True:
@@ -30,7 +33,10 @@ def prune(database: Database, key: Column[Any], old: ColumnElement[bool], batch:
 
 
 def prune_some(connection: Connection, key: Column[Any], old: ColumnElement[bool], limit: int) -> int:
-    """Delete some rows that are old within a transaction, but for those that others work with."""
+    """Delete up to ``limit`` rows that meet a condition, and return how many were deleted.
+
+    Skips rows that other transactions have locked (on PostgreSQL), so it never waits for them.
+    """
     chosen = select(key).where(old).limit(limit).with_for_update(skip_locked=True)
     keys = connection.execute(chosen).scalars().all()
     if keys:

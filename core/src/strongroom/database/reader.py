@@ -1,7 +1,7 @@
-"""Runs queries, one a request, on connections that the driver has opened for them alone.
+"""Runs the read-only queries of hot routes on dedicated driver connections.
 
-A pool and a transaction cost several times what the database takes to find a row by its key. Where a
-request is one query, and nothing is changed, they can be left out.
+SQLAlchemy's pool and transaction cost several times as much as finding a row by its key. Requests that
+need a few queries and change nothing do without them.
 """
 
 import logging
@@ -18,7 +18,7 @@ from strongroom.database.engine import Database
 from strongroom.database.statements import Compiled, Rows, Statement
 
 PAUSE_SECONDS: Final = 1.0
-"""For how long nothing is tried after the database did not answer."""
+"""How long queries are skipped after the database failed to respond."""
 
 _WAIT_SECONDS: Final = 0.25
 
@@ -28,15 +28,15 @@ logger = logging.getLogger(__name__)
 
 
 Ask = Callable[[Compiled, Mapping[str, Any]], Rows]
-"""Runs a query with parameters, of which it takes those that it knows."""
+"""Runs a query; parameters that it does not use are ignored."""
 
 
 class Reader:
-    """Runs queries, each of which sees the database as it is at one moment.
+    """Runs compiled queries on its own connections.
 
     Args:
-        database: what is read.
-        connections: how many are opened at most; they stay open.
+        database: the database to read.
+        connections: the maximum number of connections; they stay open.
     """
 
     def __init__(self, database: Database, *, connections: int = 8) -> None:
@@ -47,35 +47,44 @@ class Reader:
         self._paused_until = 0.0
 
     def prepare(self, query: SelectBase) -> Compiled:
-        """Compile a query, of whose columns all are texts and whole numbers: nothing is converted."""
+        """Compile a query whose columns and parameters need no conversion (text and integers).
+
+        Raises:
+            TypeError: a column or parameter needs a conversion.
+        """
         return Statement(query).compiled(self._database.engine.dialect)
 
     def run(self, query: Compiled, parameters: Mapping[str, Any]) -> Rows | None:
-        """Return the rows, or ``None`` if the database does not answer: whoever asks asks otherwise."""
+        """Return the rows, or ``None`` if the database is unavailable or all connections are in use.
+
+        The caller then falls back to the ordinary route.
+        """
         return self._on_connection(lambda connection: _fetch(connection, query, parameters))
 
     def read_transaction(self, work: Callable[[Ask], T | None]) -> T | None:
-        """Return what comes of queries, each of which may rest on those before; ``None`` as above.
+        """Return the result of ``work``, which runs several queries; ``None`` as for :meth:`run`.
 
-        On SQLite all see the same moment; on PostgreSQL each sees its own, as in every transaction.
+        On SQLite all queries see one snapshot. On PostgreSQL each sees its own snapshot, as in any
+        transaction of the default isolation level (READ COMMITTED).
         """
         return self._on_connection(lambda connection: self._transact(connection, work))
 
     def close(self) -> None:
-        """Close the connections that are not in use."""
+        """Close the idle connections."""
         while (connection := self._take()) is not None:
             connection.close()
 
     def _on_connection(self, work: Callable[[Any], T]) -> T | None:
-        is_away = self._database.is_hanging or self._paused_until > time.monotonic()
-        if is_away or not self._free.acquire(timeout=_WAIT_SECONDS):
+        is_unavailable = self._database.is_hanging or self._paused_until > time.monotonic()
+        # Never wait long here: falling back costs little, and the ordinary route has its own timeout.
+        if is_unavailable or not self._free.acquire(timeout=_WAIT_SECONDS):
             return None
         try:
             return self._with_connection(work)
         except self._database.driver_error as error:
-            logger.warning("The database did not answer a prepared query: %s", type(error).__name__)
+            logger.warning("A query of a hot route failed: %s", type(error).__name__)
             self._paused_until = time.monotonic() + PAUSE_SECONDS
-            # They are likely to have broken with it.
+            # The idle connections are probably broken, too.
             self.close()
             return None
         finally:
@@ -86,6 +95,7 @@ class Reader:
         try:
             done = work(connection)
         except BaseException:
+            # The connection may be broken or within a transaction: do not reuse it.
             connection.close()
             raise
         self._idle.append(connection)
@@ -100,6 +110,7 @@ class Reader:
         return done
 
     def _take(self) -> Any:
+        # The most recently used connection has the warmest page cache. deque.pop is thread-safe.
         try:
             return self._idle.pop()
         except IndexError:

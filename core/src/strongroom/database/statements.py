@@ -1,8 +1,8 @@
-"""Statements that are compiled once, and handed to the driver as text.
+"""Statements that are compiled once and passed to the driver as text.
 
-To run a Core statement costs several times what the database takes to find a row by its key: the key
-of a cache, a context, events, a result with rows of its own. What hot requests ask leaves that out. All
-else stays Core, which says more when something is wrong.
+Running an SQLAlchemy Core statement costs several times as much as finding a row by its key, because it
+computes a cache key, creates an execution context, fires events and wraps the rows. Statements of hot
+requests skip that. All others use Core, which gives better error messages.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,6 +20,7 @@ Parameters = Mapping[str, Any]
 
 
 class _SpelledJson(UserDefinedType[str]):
+    # Renders an explicit cast to JSON, because the driver binds the value as a string.
     cache_ok = True
     render_bind_cast = True
 
@@ -28,15 +29,15 @@ class _SpelledJson(UserDefinedType[str]):
 
 
 SPELLED_JSON: Final = _SpelledJson()
-"""The type of a parameter for a column of JSON that is given as the text it is."""
+"""The type of a parameter for a JSON column whose value is serialized already."""
 
 
 class Compiled:
-    """A statement in the words of one database.
+    """A statement compiled for one dialect.
 
     Args:
-        text: with parameters by name, as the driver takes them.
-        fixed: the values of those that are always the same.
+        text: SQL with named parameters in the driver's style.
+        fixed: the values of constant parameters.
     """
 
     def __init__(self, text: str, fixed: Parameters) -> None:
@@ -44,17 +45,17 @@ class Compiled:
         self._fixed = dict(fixed)
 
     def run_on(self, connection: Any, parameters: Parameters) -> Any:
-        """Return the cursor of running it on a connection of the driver, with some parameters more."""
+        """Execute the statement on a driver connection and return the cursor."""
         return connection.execute(self.text, {**self._fixed, **parameters})
 
 
 class Statement:
-    """A statement that is run often, within the transactions of :class:`~strongroom.database.Database`.
+    """A frequently used statement, for transactions of :class:`~strongroom.database.Database`.
 
     Args:
-        statement: what is run, or what is run on each dialect by its name. All that differs from one
-            time to the next is a named parameter; parameters and columns are texts and whole numbers.
-            An INSERT without values takes all columns of its table.
+        statement: the Core statement, or one per dialect name. Every variable value is a named
+            parameter. Parameters and columns are text and integers. An INSERT without values has a
+            parameter for each column of its table.
     """
 
     def __init__(self, statement: SelectBase | Executable | Mapping[str, Executable]) -> None:
@@ -62,30 +63,30 @@ class Statement:
         self._compiled: dict[str, Compiled] = {}
 
     def all(self, connection: Connection, parameters: Parameters) -> list[Row]:
-        """Return the rows."""
+        """Execute the statement and return all rows."""
         rows: list[Row] = self._execute(connection, parameters).fetchall()
         return rows
 
     def first(self, connection: Connection, parameters: Parameters) -> Row | None:
-        """Return the first row, or ``None``."""
+        """Execute the statement and return the first row, or ``None``."""
         rows = self.all(connection, parameters)
         return rows[0] if rows else None
 
     def scalar(self, connection: Connection, parameters: Parameters) -> Any:
-        """Return the first column of the first row, or ``None``."""
+        """Execute the statement and return the first column of the first row, or ``None``."""
         row = self.first(connection, parameters)
         return row[0] if row else None
 
     def change(self, connection: Connection, parameters: Parameters) -> int:
-        """Return how many rows were changed."""
+        """Execute the statement and return the number of affected rows."""
         count: int = self._execute(connection, parameters).rowcount
         return count
 
     def compiled(self, dialect: Dialect) -> Compiled:
-        """Return it in the words of a database.
+        """Return the statement compiled for a dialect; compiles it on first use.
 
         Raises:
-            TypeError: a value would have to be converted.
+            TypeError: a parameter or column needs a conversion.
         """
         compiled = self._compiled.get(dialect.name)
         if compiled is None:
@@ -106,7 +107,7 @@ class Statement:
 
 
 def _compile(statement: Any, dialect: Dialect) -> Compiled:
-    # SQLAlchemy gives SQLite parameters by their place, which differs from what is at hand.
+    # For SQLite, SQLAlchemy defaults to positional parameters, but callers pass mappings.
     named = sqlite.dialect(paramstyle="named") if dialect.name == "sqlite" else dialect
     compiled = statement.compile(dialect=named)
     binds = {name: compiled.binds[name] for name in compiled.params}
@@ -122,14 +123,15 @@ def _columns(statement: Any) -> list[TypeEngine[Any]]:
 def _refuse_conversions(
     dialect: Dialect, parameters: list[TypeEngine[Any]], columns: list[TypeEngine[Any]]
 ) -> None:
+    # Bypassing Core also bypasses its type conversion, so refuse every type that has one.
     given = [kind.dialect_impl(dialect).bind_processor(dialect) for kind in parameters]
     found = [kind.dialect_impl(dialect).result_processor(dialect, None) for kind in columns]
     if any(given) or any(found):
-        raise TypeError("the driver is given texts and whole numbers alone")
+        raise TypeError("only text and integers can be passed to the driver")
 
 
 def _as_sqlalchemy_does(connection: Connection, text: str, error: Exception) -> BaseException:
-    """Return a driver's error as SQLAlchemy raises it, having given up a connection that is lost."""
+    """Return a driver's error as SQLAlchemy raises it; invalidates the connection if it is lost."""
     dialect = connection.dialect
     driver: Any = connection.connection.driver_connection
     is_lost = dialect.is_disconnect(error, driver, None)  # type: ignore[arg-type]  # the driver's own

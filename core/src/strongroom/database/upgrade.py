@@ -1,9 +1,9 @@
-"""The schema's revision: which one a database has, which ones this code serves, and the upgrade.
+"""Schema revisions: the revision of a database, the revisions that this code serves, and the upgrade.
 
-Revisions are numbers of four digits, so they are compared as text. A migration that only expands the
-schema (new tables, new columns with a default) leaves older code at work. One that contracts it says in
-its file since which revision the code no longer needs what it removes: ``oldest_code = "0004"``. The
-database records the newest such statement, because older code cannot know later migrations.
+Revisions have four digits, so they are compared as text. Older code keeps working with a schema that
+later migrations only expand (new tables, new columns with a default). A migration that removes something
+declares the first revision whose code does not need it: ``oldest_code = "0004"``. The database records
+the newest such declaration, because older code does not have later migrations.
 """
 
 from dataclasses import dataclass
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from alembic.script import ScriptDirectory
 
 SCHEMA_REVISION: Final = "0007"
-"""The newest migration, repeated here so that a server need not load Alembic to start."""
+"""The newest migration; repeated here so that a server can start without importing Alembic."""
 
 _UPGRADE_LOCK: Final = 0x5354524F
 
 
 class NewerSchema(Exception):
-    """The schema is newer than this code knows; the message says what to do."""
+    """The schema is newer than this code supports; the message contains the remedy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +34,8 @@ class Schema:
     """The schema of a database.
 
     Args:
-        revision: its revision, or ``None`` if the database is empty.
-        oldest_code: the oldest revision whose code may serve it, or ``None`` if none is recorded.
+        revision: the revision, or ``None`` if the database is empty.
+        oldest_code: the oldest revision whose code can serve the schema, or ``None`` if not recorded.
     """
 
     revision: str | None
@@ -43,24 +43,24 @@ class Schema:
 
     @property
     def is_current(self) -> bool:
-        """Whether it is the one of this code."""
+        """Whether its revision is the one of this code."""
         return self.revision == SCHEMA_REVISION
 
     @property
     def is_newer(self) -> bool:
-        """Whether a newer version has upgraded it."""
+        """Whether a newer version of the code has upgraded it."""
         return self.revision is not None and self.revision > SCHEMA_REVISION
 
     @property
     def is_served(self) -> bool:
-        """Whether this code may serve it: its own, or a newer one that only expands it."""
+        """Whether this code can serve it: its own schema, or a newer one that only expands it."""
         if not self.is_newer:
             return self.is_current
         return self.oldest_code is not None and self.oldest_code <= SCHEMA_REVISION
 
     @property
     def remedy(self) -> str:
-        """What to do about a schema that is not current."""
+        """The action that makes the schema current, for error messages."""
         if self.is_newer:
             return "run a newer version of strongroom, or restore a backup made by this one"
         return "run: strongroom db upgrade"
@@ -88,12 +88,12 @@ def current_revision(engine: Engine) -> str | None:
 
 
 def upgrade(engine: Engine) -> None:
-    """Bring the schema to :data:`SCHEMA_REVISION`; processes that upgrade at once take turns.
+    """Migrate the schema to :data:`SCHEMA_REVISION`; a lock serializes concurrent upgrades.
 
     Raises:
         NewerSchema: a newer version has upgraded it already.
     """
-    # Alembic takes a quarter of a second to import, and most starts need none of it.
+    # Importing Alembic takes 0.25 s, and most starts do not need it.
     from alembic import command
     from alembic.script import ScriptDirectory
 
@@ -109,7 +109,7 @@ def upgrade(engine: Engine) -> None:
 
 
 def oldest_code_of(migrations: "ScriptDirectory") -> str:
-    """Return the oldest revision whose code may serve a schema that all these migrations made."""
+    """Return the oldest revision whose code can serve the schema after all these migrations."""
     scripts = list(migrations.walk_revisions())
     return max(getattr(script.module, "oldest_code", scripts[-1].revision) for script in scripts)
 

@@ -1,4 +1,4 @@
-"""INSERT ... ON CONFLICT, which both databases have and SQLAlchemy spells by dialect."""
+"""INSERT ... ON CONFLICT for both databases; SQLAlchemy has a separate construct per dialect."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -15,7 +15,10 @@ def insert(connection: Connection, table: Table) -> AnyInsert:
 
 
 def for_each_dialect(table: Table, finish: Callable[[Any], Executable]) -> Mapping[str, Executable]:
-    """Return a finished INSERT for each dialect by its name, to be built once and run often."""
+    """Return the INSERT of each dialect by its name, for a :class:`Statement` that is built once.
+
+    ``finish`` receives the dialect's INSERT and adds its values and its ON CONFLICT clause.
+    """
     return {
         "postgresql": finish(postgresql.insert(table)),
         "sqlite": finish(sqlite.insert(table)),

@@ -1,7 +1,7 @@
-"""Lets one writer of a machine after another write to an SQLite database.
+"""Serializes the writers of one machine to an SQLite database.
 
-SQLite's own way of waiting is to sleep a while and to look again, by when somebody else may have come in
-between: short transactions then wait much longer than they take.
+SQLite itself waits for its write lock by polling with growing sleeps, while other writers can overtake.
+So under load, short transactions would wait much longer than they take. Blocking locks avoid that.
 """
 
 import fcntl
@@ -14,32 +14,33 @@ from strongroom.errors import Unavailable
 
 
 class WriterLock:
-    """WriterLock of all threads of all processes that write to one database.
+    """A lock of all threads of all processes that write to one database.
 
-    It is for speed alone: that there is one writer at a time is up to SQLite.
+    It only improves speed. SQLite's own lock ensures that there is one writer at a time.
 
     Args:
-        database: the file. Beside it lies another one, which is locked.
-        seconds: how long a thread waits for others of its process.
+        database: the path of the database; the lock file is next to it.
+        seconds: how long a thread waits for other threads of its process.
     """
 
     def __init__(self, database: str, seconds: float) -> None:
         self._seconds = seconds
         self._threads = threading.Lock()
-        # Not the database's own: to close it would end the locks that SQLite has on it.
+        # A separate file: closing a descriptor of the database would release SQLite's locks on it.
         self._path = f"{database}-turn"
         self._file: int | None = None
 
     @contextmanager
     def acquire(self) -> Iterator[None]:
-        """Be the one who writes.
+        """Hold the lock until the block ends.
 
         Raises:
-            Unavailable: others do not come to an end.
+            Unavailable: other threads did not release it in time.
         """
         if not self._threads.acquire(timeout=self._seconds):
             raise Unavailable(retry_after=1)
         try:
+            # A failure to lock the file costs only speed, so the write proceeds without it.
             with suppress(OSError):
                 self._lock()
             yield
@@ -49,7 +50,7 @@ class WriterLock:
             self._threads.release()
 
     def close(self) -> None:
-        """Close the file that is locked; it is opened again for the next turn."""
+        """Close the lock file; the next :meth:`acquire` opens it again."""
         with self._threads:
             if self._file is not None:
                 os.close(self._file)

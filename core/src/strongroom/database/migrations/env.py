@@ -1,4 +1,4 @@
-"""Runs migrations on the connection that the caller has opened."""
+"""Runs migrations on the caller's open connection."""
 
 from alembic import context
 

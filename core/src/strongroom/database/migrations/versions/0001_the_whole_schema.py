@@ -1,4 +1,4 @@
-"""The whole schema."""
+"""Create the initial schema."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""Add facts about the database as a whole."""
+"""Add the table of properties of the database."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""Let tenants be deleted with a grace period."""
+"""Add the deletion time of tenants, for deletion with a grace period."""
 
 import sqlalchemy as sa
 from alembic import op

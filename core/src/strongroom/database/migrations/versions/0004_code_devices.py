@@ -1,4 +1,4 @@
-"""Keep which device requested a verification code."""
+"""Record the device that requested a verification code."""
 
 import sqlalchemy as sa
 from alembic import op

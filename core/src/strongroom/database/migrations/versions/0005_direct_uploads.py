@@ -1,4 +1,4 @@
-"""Record direct uploads: the space reserved for them, and the files that they have become."""
+"""Add direct uploads: their reserved space, and the files created from them."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""Add the language of users, their deletion, and indexes to find users by."""
+"""Add the locale and deletion time of users, and indexes for user search."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""Record what is done with tenants' files."""
+"""Add the event log of tenants' files."""
 
 import sqlalchemy as sa
 from alembic import op
