@@ -333,5 +333,5 @@ def test_a_development_server_says_on_one_line_that_it_is_none_for_production(
         pass
     said = (tmp_path / "output").read_text().splitlines()
     assert [line for line in said if "not for production" in line] == [
-        f"strongroom: DEVELOPMENT server, not for production; what it makes is kept in {tmp_path}/data"
+        f"strongroom: DEVELOPMENT server, not for production; its data is in {tmp_path}/data"
     ]

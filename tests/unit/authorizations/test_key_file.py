@@ -216,7 +216,7 @@ class TestCommands:
         content = json.loads(path.read_text())["keys"]
         content[0]["iat"] -= 3600
         write(path, *content)
-        assert f"{first} taken out" in self.run(config, "rotate", "--prune")
+        assert f"{first} removed" in self.run(config, "rotate", "--prune")
         assert ids(path)[1:] == [second]
 
     def test_a_file_that_cannot_be_used_is_one_line(self, config: Path, path: Path) -> None:

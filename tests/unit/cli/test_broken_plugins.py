@@ -68,7 +68,10 @@ def test_list_reports_two_plugins_that_claim_one_name(site: Path) -> None:
     ("body", "fault"),
     [
         ("raise RuntimeError('broken')", "failed in register_commands: RuntimeError: broken"),
-        ("return [print]", "returned <built-in function print> from register_commands; a named"),
+        (
+            "return [print]",
+            "returned <built-in function print> from register_commands; expected a named",
+        ),
     ],
 )
 def test_a_plugin_whose_commands_fail_is_one_warning_and_leaves_the_others(
@@ -95,7 +98,7 @@ def test_a_command_of_a_plugin_that_is_not_enabled_names_the_plugin() -> None:
     result = run("wechat", "simulator", PLUGINS__ENABLED=enabling())
     assert result.exit_code == 2
     assert result.stderr.endswith(
-        "Error: No such command 'wechat'; the plugin \"login_wechat\" has it: "
+        "Error: No such command 'wechat'; the plugin \"login_wechat\" provides it: "
         'add "login_wechat" to plugins.enabled\n'
     )
 

@@ -25,7 +25,7 @@ def plugins(*arguments: str) -> Result:
 def test_a_name_that_no_package_could_spell_is_refused(name: str, tmp_path: Path) -> None:
     result = plugins("new", "storage", "--folder", str(tmp_path / "new"), "--", name)
     assert result.exit_code == 2
-    assert f'"{name}" is no name for a plugin' in result.stderr
+    assert f'"{name}" is not a valid plugin name' in result.stderr
     assert list(tmp_path.iterdir()) == []
 
 
@@ -33,9 +33,9 @@ def test_a_name_that_no_package_could_spell_is_refused(name: str, tmp_path: Path
     ("kind", "name", "reason"),
     [
         ("storage", "local", "a plugin storage_local is installed already"),
-        ("login", "password", 'the core brings "password" itself'),
-        ("captcha", "image", 'the core brings "image" itself'),
-        ("sender", "smtp", 'the core brings "smtp" itself'),
+        ("login", "password", '"password" is built in'),
+        ("captcha", "image", '"image" is built in'),
+        ("sender", "smtp", '"smtp" is built in'),
     ],
 )
 def test_a_name_that_is_taken_is_refused(kind: str, name: str, reason: str, tmp_path: Path) -> None:
@@ -48,7 +48,7 @@ def test_nothing_is_written_over(tmp_path: Path) -> None:
     (tmp_path / "mine").touch()
     result = plugins("new", "storage", "tape", "--folder", str(tmp_path))
     assert result.exit_code == 1
-    assert "is there already, and not empty" in result.stderr
+    assert "already exists and is not empty" in result.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]
 
 
@@ -113,7 +113,7 @@ def test_check_says_what_to_install_where_pytest_is_missing(monkeypatch: pytest.
 def test_check_asks_for_tests_that_are_not_beside_the_plugin() -> None:
     result = plugins("check", "password")
     assert result.exit_code == 1
-    assert "name their folder by --tests" in result.stderr
+    assert "set their folder by --tests" in result.stderr
 
 
 def test_the_calls_of_hooks_are_traced_by_names_alone(

@@ -1,4 +1,4 @@
-"""``strongroom audit``: the chain of audit events."""
+"""``strongroom audit``: verifies and prunes the audit log."""
 
 import json
 
@@ -12,7 +12,7 @@ from strongroom.identity import Origin
 
 @click.group("audit")
 def audit_group() -> None:
-    """Look after the record of what happened."""
+    """Verify and prune the audit log."""
 
 
 @audit_group.command("verify")
@@ -20,16 +20,16 @@ def audit_group() -> None:
     "--expect",
     type=Link.parse,
     metavar="SEQUENCE:HASH",
-    help="The newest record of an earlier run, kept out of reach of who may write to the database. "
-    "Without it, nothing shows that the newest records were removed, or all hashes computed anew.",
+    help="The newest record of an earlier run, stored where database users cannot change it. Without "
+    "it, the removal of the newest records, or a recomputation of all hashes, is not detected.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @click.pass_obj
 def verify_command(context: CommandContext, expect: Link | None, *, as_json: bool) -> None:
-    """Check that no record was changed, removed or inserted; safe beside running servers.
+    """Check that no record was changed, removed or inserted; safe while servers run.
 
-    Exits with 1 and names the first record that does not fit. Records that `audit prune` has removed are
-    not missed.
+    Exits with 1 and names the first record that breaks the hash chain. Records that `audit prune` has
+    removed are not reported as missing.
     """
     with context.container() as container:
         try:
@@ -45,7 +45,7 @@ def verify_command(context: CommandContext, expect: Link | None, *, as_json: boo
 @audit_group.command("prune")
 @click.pass_obj
 def prune_command(context: CommandContext) -> None:
-    """Remove records older than audit.retention_days; safe beside running servers."""
+    """Remove records older than audit.retention_days; safe while servers run."""
     with context.container() as container:
         removed = container.identity.audit_retention.prune(Origin(user_agent="command line"))
     click.echo(f"{removed} records removed")

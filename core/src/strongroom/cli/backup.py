@@ -1,4 +1,4 @@
-"""``strongroom backup``: everything in one archive, and back."""
+"""``strongroom backup``: creates and restores backup archives."""
 
 import json
 from collections.abc import Iterator
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from strongroom.backup.archive import Manifest
 
 _AFTER_RESTORE: Final = (
-    "storage {name}: its files were not in the archive. For a drill, name a copy of the store in "
-    "[storages.{name}]. If this database replaces one that is gone for good, take the store over: "
+    "storage {name}: its files were not in the archive. For a drill, configure a copy of the store in "
+    "[storages.{name}]. If this database permanently replaces the old one, take the store over: "
     "strongroom storage claim {name}"
 )
 
@@ -30,20 +30,20 @@ ARCHIVE = click.Path(path_type=Path, dir_okay=False)
 
 @click.group("backup")
 def backup_group() -> None:
-    """Keep the database, the local files and the keys in one archive."""
+    """Back up the database, the local files and the keys to one archive, and restore it."""
 
 
 @backup_group.command("create")
 @config_option
 @click.argument("file", type=ARCHIVE)
-@click.option("--json", "as_json", is_flag=True, help="Print what the archive holds as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the archive's manifest as JSON.")
 @click.pass_obj
 def create_command(context: CommandContext, file: Path, *, as_json: bool) -> None:
-    """Write an archive, safe beside running servers.
+    """Write a backup archive; safe while servers run.
 
-    It holds the secret and the signing keys: who reads it can do anything. Bytes in storages that are
-    not on this machine are only counted. Exits with 1 if bytes are missing or damaged; the archive
-    holds all others.
+    Protect the archive, because it contains the secret key and the signing keys. Files in remote
+    storages are only counted, not included. Exits with 1 if files are missing or damaged; the archive
+    contains all others.
     """
     from strongroom.backup.errors import BackupError
 
@@ -63,14 +63,14 @@ def create_command(context: CommandContext, file: Path, *, as_json: bool) -> Non
 @click.option(
     "--keep-sessions",
     is_flag=True,
-    help="Leave logins alive; those that were ended after the backup come alive again, too.",
+    help="Keep logins valid, including those that were ended after the backup.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print what the archive held as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the archive's manifest as JSON.")
 @click.pass_obj
 def restore_command(context: CommandContext, file: Path, *, keep_sessions: bool, as_json: bool) -> None:
-    """Restore an archive into an empty database and empty folders, on any kind of database.
+    """Restore an archive to an empty database and empty folders, on SQLite or PostgreSQL.
 
-    It is checked as a whole before anything is written. Everybody has to log in again.
+    The whole archive is verified before anything is written. All users have to log in again.
     """
     from strongroom.backup.errors import BackupError
     from strongroom.backup.restore import restore
@@ -117,7 +117,7 @@ def _show(manifest: "Manifest", *, as_json: bool) -> None:
         return
     click.echo(f"{sum(manifest.tables.values())} rows of {len(manifest.tables)} tables")
     for name, summary in manifest.storages.items():
-        held = "included" if summary.included else "NOT included: back that store up by itself"
+        held = "included" if summary.included else "NOT included: back up that store separately"
         click.echo(f"storage {name}: {summary.blobs} blobs, {summary.bytes} bytes, {held}")
     for name, fault in manifest.faults.items():
         click.echo(f"{name} is {fault}", err=True)

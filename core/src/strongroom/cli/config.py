@@ -1,4 +1,4 @@
-"""``strongroom config``: look at the configuration."""
+"""``strongroom config``: checks and shows the configuration."""
 
 import os
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from strongroom.selection import offered_sections, select
 
 @click.group("config")
 def config_group() -> None:
-    """Look at the configuration."""
+    """Check and show the configuration."""
 
 
 @config_group.command("check")
@@ -23,15 +23,14 @@ def config_group() -> None:
 @click.option(
     "--offline",
     is_flag=True,
-    help="Check the configuration and its plugins only; connect to nothing and open no port.",
+    help="Check the configuration and its plugins only, without connections and ports.",
 )
 @click.pass_obj
 def check_command(context: CommandContext, *, offline: bool) -> None:
     """Check whether the server would start with this configuration; exit with 2 if not.
 
-    Builds all that `serve` builds, routes and commands of plugins included, and looks at the database,
-    storages, Redis and ports; nothing is served. In development, an old schema is upgraded as by
-    `serve`.
+    Builds the application as `serve` does, including the routes and commands of plugins, and checks the
+    database, storages, Redis and ports. In development, an old schema is upgraded, as by `serve`.
     """
     from strongroom.cli.startup import require_offline, require_startable
 
@@ -44,9 +43,9 @@ def check_command(context: CommandContext, *, offline: bool) -> None:
 
 @contextmanager
 def _trial(context: CommandContext) -> Iterator[Configuration]:
-    """Return the configuration; in development, with a temporary data_dir in place of a missing one.
+    """Yield the configuration; in development, with a temporary data_dir if the real one is missing.
 
-    So a check before the first start leaves nothing behind.
+    So a check before the first start leaves no files behind.
     """
     server = context.configuration.settings.server
     if server.mode == "production" or server.data_dir.exists():
@@ -58,10 +57,10 @@ def _trial(context: CommandContext) -> Iterator[Configuration]:
 
 @config_group.command("show")
 @config_option
-@click.option("--origin", is_flag=True, help="Say where each value was set.")
+@click.option("--origin", is_flag=True, help="Show where each value was set.")
 @click.pass_obj
 def show_command(context: CommandContext, *, origin: bool) -> None:
-    """Show every key and its value; secrets are not shown."""
+    """Show every key and its value; secrets are masked."""
     configuration = context.configuration
     selection = select(configuration)
     sections = [*core_sections(configuration.settings), *selection.sections()]
@@ -73,7 +72,7 @@ def show_command(context: CommandContext, *, origin: bool) -> None:
 @config_option
 @click.pass_obj
 def template_command(context: CommandContext) -> None:
-    """Print a configuration file with every key at its default, each with its meaning."""
+    """Print a configuration file with every key, its default and its description."""
     sections = [*core_sections(), *offered_sections(select(context.configuration).plugins)]
     for line in template(sections):
         click.echo(line)

@@ -1,4 +1,4 @@
-"""What commands share: the configuration, and the services made from it."""
+"""The context that commands share: the configuration, and the services built from it."""
 
 import os
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class CommandContext:
-    """The configuration of one run of the command line, read when it is first needed."""
+    """The configuration of one run of the command line; loaded lazily."""
 
     def __init__(self, config_path: Path | None) -> None:
         self.config_path = config_path
@@ -26,16 +26,16 @@ class CommandContext:
         """The configuration.
 
         Raises:
-            ConfigurationError: it cannot be served.
+            ConfigurationError: it is invalid.
         """
         return load(self.config_path, os.environ)
 
     @contextmanager
     def container(self, *, any_secret: bool = False) -> Iterator["Container"]:
-        """Make the services, on a database that this code may serve, and close them afterwards.
+        """Build the services, check the schema and the secret key, and close the services afterwards.
 
         Args:
-            any_secret: accept a secret key that is not the database's.
+            any_secret: accept a secret key that does not match the database.
         """
         from strongroom.assembly.container import build
         from strongroom.cli.schema import require_own_secret, require_served_schema
@@ -54,17 +54,17 @@ class CommandContext:
         """Do as :meth:`container`, for commands that remove or move bytes.
 
         Raises:
-            ConfigurationError: a store is another database's.
+            ConfigurationError: a store belongs to another database.
         """
         from strongroom.cli.ownership import require_ownership
 
         with self.container() as container:
-            # A store that is away is for the command itself to report.
+            # The command itself reports a store that is unavailable.
             require_ownership(self.configuration, container)
             yield container
 
     def plugin_commands(self) -> dict[str, click.Command]:
-        """Return the commands that the enabled plugins add. A plugin that fails is one warning."""
+        """Return the commands of the enabled plugins; print a warning for each plugin that fails."""
         from strongroom.cli.plugin_commands import commands_of
         from strongroom.selection import select
 
@@ -89,6 +89,6 @@ config_option = click.option(
     type=click.Path(path_type=Path),
     expose_value=False,
     callback=_choose_config,
-    help="The configuration file, as before the command.",
+    help="The configuration file; may also be given before the command.",
 )
-"""Lets a command take ``--config`` after its name, too."""
+"""Lets a command accept ``--config`` after its name as well."""

@@ -1,4 +1,4 @@
-"""``strongroom db``: the schema of the database."""
+"""``strongroom db``: shows and upgrades the database schema."""
 
 import click
 
@@ -9,13 +9,13 @@ from strongroom.database.upgrade import SCHEMA_REVISION, NewerSchema, current_re
 
 @click.group("db")
 def db_group() -> None:
-    """Look after the database."""
+    """Show and upgrade the database schema."""
 
 
 @db_group.command("upgrade")
 @click.pass_obj
 def upgrade_command(context: CommandContext) -> None:
-    """Bring the schema to the newest version, while servers of the previous version go on serving."""
+    """Upgrade the schema to the newest version; servers of the previous version keep working."""
     database = open_database(context.configuration)
     before = find_schema(context.configuration, database).revision
     try:
@@ -29,7 +29,7 @@ def upgrade_command(context: CommandContext) -> None:
 @db_group.command("current")
 @click.pass_obj
 def current_command(context: CommandContext) -> None:
-    """Show the schema's version, and the newest one."""
+    """Show the version of the schema, and the newest version."""
     database = open_database(context.configuration)
     found = find_schema(context.configuration, database).revision
     click.echo(f"schema: {found or 'empty'}, newest: {SCHEMA_REVISION}")

@@ -1,4 +1,4 @@
-"""``strongroom doctor``: is everything the server stands on as it should be?"""
+"""``strongroom doctor``: diagnoses the configuration and the services that the server needs."""
 
 import json
 import sys
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
     "recipients",
     multiple=True,
     metavar="ADDRESS",
-    help="Send a test message to this e-mail address or mobile number (E.164), by every sender.",
+    help="Send a test message to this e-mail address or mobile number (E.164) by each sender.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
 @click.pass_obj
 def doctor(context: CommandContext, recipients: tuple[str, ...], *, as_json: bool) -> None:
-    """Examine the configuration, database, storages, clock, limits, proxies and senders.
+    """Diagnose the configuration, database, storages, clock, limits, proxies and senders.
 
-    Safe beside running servers. Exits with 1 if something keeps the server from its work; each
-    finding says what to do.
+    Safe while servers run. Exits with 1 if a fault prevents the server from working; each finding has
+    a remedy.
     """
     findings = list(_examine(context, recipients))
     if as_json:

@@ -17,14 +17,15 @@ _STEP_SECONDS: Final = 0.1
 @config_option
 @click.option("--port", type=int, help="The server.port of the server, if not the configured one.")
 @click.option(
-    "--timeout", type=int, default=120, show_default=True, help="Seconds to wait for the server to end."
+    "--timeout", type=int, default=120, show_default=True, help="Seconds to wait for the server to stop."
 )
 @click.pass_obj
 def drain(context: CommandContext, port: int | None, timeout: int) -> None:
-    """Take the server of this machine out of service without a failed request, and wait for its end.
+    """Shut down the server of this machine without a failed request, and wait until it has stopped.
 
-    Its readyz answers 503 (draining) for server.drain_seconds, in which it serves on, so that balancers
-    send nothing new; then it finishes the open requests and ends. SIGTERM does the same.
+    For server.drain_seconds, readyz returns 503 (draining) while other requests are served, so that
+    load balancers stop sending requests. Then the server finishes the open requests and stops. SIGTERM
+    does the same.
     """
     settings = context.configuration.settings
     port = settings.server.port if port is None else port
@@ -35,11 +36,13 @@ def drain(context: CommandContext, port: int | None, timeout: int) -> None:
     try:
         os.kill(pid, signal.SIGTERM)
     except PermissionError:
-        raise click.ClickException(f"process {pid} is another user's: run this as that user") from None
+        raise click.ClickException(
+            f"process {pid} belongs to another user; run this as that user"
+        ) from None
     click.echo(f"draining for {settings.drain_seconds} s, then finishing open requests", err=True)
     deadline = time.monotonic() + timeout
     while file.owner() is not None:
         if time.monotonic() > deadline:
-            raise click.ClickException(f"process {pid} has not ended within {timeout} s")
+            raise click.ClickException(f"process {pid} has not stopped within {timeout} s")
         time.sleep(_STEP_SECONDS)
     click.echo("stopped")

@@ -1,4 +1,4 @@
-"""``strongroom storage fsck``: rows and bytes compared."""
+"""``strongroom storage fsck``: compares the database with the stored objects."""
 
 import json
 from collections.abc import Sequence
@@ -16,13 +16,12 @@ FAULTS_LEFT = 1
 
 
 @click.command("fsck")
-@click.option("--checksums", is_flag=True, help="Read all bytes and compare their SHA-256, too.")
+@click.option("--checksums", is_flag=True, help="Also read all objects and compare their SHA-256.")
 @click.option(
     "--repair",
     is_flag=True,
-    help="Remove bytes that no row knows, older than a day, and release blobs that nothing refers to. "
-    "Where bytes are missing or wrong nothing is changed: put them back under their key, or delete "
-    "what refers to them.",
+    help="Remove orphaned objects older than a day, and release unreferenced blobs. Missing or damaged "
+    "objects are not changed: restore them under their key, or delete the files that refer to them.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @click.pass_obj
@@ -30,11 +29,12 @@ FAULTS_LEFT = 1
 def fsck_command(
     ctx: click.Context, context: CommandContext, *, checksums: bool, repair: bool, as_json: bool
 ) -> None:
-    """Compare what is recorded with what is stored; safe beside running servers.
+    """Compare the database with the stored objects; safe while servers run.
 
-    A store that is another database's is refused.
+    A store that belongs to another database is refused.
 
-    Exits with 0 when nothing is wrong any more, with 1 when something is, or a storage does not answer.
+    Exits with 0 if there is no fault or all were repaired, and with 1 if faults remain or a storage is
+    unavailable.
     """
     with context.owning_container() as container:
         findings = _check(container.keeping.storage_check, checksums=checksums, repair=repair)
@@ -51,7 +51,7 @@ def _check(check: StorageCheck, *, checksums: bool, repair: bool) -> list[Findin
         with progress_bar("Checking", check.units(checksums=checksums)) as progress:
             return list(check.run(checksums=checksums, repair=repair, progress=progress))
     except StorageError as error:
-        raise click.ClickException(f"the check did not end: {error}") from error
+        raise click.ClickException(f"the check was aborted: {error}") from error
 
 
 def _summary(findings: Sequence[Finding]) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""``strongroom housekeeping``: what has had its time."""
+"""``strongroom housekeeping``: removes expired data."""
 
 import click
 
@@ -9,13 +9,13 @@ from strongroom.cli.context import CommandContext, config_option
 @config_option
 @click.pass_obj
 def housekeeping(context: CommandContext) -> None:
-    """Remove what has expired; safe beside running servers. Run it once a day.
+    """Remove expired data; safe while servers run. Run it once a day.
 
-    That is captchas, verification codes, counts for limits, logins with their tokens, the personal data
-    of users deleted longer than users.erase_after_days ago, tenants deleted longer than
-    tenants.purge_after_days ago, file events older than files.events_kept_days, and the records older
-    than messages.retention_days and audit.retention_days. The bytes of deleted files are for
-    `storage gc` to remove.
+    Removes expired captchas, verification codes, rate limit counters and logins with their tokens; the
+    personal data of users deleted more than users.erase_after_days ago; tenants deleted more than
+    tenants.purge_after_days ago; file events older than files.events_kept_days; message records older
+    than messages.retention_days; and audit records older than audit.retention_days. The content of
+    deleted files is removed by `storage gc`.
     """
     with context.container() as container:
         for name, count in container.identity.housekeeping.run():

@@ -1,4 +1,4 @@
-"""``strongroom keys``: the keys that sign access tokens, and the secret key. None is ever shown."""
+"""``strongroom keys``: manages the signing keys and the secret key, without ever printing them."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -16,14 +16,14 @@ from strongroom.identity import Origin
 
 @click.group("keys")
 def keys_group() -> None:
-    """Look after the keys that sign access tokens, and the secret key."""
+    """Manage the keys that sign access tokens, and the secret key."""
 
 
 @keys_group.command("list")
 @config_option
 @click.pass_obj
 def list_command(context: CommandContext) -> None:
-    """List the keys, the one that signs first; the others only verify what they signed."""
+    """List the keys. The first one signs; the others only verify older tokens."""
     settings = context.configuration.settings
     with _explained():
         _show(load_keys(settings.keys_path, settings.tokens.algorithm).keys, settings.tokens.algorithm)
@@ -31,12 +31,14 @@ def list_command(context: CommandContext) -> None:
 
 @keys_group.command("rotate")
 @config_option
-@click.option("--prune", "and_prune", is_flag=True, help="Take out keys whose last token has expired.")
+@click.option(
+    "--prune", "and_prune", is_flag=True, help="Also remove keys whose last token has expired."
+)
 @click.pass_obj
 def rotate_command(context: CommandContext, *, and_prune: bool) -> None:
-    """Sign with a new key from now on; what older keys have signed stays good.
+    """Add a new signing key; tokens that older keys have signed stay valid.
 
-    Running servers take up the changed file by themselves. Without a file, one is made.
+    Running servers reload the changed file automatically. If the file is missing, it is created.
     """
     settings = context.configuration.settings
     path, algorithm, now = settings.keys_path, settings.tokens.algorithm, SystemClock().now()
@@ -45,22 +47,22 @@ def rotate_command(context: CommandContext, *, and_prune: bool) -> None:
         rotate(path, algorithm, now)
         if and_prune:
             for key in prune(path, algorithm, now, settings.tokens.lifetime_seconds * 1000):
-                click.echo(f"{key.kid} taken out")
+                click.echo(f"{key.kid} removed")
         _show(load_keys(path, algorithm).keys, algorithm)
 
 
 @keys_group.command("adopt-secret")
 @config_option
 @click.confirmation_option(
-    prompt="No password, recovery code or link made under the old secret key will work. Go on?"
+    prompt="Passwords, codes and links created with the old secret key become invalid. Continue?"
 )
 @click.pass_obj
 def adopt_secret_command(context: CommandContext) -> None:
-    """Accept the configured server.secret_key as the one of this database.
+    """Accept the configured server.secret_key as the secret key of this database.
 
-    Every password, refresh token, verification code, invitation and upload link made under the old
-    secret key is void: users have to reset their passwords, administrators among them. If the old
-    secret key is still there, configure it instead. Stop all servers first.
+    Every password, refresh token, verification code, invitation and upload link created with the old
+    secret key becomes invalid, so all users, including administrators, have to reset their passwords.
+    If the old secret key still exists, configure it instead. Stop all servers first.
     """
     with context.container(any_secret=True) as container:
         adopt_secret(container.database, container.base.keys.fingerprint)

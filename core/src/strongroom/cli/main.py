@@ -1,4 +1,4 @@
-"""The command ``strongroom``, of which each module beside this one holds a group."""
+"""The command ``strongroom``; the other modules of this package define its subcommands."""
 
 import gc
 import sys
@@ -17,7 +17,7 @@ EXIT_CONFIGURATION = 2
 
 
 _GARBAGE_AFTER: Final = 500_000
-"""After how many objects more than were freed the collector looks through the youngest."""
+"""The threshold of the youngest generation: net allocations that trigger a collection."""
 
 _COMMANDS: Final = {
     "audit": "audit_group",
@@ -35,14 +35,14 @@ _COMMANDS: Final = {
     "tenants": "tenants_group",
     "users": "users_group",
 }
-"""What each module beside this one calls its command."""
+"""The name of the command object in each module, by the name of the command and module."""
 
 
 _PLUGIN_COMMANDS: Final = "strongroom.plugin_commands"
 
 
 class RootGroup(click.Group):
-    """Imports the one command that is wanted; only for others than the core's asks the plugins."""
+    """Imports only the requested command; plugins are loaded only for commands unknown to the core."""
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name in _COMMANDS:
@@ -70,7 +70,7 @@ class RootGroup(click.Group):
             raise click.UsageError(f"No such command '{args[0]}'; {found}", ctx) from error
 
     def _plugin_commands(self, ctx: click.Context) -> dict[str, click.Command]:
-        # Once for a run: the help looks every command up, and a warning is to be shown once.
+        # Cached per run: help looks up every command, but each warning should be shown only once.
         if _PLUGIN_COMMANDS not in ctx.meta:
             ctx.meta[_PLUGIN_COMMANDS] = CommandContext(ctx.params.get("config_path")).plugin_commands()
         found: dict[str, click.Command] = ctx.meta[_PLUGIN_COMMANDS]
@@ -84,7 +84,7 @@ def core_command(name: str) -> click.Command:
 
 
 def core_commands() -> dict[str, click.Command]:
-    """Return all commands of the core by their names, in the order of these."""
+    """Return all commands of the core, sorted by name."""
     return {name: core_command(name) for name in _COMMANDS}
 
 
@@ -95,21 +95,21 @@ def core_commands() -> dict[str, click.Command]:
     "config_path",
     type=click.Path(path_type=Path),
     envvar="STRONGROOM_CONFIG",
-    help="The configuration file; without one, everything is at its default.",
+    help="The configuration file; without one, every key has its default.",
 )
 @click.pass_context
 def root(ctx: click.Context, config_path: Path | None) -> None:
-    """Who your users are, and what they keep."""
+    """Strongroom: a self-hosted server for user accounts and files."""
     ctx.obj = CommandContext(config_path)
 
 
 def main(**options: Any) -> None:
-    """Run the command line; a configuration that cannot be served is one line for each problem."""
-    # Imports make much, and nearly nothing of it garbage: to look for that takes a tenth of the time.
+    """Run the command line; an invalid configuration prints one line per problem and exits with 2."""
+    # Imports allocate many objects but little garbage; collecting would take a tenth of the start-up.
     gc.set_threshold(_GARBAGE_AFTER, 20, 20)
-    # fs announces itself by pkg_resources, and nothing newer of it exists.
+    # The newest release of fs still uses pkg_resources.
     warnings.filterwarnings("ignore", message="pkg_resources is deprecated", category=UserWarning)
-    # Keys that are too short are refused in words of our own.
+    # The core itself rejects short keys, with a better message.
     warnings.filterwarnings("ignore", message="Key size should be")
     try:
         root(prog_name="strongroom", **options)

@@ -10,7 +10,7 @@ from strongroom.cli.context import CommandContext
 @click.command()
 @click.pass_obj
 def openapi(context: CommandContext) -> None:
-    """Print the OpenAPI document of the server as it is configured."""
+    """Print the OpenAPI document of the configured server, including its plugins."""
     from strongroom.app import container_of, create_app
     from strongroom.web.openapi import DOCUMENT_PATH
 

@@ -1,4 +1,4 @@
-"""The rule for a store that is another database's: a command refuses it before it does anything."""
+"""The ownership check of stores: commands refuse a store that belongs to another database."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 def require_ownership(
     configuration: Configuration, container: "Container"
 ) -> Mapping[str, StorageError]:
-    """Claim unowned stores and return the errors of those that cannot be used now, by storage.
+    """Claim unowned stores, and return the errors of temporarily unusable ones by storage name.
 
     Raises:
-        ConfigurationError: a store is another database's, or cannot be claimed without a decision.
+        ConfigurationError: a store belongs to another database, or the operator must claim it.
     """
     errors: dict[str, StorageError] = {}
     for name, store in container.keeping.blobs.storages.items():

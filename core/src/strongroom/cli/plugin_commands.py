@@ -1,4 +1,4 @@
-"""The commands that plugins add, and which plugin has a command that is missing."""
+"""The commands of plugins, and hints which plugin provides an unknown command."""
 
 from typing import Final
 
@@ -7,11 +7,11 @@ import click
 from strongroom.plugin_manager import Plugin, PluginError, PluginManager, installed_plugins
 
 _SHIPPED: Final = {"oss": "storage_oss", "sms": "login_sms", "wechat": "login_wechat"}
-"""The plugins that ship with the server and add a command, by the command."""
+"""The bundled plugins that add a command, by the name of the command."""
 
 
 def commands_of(plugins: PluginManager) -> tuple[dict[str, click.Command], list[str]]:
-    """Return the commands of plugins by name, and one line for each plugin that failed."""
+    """Return the commands of plugins by name, and an error line for each plugin that failed."""
     commands: dict[str, click.Command] = {}
     faults: list[str] = []
     for plugin in plugins.plugins:
@@ -27,16 +27,16 @@ def _commands_of(plugins: PluginManager, plugin: Plugin) -> dict[str, click.Comm
     for item in plugins.ask_one(plugin, "register_commands"):
         if not isinstance(item, click.Command) or not item.name:
             raise PluginError(
-                f"{plugin} returned {item!r} from register_commands; a named click.Command is wanted"
+                f"{plugin} returned {item!r} from register_commands; expected a named click.Command"
             )
         commands[item.name] = item
     return commands
 
 
 def hint(command: str) -> str:
-    """Return which plugin, not enabled or not installed, is likely to have a command, or ``""``.
+    """Return a hint which plugin to enable or install for an unknown command, or ``""``.
 
-    The plugin is not imported, so one that does not ship with the server is found by its name.
+    Plugins are not imported. A third-party plugin is guessed by its name.
     """
     installed = installed_plugins()
     likely = [name for name in installed if command in name.split("_")]
@@ -44,6 +44,6 @@ def hint(command: str) -> str:
     if plugin is None:
         return ""
     if plugin in installed:
-        return f'the plugin "{plugin}" has it: add "{plugin}" to plugins.enabled'
+        return f'the plugin "{plugin}" provides it: add "{plugin}" to plugins.enabled'
     distribution = f"strongroom-{plugin.replace('_', '-')}"
-    return f'the plugin "{plugin}" has it: pip install {distribution}, and add it to plugins.enabled'
+    return f'the plugin "{plugin}" provides it: pip install {distribution}, then enable the plugin'

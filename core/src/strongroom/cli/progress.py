@@ -1,4 +1,4 @@
-"""Progress of long work, shown to people only: never where the output is not a terminal."""
+"""Progress bars, shown only if standard error is a terminal."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -9,7 +9,7 @@ import click
 
 @contextmanager
 def progress_bar(label: str, length: int) -> Iterator[Callable[[int], None]]:
-    """Show a bar on standard error until the block ends; what is yielded moves it on."""
+    """Show a progress bar on standard error during the block; yields a function that advances it."""
     hidden = not sys.stderr.isatty()
     with click.progressbar(length=length, label=label, file=sys.stderr, hidden=hidden) as bar:
         yield bar.update

@@ -1,7 +1,7 @@
-"""The rules for the database that a command works on: its schema and its secret key.
+"""The checks of a command's database: its schema and its secret key.
 
-A schema that this code cannot serve is upgraded in development and refused in production. A newer one
-that only expands what this code knows is served. The secret key must be the one of the database.
+An old schema that is incompatible is upgraded in development and refused in production. A newer schema
+that is a compatible expansion is accepted. The secret key must match the database.
 """
 
 from sqlalchemy.exc import SQLAlchemyError
@@ -15,10 +15,10 @@ from strongroom.secret_keys import SecretKeys
 
 
 def open_database(configuration: Configuration) -> Database:
-    """Return the configured database, its folder made if it lies in ``data_dir``.
+    """Return the configured database, and create ``data_dir`` for SQLite.
 
     Raises:
-        ConfigurationError: a server in production names no database.
+        ConfigurationError: ``database.url`` is not set in production.
     """
     refuse_unstated_database(configuration)
     configuration.settings.server.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -29,7 +29,7 @@ def find_schema(configuration: Configuration, database: Database) -> Schema:
     """Return the schema of the database.
 
     Raises:
-        ConfigurationError: the database does not answer.
+        ConfigurationError: the database is unavailable.
     """
     try:
         return read_schema(database.engine)
@@ -44,11 +44,11 @@ def find_schema(configuration: Configuration, database: Database) -> Schema:
 
 
 def require_served_schema(configuration: Configuration, database: Database) -> None:
-    """Upgrade an old schema in development; refuse any other that this code cannot serve.
+    """Check that the schema is compatible; upgrade an old one in development.
 
     Raises:
-        ConfigurationError: the database does not answer, or its schema is too old, and upgrading it is
-            a decision, or it is too new.
+        ConfigurationError: the database is unavailable, or its schema is too new, or too old in
+            production, where the operator runs the upgrade.
     """
     schema = find_schema(configuration, database)
     if schema.is_served:
@@ -61,10 +61,10 @@ def require_served_schema(configuration: Configuration, database: Database) -> N
 
 
 def require_own_secret(configuration: Configuration, database: Database, keys: SecretKeys) -> None:
-    """Refuse a secret key that is not the database's; the first one that is used becomes it.
+    """Check that the secret key matches the database; a new database adopts the first one.
 
     Raises:
-        ConfigurationError: the database was filled under another secret key.
+        ConfigurationError: the database was created with another secret key.
     """
     if accept_secret(database, keys.fingerprint):
         return

@@ -1,4 +1,4 @@
-"""``strongroom serve``: the server."""
+"""``strongroom serve``: runs the server."""
 
 import os
 import tempfile
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 @config_option
 @click.pass_obj
 def serve(context: CommandContext) -> None:
-    """Serve until told to stop.
+    """Run the server until a stop signal arrives.
 
-    In development, everything that is generated (database, keys, files, messages) is kept in one
-    folder. In production, whatever is only safe on one's own machine is refused.
+    In development, all generated data (database, keys, files, messages) is stored in one folder. In
+    production, settings that are safe only on a developer's machine are refused.
     """
     configuration = context.configuration
     raise_file_limit()
@@ -41,23 +41,23 @@ def serve(context: CommandContext) -> None:
         _preload(configuration)
         in_own_process(lambda: _prepare(configuration))
         click.echo(f"strongroom: serving {_addresses(configuration.settings)}", err=True)
-        # Imported late, for no other command needs a server.
+        # Imported here, because no other command needs the server.
         from strongroom.server import run
 
         run(configuration, lambda: _reread(context), metrics_folder)
 
 
 def _preload(configuration: Configuration) -> None:
-    """Import the application and its plugins, so that all server processes share their memory."""
+    """Import the application and its plugins, so that all workers share their memory."""
     import_module("strongroom.app")
     select(configuration)
 
 
 def _prepare(configuration: Configuration) -> None:
-    """Refuse what cannot be served, in one line; otherwise every server process would report it.
+    """Check the configuration once, before the workers start and each would report its problems.
 
     Raises:
-        ConfigurationError: the configuration cannot be served.
+        ConfigurationError: the configuration is invalid.
     """
     settings = configuration.settings
     with application(configuration) as container:
@@ -66,7 +66,7 @@ def _prepare(configuration: Configuration) -> None:
             warn(f"redis.url: {fault}")
         if not settings.is_production:
             click.echo(
-                f"strongroom: DEVELOPMENT server, not for production; what it makes is kept in "
+                f"strongroom: DEVELOPMENT server, not for production; its data is in "
                 f"{settings.server.data_dir.absolute()}",
                 err=True,
             )
@@ -74,7 +74,7 @@ def _prepare(configuration: Configuration) -> None:
 
 
 def _addresses(settings: Settings) -> str:
-    """Return the public URL, and the address to listen on where that differs."""
+    """Return the public URL, and the listening address if it differs."""
     public = f"{settings.public_root}{settings.server.base_path or '/'}"
     if not settings.server.public_url:
         return public
@@ -82,10 +82,10 @@ def _addresses(settings: Settings) -> str:
 
 
 def _show_setup_link(container: "Container") -> None:
-    """Show whoever starts a server without an administrator the link that makes one.
+    """Print the setup link if the server has no administrator yet.
 
-    In development alone: what a server in production says is collected, and read by more people than
-    may administer it. There, the link is made by ``strongroom users invite-admin``.
+    Only in development, because logs of a production server are read by more people than may
+    administer it. In production, ``strongroom users invite-admin`` creates the link.
     """
     from strongroom.setup.service import AdministratorExists
 
@@ -93,21 +93,21 @@ def _show_setup_link(container: "Container") -> None:
         url = make_setup_link(container).url
     except AdministratorExists:
         return
-    click.echo(f"strongroom: no administrator yet; good once, for an hour: {url}", err=True)
+    click.echo(f"strongroom: no administrator yet; single-use link, valid for an hour: {url}", err=True)
 
 
 def _reread(context: CommandContext) -> Configuration:
-    """Return the configuration as it is now.
+    """Load the current configuration, for a reload.
 
     Raises:
-        ConfigurationError: it cannot be served, or has another address than the server listens on.
+        ConfigurationError: it is invalid, or changes a key that requires a restart.
     """
     configuration, before = load(context.config_path, os.environ), context.configuration.settings
     for section, keys in (("server", ("host", "port", "workers")), ("management", ("host", "port"))):
         for key in keys:
             now = getattr(getattr(configuration.settings, section), key)
             if now != getattr(getattr(before, section), key):
-                configuration.add_error((section, key), "changes only when the server is started anew")
+                configuration.add_error((section, key), "cannot change on reload; restart the server")
     configuration.raise_if_invalid()
     in_own_process(lambda: _check(configuration))
     return configuration
@@ -120,7 +120,7 @@ def _check(configuration: Configuration) -> None:
 
 @contextmanager
 def _metrics_folder(configuration: Configuration) -> Iterator[Path | None]:
-    """Make a folder for the metrics of all processes, if there is an address where they are read."""
+    """Create a folder for the metrics of all processes, if the management interface is enabled."""
     if not configuration.settings.management.port:
         yield None
         return

@@ -1,4 +1,4 @@
-"""The link that makes the first administrator, as an operator is shown it."""
+"""The setup link, which creates the first administrator."""
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -11,20 +11,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ShownLink:
-    """What an operator is shown. ``expires_at`` is in milliseconds since the Unix epoch."""
+    """A setup link. ``expires_at`` is in milliseconds since the Unix epoch."""
 
     url: str = field(repr=False)
     expires_at: int
 
 
 def make_setup_link(container: "Container") -> ShownLink:
-    """Make the link.
+    """Create a setup link.
 
     Raises:
-        AdministratorExists: there is one already.
+        AdministratorExists: the server already has an administrator.
     """
     settings = container.settings
     link = container.identity.setup.issue(Origin(user_agent="command line"))
-    # In the fragment, which browsers keep to themselves: no log of a server or a proxy has it.
+    # Browsers do not send the fragment, so the token appears in no log of a server or proxy.
     url = f"{settings.public_root}{settings.server.base_path}/setup#{link.token}"
     return ShownLink(url, link.expires_at)

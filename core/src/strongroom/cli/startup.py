@@ -1,4 +1,4 @@
-"""What must hold before a server starts: shared by ``serve`` and ``config check``."""
+"""The checks before a server starts, shared by ``serve`` and ``config check``."""
 
 import multiprocessing
 import os
@@ -30,14 +30,14 @@ _FEW_FILES: Final = 4096
 
 
 def in_own_process(work: Callable[[], None]) -> None:
-    """Run ``work`` in a forked process and wait for its end.
+    """Run ``work`` in a forked process and wait until it exits.
 
-    Plugins are constructed there and never closed, so a server's plugins are closed exactly once: when
-    it stops. Threads and locks of a plugin end with the process, before the workers are started.
+    ``work`` constructs plugins and never closes them, so in the server each plugin is closed exactly
+    once, when it stops. Threads and locks of plugins end with the process, before the workers start.
 
     Raises:
         ConfigurationError: ``work`` raised it.
-        SystemExit: ``work`` raised anything else, which is shown as a traceback.
+        SystemExit: ``work`` raised another exception, whose traceback was printed.
     """
     context = multiprocessing.get_context("fork")
     receiver, sender = context.Pipe(duplex=False)
@@ -64,19 +64,19 @@ def _report(work: Callable[[], None], sender: Connection, parent: int) -> None:
         sender.send(error.problems)
     else:
         sender.send(())
-    # Without the interpreter's shutdown, which would wait for threads of plugins.
+    # Skips the interpreter's shutdown, which would wait for threads of plugins.
     sys.stderr.flush()
     os._exit(0)
 
 
 @contextmanager
 def application(configuration: Configuration) -> Iterator["Container"]:
-    """Build the application as a server process does, and check what only serving would show.
+    """Build the application as a worker does, and check the schema, the secret key and the storages.
 
-    Connections of the core are closed at the end; plugins are left to the end of the process.
+    Connections of the core are closed at the end; plugins are not closed until the process exits.
 
     Raises:
-        ConfigurationError: it cannot be served.
+        ConfigurationError: a check failed.
     """
     from strongroom.app import container_of, create_app
 
@@ -92,23 +92,23 @@ def application(configuration: Configuration) -> Iterator["Container"]:
 
 
 def raise_file_limit() -> None:
-    """Let this process and its workers open as many files as the system allows; warn if that is few."""
+    """Raise the limit of open files to the hard limit, and warn if that is low."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != hard:
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     if hard != resource.RLIM_INFINITY and hard < _FEW_FILES:
         click.echo(
-            f"strongroom: warning: a process may open {hard} files, and each connection is one; raise "
+            f"strongroom: warning: a process may open {hard} files, including connections; raise "
             f"the limit to {_FEW_FILES} or more (ulimit -n, LimitNOFILE=)",
             err=True,
         )
 
 
 def require_offline(configuration: Configuration) -> None:
-    """Check the configuration and the hooks of its plugins, and reach for nothing outside.
+    """Check the configuration and the hooks of its plugins, without connections to other services.
 
     Raises:
-        ConfigurationError: it cannot be served.
+        ConfigurationError: a check failed.
     """
     from strongroom.assembly.texts import message_texts
     from strongroom.cli.plugin_commands import commands_of
@@ -127,10 +127,10 @@ def require_offline(configuration: Configuration) -> None:
 
 
 def require_startable(configuration: Configuration) -> None:
-    """Check that the database, limits, storages and ports are there for the server.
+    """Check that the database, rate limits, storages and ports are available.
 
     Raises:
-        ConfigurationError: one of them is not; each is one problem.
+        ConfigurationError: at least one is not; one problem each.
     """
     from strongroom.health.round_trip import fault_of
 
@@ -150,7 +150,7 @@ def require_startable(configuration: Configuration) -> None:
 
 
 def limits_fault(container: "Container") -> str | None:
-    """Return why Redis cannot count limits, or ``None``; without Redis, the database counts them."""
+    """Return why Redis cannot store rate limits, or ``None`` if it can or is not configured."""
     if not container.settings.redis.url or container.base.limits_store.check():
         return None
     url = urlsplit(container.settings.redis.url)
@@ -159,14 +159,14 @@ def limits_fault(container: "Container") -> str | None:
 
 
 def require_free_ports(configuration: Configuration, *, may_run: bool = False) -> None:
-    """Pass if the server can listen on its ports.
+    """Check that the server can listen on its ports.
 
     Args:
-        configuration: names them.
-        may_run: whether ports that a running Strongroom listens on count as free.
+        configuration: the configuration with the ports.
+        may_run: whether ports of a running Strongroom count as free.
 
     Raises:
-        ConfigurationError: it cannot listen there.
+        ConfigurationError: a port is not available.
     """
     server, management = configuration.settings.server, configuration.settings.management
     addresses = [("server", server.host, server.port, server.base_path)]
@@ -182,16 +182,16 @@ def require_free_ports(configuration: Configuration, *, may_run: bool = False) -
 
 def _require_storages(configuration: Configuration, container: "Container") -> None:
     for name in container.keeping.inventory.lost():
-        message = "is missing, and files are in it; configure it again, and see: strongroom storage list"
+        message = "is missing, but files are in it; configure it again, and see: strongroom storage list"
         configuration.add_error(("storages", name), message)
     configuration.raise_if_invalid()
 
 
 def _require_usable_storages(configuration: Configuration, container: "Container") -> None:
-    """Refuse a storage that is another's or configured wrongly; warn of one that is away or full.
+    """Refuse a storage of another database or with wrong options; warn if one is unavailable or full.
 
-    Logins need no storage, and a full one must be emptied through the API. So neither keeps a server
-    from starting.
+    An unavailable or full storage does not prevent the start, because logins need no storage, and a
+    full one is emptied through the API.
     """
     from strongroom.production import refuse_misplaced, refuse_unusable
 
@@ -210,7 +210,7 @@ def _require_usable_storages(configuration: Configuration, container: "Container
 
 
 def _port_fault(host: str, port: int) -> tuple[str, str] | None:
-    """Return the key at fault and the reason, or ``None``."""
+    """Return the wrong key (``host`` or ``port``) and the reason, or ``None``."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         socket.create_server((host, port), family=family).close()

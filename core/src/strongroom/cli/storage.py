@@ -1,4 +1,4 @@
-"""``strongroom storage``: the bytes."""
+"""``strongroom storage``: maintains the storages and the objects in them."""
 
 import json
 import re
@@ -16,15 +16,15 @@ from strongroom.storage.ownership import read_owner
 
 @click.group("storage")
 def storage_group() -> None:
-    """Look after stored bytes."""
+    """Maintain the storages and the objects in them."""
 
 
 @storage_group.command("gc")
 @click.pass_obj
 def gc_command(context: CommandContext) -> None:
-    """Remove bytes that nothing refers to any more; safe while servers run.
+    """Remove stored objects that are no longer referenced; safe while servers run.
 
-    A store that is another database's is refused.
+    A store that belongs to another database is refused.
     """
     with context.owning_container() as container:
         container.keeping.uploads.collect()
@@ -42,7 +42,7 @@ storage_group.add_command(fsck_command)
 @click.option("--json", "as_json", is_flag=True, help="Print the storages as JSON.")
 @click.pass_obj
 def list_command(context: CommandContext, *, as_json: bool) -> None:
-    """Show the named storages and what they hold, those included that are no longer configured.
+    """Show the storages and their usage, including storages that are no longer configured.
 
     Exits with 1 if files are in a storage that is not configured.
     """
@@ -67,16 +67,16 @@ def list_command(context: CommandContext, *, as_json: bool) -> None:
     "--from",
     "previous",
     metavar="DATABASE_ID",
-    help="The database that owns the store now, as the refusal names it.",
+    help="The id of the current owner, from the message of the refusal.",
 )
 @click.pass_obj
 def claim_command(context: CommandContext, name: str, previous: str | None) -> None:
     """Make this database the owner of the store of the storage NAME.
 
-    The owner's servers, `storage gc` and `storage fsck --repair` remove what its database does not
-    know. So claim a store only if no other database uses it: after a disaster, when this database
-    replaces one that is gone for good, or for a copy of a store. Servers of the previous owner that
-    still run stop writing within a minute.
+    The servers, `storage gc` and `storage fsck --repair` of the owner remove objects that its database
+    does not know. So claim a store only if no other database uses it: after a disaster, when this
+    database permanently replaces another, or for a copy of a store. Running servers of the previous
+    owner stop writing within a minute.
     """
     with context.container() as container:
         blobs = container.keeping.blobs
@@ -99,7 +99,7 @@ def claim_command(context: CommandContext, name: str, previous: str | None) -> N
 
 
 class ByteRate(click.ParamType["int"]):
-    """A number of bytes a second, such as 500k, 20M or 1G, by powers of 1024."""
+    """A number of bytes per second, such as 500k, 20M or 1G; the units are powers of 1024."""
 
     name = "bytes/s"
 
@@ -113,29 +113,30 @@ class ByteRate(click.ParamType["int"]):
 @storage_group.command("migrate")
 @click.argument("source")
 @click.argument("target")
-@click.option("--rate", type=ByteRate(), help="The most bytes to copy in a second, such as 20M.")
+@click.option("--rate", type=ByteRate(), help="The maximum bytes per second to copy, such as 20M.")
 @click.option(
-    "--jobs", type=click.IntRange(1, 64), default=4, show_default=True, help="Files copied at a time."
+    "--jobs", type=click.IntRange(1, 64), default=4, show_default=True, help="Files copied concurrently."
 )
 @click.option(
     "--grace",
     type=click.IntRange(0),
     default=900,
     show_default=True,
-    help="Seconds for which old bytes stay for readers under way; longer than signed URLs live.",
+    help="Seconds for which the old copies remain for current readers; use more than the lifetime of "
+    "signed URLs.",
 )
 @click.pass_obj
 def migrate_command(
     context: CommandContext, source: str, target: str, rate: int | None, jobs: int, grace: int
 ) -> None:
-    """Move all files that are in the storage SOURCE to the storage TARGET, beside running servers.
+    """Move all files of the storage SOURCE to the storage TARGET; safe while servers run.
 
-    Each file is held against its checksum while it is copied. A run that was interrupted, however
-    rudely, goes on when the same command is run again, and exchanging the names moves all back. Old
-    bytes whose grace is not over when the command ends are removed by `storage gc`.
+    The checksum of each file is verified while it is copied. An interrupted run, even by a crash, is
+    continued by running the same command again; swapping the names moves the files back. Old copies
+    whose grace period has not ended when the command finishes are removed by `storage gc`.
 
-    Exits with 1 if files are missing or damaged in SOURCE, which it names and leaves there, and if a
-    storage does not answer.
+    Exits with 1 if files are missing or damaged in SOURCE, which are reported and left there, or if a
+    storage is unavailable.
     """
     from strongroom.storage.bandwidth import BandwidthLimiter
     from strongroom.storage.migration import Move
@@ -156,7 +157,7 @@ def migrate_command(
             ) as bar:
                 report = keeping.migration.run(move, bar.update)
         except StorageUnavailable as error:
-            raise click.ClickException(f"{error}; run the command again to go on") from error
+            raise click.ClickException(f"{error}; run the command again to continue") from error
     for key in report.damaged:
         click.echo(f"damaged or missing in {source}: blob {key}", err=True)
     click.echo(f"{report.moved} files moved")

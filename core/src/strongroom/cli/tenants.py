@@ -1,4 +1,4 @@
-"""``strongroom tenants``: deleted tenants."""
+"""``strongroom tenants``: lists and restores deleted tenants."""
 
 import click
 
@@ -16,9 +16,9 @@ def tenants_group() -> None:
 @tenants_group.command("deleted")
 @click.pass_obj
 def deleted(context: CommandContext) -> None:
-    """List the tenants that were deleted and can be restored.
+    """List the deleted tenants that can be restored.
 
-    Each line has the tenant's id, when it was deleted, when it will be purged, and its name.
+    Each line has the id of the tenant, the times of its deletion and its purge, and its name.
     """
     with context.container() as container:
         for tenant in container.keeping.tenant_deletion.deleted():

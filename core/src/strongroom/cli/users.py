@@ -1,4 +1,4 @@
-"""``strongroom users``: users, from where no token is needed."""
+"""``strongroom users``: creates users and ends logins, without a token."""
 
 import json
 import sys
@@ -21,14 +21,14 @@ COMMAND_LINE: Final = Origin(user_agent="command line")
 
 @click.group("users")
 def users_group() -> None:
-    """Look after users."""
+    """Create users, invite the first administrator, and end logins."""
 
 
 @users_group.command("create")
-@click.option("--email", help="The e-mail address to log in by.")
-@click.option("--mobile", help="The mobile number to log in by.")
-@click.option("--username", help="The username to log in by.")
-@click.option("--name", default="", help="What the user is called.")
+@click.option("--email", help="The e-mail address for login.")
+@click.option("--mobile", help="The mobile number for login.")
+@click.option("--username", help="The username for login.")
+@click.option("--name", default="", help="The display name of the user.")
 @click.option("--admin", is_flag=True, help="Make the user an administrator of the server.")
 @click.option("--password-stdin", is_flag=True, help="Read the password from standard input.")
 @click.option("--json", "as_json", is_flag=True, help="Print the user as JSON.")
@@ -44,7 +44,7 @@ def create(
     password_stdin: bool,
     as_json: bool,
 ) -> None:
-    """Make a user; what the user logs in by is taken as verified."""
+    """Create a user; the given credentials count as verified."""
     registration = Registration(
         name=name,
         password="",
@@ -56,7 +56,7 @@ def create(
     with context.container() as container:
         registrations = container.identity.registration
         try:
-            # Before anybody types a password in vain.
+            # Checked before the prompt, so that no password is typed in vain.
             registrations.require_available(registration)
             password = _read_password(from_stdin=password_stdin)
             user = registrations.create(replace(registration, password=password), COMMAND_LINE)
@@ -69,9 +69,9 @@ def create(
 @click.option("--json", "as_json", is_flag=True, help="Print the link as JSON.")
 @click.pass_obj
 def invite_admin(context: CommandContext, *, as_json: bool) -> None:
-    """Print a link that makes the first administrator.
+    """Print a link that creates the first administrator.
 
-    It is good once and for an hour, and voids the one before. It is a secret until then.
+    The link is secret, single-use and valid for an hour. It replaces the previous link.
     """
     with context.container() as container:
         try:
@@ -88,9 +88,9 @@ def invite_admin(context: CommandContext, *, as_json: bool) -> None:
 @click.option("--user", "user_id", metavar="ID", help="End the logins of one user.")
 @click.pass_obj
 def end_sessions(context: CommandContext, user_id: str | None, *, every: bool) -> None:
-    """End logins at once: every access and refresh token that they have issued is refused.
+    """End logins immediately: all their access and refresh tokens are revoked.
 
-    Running servers need no restart. Users log in again; it is recorded in the audit.
+    Running servers need no restart. Users have to log in again. The audit log records the operation.
     """
     if every == (user_id is not None):
         raise click.UsageError("give either --all or --user ID")
@@ -98,7 +98,7 @@ def end_sessions(context: CommandContext, user_id: str | None, *, every: bool) -
         try:
             count = container.identity.authorizations.end_sessions(user_id, COMMAND_LINE)
         except NotFound as error:
-            raise click.ClickException(f"there is no user {user_id}") from error
+            raise click.ClickException(f"the user {user_id} does not exist") from error
     click.echo(f"{count} logins ended")
 
 

@@ -1,4 +1,4 @@
-"""``strongroom plugins``: what is installed and in use, and the kit for whoever writes one."""
+"""``strongroom plugins``: lists, checks and creates plugins."""
 
 import click
 
@@ -9,7 +9,7 @@ from strongroom.cli.plugins.new import new_command
 
 @click.group("plugins")
 def plugins_group() -> None:
-    """Look at plugins, check them, and begin new ones."""
+    """List, check and create plugins."""
 
 
 for command in (list_command, info_command, check_command, new_command):

@@ -1,4 +1,4 @@
-"""``strongroom plugins check``: whether a plugin fits, and holds to the contracts of what it offers."""
+"""``strongroom plugins check``: checks a plugin's compatibility and runs its contract tests."""
 
 import json
 import os
@@ -23,7 +23,8 @@ from strongroom.plugin_manager import installed_plugins
 @click.option(
     "--tests",
     type=click.Path(exists=True, path_type=Path),
-    help="The plugin's tests; those beside its source, if it was installed from a folder.",
+    help="The folder of the plugin's tests. Default: the folder tests of its source, if it was "
+    "installed from a folder.",
 )
 @click.option(
     "--timeout",
@@ -31,15 +32,15 @@ from strongroom.plugin_manager import installed_plugins
     type=click.FloatRange(min=0, min_open=True),
     default=60.0,
     show_default=True,
-    help="How many seconds a test may take.",
+    help="The maximum duration of a test in seconds.",
 )
 def check_command(name: str, tests: Path | None, seconds: float) -> None:
-    """Check that a plugin fits this server, and that each extension holds to its contract.
+    """Check that a plugin is compatible with this server, and that its extensions pass their contracts.
 
-    The plugin's own tests are run, for only they know how to make what they test. Every extension must
-    be tested by its contract from strongroom.testing. Exits with 1 if something is not as it should be.
+    Runs the plugin's own tests, because only they can construct its extensions. Every extension must be
+    tested by its contract from strongroom.testing. Exits with 1 if a check or a test fails.
 
-    Each test is printed before it runs, and fails when it takes longer than the time-out.
+    Each test is printed before it runs, and fails if it exceeds the timeout.
     """
     manager, plugin = load_plugin(name)
     extensions = manager.extensions_of(plugin)
@@ -55,7 +56,7 @@ def check_command(name: str, tests: Path | None, seconds: float) -> None:
         return
     error = click.ClickException("; ".join(problems) or f"its tests failed (pytest: {run.exit_code})")
     if run.timed_out:
-        # The interpreter would wait at its end for the threads that still hang.
+        # A normal exit would wait for the threads that still hang.
         error.show()
         sys.stdout.flush()
         os._exit(error.exit_code)
@@ -74,12 +75,12 @@ def _judge(extension: type[Extension[Any]], run: ContractRun) -> list[str]:
 
 
 def _tests_of(name: str) -> Path:
-    """Return the tests beside the folder that pip has recorded (PEP 610)."""
+    """Return the folder ``tests`` of the source folder that pip has recorded (PEP 610)."""
     found = installed_plugins().get(name, [])
     source = _source(found[0].dist) if found and found[0].dist else None
     tests = source / "tests" if source else None
     if tests is None or not tests.is_dir():
-        raise click.ClickException("its tests are not beside it; name their folder by --tests")
+        raise click.ClickException("its tests were not found; set their folder by --tests")
     return tests
 
 

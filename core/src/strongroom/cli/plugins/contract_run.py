@@ -1,4 +1,4 @@
-"""Runs a plugin's tests, and notes which contract each test was part of, and of which extension."""
+"""Runs a plugin's tests, and records the contract and the extension of each test."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ _CONTRACTS = "strongroom.testing."
 
 @dataclass(slots=True)
 class ContractRun:
-    """What came of the tests of contracts."""
+    """The results of contract tests."""
 
     outcomes: dict[tuple[type[Any], str], Counter[str]] = field(default_factory=dict)
     exit_code: int = 0
@@ -25,19 +25,19 @@ class ContractRun:
     version: str = ""
 
     def outcomes_of(self, extension: type[Any], contract: str) -> Counter[str]:
-        """Return how many tests of the contract passed, failed and so on."""
+        """Return the number of tests of the contract by outcome (passed, failed, ...)."""
         return self.outcomes.get((extension, contract), Counter())
 
 
 def run_contracts(tests: Path, seconds: float) -> ContractRun:
-    """Run tests with pytest, in this process; pytest prints each test before it starts, and what failed.
+    """Run tests with pytest in this process; pytest prints each test before it starts, and failures.
 
-    pytest finds the configuration of the plugin's project, as when it is run there: helper modules next
-    to the tests are found, and so is what its ``pythonpath`` names.
+    pytest uses the configuration of the plugin's project, as if it ran there. So helper modules next
+    to the tests and folders of its ``pythonpath`` can be imported.
 
     Args:
-        tests: the folder.
-        seconds: how long a test may take.
+        tests: the folder of the tests.
+        seconds: the timeout of each test.
     """
     import pytest
 
@@ -45,13 +45,13 @@ def run_contracts(tests: Path, seconds: float) -> ContractRun:
     options = ["-v", "--no-header", "-p", "no:cacheprovider"]
     recorder.run.exit_code = int(pytest.main([*options, str(tests)], plugins=[recorder, limit]))
     recorder.run.timed_out = limit.was_exceeded
-    # Not before: pytest rewrites the asserts of contracts while they are imported.
+    # Imported only now, because pytest must first be able to rewrite the asserts of the contracts.
     recorder.run.version = import_module("strongroom.testing").CONTRACT_VERSION
     return recorder.run
 
 
 class _Recorder:
-    """A plugin of pytest's."""
+    """A pytest plugin that records the outcomes of contract tests."""
 
     def __init__(self) -> None:
         self.run = ContractRun()
@@ -59,7 +59,7 @@ class _Recorder:
         self._outcome = "skipped"
 
     def pytest_runtest_teardown(self, item: "pytest.Item") -> None:
-        # Only here do the fixtures tell which extension it was about.
+        # The fixtures, and so the tested extension, are known only at teardown.
         contracts = {base.__name__ for base in _bases(item) if base.__module__.startswith(_CONTRACTS)}
         tested = {type(value) for value in _fixtures(item) if isinstance(value, Extension)}
         self._tested = {(kind, contract) for kind in tested for contract in contracts}

@@ -1,4 +1,4 @@
-"""The four kinds of extension, as commands and templates speak of them."""
+"""The four kinds of extension, with the names that commands and templates use."""
 
 from dataclasses import dataclass
 from typing import Any, Final
@@ -15,11 +15,11 @@ class Kind:
     """A kind of extension.
 
     Args:
-        name: what commands and distributions call it.
+        name: the name in commands and distributions.
         base: the class that its extensions derive from.
-        behaviour: the module of a new plugin that holds its extension.
-        suffix: what the name of a new extension's class ends with.
-        description: what a new plugin does, as one clause.
+        behaviour: the module of a new plugin that defines its extension.
+        suffix: the suffix of the class name of a new extension.
+        description: a description of a new plugin, as one clause.
     """
 
     name: str
@@ -60,5 +60,5 @@ KINDS: Final = (
 
 
 def kind_of(extension: type[Extension[Any]]) -> Kind:
-    """Return what kind of extension it is."""
+    """Return the kind of an extension."""
     return next(kind for kind in KINDS if issubclass(extension, kind.base))

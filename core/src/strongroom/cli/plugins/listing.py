@@ -1,4 +1,4 @@
-"""``strongroom plugins list`` and ``info``: what is installed, in use and offered."""
+"""``strongroom plugins list`` and ``info``: shows plugins and their extensions."""
 
 import inspect
 import os
@@ -24,11 +24,11 @@ _BROKEN: Final = "broken:  "
 @config_option
 @click.pass_obj
 def list_command(context: CommandContext) -> None:
-    """List built-in and installed plugins, and what the enabled ones offer.
+    """List built-in and installed plugins, and the extensions of the enabled ones.
 
     An installed plugin that is not enabled is not imported, so its extensions are not listed. A plugin
-    that cannot be used is listed as broken, with the reason. Other faults of the configuration are
-    warnings here.
+    that cannot be loaded is listed as broken, with the reason. Other problems of the configuration are
+    printed as warnings.
     """
     enabled = _enabled_plugins(context)
     for line in _enabled_lines(enabled):
@@ -38,7 +38,7 @@ def list_command(context: CommandContext) -> None:
 
 
 def _enabled_plugins(context: CommandContext) -> Sequence[str]:
-    """Return the plugins that the configuration enables, whatever else is wrong with it."""
+    """Return the enabled plugins, even if the rest of the configuration is invalid."""
     try:
         return context.configuration.settings.plugins.enabled
     except ConfigurationError as error:
@@ -48,7 +48,7 @@ def _enabled_plugins(context: CommandContext) -> Sequence[str]:
 
 
 def _enabled_lines(enabled: Sequence[str]) -> list[str]:
-    """Load all plugins as the server does; only if that fails, each without the others."""
+    """Load all plugins as the server does; if that fails, load each separately to find the fault."""
     try:
         manager = PluginManager(BUILTIN, enabled)
     except PluginError as error:
@@ -78,9 +78,9 @@ def _version(name: str) -> str:
 @click.command("info")
 @click.argument("name")
 def info_command(name: str) -> None:
-    """Show what a plugin is, what it offers, and its options.
+    """Show a plugin, its extensions and their options.
 
-    It is imported for that, enabled or not.
+    The plugin is imported, even if it is not enabled.
     """
     manager, plugin = load_plugin(name)
     for line in _describe(manager, plugin):
@@ -88,10 +88,10 @@ def info_command(name: str) -> None:
 
 
 def load_plugin(name: str) -> tuple[PluginManager, Plugin]:
-    """Load one plugin beside those of the core.
+    """Load one plugin and the built-in ones.
 
     Raises:
-        click.ClickException: it is missing, or does not fit.
+        click.ClickException: it is not installed, or is incompatible.
     """
     try:
         return _load(name)

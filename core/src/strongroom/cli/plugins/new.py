@@ -1,4 +1,4 @@
-"""``strongroom plugins new``: a package to begin with, whose tests pass."""
+"""``strongroom plugins new``: creates the package of a new plugin from a template."""
 
 import keyword
 import re
@@ -23,7 +23,7 @@ _SUFFIX: Final = ".template"
 
 
 class PluginName(click.ParamType[str]):
-    """A name that a package, a class and a configuration file can spell."""
+    """A name that is valid in packages, classes and configuration files."""
 
     name = "name"
 
@@ -31,7 +31,7 @@ class PluginName(click.ParamType[str]):
         text = str(value)
         if not _NAME.fullmatch(text) or len(text) > _MAX_LENGTH or keyword.iskeyword(text):
             wanted = f"at most {_MAX_LENGTH} lowercase letters, digits and single underscores"
-            self.fail(f'"{text}" is no name for a plugin: {wanted}, such as tape_robot', param, ctx)
+            self.fail(f'"{text}" is not a valid plugin name: {wanted}, such as tape_robot', param, ctx)
         return text
 
 
@@ -41,19 +41,20 @@ class PluginName(click.ParamType[str]):
 @click.option(
     "--folder",
     type=click.Path(path_type=Path),
-    help="Where the package is written; strongroom-KIND-NAME here, if not told.",
+    help="The folder of the package. Default: strongroom-KIND-NAME in the current folder.",
 )
 def new_command(kind: str, name: str, folder: Path | None) -> None:
-    """Write a plugin to begin with: a package that can be installed, and whose tests pass.
+    """Create a plugin from a template: an installable package with passing tests.
 
-    NAME is what the configuration will choose it by. Nothing is fetched, now or when it is installed.
+    NAME is the name of the extension in the configuration. No network access is needed, neither now nor
+    for the installation.
     """
     chosen = next(item for item in KINDS if item.name == kind)
     _refuse_taken_name(chosen, name)
     values = _values(chosen, name)
     target = folder or Path(values["distribution"])
     write_plugin(chosen, name, target)
-    click.echo(f"{target} is written. Next:")
+    click.echo(f"{target} was created. Next:")
     click.echo(f"  pip install --no-build-isolation -e {target}")
     click.echo(f"  strongroom plugins check {values['plugin']}")
 
@@ -62,12 +63,12 @@ def write_plugin(kind: Kind, name: str, target: Path) -> None:
     """Write the package of a new plugin.
 
     Raises:
-        click.ClickException: the folder is in use, or cannot be written to.
+        click.ClickException: the folder is not empty, or cannot be written to.
     """
     values = _values(kind, name)
     try:
         if target.exists() and (not target.is_dir() or any(target.iterdir())):
-            raise click.ClickException(f"{target} is there already, and not empty")
+            raise click.ClickException(f"{target} already exists and is not empty")
         for source, place in _templates(kind):
             path = target.joinpath(*_place(place, values["package"]))
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -85,7 +86,7 @@ def _refuse_taken_name(kind: Kind, name: str) -> None:
     for plugin in builtin.plugins:
         for extension in builtin.extensions_of(plugin):
             if issubclass(extension, kind.base) and extension.name == name:
-                raise click.ClickException(f'the core brings "{name}" itself; choose another name')
+                raise click.ClickException(f'"{name}" is built in; choose another name')
 
 
 def _values(kind: Kind, name: str) -> dict[str, str]:
@@ -114,7 +115,7 @@ def _place(parts: tuple[str, ...], package: str) -> tuple[str, ...]:
 
 
 def _templates(kind: Kind) -> Iterator[tuple[Traversable, tuple[str, ...]]]:
-    """Yield the templates of a kind, each with the parts of the path that it is for."""
+    """Yield the templates of a kind, each with the parts of its target path."""
     root = files("strongroom.cli.plugins") / "templates"
     yield from _walk(root / "every", ())
     yield from _walk(root / kind.name, ())

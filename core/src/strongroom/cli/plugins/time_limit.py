@@ -1,4 +1,4 @@
-"""A time limit for each test of a plugin, as a plugin of pytest's."""
+"""A pytest plugin that limits the duration of each test."""
 
 import faulthandler
 import os
@@ -18,11 +18,11 @@ _GRACE_SECONDS: Final = 15.0
 
 
 class TimeLimit:
-    """Fails a test that takes too long, with the stacks of all threads; needs the main thread.
+    """Fails a test that exceeds the limit, and prints the stacks of all threads. Main thread only.
 
-    The alarm interrupts waits in Python. It repeats, because a test that is interrupted may wait again,
-    such as for the threads of an executor. A test that hangs outside of Python ends the whole process a
-    little later, with the stacks on standard error.
+    SIGALRM interrupts waits in Python. It repeats, because an interrupted test may wait again, for
+    example for the threads of an executor. If a test hangs in native code, the whole process exits 15
+    seconds later, with the stacks on standard error.
     """
 
     def __init__(self, seconds: float) -> None:
