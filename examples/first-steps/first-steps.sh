@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# The first steps with a running server: from a new user to a file that came back whole.
+# The first steps with a running server: from a new user to a downloaded file with the right checksum.
 #
 #   make serve                                   # in one terminal
-#   examples/first-steps/first-steps.sh          # in another, from the root of the tree
+#   examples/first-steps/first-steps.sh          # in another, from the root of the source tree
 #
 # BASE               the server's URL
-# SIZE_MIB           how much to upload
-# STRONGROOM         the command; it makes the user
-# STRONGROOM_CONFIG  the server's configuration file, if it has one
+# SIZE_MIB           size of the uploaded file
+# STRONGROOM         the command, which creates the user
+# STRONGROOM_CONFIG  the server's configuration file, if any
 set -euo pipefail
 
 BASE=${BASE:-http://127.0.0.1:8000}
@@ -29,7 +29,7 @@ fail() { printf 'first-steps: %s\n' "$*" >&2; exit 1; }
 # field NAME: one member of the JSON object on standard input.
 field() { python3 -c 'import json, sys; print(json.load(sys.stdin)[sys.argv[1]])' "$1"; }
 
-# request STATUS METHOD PATH [CURL OPTION...]: the answer is in $WORK/answer.
+# request STATUS METHOD PATH [CURL OPTION...]: writes the response body to $WORK/answer and checks the status.
 request() {
     local wanted=$1 method=$2 path=$3 got
     shift 3
@@ -53,9 +53,9 @@ say "$EMAIL is $USER_ID"
 step "Log in"
 send_json 200 /authorizations "{\"username\": \"$EMAIL\", \"password\": \"$PASSWORD\"}"
 TOKEN=$(field accessToken <"$WORK/answer")
-say "the token is good until $(field expiresAt <"$WORK/answer")"
+say "the token is valid until $(field expiresAt <"$WORK/answer")"
 
-step "Make a tenant and a folder in it"
+step "Create a tenant and a folder in it"
 send_json 201 /api/v1/tenants '{"name": "Acme"}'
 TENANT=/api/v1/tenants/$(field id <"$WORK/answer")
 send_json 201 "$TENANT/folders" '{"name": "Reports"}'
@@ -77,7 +77,7 @@ request 200 GET "$TENANT/owners/me/files/$FOLDER/files"
 NAMES=$(python3 -c 'import json, sys; print(*(node["name"] for node in json.load(sys.stdin)["data"]))' \
     <"$WORK/answer")
 say "$NAMES"
-[ "$NAMES" = report.bin ] || fail "report.bin alone was expected"
+[ "$NAMES" = report.bin ] || fail "expected only report.bin"
 
 step "Download it in $PARTS ranges"
 LENGTH=$(((SIZE + PARTS - 1) / PARTS))
@@ -94,6 +94,6 @@ request 200 DELETE /authorizations/current
 for ((i = 0; i < REFUSALS; i++)); do
     request 401 GET /api/v1/tenants
 done
-say "the token was refused $REFUSALS times, each on a connection of its own"
+say "the token was refused $REFUSALS times, each time on a new connection"
 
 printf '\nAll is well.\n'
