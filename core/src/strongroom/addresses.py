@@ -11,15 +11,15 @@ from ipaddress import (
 from typing import Final
 
 _NETWORK_BITS: Final = 64
-"""The prefix length that providers assign to one subscriber (RFC 6177 calls for at least that much)."""
+"""The longest prefix that providers assign to one subscriber (RFC 6177)."""
 
 _MAPPED_BITS: Final = 96
 
 
 def canonical_address(text: str) -> str:
-    """Return an IP address in its canonical spelling (RFC 5952); any other text unchanged.
+    """Return an IP address in canonical form (RFC 5952); any other text is returned unchanged.
 
-    An IPv4 address that is mapped into IPv6 becomes the IPv4 address, and a zone id is dropped.
+    An IPv4-mapped IPv6 address becomes the IPv4 address, and a zone id is dropped.
     """
     address = parse_address(text)
     return text if address is None else str(address)

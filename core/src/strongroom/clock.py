@@ -10,7 +10,7 @@ class Clock(Protocol):
     """Returns the current time."""
 
     def now(self) -> int:
-        """Return the milliseconds since the Unix epoch."""
+        """Return the current time in milliseconds since the Unix epoch."""
 
 
 class SystemClock:
@@ -21,7 +21,7 @@ class SystemClock:
 
 
 def iso_format(milliseconds: int) -> str:
-    """Return a point in time as ISO 8601 in UTC, to the millisecond."""
+    """Format milliseconds since the Unix epoch as ISO 8601 in UTC, with milliseconds."""
     seconds, rest = divmod(milliseconds, 1000)
     return f"{_to_the_second(seconds)}.{rest:03d}Z"
 

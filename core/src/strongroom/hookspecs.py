@@ -1,8 +1,8 @@
-"""The hooks a plugin may implement. Each registers; none does work.
+"""The hooks that a plugin may implement. Hooks only register extensions.
 
-The core calls every hook once, while the application is made. A hook returns classes (or routes, kinds
-of errors, click commands), in any order; an empty list is a fine answer. It need not take an argument
-that it has no use for.
+The core calls every hook once, while it creates the application. A hook returns classes (or routes,
+kinds of errors, click commands) in any order, or an empty list. It may omit arguments that it does not
+use.
 """
 
 from collections.abc import Iterable
@@ -24,34 +24,34 @@ hookspec = pluggy.HookspecMarker("strongroom")
 
 @hookspec
 def register_storage_backends() -> Iterable[type[StorageBackend[Any]]]:  # type: ignore[empty-body]
-    """Return storage backends. A section ``[storages.NAME]`` chooses one by ``backend``."""
+    """Return storage backends. A section ``[storages.NAME]`` selects one with ``backend``."""
 
 
 @hookspec
 def register_login_methods() -> Iterable[type[LoginMethod[Any]]]:  # type: ignore[empty-body]
-    """Return login methods. ``[login] methods`` names those in use, in the order they are asked."""
+    """Return login methods. ``[login] methods`` lists the enabled ones in the order of use."""
 
 
 @hookspec
 def register_captcha_providers() -> Iterable[type[CaptchaProvider[Any]]]:  # type: ignore[empty-body]
-    """Return captcha providers. ``[captcha] provider`` names the one in use."""
+    """Return captcha providers. ``[captcha] provider`` selects one."""
 
 
 @hookspec
 def register_message_senders() -> Iterable[type[MessageSender[Any]]]:  # type: ignore[empty-body]
-    """Return message senders. ``[messages]`` names the senders of each channel, in order."""
+    """Return message senders. ``[messages]`` lists the senders of each channel in the order of use."""
 
 
 @hookspec
 def register_blueprints(server: Server) -> Iterable[Blueprint]:  # type: ignore[empty-body]
-    """Return blueprints, made by ``server``, that add routes and their OpenAPI."""
+    """Return blueprints, created by ``server``, with routes and their OpenAPI descriptions."""
 
 
 @hookspec
 def register_errors() -> Iterable[ErrorKind]:  # type: ignore[empty-body]
-    """Return the kinds of errors that the plugin's routes and login methods answer with."""
+    """Return the kinds of error responses of the plugin's routes and login methods."""
 
 
 @hookspec
 def register_commands() -> Iterable["Command"]:  # type: ignore[empty-body]
-    """Return commands that are added to ``strongroom``."""
+    """Return subcommands for ``strongroom``."""

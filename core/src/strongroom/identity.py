@@ -1,4 +1,4 @@
-"""Who is asking, and from where."""
+"""The identity of a caller, and the origin of a request."""
 
 from dataclasses import dataclass
 
@@ -9,9 +9,9 @@ ADMIN = "ADMIN"
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a request came from, as far as a record tells it, and what its sender reads.
+    """The origin of a request, for audit records, and the languages of its sender.
 
-    ``languages`` are BCP 47 tags, the preferred one first; no record holds them.
+    ``languages`` are BCP 47 tags, the preferred one first. They are not recorded.
     """
 
     address: str | None = None
@@ -22,13 +22,13 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """A user whose access token has been checked.
+    """The user of a verified access token.
 
     Args:
         user_id: the user.
         user_type: ``USER`` or ``ADMIN``.
-        authorization_id: the login that the token came from.
-        address: the client's address, for records, where a request has one.
+        authorization_id: the login that issued the token.
+        address: the client's address, for audit records, if there is one.
     """
 
     user_id: str
@@ -42,10 +42,10 @@ class Identity:
         return self.user_type == ADMIN
 
     def require_self_or_admin(self, user_id: str) -> None:
-        """Pass if the user is the one named, or an administrator.
+        """Require that the caller is the given user or an administrator.
 
         Raises:
-            Forbidden: neither.
+            Forbidden: the caller is neither.
         """
         if user_id != self.user_id and not self.is_admin:
             raise Forbidden

@@ -18,7 +18,7 @@ _WORDS: Final = re.compile(
 
 _PUBLISHED: Final = frozenset(
     {
-        # The HMAC key of RFC 7515, appendix A.1, and that of RFC 7520, section 3.5.
+        # The HMAC keys of RFC 7515, appendix A.1, and RFC 7520, section 3.5.
         "AyM1SysPpbyDfgZld3umj1qzKObwVMkoqQ-EstJQLr_T-1qS0gZH75aKtMN3Yj0iPS4hcgUuTwjAzZr1Z9CAow",
         "hJtXIZ2uSN5kbQfbtTNWbpdmhkV8FJG-Onbc6mxCcYg",
     }

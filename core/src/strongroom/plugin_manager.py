@@ -1,4 +1,4 @@
-"""Finds, enables, checks and asks plugins. There is one manager for each application."""
+"""Finds, loads and checks plugins, and calls their hooks. Each application has one manager."""
 
 import inspect
 import re
@@ -25,19 +25,19 @@ from strongroom.plugin_tracing import trace_hooks
 ExtensionT = TypeVar("ExtensionT", bound=Extension[Any])
 
 Offered = Mapping[str, type[ExtensionT]]
-"""Extensions of one kind, by the names that the configuration chooses them by."""
+"""Extensions of one kind, by the names that the configuration uses."""
 
 _ERROR_STATUSES = range(400, 600)
 _ERROR_CODE = re.compile(r"error\.[a-z0-9]+(-[a-z0-9]+)*")
 
 
 class PluginError(Exception):
-    """A plugin cannot take part. The text is one line that names it and says why."""
+    """A plugin cannot be used. The message is one line with its name and the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plugin:
-    """A plugin that takes part."""
+    """A loaded plugin."""
 
     name: str
     module: ModuleType
@@ -48,13 +48,13 @@ class Plugin:
 
 
 class PluginManager:
-    """The plugins of one application, and what they have registered."""
+    """The plugins of one application, and the extensions that they have registered."""
 
     def __init__(self, builtin: Sequence[ModuleType], enabled: Sequence[str]) -> None:
-        """Load built-in modules, then the installed plugins named.
+        """Load the built-in modules, then the installed plugins named in ``enabled``.
 
         Raises:
-            PluginError: one of them is missing, cannot be imported, or does not fit.
+            PluginError: a plugin is missing, fails to import, or is incompatible.
         """
         self._pluggy = pluggy.PluginManager("strongroom")
         self._pluggy.add_hookspecs(hookspecs)
@@ -81,11 +81,11 @@ class PluginManager:
         self.errors: Mapping[str, ErrorKind] = self._collect_errors()
 
     def extensions_of(self, plugin: Plugin) -> list[type[Extension[Any]]]:
-        """Return what a plugin has registered."""
+        """Return the extensions that a plugin has registered."""
         return [extension for owner, extension in self._extensions if owner is plugin]
 
     def ask(self, hook: str, **arguments: Any) -> Iterable[tuple[Plugin, Any]]:
-        """Call a hook of each plugin by itself, and yield what each one returned.
+        """Call a hook of each plugin separately, and yield the items that each returned.
 
         Raises:
             PluginError: a plugin raised, or returned something that cannot be iterated.
@@ -94,15 +94,16 @@ class PluginManager:
             yield from ((plugin, item) for item in self.ask_one(plugin, hook, **arguments))
 
     def ask_one(self, plugin: Plugin, hook: str, **arguments: Any) -> list[Any]:
-        """Call a hook of one plugin, and return what it returned.
+        """Call a hook of one plugin, and return the items that it returned.
 
         Raises:
             PluginError: the plugin raised, or returned something that cannot be iterated.
         """
+        # Call each plugin separately, so that an error can name the plugin.
         others = [other.module for other in self.plugins if other is not plugin]
         try:
-            answers = self._pluggy.subset_hook_caller(hook, remove_plugins=others)(**arguments)
-            return [item for answer in answers for item in answer]
+            results = self._pluggy.subset_hook_caller(hook, remove_plugins=others)(**arguments)
+            return [item for result in results for item in result]
         except Exception as error:
             raise PluginError(f"{plugin} failed in {hook}: {_one_line(error)}") from error
 
@@ -112,7 +113,7 @@ class PluginManager:
             raise PluginError(f"{plugin} is enabled twice")
         try:
             self._pluggy.register(plugin.module, plugin.name)
-            # register() accepts hooks that do not exist; only this refuses them.
+            # register() accepts unknown hooks; only check_pending() refuses them.
             self._pluggy.check_pending()
         except pluggy.PluginValidationError as error:
             raise PluginError(f"{plugin} does not fit: {_explain(plugin, error)}") from error
@@ -181,7 +182,7 @@ def _check_api_version(plugin: Plugin) -> None:
 def _check_extension(plugin: Plugin, hook: str, item: Any, kind: type[Extension[Any]]) -> None:
     if not (isinstance(item, type) and issubclass(item, kind)):
         raise PluginError(
-            f"{plugin} returned {item!r} from {hook}; a subclass of {kind.__name__} is wanted"
+            f"{plugin} returned {item!r} from {hook}; expected a subclass of {kind.__name__}"
         )
     if inspect.isabstract(item):
         missing = ", ".join(sorted(item.__abstractmethods__))
@@ -192,7 +193,7 @@ def _check_extension(plugin: Plugin, hook: str, item: Any, kind: type[Extension[
 
 def _check_error(plugin: Plugin, item: Any) -> None:
     if not isinstance(item, ErrorKind):
-        raise PluginError(f"{plugin} returned {item!r} from register_errors; an ErrorKind is wanted")
+        raise PluginError(f"{plugin} returned {item!r} from register_errors; expected an ErrorKind")
     if not _ERROR_CODE.fullmatch(item.code) or item.status not in _ERROR_STATUSES:
         wanted = 'a status of 400 to 599 and a code like "error.riddle-unknown"'
         raise PluginError(f'{plugin}: the error "{item.code}" must have {wanted}')

@@ -1,4 +1,4 @@
-"""The server as the routes of plugins see it: the core's own services behind the plugin API."""
+"""The implementation of the plugin API for routes, based on the core's services."""
 
 import re
 import secrets
@@ -55,11 +55,11 @@ _REAUTHENTICATION_ERRORS: Final = (CodeInvalid, WrongPassword, FreshProofRequire
 
 
 class PluginServer(Server):
-    """Lends the core's services to the routes of plugins.
+    """Implements :class:`strongroom.plugin_api.web.Server`.
 
     Args:
-        settings: the settings the process runs with.
-        methods: the login methods in use.
+        settings: the settings of the process.
+        methods: the enabled login methods.
     """
 
     tokens_schema = IssuedTokensSchema
@@ -111,14 +111,14 @@ class PluginServer(Server):
         current_password: str | None = None,
     ) -> Any:
         identity, named = current_identity(), own_id(user_id)
-        # Before the proof is spent.
+        # Check this first, because the next steps use up the code and the proof.
         require_self(identity, named)
         code = held_code or _code_of_header()
         use(Reauthentication).require(identity, Proof(code, current_password))
         verified = use(LoginService).prove(_attempt(method, proof))
         bound = use(ProvenBindings).bind(identity, named, verified, replaced, origin())
         new = next(item for item in bound if item.kind == verified.credential.kind)
-        # For either of the schemas.
+        # Matches both credential_schema and credentials_schema.
         return {**asdict(new), "credentials": bound}
 
     def unbind(self, user_id: str, kinds: Collection[str]) -> Any:
@@ -135,7 +135,7 @@ class PluginServer(Server):
 
     def spend_state(self, value: str, purpose: str, *, for_user: bool = False) -> Mapping[str, str]:
         user_id = _caller() if for_user else None
-        # No browser that has a state comes without its cookie; the rest is refused as any other.
+        # A browser with a state always sends the cookie. Without one, the lookup fails like any other.
         return use(OAuthStateStore).spend(value, purpose, self._known_browser() or "", user_id, origin())
 
     @property
@@ -144,7 +144,7 @@ class PluginServer(Server):
 
     @property
     def _cookie(self) -> str:
-        # The prefix keeps servers of sibling domains from planting one (RFC 6265bis, 4.1.3.2).
+        # The prefix prevents servers of sibling domains from setting the cookie (RFC 6265bis, 4.1.3.2).
         return f"__Host-{_COOKIE}" if self._is_secure else _COOKIE
 
     def _known_browser(self) -> str | None:
@@ -176,13 +176,16 @@ def _caller() -> str:
 
 
 def _attempt(method: str, proof: Mapping[str, str]) -> LoginAttempt:
-    # Not recorded when refused: a flood must not fill the record.
+    # Limited before the attempt is recorded, so that a flood cannot fill the audit log.
     use(RequestLimits).spend("login_per_address")
     return LoginAttempt(client=client(), method=method, proof=proof)
 
 
 def registration_fault(settings: Settings, plugins: PluginManager) -> str | None:
-    """Return why a plugin cannot register its routes, or ``None``; no login method is in use here."""
+    """Return the reason why a plugin cannot register its routes, or ``None``.
+
+    The check runs without login methods.
+    """
     server = PluginServer(settings, LoginMethods([], plugins.errors))
     try:
         list(plugins.ask("register_blueprints", server=server))

@@ -1,7 +1,7 @@
-"""Tells on standard error which hooks are called, of which plugins, and what each returned.
+"""Traces hook calls on standard error: the hook, the plugin, and the names of the returned items.
 
-``STRONGROOM_TRACE_HOOKS=1`` asks for it. Names alone are shown, never a value: hooks are handed no
-option and return none, so that no secret can be among them.
+``STRONGROOM_TRACE_HOOKS=1`` enables it. The trace contains only names, never values. Hooks neither
+receive nor return options, so the trace cannot contain secrets.
 """
 
 import os
@@ -15,7 +15,7 @@ VARIABLE: Final = "STRONGROOM_TRACE_HOOKS"
 
 
 def trace_hooks(manager: pluggy.PluginManager) -> None:
-    """Trace the calls of a manager, if the environment asks for it."""
+    """Trace the hook calls of a manager, if the environment variable is set."""
     if os.environ.get(VARIABLE, "") not in ("", "0"):
         manager.add_hookcall_monitoring(_before, _after)
 
@@ -32,17 +32,17 @@ def _after(
     _: Mapping[str, Any],
 ) -> None:
     if outcome.exception is not None:
-        # Only its kind: its words are the plugin's own, and the refusal that follows shows them.
+        # Only the type of the exception; the error message of the server contains its text.
         _say(f"{hook_name}: raised {type(outcome.exception).__name__}")
     elif hook_impls:
-        names = [_name(item) for answer in outcome.get_result() for item in answer or ()]
+        names = [_name(item) for result in outcome.get_result() for item in result or ()]
         _say(f"{hook_name}: got {', '.join(names) or 'nothing'}")
 
 
 def _name(item: object) -> str:
     if isinstance(item, type):
         return f"{item.__module__}.{item.__qualname__}"
-    # Blueprints and commands have names, kinds of errors have codes.
+    # Blueprints and commands have a name, kinds of errors have a code.
     named = getattr(item, "name", None) or getattr(item, "code", None)
     return f"{type(item).__name__} {named}" if isinstance(named, str) else type(item).__name__
 

@@ -1,4 +1,4 @@
-"""Keys for single purposes, derived from the one secret of the deployment."""
+"""Keys for single purposes, derived from the secret of the deployment."""
 
 import hmac
 import json
@@ -17,7 +17,9 @@ _SEAL_ALGORITHMS: Final = ["dir", "A256GCM"]
 
 
 class SecretKeys:
-    """Derives, hashes and seals. Everything here is void without the secret.
+    """Derives keys, computes keyed hashes, and encrypts.
+
+    With another secret, existing hashes do not match and sealed texts cannot be decrypted.
 
     Args:
         secret: at least :data:`MIN_SECRET_LENGTH` characters.
@@ -35,31 +37,31 @@ class SecretKeys:
 
     @property
     def fingerprint(self) -> str:
-        """A hash by which a secret is recognized, and from which it cannot be computed."""
+        """A hash that identifies the secret without revealing it, in hexadecimal digits."""
         return self.derive("fingerprint").hex()
 
     def derive(self, purpose: str) -> bytes:
-        """Return the 32-byte key of a purpose."""
+        """Return the 32-byte key for a purpose."""
         key = self._derived.get(purpose)
         if key is None:
             key = self._derived[purpose] = hmac.digest(self._secret, purpose.encode(), "sha256")
         return key
 
     def hash(self, purpose: str, text: str) -> str:
-        """Return a keyed hash of ``text``, in 64 hexadecimal digits."""
+        """Return a keyed hash (HMAC-SHA-256) of ``text`` in 64 hexadecimal digits."""
         return hmac.digest(self.derive(purpose), text.encode(), "sha256").hex()
 
     def seal(self, purpose: str, text: str) -> str:
-        """Encrypt ``text``, so that :meth:`unseal` gives it back for the same purpose (RFC 7516)."""
+        """Encrypt ``text`` as a JWE (RFC 7516) that :meth:`unseal` decrypts for the same purpose."""
         header = {"alg": "dir", "enc": "A256GCM"}
         content = json.dumps([purpose, text]).encode()
         return jwe.encrypt_compact(header, content, self._sealing_key, algorithms=_SEAL_ALGORITHMS)
 
     def unseal(self, purpose: str, sealed: str) -> str:
-        """Decrypt what :meth:`seal` made.
+        """Decrypt a text from :meth:`seal`.
 
         Raises:
-            ValueError: it was made with another secret or for another purpose.
+            ValueError: the text was sealed with another secret or for another purpose.
         """
         try:
             token = jwe.decrypt_compact(sealed, self._sealing_key, algorithms=_SEAL_ALGORITHMS)
@@ -72,13 +74,13 @@ class SecretKeys:
 
 
 def load_or_create_secret(path: Path) -> str:
-    """Return the secret kept in a file, which is made, readable by its owner alone, if it is missing."""
+    """Return the secret in a file. A missing file is created, readable only by its owner."""
     create_private_file(path, secrets.token_urlsafe(48))
     return path.read_text(encoding="ascii").strip()
 
 
 def create_private_file(path: Path, content: str) -> None:
-    """Write a file that only its owner can read, unless it exists; it is never seen half written."""
+    """Create a file atomically, readable only by its owner. An existing file is left unchanged."""
     if path.exists():
         return
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -89,6 +91,7 @@ def create_private_file(path: Path, content: str) -> None:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
+        # Unlike a rename, link() fails if another process has created the file in the meantime.
         os.link(temporary, path)
     except FileExistsError:
         return

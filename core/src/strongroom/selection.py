@@ -1,4 +1,4 @@
-"""What the configuration chooses of what plugins offer: validated, and not made yet."""
+"""Selects and validates the extensions that the configuration names, without creating them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -35,19 +35,19 @@ ExtensionT = TypeVar("ExtensionT", bound=Extension[Any])
 
 @dataclass(frozen=True, slots=True)
 class ExtensionSpec(Generic[ExtensionT]):
-    """An extension with its options."""
+    """An extension class with its validated options."""
 
     extension: type[ExtensionT]
     options: Any
 
     def make(self, *services: Any) -> ExtensionT:
-        """Return an instance."""
+        """Return a new instance."""
         return self.extension(self.options, *services)
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What is in use."""
+    """The extensions that the configuration selects."""
 
     plugins: PluginManager
     storages: Mapping[str, ExtensionSpec[StorageBackend[Any]]]
@@ -56,7 +56,7 @@ class Selection:
     senders: Mapping[str, Sequence[ExtensionSpec[MessageSender[Any]]]]
 
     def sections(self) -> list[Section]:
-        """Return the tables of the extensions in use, with their values."""
+        """Return the configuration sections of the selected extensions, with their values."""
         senders = {
             choice.extension.name: choice for choices in self.senders.values() for choice in choices
         }
@@ -70,7 +70,7 @@ class Selection:
 
 
 def offered_sections(plugins: PluginManager) -> list[Section]:
-    """Return the tables of every extension that is offered."""
+    """Return the configuration sections of all available extensions."""
     offered: list[tuple[tuple[str, ...], type[Extension[Any]], str | None]] = [
         *((("storages", name), kind, "backend") for name, kind in plugins.storage_backends.items()),
         *((("login", name), kind, None) for name, kind in plugins.login_methods.items()),
@@ -85,10 +85,10 @@ def offered_sections(plugins: PluginManager) -> list[Section]:
 
 
 def select(configuration: Configuration) -> Selection:
-    """Load the enabled plugins and choose among what they offer.
+    """Load the enabled plugins and select extensions.
 
     Raises:
-        ConfigurationError: a plugin does not fit, a name is not offered, or an option is wrong.
+        ConfigurationError: a plugin is incompatible, an extension is unknown, or an option is invalid.
     """
     settings = configuration.settings
     try:
@@ -118,7 +118,7 @@ def select(configuration: Configuration) -> Selection:
 
 
 class _Chooser:
-    """Chooses by name, and collects what cannot be chosen."""
+    """Selects extensions by name, and collects configuration errors."""
 
     def __init__(self, configuration: Configuration) -> None:
         self._configuration = configuration
@@ -149,7 +149,7 @@ class _Chooser:
         self, offered: Mapping[str, type[LoginMethod[Any]]]
     ) -> list[ExtensionSpec[LoginMethod[Any]]]:
         names = self._settings.login.methods
-        # Of what is enabled but not in use, no option is required.
+        # An unused login method needs no section, but an existing section is validated.
         configured = {path[1] for path in self._configuration.extension_values if path[0] == "login"}
         choices = {
             name: self._choice(kind, ("login", name))

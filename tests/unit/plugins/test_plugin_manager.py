@@ -114,7 +114,7 @@ def test_a_plugin_that_raises_is_named() -> None:
 
 def test_what_is_no_extension_is_refused() -> None:
     text = refusal(plugin(register_captcha_providers=[str]))
-    assert text.endswith("a subclass of CaptchaProvider is wanted")
+    assert text.endswith("expected a subclass of CaptchaProvider")
 
 
 def test_an_extension_that_lacks_a_method_is_refused() -> None:
@@ -202,7 +202,7 @@ def test_the_errors_of_plugins_are_found_by_code() -> None:
 @pytest.mark.parametrize(
     ("item", "complaint"),
     [
-        ("error.riddle-unknown", "an ErrorKind is wanted"),
+        ("error.riddle-unknown", "expected an ErrorKind"),
         (ErrorKind(200, "error.riddle-unknown", "No."), "a status of 400 to 599"),
         (ErrorKind(400, "riddle unknown", "No."), 'a code like "error.riddle-unknown"'),
         (ErrorKind(404, "error.not-found", "No."), "which is taken"),

@@ -1,8 +1,8 @@
-"""The public face for plugin authors.
+"""The public API for plugin authors.
 
 A plugin is a module named by an entry point in the group ``strongroom.plugins``. It states the API
-version it was written for and implements hooks (see :mod:`strongroom.hookspecs`), each of which
-returns classes; what those classes do is defined by the small abstract classes here::
+version it was written for and implements hooks (see :mod:`strongroom.hookspecs`). Each hook returns
+classes that implement the abstract classes of this package::
 
     from strongroom.plugin_api import hookimpl
     from strongroom.plugin_api.storage import StorageBackend

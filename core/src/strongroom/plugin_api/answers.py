@@ -1,9 +1,9 @@
-"""HTTP answers that must keep coming, for backends whose HTTP library stands on :mod:`http.client`.
+"""HTTP responses with a minimum transfer rate, for libraries based on :mod:`http.client`.
 
-The time-out of a socket is that of each read: a store that sends a byte whenever one would be given up
-holds its reader for ever. And a head that breaks off is taken for a whole one. Libraries let a class
-for answers be named (``response_class`` of their connections); the one here counts how much came in
-how much waiting, and knows where a head ends.
+A socket's time-out applies to each read, so a server that sends one byte per time-out could block its
+reader forever. Also, :mod:`http.client` accepts a truncated response head as complete. HTTP libraries
+let their users set the response class (``response_class`` of a connection). The class in this module
+measures the bytes received per waiting time, and detects a truncated head.
 """
 
 import http.client
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
 LEAST_BYTES: Final = 16 * 1024
-"""What must come within each time-out, unless the answer is over before; no network is that slow."""
+"""Bytes that must arrive within each time-out, unless the response ends. Real networks are faster."""
 
 
 class TimedResponse(http.client.HTTPResponse):
-    """An answer that is given up when it comes too slowly, and whose head must be whole.
+    """A response that raises ``TimeoutError`` if it arrives too slowly. Its head must be complete.
 
-    The time-out is the one that the socket has when the answer begins. Only waiting counts, so that
-    whoever reads may take as much time as it likes.
+    The time-out is that of the socket when the response begins. Only the time spent waiting for data
+    counts, so that the caller may process the data at any speed.
     """
 
     def __init__(self, sock: socket.socket, *arguments: Any, **options: Any) -> None:
@@ -32,16 +32,18 @@ class TimedResponse(http.client.HTTPResponse):
         self.fp = io.BufferedReader(self._timed)
 
     def begin(self) -> None:
-        """Read the head.
+        """Read the response head.
 
         Raises:
-            ConnectionResetError: it ended in the middle.
+            ConnectionResetError: the connection closed within the head.
         """
         super().begin()
         self._timed.in_head = False
 
 
 class _TimedReader(io.RawIOBase):
+    """Reads from a socket and enforces the minimum rate."""
+
     def __init__(self, raw: Any, sock: socket.socket) -> None:
         self.in_head = True
         self._raw = raw
@@ -62,9 +64,9 @@ class _TimedReader(io.RawIOBase):
             count: int = self._raw.readinto(buffer)
         else:
             count = self._read_in_time(buffer, self._timeout)
-        # Nothing at all is a connection that had been closed before, which libraries know about.
+        # EOF before the first byte is a stale keep-alive connection, which HTTP libraries retry.
         if not count and self.in_head and self._has_begun:
-            raise ConnectionResetError("the head of the answer ended in the middle")
+            raise ConnectionResetError("the connection closed within the response head")
         self._has_begun = True
         return count
 
@@ -74,6 +76,7 @@ class _TimedReader(io.RawIOBase):
 
     def _read_in_time(self, buffer: "WriteableBuffer", timeout: float) -> int:
         started = time.monotonic()
+        # The budget is shared by all reads since the last LEAST_BYTES, so shorten the socket's time-out.
         self._socket.settimeout(max(timeout - self._waited, 0.001))
         try:
             count: int = self._raw.readinto(buffer)
@@ -84,5 +87,5 @@ class _TimedReader(io.RawIOBase):
         if self._came >= LEAST_BYTES:
             self._came, self._waited = 0, 0.0
         elif count and self._waited >= timeout:
-            raise TimeoutError(f"{self._came} bytes came in {self._waited:.1f} s")
+            raise TimeoutError(f"received only {self._came} bytes in {self._waited:.1f} s")
         return count

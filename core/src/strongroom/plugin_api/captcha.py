@@ -1,7 +1,7 @@
-"""Captcha providers: puzzles that people solve more cheaply than programs.
+"""Captcha providers: challenges that are cheaper to solve for people than for programs.
 
-A provider makes a puzzle and judges an answer. That a puzzle expires and is used once, on whatever
-node the answer arrives, is the core's affair.
+A provider creates challenges and checks answers. The core expires challenges and ensures that each is
+used once, also across nodes.
 """
 
 from abc import abstractmethod
@@ -14,11 +14,11 @@ from strongroom.plugin_api.extension import Extension, OptionsT
 
 @dataclass(frozen=True, slots=True)
 class CaptchaChallenge:
-    """A puzzle.
+    """A challenge.
 
     Args:
-        payload: what the client is shown, as JSON values: ``image``, ``audio`` and so on.
-        state: what the provider needs to judge an answer; the core keeps it, encrypted.
+        payload: the JSON members for the client: ``image``, ``audio`` and so on.
+        state: the data that the provider needs to check an answer; the core stores it encrypted.
     """
 
     payload: Mapping[str, object]
@@ -26,11 +26,13 @@ class CaptchaChallenge:
 
 
 class CaptchaUnavailable(Exception):
-    """The service that judges answers does not answer; the core answers 503, and the puzzle stays good.
+    """The service that checks answers is unavailable.
+
+    The core responds with 503, and the challenge stays valid.
 
     Args:
-        message: for the operator's log.
-        retry_after: seconds after which trying again makes sense.
+        message: a line for the operator's log.
+        retry_after: seconds after which the client may retry.
     """
 
     def __init__(self, message: str, *, retry_after: int = 5) -> None:
@@ -39,32 +41,33 @@ class CaptchaUnavailable(Exception):
 
 
 class CaptchaProvider(Extension[OptionsT]):
-    """Makes puzzles and judges answers. One instance serves all threads of a process at once."""
+    """Creates challenges and checks answers. All threads of a process share one instance."""
 
     kind: ClassVar[str]
-    """What a client is told to expect in the payload, such as ``image``."""
+    """The type of the payload, for clients, such as ``image``."""
 
     development_only: ClassVar[bool] = False
     """Whether a server in production mode must refuse to start with it."""
 
     @abstractmethod
     def issue(self) -> CaptchaChallenge:
-        """Make a new puzzle."""
+        """Create a new challenge."""
 
     @abstractmethod
     def verify(self, state: str, answer: str) -> bool:
-        """Return whether ``answer``, which is never empty, solves the puzzle of ``state``.
+        """Return whether ``answer``, which is never empty, solves the challenge of ``state``.
 
         Raises:
-            CaptchaUnavailable: the service that judges answers does not answer.
+            CaptchaUnavailable: the service that checks answers is unavailable.
         """
 
     def verify_from(self, state: str, answer: str, client_address: str | None) -> bool:  # noqa: ARG002
-        """Return what :meth:`verify` does; the core calls this one.
+        """Like :meth:`verify`, with the client's address; the core calls this method.
 
-        Override it for a service that also wants the client's network address.
+        Override it for a service that uses the client's network address. By default it calls
+        :meth:`verify`.
 
         Raises:
-            CaptchaUnavailable: the service that judges answers does not answer.
+            CaptchaUnavailable: the service that checks answers is unavailable.
         """
         return self.verify(state, answer)

@@ -1,4 +1,4 @@
-"""What every registered class has in common: a name, and options declared as a dataclass."""
+"""The base class of all extensions: a name, and options declared as a dataclass."""
 
 from abc import ABC
 from collections.abc import Callable, Sequence
@@ -15,28 +15,28 @@ OptionsT = TypeVar("OptionsT")
 
 
 class Extension(ABC, Generic[OptionsT]):
-    """A named behaviour that a plugin registers and the configuration chooses by its name.
+    """An extension that a plugin registers and the configuration selects by name.
 
-    The core reads the section of the configuration that belongs to the extension, validates it
-    against :attr:`options_type` before the server starts, and hands over the result.
+    The core reads the extension's section of the configuration, validates it against
+    :attr:`options_type` before the server starts, and passes the result to the constructor.
     """
 
     name: ClassVar[str]
     """The name in the configuration: lowercase letters, digits and underscores."""
 
     options_type: ClassVar[type[Any]] = NoOptions
-    """A frozen dataclass whose fields are made by :func:`option`."""
+    """A frozen dataclass whose fields are declared with :func:`option`."""
 
     def __init__(self, options: OptionsT) -> None:
         self.options = options
 
     def close(self) -> None:
-        """Release what the extension holds.
+        """Release the resources of the extension.
 
-        Called once for an instance, when the process that uses it ends: each server process when the
-        server stops, or a command. What it raises is logged and stops nothing. Before a server serves,
-        it constructs its extensions once in a process of their own, to check them, and discards these
-        instances without a call.
+        Called once per instance when its process ends: each server process when the server stops, and
+        each command. Exceptions are logged and otherwise ignored. Before it starts, a server also
+        constructs its extensions once in a separate process to check them. It discards these instances
+        without calling this method.
         """
 
 
@@ -54,22 +54,22 @@ def option(
 
     The annotation gives the type: ``str``, ``int``, ``float``, ``bool``, :class:`pathlib.Path`,
     ``tuple[str, ...]``, ``dict[str, str]``, another such dataclass, ``dict[str, ThatDataclass]`` for a
-    table of tables, or one of them ``| None``. What no single key can tell, ``__post_init__`` checks: a
-    ``ValueError`` raised there is shown to the deployer as a problem of the section, or, when its text
+    table of tables, or one of them ``| None``. Check combinations of keys in ``__post_init__``: a
+    ``ValueError`` raised there is reported to the operator as an error of the section or, if its text
     begins with ``key: ``, of that key.
 
     Args:
-        default: what holds when the key is absent; without it the key is required.
-        help: one sentence for the documentation, starting with what the value is, with its unit.
-        default_factory: as in :func:`dataclasses.field`, for a default that is made.
-        secret: never shown by ``strongroom config show``, and readable from a file by
-            ``STRONGROOM__..._FILE``.
-        choices: the only values allowed.
-        minimum: the least value allowed, inclusive.
-        maximum: the greatest value allowed, inclusive.
+        default: the value if the key is absent; without a default the key is required.
+        help: one sentence for the documentation, starting with the meaning of the value and its unit.
+        default_factory: as in :func:`dataclasses.field`, for a mutable or computed default.
+        secret: ``strongroom config show`` hides the value, and ``STRONGROOM__..._FILE`` can read it
+            from a file.
+        choices: the allowed values; empty: any.
+        minimum: the minimum value, inclusive.
+        maximum: the maximum value, inclusive.
     """
     metadata = {"help": help, "secret": secret, "choices": tuple(choices), "range": (minimum, maximum)}
-    # A secret stays out of the dataclass's repr, and so out of logs and tracebacks.
+    # Exclude secrets from the dataclass's repr, so that logs and tracebacks do not contain them.
     if default_factory is not MISSING:
         return field(default_factory=default_factory, repr=not secret, metadata=metadata)
     if default is not MISSING:

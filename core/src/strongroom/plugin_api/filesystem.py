@@ -1,4 +1,4 @@
-"""A ready-made storage backend over any PyFilesystem2 filesystem."""
+"""A base class for storage backends on a PyFilesystem2 filesystem."""
 
 from abc import abstractmethod
 from collections.abc import Iterator
@@ -29,19 +29,19 @@ CHUNK_SIZE = 256 * 1024
 class FilesystemBackend(StorageBackend[OptionsT]):
     """Stores each object as one file of the filesystem that :meth:`open_filesystem` returns.
 
-    How durable and how cheap it is depends on that filesystem: this class writes an object in one
-    pass, removes it again when the pass fails, and reads a range by seeking.
+    Durability and cost depend on that filesystem. This class writes an object in one pass, removes it
+    if the pass fails, and reads a range by seeking.
     """
 
     def __init__(self, options: OptionsT) -> None:
         super().__init__(options)
         self._lock = Lock()
         self._filesystem: FS | None = None
-        self.filesystem  # noqa: B018  what cannot be opened is told when the server starts
+        self.filesystem  # noqa: B018  fail at startup if the filesystem cannot be opened
 
     @property
     def filesystem(self) -> "FS":
-        """The filesystem; opened anew after it was away, for connections do not come back."""
+        """The filesystem, reopened after an outage because its connections do not recover."""
         with self._lock, _translated_errors(""):
             if self._filesystem is None:
                 self._filesystem = self.open_filesystem()
@@ -49,7 +49,7 @@ class FilesystemBackend(StorageBackend[OptionsT]):
 
     @abstractmethod
     def open_filesystem(self) -> "FS":
-        """Return the filesystem to store in; it is used by several threads at once."""
+        """Return the filesystem to store in. Several threads use it concurrently."""
 
     def put(self, key: str, source: ByteSource, *, size: int | None = None) -> int:  # noqa: ARG002
         written = 0
@@ -57,13 +57,13 @@ class FilesystemBackend(StorageBackend[OptionsT]):
             self.filesystem.makedirs(_folder(key), recreate=True)
             target = self.filesystem.openbin(key, "w")
         try:
-            # Closing comes before removing: some filesystems upload what was written on close.
+            # Close before removing the object, because some filesystems upload on close.
             with self._closing(key, target):
                 while chunk := source.read(CHUNK_SIZE):
                     with self._errors(key):
                         written += target.write(chunk)
                 if not written:
-                    # Some filesystems make no file before something is written.
+                    # Some filesystems create the file only on the first write.
                     with self._errors(key):
                         target.write(b"")
         except BaseException:
@@ -82,7 +82,7 @@ class FilesystemBackend(StorageBackend[OptionsT]):
                     file.seek(start)
             yield self._chunks(key, file, length)
         finally:
-            # What has been read has been read: that closing fails changes nothing.
+            # Ignore errors on close, because all data has been read.
             with suppress(Exception):
                 file.close()
 
@@ -118,6 +118,7 @@ class FilesystemBackend(StorageBackend[OptionsT]):
             with _translated_errors(key):
                 yield
         except StorageUnavailable:
+            # The next use reopens the filesystem.
             self._filesystem = None
             raise
 
@@ -126,7 +127,7 @@ class FilesystemBackend(StorageBackend[OptionsT]):
         try:
             yield
         except BaseException:
-            # Why the block has failed says more than why closing does.
+            # The error of the block is more informative than an error on close.
             with suppress(Exception):
                 file.close()
             raise
@@ -169,7 +170,7 @@ def _chunks(file: ByteSource, length: int | None) -> Iterator[bytes]:
 
 @contextmanager
 def _translated_errors(key: str) -> Iterator[None]:
-    # Importing fs costs a tenth of a second and is wanted by deployments that use it only.
+    # Imported lazily: it takes 0.1 s, and only deployments with such a backend need it.
     from fs import errors
 
     try:

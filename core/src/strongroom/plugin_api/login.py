@@ -1,7 +1,7 @@
-"""Login methods: how a client proves who it is.
+"""Login methods: the ways in which a client authenticates.
 
-A method looks at an attempt and answers which credential was proven. Finding or creating the user,
-throttling, captchas, the audit record and the token are the core's, and the same on every path.
+A method checks an attempt and returns the verified credential. The core finds or creates the user,
+throttles, requires captchas, writes the audit log and issues the tokens, the same for every method.
 """
 
 from abc import abstractmethod
@@ -14,9 +14,9 @@ from strongroom.plugin_api.extension import Extension, OptionsT
 
 @dataclass(frozen=True, slots=True)
 class Credential:
-    """A name that leads to one user.
+    """A name that identifies one user.
 
-    ``kind`` is ``email``, ``mobile``, ``username`` or a kind of the plugin's own; ``value`` is the
+    ``kind`` is ``email``, ``mobile``, ``username`` or a kind that a plugin defines. ``value`` is the
     normalised form (a lowercase address, an E.164 number, ``platform:id``).
     """
 
@@ -26,7 +26,7 @@ class Credential:
 
 @dataclass(frozen=True, slots=True)
 class VerificationCode:
-    """A code that a message brought to its recipient, with the id it was sent under."""
+    """A code from a message, with the id that was returned when it was sent."""
 
     id: str
     code: str = field(repr=False)
@@ -34,7 +34,7 @@ class VerificationCode:
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """Where an attempt comes from: network address, User-Agent, and the device's id if it sent one."""
+    """The origin of an attempt: network address, User-Agent, and the device's id if it sent one."""
 
     address: str
     user_agent: str = ""
@@ -43,10 +43,10 @@ class Client:
 
 @dataclass(frozen=True, slots=True)
 class LoginAttempt:
-    """What a client sent to prove who it is.
+    """The proofs that a client sent.
 
-    ``proof`` carries whatever a method with an endpoint of its own needs; such an endpoint also
-    names its ``method``: the core then asks no other.
+    ``proof`` contains the data of a method with its own endpoint. Such an endpoint also sets
+    ``method``, and the core then tries only that method.
     """
 
     client: Client
@@ -59,15 +59,16 @@ class LoginAttempt:
 
 @dataclass(frozen=True, slots=True)
 class VerifiedCredential:
-    """The credential that an attempt has proven.
+    """The credentials that an attempt has proven.
 
     Args:
-        credential: the one proven.
-        also: others proven by the same act, such as a union id, or a phone number that the platform
-            has verified. Never put what was merely claimed here. All lead to one user: whoever holds
-            any of them is given those that nobody holds, and it is a conflict if two users do.
-        may_register: whether a user may be created when no user holds any of them.
-        display_name: a name for such a new user.
+        credential: the main credential.
+        also: further credentials proven at the same time, such as a union id or a phone number that
+            the platform has verified. Do not include unverified claims. All credentials must belong to
+            one user: the core binds the unbound ones to that user, and reports a conflict if they
+            belong to two users.
+        may_register: whether to create a user if none of the credentials is bound.
+        display_name: the name of such a new user.
     """
 
     credential: Credential
@@ -77,11 +78,12 @@ class VerifiedCredential:
 
 
 class LoginRejected(Exception):
-    """The attempt was meant for this method, and does not prove anything.
+    """The attempt is of this method's kind, and its proof is wrong.
 
     Args:
-        code: the stable error code the client gets: ``error.invalid-credentials``, or one that the
-            plugin has registered, whose status and message go with it.
+        message: the reason, for developers.
+        code: the error code for the client: ``error.invalid-credentials``, or a code that the plugin
+            has registered with its status and message.
     """
 
     def __init__(self, message: str, *, code: str = "error.invalid-credentials") -> None:
@@ -90,12 +92,12 @@ class LoginRejected(Exception):
 
 
 class LoginUnavailable(Exception):
-    """Whether the attempt proves anything cannot be told now; the client gets status 503.
+    """The proof cannot be checked now; the client gets status 503.
 
     Args:
-        message: one line for the operator's log, without anything secret.
-        retry_after: seconds after which trying again may help.
-        misconfigured: whether only the operator can mend it.
+        message: one line for the operator's log, without secrets.
+        retry_after: seconds after which the client may retry.
+        misconfigured: whether the cause is a configuration error that the operator must fix.
     """
 
     def __init__(self, message: str, *, retry_after: int, misconfigured: bool = False) -> None:
@@ -105,26 +107,26 @@ class LoginUnavailable(Exception):
 
 
 class Proofs(Protocol):
-    """What the core lends to a method to check proofs that the core itself keeps."""
+    """The core's checks of passwords and verification codes, for use by login methods."""
 
     def identify(self, text: str) -> Credential | None:
-        """Return the e-mail address, mobile number or username that ``text`` spells, normalised."""
+        """Return the normalised e-mail address, mobile number or username in ``text``, if any."""
 
     def check_password(self, username: str, password: str) -> Credential | None:
-        """Return the credential if the password is its user's. The time taken tells nothing."""
+        """Return the credential if the password is its user's. The time reveals nothing."""
 
     def spend_code(self, code: VerificationCode, recipient: str, purpose: str) -> Credential | None:
-        """Consume a verification code; return its recipient's credential if the code was right."""
+        """Use up a verification code; return its recipient's credential if the code is right."""
 
 
 class LoginMethod(Extension[OptionsT]):
-    """Recognises one kind of proof. One instance serves all threads of a process at once."""
+    """Checks one kind of proof. All threads of a process share one instance."""
 
     code_recipients: ClassVar[frozenset[str] | None] = None
-    """The kinds of recipients, ``email`` and ``mobile``, whose verification codes log in by this method.
+    """The kinds of recipients, ``email`` and ``mobile``, whose verification codes this method accepts.
 
-    The core sends no login codes that no method accepts. ``None``: the method does not say, and codes
-    are sent to all.
+    The core sends a login code only if a method accepts it. ``None``: unspecified; codes are sent to all
+    kinds.
     """
 
     def __init__(self, options: OptionsT, proofs: Proofs) -> None:
@@ -133,9 +135,9 @@ class LoginMethod(Extension[OptionsT]):
 
     @abstractmethod
     def authenticate(self, attempt: LoginAttempt) -> VerifiedCredential | None:
-        """Return what the attempt proves, or ``None`` when it is not of this method's kind.
+        """Return the verified credentials, or ``None`` if the attempt is not of this method's kind.
 
         Raises:
-            LoginRejected: it is of this method's kind, and proves nothing.
-            LoginUnavailable: whoever could tell is away, or misconfigured.
+            LoginRejected: the attempt is of this method's kind, and its proof is wrong.
+            LoginUnavailable: a required service is unavailable or misconfigured.
         """

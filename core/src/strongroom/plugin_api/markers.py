@@ -1,4 +1,4 @@
-"""How a plugin is recognised: its entry-point group, its API version, its hook marker."""
+"""The markers of plugins: entry-point group, API version, hook marker."""
 
 from typing import Final
 
@@ -7,7 +7,7 @@ import pluggy
 ENTRY_POINT_GROUP: Final = "strongroom.plugins"
 
 API_VERSION: Final = "1.0"
-"""``major.minor``. Within a major, hooks and hook arguments are added and never removed; a plugin
-runs on a server whose major is its own and whose minor is at least its own."""
+"""``major.minor``. Within a major version, hooks and arguments are added but never removed. A plugin
+runs on a server with the same major version and the same or a higher minor version."""
 
 hookimpl: Final = pluggy.HookimplMarker("strongroom")

@@ -1,7 +1,7 @@
-"""Message senders: how a text reaches a person.
+"""Message senders: delivery of messages through a gateway.
 
-A sender hands one message to one gateway. Limits, retries, fail-over to the next sender and the
-record of what was sent are the core's.
+A sender hands one message to one gateway. The core enforces limits, retries, fails over to the next
+sender and records the outcome.
 """
 
 from abc import abstractmethod
@@ -17,14 +17,14 @@ class Message:
     """A message to one recipient.
 
     Args:
-        id: unique; a gateway that can recognise a repetition is given it.
-        channel: ``email``, ``sms``, or another that a sender serves.
+        id: a unique id; pass it to a gateway that can detect repetitions.
+        channel: ``email``, ``sms``, or another channel of a sender.
         recipient: an e-mail address, or a mobile number in E.164.
-        template: the name of the occasion, for gateways that know texts by template.
-        parameters: what fills the template; ``code`` among them where there is one.
-        text: the whole message as plain text, for gateways that take any text.
-        subject: for channels that have one.
-        locale: BCP 47, such as ``en`` or ``zh``.
+        template: the name of the occasion, for gateways with their own templates.
+        parameters: the values for the template, including ``code`` if there is one.
+        text: the whole message as plain text, for gateways that accept any text.
+        subject: the subject, for channels that have one.
+        locale: the language of the text as a BCP 47 tag, such as ``en`` or ``zh``.
     """
 
     id: str
@@ -38,12 +38,12 @@ class Message:
 
 
 class MessageNotSent(Exception):
-    """The gateway did not take the message.
+    """The gateway did not accept the message.
 
     Args:
-        message: for the operator's log; must not contain the text of the message.
-        retryable: sending the same message again is safe and may succeed. Otherwise the next sender
-            is tried, unless it is a :class:`DeliveryUncertain`.
+        message: a line for the operator's log; it must not contain the text of the message.
+        retryable: whether sending the same message again is safe and may succeed. If not, the core
+            tries the next sender, except after :class:`DeliveryUncertain`.
     """
 
     def __init__(self, message: str, *, retryable: bool) -> None:
@@ -52,21 +52,21 @@ class MessageNotSent(Exception):
 
 
 class DeliveryUncertain(MessageNotSent):
-    """The gateway may have taken the message: sending again, by whomever, might send it twice."""
+    """The gateway may have accepted the message, so sending it again might deliver it twice."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message, retryable=False)
 
 
 class RecipientRefused(MessageNotSent):
-    """The gateway says that the recipient cannot be reached: the client's mistake, not ours."""
+    """The gateway reports that the recipient is invalid, which is an error of the client."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message, retryable=False)
 
 
 class SendingThrottled(MessageNotSent):
-    """The gateway's own limit is reached; ``retry_after`` is in seconds."""
+    """The gateway's rate limit is exceeded; ``retry_after`` is in seconds."""
 
     def __init__(self, message: str, *, retry_after: int) -> None:
         super().__init__(message, retryable=False)
@@ -74,23 +74,23 @@ class SendingThrottled(MessageNotSent):
 
 
 class MessageSender(Extension[OptionsT]):
-    """Hands messages to a gateway. One instance serves all threads of a process at once."""
+    """Hands messages to a gateway. All threads of a process share one instance."""
 
     channels: ClassVar[frozenset[str]]
-    """The channels this sender serves."""
+    """The channels of this sender."""
 
     development_only: ClassVar[bool] = False
     """Whether a server in production mode must refuse to start with it."""
 
     def can_send(self, template: str, recipient: str | None = None) -> bool:  # noqa: ARG002  for overriding
-        """Return whether the sender has what it needs for an occasion, such as a gateway's template.
+        """Return whether the sender supports an occasion, for example has a gateway template for it.
 
-        The server refuses to start without the codes that its configuration calls for, and refuses to
-        issue codes that no sender can send.
+        The server refuses to start if no sender supports the codes that its configuration requires, and
+        refuses to issue codes that no sender can send.
 
         Args:
             template: the name of the occasion, as in :class:`Message`.
-            recipient: an e-mail address or a number in E.164; ``None`` stands for any that is served.
+            recipient: an e-mail address or a number in E.164; ``None``: any recipient.
         """
         return True
 
@@ -99,8 +99,8 @@ class MessageSender(Extension[OptionsT]):
         """Hand over one message, within the sender's own time-out.
 
         Returns:
-            The gateway's reference of the message, if it gives one.
+            The gateway's reference of the message, if there is one.
 
         Raises:
-            MessageNotSent: or one of its subclasses.
+            MessageNotSent: the gateway did not accept the message; see also the subclasses.
         """

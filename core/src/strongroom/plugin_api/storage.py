@@ -1,13 +1,13 @@
-"""Storage backends: where bytes are kept.
+"""Storage backends: storage of objects under keys.
 
-A backend stores bytes under keys and knows nothing of users, names or folders. Keys are made by the
-core: lowercase hexadecimal digits and slashes, unique for ever, never reused and never derived from
-what a client sent.
+A backend stores bytes under keys and does not know users, names or folders. The core generates the keys
+from lowercase hexadecimal digits and slashes. Keys are unique, never reused and never derived from
+client input.
 
-The shortest way to a backend is :class:`strongroom.plugin_api.filesystem.FilesystemBackend`. What a
-store can do better than the required methods it declares by also deriving from one of the
-capabilities below (:class:`LocalPaths`, :class:`ServerSideCopy`, :class:`SignedDownloads`,
-:class:`SignedUploads`); the core asks ``isinstance`` and never finds a missing one by surprise.
+The simplest way to write a backend is :class:`strongroom.plugin_api.filesystem.FilesystemBackend`. A
+backend declares optional capabilities by also deriving from one of the classes below
+(:class:`LocalPaths`, :class:`ServerSideCopy`, :class:`SignedDownloads`, :class:`SignedUploads`). The
+core checks them with ``isinstance``.
 """
 
 from abc import ABC, abstractmethod
@@ -21,7 +21,7 @@ from strongroom.plugin_api.extension import Extension, OptionsT
 
 
 class StorageError(Exception):
-    """The root of what a backend may raise; the core answers 500 unless a subclass says more."""
+    """The base class of errors that a backend may raise; the core responds with 500."""
 
 
 class ObjectNotFound(StorageError):
@@ -29,10 +29,11 @@ class ObjectNotFound(StorageError):
 
 
 class StorageUnavailable(StorageError):
-    """The store does not answer, or asks to be left alone; the core answers 503.
+    """The store is unreachable or throttles requests; the core responds with 503.
 
     Args:
-        retry_after: seconds after which trying again makes sense.
+        message: a line for the operator's log.
+        retry_after: seconds after which the client may retry.
     """
 
     def __init__(self, message: str, *, retry_after: int = 5) -> None:
@@ -41,22 +42,22 @@ class StorageUnavailable(StorageError):
 
 
 class StorageFull(StorageError):
-    """The store has no room for the object; the core answers 507."""
+    """The store has no space for the object; the core responds with 507."""
 
 
 class ByteSource(Protocol):
-    """What is read from while storing: ``read(n)`` gives 1 to ``n`` bytes, and ``b""`` at the end."""
+    """The source of an object: ``read(n)`` returns 1 to ``n`` bytes, and ``b""`` at the end."""
 
     def read(self, size: int, /) -> bytes: ...
 
 
 ByteStream = AbstractContextManager[Iterator[bytes]]
-"""An open object: enter it to iterate its chunks; leaving it releases the connection or handle."""
+"""An open object. Entering returns an iterator of its chunks; leaving releases the connection."""
 
 
 @dataclass(frozen=True, slots=True)
 class ObjectStat:
-    """What a store knows of an object. ``modified_at`` is in milliseconds since the Unix epoch."""
+    """Metadata of an object. ``modified_at`` is in milliseconds since the Unix epoch."""
 
     key: str
     size: int
@@ -64,28 +65,28 @@ class ObjectStat:
 
 
 class StorageBackend(Extension[OptionsT]):
-    """Keeps bytes under opaque keys. One instance serves all threads of a process at once.
+    """Stores bytes under opaque keys. All threads of a process share one instance.
 
     Any method may raise :class:`StorageUnavailable`; a driver's own exceptions must not escape.
     """
 
     @abstractmethod
     def put(self, key: str, source: ByteSource, *, size: int | None = None) -> int:
-        """Store everything that ``source`` gives under ``key``, durably, and return the byte count.
+        """Store all bytes of ``source`` durably under ``key``, and return the byte count.
 
-        Memory use must not depend on the amount. When this returns, the bytes survive a crash: on a disk
-        they are synchronised, and their folder's entry too; a remote store has acknowledged the whole
-        object, as its own durability guarantee requires, and nothing is left to a later request. When
-        ``source`` or the store fails, nothing may be visible under ``key``, and the error of
-        ``source`` must come through unchanged.
+        Memory use must not depend on the size. When this method returns, the bytes must survive a crash:
+        on a disk, the file and its directory entry are synchronised; a remote store has acknowledged the
+        whole object as its durability guarantee requires, and no later request is needed. If ``source``
+        or the store fails, no object may be visible under ``key``, and the error of ``source`` must be
+        raised unchanged.
 
         Args:
-            key: a key that holds nothing yet.
-            source: read in pieces until it gives ``b""``.
-            size: the number of bytes to come, when it is known beforehand.
+            key: an unused key.
+            source: read in pieces until it returns ``b""``.
+            size: the number of bytes, if it is known in advance.
 
         Raises:
-            StorageFull: there is no room.
+            StorageFull: the store has no space.
         """
 
     @abstractmethod
@@ -93,20 +94,21 @@ class StorageBackend(Extension[OptionsT]):
         """Open an object for reading, from byte ``start``, ``length`` bytes or up to its end.
 
         Raises:
-            ObjectNotFound: at the latest when the stream is entered, before any byte is given.
+            ObjectNotFound: no object is stored under the key. Raised at the latest when the stream is
+                entered, before the first byte.
         """
 
     @abstractmethod
     def stat(self, key: str) -> ObjectStat:
-        """Return what is known of an object.
+        """Return the metadata of an object.
 
         Raises:
-            ObjectNotFound: nothing is stored under the key.
+            ObjectNotFound: no object is stored under the key.
         """
 
     @abstractmethod
     def delete(self, key: str) -> None:
-        """Remove an object. Removing what is not there is no error."""
+        """Remove an object. Removing a missing object is no error."""
 
     @abstractmethod
     def scan(self, prefix: str = "") -> Iterator[ObjectStat]:
@@ -114,43 +116,43 @@ class StorageBackend(Extension[OptionsT]):
 
 
 class LocalPaths(ABC):
-    """The capability of a backend whose objects are files of this machine."""
+    """Capability: the objects are files on this machine."""
 
     @abstractmethod
     def local_path(self, key: str) -> Path:
-        """Return the absolute path of the file that holds the object, existing or not."""
+        """Return the absolute path of the object's file, whether or not it exists."""
 
 
 class ServerSideCopy(ABC):
-    """The capability of a store that copies without the bytes passing through the server."""
+    """Capability: the store copies objects without transferring the bytes through the server."""
 
     @abstractmethod
     def copy(self, source_key: str, target_key: str) -> None:
         """Copy an object within the store.
 
         Raises:
-            ObjectNotFound: nothing is stored under ``source_key``.
+            ObjectNotFound: no object is stored under ``source_key``.
         """
 
 
 class SignedDownloads(ABC):
-    """The capability of a store that clients may read from by a signed URL."""
+    """Capability: clients can download from the store with a signed URL."""
 
     @abstractmethod
     def download_url(self, key: str, *, lifetime: int, headers: Mapping[str, str]) -> str:
-        """Return a URL that gives the object for ``lifetime`` seconds.
+        """Return a URL that serves the object for ``lifetime`` seconds.
 
         Args:
-            key: the object.
-            lifetime: seconds.
-            headers: response headers the store is to send, ``Content-Type`` and
-                ``Content-Disposition`` among them.
+            key: the key of the object.
+            lifetime: validity of the URL in seconds.
+            headers: response headers that the store must send, including ``Content-Type`` and
+                ``Content-Disposition``.
         """
 
 
 @dataclass(frozen=True, slots=True)
 class SignedRequest:
-    """A request that a client may send to the store by itself."""
+    """A request that a client may send directly to the store."""
 
     method: str
     url: str
@@ -158,14 +160,14 @@ class SignedRequest:
 
 
 class SignedUploads(ABC):
-    """The capability of a store that clients may write to by a signed request."""
+    """Capability: clients can upload to the store with a signed request."""
 
     max_size: ClassVar[int]
-    """The largest object, in bytes, that one such request can create."""
+    """The maximum size in bytes of an object that one signed request can create."""
 
     @property
     def write_once(self) -> bool:
-        """Whether such a request is refused once its object is there; else the core makes none."""
+        """Whether the store refuses a signed request once its object exists. If not, none are issued."""
         return True
 
     @abstractmethod

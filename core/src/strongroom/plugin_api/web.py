@@ -1,7 +1,7 @@
-"""Routes of a plugin's own, and what the server lends to them.
+"""Routes of plugins, and the server's API for them.
 
-Whatever a route of a plugin does to users goes through :class:`Server`, so that limits, captchas, the
-record and the tokens are the same as on every other path::
+A plugin's routes change users only through :class:`Server`, so that limits, captchas, the audit log and
+the tokens are the same as on the core's routes::
 
     @hookimpl
     def register_blueprints(server: Server) -> list[Blueprint]:
@@ -28,21 +28,21 @@ MethodT = TypeVar("MethodT", bound=LoginMethod[Any])
 
 
 class Access(Enum):
-    """Who may call a route. Every route states one."""
+    """The callers that a route admits. Every route states one value."""
 
-    PUBLIC = "anybody"
-    OPTIONAL = "anybody; a token is checked if there is one"
+    PUBLIC = "all clients"
+    OPTIONAL = "all clients; a token is checked if there is one"
     USER = "any logged-in user"
     ADMIN = "administrators"
 
 
 @dataclass(frozen=True, slots=True)
 class ErrorKind:
-    """One way to refuse.
+    """A kind of error response.
 
     Args:
         status: the HTTP status.
-        code: stable and machine-readable, ``error.`` and words with hyphens; no other has it.
+        code: a unique, stable, machine-readable code: ``error.`` and words with hyphens.
         message: one sentence for developers, which may change.
     """
 
@@ -53,7 +53,7 @@ class ErrorKind:
 
 @dataclass(frozen=True, slots=True)
 class FieldError:
-    """What is wrong with one field of a request, and what would be right."""
+    """An error of one request field. The message names the expected value."""
 
     field: str
     code: str
@@ -61,10 +61,10 @@ class FieldError:
 
 
 class ApiError(Exception):
-    """A client is told of an error of a kind that the plugin has registered.
+    """An error response of a kind that the plugin has registered.
 
     Args:
-        kind: which.
+        kind: the registered kind.
         details: the invalid fields.
     """
 
@@ -80,7 +80,7 @@ class ApiError(Exception):
 
     @property
     def code(self) -> str:
-        """The stable code."""
+        """The stable error code."""
         return self.kind.code
 
 
@@ -89,7 +89,7 @@ class State:
     """A ``state`` (RFC 6749, section 10.12) for one use by one browser.
 
     Args:
-        value: what goes out and comes back; it begins with the purpose and a dot.
+        value: the parameter of the redirect; it begins with the purpose and a dot.
         expires_at: milliseconds since the Unix epoch.
     """
 
@@ -98,7 +98,7 @@ class State:
 
 
 class Blueprint(Protocol):
-    """A plugin's routes; made by :meth:`Server.blueprint`."""
+    """A plugin's routes, created by :meth:`Server.blueprint`."""
 
     def operation(
         self,
@@ -115,72 +115,73 @@ class Blueprint(Protocol):
     ) -> Callable[[ViewT], ViewT]:
         """Register a view for a method and a path.
 
-        The view is given its path parameters by name, the query as the keyword ``query`` and the
-        body as the keyword ``body``. Its name, in camel case, is the ``operationId`` of OpenAPI, and
-        its docstring the description.
+        The view receives its path parameters by name, the query as the keyword ``query`` and the body
+        as the keyword ``body``. In OpenAPI, its name in camel case is the ``operationId``, and its
+        docstring is the description.
 
         Args:
             method: the HTTP method.
             path: the path, with parameters as ``<name>``.
-            access: who may call it.
-            body: the marshmallow schema of a JSON body.
-            query: that of the query parameters.
-            returns: that of the answer; without one the view returns a Flask response.
-            status: the status of success.
-            errors: what else may be answered: :class:`ErrorKind` and what :class:`Server` names.
+            access: the callers that are admitted.
+            body: the marshmallow schema of the JSON body.
+            query: the marshmallow schema of the query parameters.
+            returns: the marshmallow schema of the response; without it, the view returns a Flask
+                response.
+            status: the HTTP status of success.
+            errors: possible errors: :class:`ErrorKind`, and the errors that :class:`Server` lists.
             document: additions to the OpenAPI operation.
         """
 
 
 class Server(ABC):
-    """The server, as a plugin's routes see it. What is of a request works within one only."""
+    """The server's API for plugin routes. Request-bound methods may only be called during a request."""
 
     tokens_schema: type[Any]
-    """The marshmallow schema of what :meth:`log_in` returns."""
+    """The marshmallow schema of the result of :meth:`log_in`."""
 
     credentials_schema: type[Any]
-    """The marshmallow schema of ``{"credentials": [...]}``, for what :meth:`bind` returns."""
+    """The marshmallow schema of ``{"credentials": [...]}``, for the result of :meth:`bind`."""
 
     credential_schema: type[Any]
-    """The marshmallow schema of the one credential that was bound, for what :meth:`bind` returns."""
+    """The marshmallow schema of the new credential only, for the result of :meth:`bind`."""
 
     done_schema: type[Any]
     """The marshmallow schema of ``{"success": true}``."""
 
     login_errors: Sequence[Any]
-    """What :meth:`log_in` may raise, for the documentation."""
+    """Errors that :meth:`log_in` may raise, for the ``errors`` of an operation."""
 
     bind_errors: Sequence[Any]
-    """What :meth:`bind` may raise, likewise."""
+    """Errors that :meth:`bind` may raise, for the ``errors`` of an operation."""
 
     unbind_errors: Sequence[Any]
-    """What :meth:`unbind` may raise, likewise."""
+    """Errors that :meth:`unbind` may raise, for the ``errors`` of an operation."""
 
     state_errors: Sequence[Any]
-    """What :meth:`issue_state` and :meth:`spend_state` may raise, likewise."""
+    """Errors that :meth:`issue_state` and :meth:`spend_state` may raise."""
 
     @property
     @abstractmethod
     def public_url(self) -> str:
-        """The URL that clients reach the server by, without a slash at the end."""
+        """The public URL of the server, without a trailing slash."""
 
     @abstractmethod
     def login_method(self, kind: type[MethodT]) -> MethodT | None:
-        """Return the login method of a class, or ``None`` where the configuration does not use it."""
+        """Return the login method of a class, or ``None`` if the configuration does not enable it."""
 
     @abstractmethod
     def blueprint(self, name: str, *, description: str) -> Blueprint:
-        """Return an empty set of routes, whose name is their tag in OpenAPI."""
+        """Return an empty set of routes. Its name is the OpenAPI tag."""
 
     @abstractmethod
     def user_id(self) -> str | None:
-        """Return who is calling, if the request carries a token and the route looks at it."""
+        """Return the caller's user id, if the request has a token and the route checks it."""
 
     @abstractmethod
     def log_in(self, method: str, proof: Mapping[str, str]) -> Any:
-        """Let a login method look at a proof; return what the route answers with: tokens.
+        """Log in with a proof for a login method; return the route's response, with the tokens.
 
-        Throttling, the user, suspension, the record and the headers are those of every login.
+        Rate limits, user lookup, suspension, the audit log and the headers are those of every login.
         """
 
     @abstractmethod
@@ -194,43 +195,43 @@ class Server(ABC):
         held_code: VerificationCode | None = None,
         current_password: str | None = None,
     ) -> Any:
-        """Let a login method check a proof, and bind what it shows to the calling user.
+        """Check a proof with a login method, and bind the verified credentials to the calling user.
 
-        A token alone binds nothing: the user proves to be there by a code to a contact that is held;
-        without contacts, by the current password; without a password, by a login of the last 5 minutes.
+        The access token is not enough: the user must also present a code sent to a current contact;
+        without contacts, the current password; without a password, a login within the last 5 minutes.
 
         Args:
-            user_id: whose path it is: an id, or ``me``; only the user may.
-            method: the login method.
-            proof: what the method needs.
-            replaced: told what the user holds by now, and what is added, returns which of it gives
-                way, such as another account of the same platform.
-            held_code: a code of the purpose ``bind``, sent to a contact that the user holds; ``None``
-                takes the one of the header ``X-Verification-Code``.
-            current_password: the user's password.
+            user_id: the user in the path, an id or ``me``; it must be the caller.
+            method: the name of the login method.
+            proof: the proof for the method.
+            replaced: called with all credentials of the user, including the new ones; returns those to
+                release, such as another account of the same platform.
+            held_code: a code for ``bind``, sent to a current contact; ``None``: the code in the header
+                ``X-Verification-Code``.
+            current_password: the user's current password.
         """
 
     @abstractmethod
     def unbind(self, user_id: str, kinds: Collection[str]) -> Any:
-        """Take all credentials of some kinds from the calling user.
+        """Unbind all credentials of some kinds from the calling user.
 
-        It takes a verification code in the header ``X-Verification-Code``, and an e-mail address or
-        mobile number that remains: nobody is left without a way in.
+        Requires a verification code in the header ``X-Verification-Code``. An e-mail address or mobile
+        number must remain, so that the user can still log in.
         """
 
     @abstractmethod
     def issue_state(self, purpose: str, data: Mapping[str, str], *, for_user: bool = False) -> State:
-        """Make a state, and bind it to the browser by a cookie of the answer.
+        """Issue a state, bound to the browser by a cookie in the response.
 
         Args:
-            purpose: what it may be spent for: a word.
-            data: what :meth:`spend_state` returns; kept on the server.
-            for_user: whether only the calling user may spend it.
+            purpose: the purpose that :meth:`spend_state` must name; one word.
+            data: the result of :meth:`spend_state`; stored on the server.
+            for_user: whether only the calling user may use the state.
         """
 
     @abstractmethod
     def spend_state(self, value: str, purpose: str, *, for_user: bool = False) -> Mapping[str, str]:
-        """Use up a state, and return its data; the arguments are those it was issued with.
+        """Use up a state and return its data. The arguments must equal those of :meth:`issue_state`.
 
-        It is refused when it is unknown, too old, used, or of another browser, user or purpose.
+        A state is refused if it is unknown, expired or used, or of another browser, user or purpose.
         """
