@@ -1,1 +1,1 @@
-"""Backup: the database, the local files and the keys in one archive, consistent as of one moment."""
+"""Backup: a consistent archive of the database, the local files and the keys."""

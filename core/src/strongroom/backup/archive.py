@@ -1,7 +1,7 @@
-"""The archive: a tar file whose last member says what the others must be.
+"""The archive format: an uncompressed tar file whose last member is a manifest with checksums.
 
-``secret.key``, ``signing-keys.json``, ``rows/TABLE.jsonl``, ``blobs/STORAGE/KEY``, ``manifest.json``.
-Any tool for tar files can look into it.
+Members: ``secret.key``, ``signing-keys.json``, ``rows/TABLE.jsonl``, ``blobs/STORAGE/KEY``,
+``manifest.json``. Any tar tool can read it.
 """
 
 import hashlib
@@ -31,7 +31,7 @@ _CHECKSUM: Final = "STRONGROOM.sha256"
 
 @dataclass(slots=True)
 class StorageSummary:
-    """What an archive knows of a storage; only of local ones does it hold the bytes."""
+    """A storage in the manifest. ``included``: the archive has its objects (local storages only)."""
 
     backend: str
     included: bool
@@ -41,18 +41,18 @@ class StorageSummary:
 
 @dataclass(slots=True)
 class Manifest:
-    """What an archive holds.
+    """The content of an archive.
 
     Args:
-        format: of the archive.
-        version: of the server that made it.
+        format: the version of the archive format.
+        version: the version of the server that created the archive.
         schema: the revision of the database's schema.
-        created_at: ISO 8601.
-        members: the SHA-256 of each member but the blobs.
-        tables: the number of rows.
-        storages: by name.
-        blobs_digest: the SHA-256 over the names and checksums of all blobs, in their order.
-        faults: blobs that were missing or damaged when the archive was made, and how.
+        created_at: the time of creation, in ISO 8601.
+        members: the SHA-256 of each member except blobs and manifest, by name.
+        tables: the number of rows by table name.
+        storages: the storages by name.
+        blobs_digest: the SHA-256 of the names and checksums of all blobs, in archive order.
+        faults: ``missing`` or ``damaged`` for each blob that was so when the archive was created.
     """
 
     format: int
@@ -67,14 +67,14 @@ class Manifest:
 
     @classmethod
     def parse(cls, content: bytes) -> "Manifest":
-        """Read a manifest.
+        """Parse a manifest.
 
         Raises:
-            BackupError: it is of another format.
+            BackupError: the archive has another format.
         """
         members = json.loads(content)
         if members.get("format") != FORMAT:
-            raise BackupError(f"the archive is of format {members.get('format')}, not {FORMAT}")
+            raise BackupError(f"unsupported archive format {members.get('format')}, expected {FORMAT}")
         storages = {name: StorageSummary(**item) for name, item in members.pop("storages").items()}
         return cls(**members, storages=storages)
 
@@ -88,7 +88,7 @@ class ArchiveWriter:
         self.manifest = manifest
 
     def add(self, name: str, file: IO[bytes]) -> None:
-        """Add a member from a file that stands at its end."""
+        """Add a member from a file that is positioned at its end."""
         size = file.tell()
         file.seek(0)
         source = HashedFile(file)
@@ -96,7 +96,7 @@ class ArchiveWriter:
         self.manifest.members[name] = source.checksum
 
     def add_blob(self, name: str, source: "HashedFile", size: int, checksum: str) -> None:
-        """Add a blob; its checksum is what it should be, and whether it is, the source knows."""
+        """Add a blob with its expected checksum; the caller compares it with that of ``source``."""
         member = tarfile.TarInfo(name)
         member.pax_headers = {_CHECKSUM: checksum}
         self._add(member, source, size)
@@ -111,8 +111,8 @@ class ArchiveWriter:
     def _add(self, member: tarfile.TarInfo, source: Any, size: int) -> None:
         member.size, member.mode = size, 0o600
         self._tar.addfile(member, source)
-        # It remembers every member, and there may be millions.
-        self._tar.members = []  # type: ignore[attr-defined]  # as its documentation has it for reading
+        # TarFile remembers every member, and there may be millions.
+        self._tar.members = []  # type: ignore[attr-defined]  # documented for reading
 
 
 class HashedFile:
@@ -130,16 +130,16 @@ class HashedFile:
 
     @property
     def checksum(self) -> str:
-        """The SHA-256 of what was read, in hexadecimal digits."""
+        """The SHA-256 of the bytes read so far, in hexadecimal digits."""
         return self._digest.hexdigest()
 
 
 @contextmanager
 def writing(path: Path, manifest: Manifest) -> Iterator[ArchiveWriter]:
-    """Write an archive that only its owner can read, and that is there whole or not at all.
+    """Write an archive with mode 0600 that appears at ``path`` only when it is complete.
 
     Raises:
-        BackupError: something is there already.
+        BackupError: ``path`` exists.
     """
     if path.exists():
         raise BackupError(f"{path} exists already; name another file")
@@ -153,26 +153,39 @@ def writing(path: Path, manifest: Manifest) -> Iterator[ArchiveWriter]:
                 writer.finish()
             file.flush()
             os.fsync(file.fileno())
+        # A link and not a rename, because it fails if another process has created the path.
         os.link(temporary, path)
     finally:
         temporary.unlink()
 
 
 class ArchiveReader:
-    """Reads an archive: once to see that it is whole, then member by member."""
+    """Reads an archive: verifies it completely when opened, then reads single members.
+
+    Raises:
+        BackupError: the archive is damaged, incomplete or of another format.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self.manifest = self._verify()
 
     def read(self, name: str) -> bytes:
-        """Return a small member."""
+        """Return the content of a small member.
+
+        Raises:
+            BackupError: the archive has no such member.
+        """
         with self.lines(name) as file:
             return file.read()
 
     @contextmanager
     def lines(self, name: str) -> Iterator[IO[bytes]]:
-        """Open a member that is no blob."""
+        """Open a member that is not a blob.
+
+        Raises:
+            BackupError: the archive has no such member.
+        """
         with self._opened() as tar:
             for member in _members(tar):
                 if member.name == name:
@@ -180,10 +193,10 @@ class ArchiveReader:
                     if file is not None:
                         yield file
                         return
-        raise BackupError(f"{self._path} holds no {name}")
+        raise BackupError(f"{self._path} has no member {name}")
 
     def blobs(self) -> Iterator[tuple[str, str, IO[bytes], int]]:
-        """Iterate over storage, key, content and size of the blobs."""
+        """Yield the storage name, object key, content and size in bytes of each blob."""
         with self._opened() as tar:
             for member in _members(tar):
                 kind, _, rest = member.name.partition("/")
@@ -208,32 +221,35 @@ class ArchiveReader:
                         found[member.name] = checksum
                         continue
                     digest.update(f"{member.name}:{expected}\n".encode())
+                    # Record damaged blobs only; the digest covers the names and checksums of all.
                     if checksum != expected:
                         found[member.name] = "damaged"
         except (OSError, tarfile.TarError, ValueError) as error:
-            raise BackupError(f"{self._path} is no archive, or a damaged one: {error}") from error
+            raise BackupError(f"{self._path} is not an archive, or is damaged: {error}") from error
         self._compare(manifest, found, digest.hexdigest())
         assert manifest is not None  # noqa: S101  as just compared
         return manifest
 
     def _compare(self, manifest: Manifest | None, found: dict[str, str], digest: str) -> None:
         if manifest is None:
-            raise BackupError(f"{self._path} is cut short: it has no manifest")
+            raise BackupError(f"{self._path} is truncated: it has no manifest")
+        # Blobs that were damaged already when the backup was made are no damage of the archive.
         for name, fault in manifest.faults.items():
             if fault == "damaged":
                 found.pop(name, None)
         if found != manifest.members or digest != manifest.blobs_digest:
-            raise BackupError(f"{self._path} is damaged: what it holds is not what its manifest says")
+            raise BackupError(f"{self._path} is damaged: its content does not match its manifest")
 
     @contextmanager
     def _opened(self) -> Iterator[tarfile.TarFile]:
+        # "r:" refuses compressed files; errorlevel 2 turns all read errors into exceptions.
         with tarfile.open(self._path, "r:", errorlevel=2) as tar:
             yield tar
 
 
 def _members(tar: tarfile.TarFile) -> Iterator[tarfile.TarInfo]:
     while (member := tar.next()) is not None:
-        tar.members = []  # type: ignore[attr-defined]  # as its documentation has it
+        tar.members = []  # type: ignore[attr-defined]  # documented way to save memory
         yield member
 
 

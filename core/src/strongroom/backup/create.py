@@ -1,7 +1,7 @@
-"""Makes an archive beside running servers.
+"""Creates an archive while servers run.
 
-A hold on all bytes comes first, then the rows as they are at one moment, then the bytes that those
-rows refer to: whatever is deleted meanwhile loses its row, and keeps its bytes until the hold ends.
+The backup first takes a deletion lease, then reads the rows from one snapshot, then reads the objects of
+those rows. A concurrent deletion removes rows, but the lease preserves their objects until it ends.
 """
 
 import logging
@@ -45,14 +45,14 @@ DAMAGED: Final = "damaged"
 
 
 class BackupService:
-    """Makes archives.
+    """Creates archives.
 
     Args:
-        settings: where the secret and the signing keys are.
-        database: whose rows are taken.
-        clock: the time.
-        blobs: gives the bytes.
-        storages: the name of the backend of each storage, and whether its bytes are on this machine.
+        settings: the paths of the secret and the signing keys.
+        database: the database to back up.
+        clock: the source of timestamps.
+        blobs: reads the objects and takes the deletion lease.
+        storages: backend name of each storage, and whether its objects are on this machine.
     """
 
     def __init__(
@@ -70,10 +70,10 @@ class BackupService:
         self._storages = storages
 
     def create(self, path: Path) -> Manifest:
-        """Make an archive and return what it holds, faults of the storages among it.
+        """Create an archive and return its manifest, which lists missing and damaged blobs.
 
         Raises:
-            BackupError: it cannot be made.
+            BackupError: the archive cannot be created.
         """
         self._require_own_schema()
         created_at = iso_format(self._clock.now())
@@ -83,15 +83,15 @@ class BackupService:
             for name, (backend, included) in self._storages.items()
         }
         try:
-            with writing(path, manifest) as writer, self._blobs.holds.hold() as hold:
+            with writing(path, manifest) as writer, self._blobs.holds.hold() as lease:
                 self._add_keys(writer)
-                self._add_rows(writer, hold)
+                self._add_rows(writer, lease)
         except (OSError, LeaseLost, StorageError, Unavailable) as error:
-            raise BackupError(f"the backup was given up: {error}") from error
+            raise BackupError(f"the backup was aborted: {error}") from error
         return manifest
 
     def _require_own_schema(self) -> None:
-        # Columns that a newer version has added are unknown here, and would be left out.
+        # This version does not know the columns that a newer one added, and would omit them.
         schema = read_schema(self._database.engine)
         if not schema.is_current:
             raise BackupError(f"the schema is {schema}; back it up with the version that upgraded it")
@@ -104,20 +104,20 @@ class BackupService:
                 file.write(content)
                 writer.add(name, file)
 
-    def _add_rows(self, writer: ArchiveWriter, hold: DeletionLease) -> None:
+    def _add_rows(self, writer: ArchiveWriter, lease: DeletionLease) -> None:
         with TemporaryFile() as wanted:
             with self._database.snapshot() as connection:
                 for table in kept_tables(connection):
                     with TemporaryFile() as file:
                         writer.manifest.tables[table.name] = dump_rows(connection, table, file)
                         writer.add(f"{ROWS}/{table.name}.jsonl", file)
-                self._note_blobs(connection, wanted)
+                self._list_blobs(connection, wanted)
             wanted.seek(0)
-            for noted in _noted(wanted):
-                self._add_blob(writer, hold, noted)
+            for entry in _entries(wanted):
+                self._add_blob(writer, lease, entry)
 
-    def _note_blobs(self, connection: Connection, wanted: IO[bytes]) -> None:
-        """Write down which bytes the rows refer to: the transaction must not last as long as they do."""
+    def _list_blobs(self, connection: Connection, wanted: IO[bytes]) -> None:
+        """Write the list of blobs to a file, so that the transaction ends before they are copied."""
         query = (
             select(blobs.c.storage, blobs.c.object_key, blobs.c.size, blobs.c.checksum)
             .where(blobs.c.state == BlobState.STORED.value)
@@ -127,29 +127,30 @@ class BackupService:
         for row in connection.execute(query):
             wanted.write("\t".join(map(str, row)).encode() + b"\n")
 
-    def _add_blob(self, writer: ArchiveWriter, hold: DeletionLease, noted: "_Noted") -> None:
-        summary = writer.manifest.storages[noted.storage]
-        name = f"{BLOBS}/{noted.storage}/{noted.object_key}"
+    def _add_blob(self, writer: ArchiveWriter, lease: DeletionLease, entry: "_Entry") -> None:
+        summary = writer.manifest.storages[entry.storage]
+        name = f"{BLOBS}/{entry.storage}/{entry.object_key}"
         summary.blobs += 1
-        summary.bytes += noted.size
-        hold.renew()
+        summary.bytes += entry.size
+        lease.renew()
         if not summary.included:
             return
         try:
-            # Under the hold they stay there, even if their row has been discarded or moved meanwhile.
-            with self._blobs.storages[noted.storage].open(noted.object_key) as chunks:
-                source = HashedFile(_Chunks(chunks, hold))
-                writer.add_blob(name, source, noted.size, noted.checksum)
+            # The lease preserves the object here, even if its row was discarded or moved since.
+            with self._blobs.storages[entry.storage].open(entry.object_key) as chunks:
+                source = HashedFile(_Chunks(chunks, lease))
+                writer.add_blob(name, source, entry.size, entry.checksum)
         except ObjectNotFound:
             writer.manifest.faults[name] = MISSING
             return
-        if source.checksum != noted.checksum:
+        # A fault is recorded and does not stop the backup of all other files.
+        if source.checksum != entry.checksum:
             writer.manifest.faults[name] = DAMAGED
 
 
 @dataclass(frozen=True, slots=True)
-class _Noted:
-    """Bytes that a row refers to."""
+class _Entry:
+    """A blob to back up. ``size`` is in bytes, ``checksum`` is SHA-256 in hexadecimal digits."""
 
     storage: str
     object_key: str
@@ -157,26 +158,27 @@ class _Noted:
     checksum: str
 
 
-def _noted(wanted: IO[bytes]) -> Iterator[_Noted]:
+def _entries(wanted: IO[bytes]) -> Iterator[_Entry]:
     for line in wanted:
         storage, object_key, size, checksum = line.decode().rstrip("\n").split("\t")
-        yield _Noted(storage, object_key, int(size), checksum)
+        yield _Entry(storage, object_key, int(size), checksum)
 
 
 class _Chunks:
-    """Reads exactly as many bytes as asked for from chunks of any size, and keeps the hold alive.
+    """Reads exactly the requested number of bytes from chunks of any size, and renews the lease.
 
-    Where the bytes end too early there are zeros: their checksum is not the right one.
+    If the object is too short, it is padded with zeros, because the size of a tar member is fixed by its
+    header. The checksum then shows the damage.
     """
 
-    def __init__(self, chunks: Iterator[bytes], hold: DeletionLease) -> None:
+    def __init__(self, chunks: Iterator[bytes], lease: DeletionLease) -> None:
         self._chunks = iter(chunks)
-        self._hold = hold
+        self._lease = lease
         self._rest = b""
 
     def read(self, size: int, /) -> Any:
-        """Return so many bytes, or what is left."""
-        self._hold.renew()
+        """Return the next ``size`` bytes, padded with zeros after the end."""
+        self._lease.renew()
         parts, wanted = [self._rest], size - len(self._rest)
         while wanted > 0 and (chunk := self._next()):
             parts.append(chunk)
@@ -191,4 +193,5 @@ class _Chunks:
         except StorageUnavailable:
             raise
         except StorageError:
+            # The object is damaged: end it here, so that the backup records the fault and continues.
             return b""

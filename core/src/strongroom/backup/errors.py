@@ -1,5 +1,5 @@
-"""What can go wrong with a backup."""
+"""The error of backup and restore."""
 
 
 class BackupError(Exception):
-    """The archive cannot be made or restored. The text is one line that says what to do."""
+    """The archive cannot be created or restored; the message is one line with the remedy."""

@@ -1,8 +1,8 @@
-"""Restores an archive into an empty place, so that no token of before is good again.
+"""Restores an archive into an empty database and empty storages, and revokes all earlier tokens.
 
-A token that was revoked after the backup is not revoked in it. Nobody can tell which those are, so
-every authorization of the archive is ended, in the transaction that brings it, and tokens are signed
-with a new key from then on: a service that verifies by the public keys alone refuses the old ones, too.
+A token that was revoked after the backup is not revoked in the archive, and nothing shows which tokens
+these are. So every authorization is revoked in the transaction that inserts it, and new tokens are
+signed with a new key. Services that verify tokens only by the public keys then refuse the old ones.
 """
 
 from collections.abc import Mapping, Sequence
@@ -38,11 +38,11 @@ class Restoration:
     """Restores one archive.
 
     Args:
-        archive: which is whole.
-        settings: where the secret and the signing keys go.
-        database: where the rows go.
-        storages: the configured storages whose bytes are on this machine.
-        clock: the time.
+        archive: the verified archive.
+        settings: the paths of the secret and the signing keys.
+        database: the database to restore into.
+        storages: the configured storages whose objects are on this machine.
+        clock: the source of timestamps.
     """
 
     def __init__(
@@ -61,13 +61,13 @@ class Restoration:
         self._ownership = StorageOwnership(database, clock)
 
     def run(self, *, keep_sessions: bool = False) -> Manifest:
-        """Restore everything, the rows last: before them, nothing counts.
+        """Restore everything; the rows come last, so nothing refers to the files of a failed restore.
 
         Args:
-            keep_sessions: leave logins alive, those that were ended since the backup among them.
+            keep_sessions: do not revoke authorizations, including those revoked since the backup.
 
         Raises:
-            BackupError: the place is not empty, or does not fit the archive; nothing was changed.
+            BackupError: the destination is not empty, or its configuration does not fit the archive.
         """
         manifest = self._archive.manifest
         secret = self._archive.read(SECRET).decode("ascii")
@@ -80,7 +80,7 @@ class Restoration:
         with self._database.write() as connection:
             tables = kept_tables(connection)
             self._restore_rows(connection, tables)
-            # Not the database that was backed up: two of them must not share one storage.
+            # A new id: the restored and the original database must not share a storage.
             become_another_database(connection, SecretKeys(secret).fingerprint)
             self._void(connection, manifest, keep_sessions=keep_sessions)
         self._take_storages(manifest)
@@ -95,14 +95,14 @@ class Restoration:
         for name, summary in manifest.storages.items():
             if summary.included and summary.blobs and name not in self._storages:
                 raise BackupError(
-                    f'the archive holds bytes of the storage "{name}": configure [storages.{name}] '
-                    "with a folder of this machine"
+                    f'the archive contains files of the storage "{name}": configure '
+                    f"[storages.{name}] with a folder on this machine"
                 )
         configured = self._settings.server.secret_key
         if configured is not None and configured != secret:
             raise BackupError(
-                "server.secret_key is not the secret of the archive, without which its passwords are "
-                "void; take it out of the archive: tar -xOf ARCHIVE secret.key"
+                "server.secret_key is not the secret of the archive, so its passwords could not be "
+                "verified; set it to the output of: tar -xOf ARCHIVE secret.key"
             )
 
     def _require_empty(self, manifest: Manifest) -> None:
@@ -120,7 +120,7 @@ class Restoration:
             raise BackupError(f"{path} exists already; move it away")
 
     def _take_storages(self, manifest: Manifest) -> None:
-        """Own the storages that were filled, under the new id. Any other keeps the owner that it has."""
+        """Claim the restored storages for the new database id; all others keep their owners."""
         for name, storage in self._storages.items():
             if name in manifest.storages:
                 self._ownership.take(name, storage)
@@ -140,12 +140,14 @@ class Restoration:
             with self._archive.lines(f"{ROWS}/{table.name}.jsonl") as lines:
                 count = load_rows(connection, table, lines)
             if count != expected[table.name]:
-                raise BackupError(f"the archive holds {count} rows of {table.name}, not as it says")
+                raise BackupError(
+                    f"the archive has {count} rows of {table.name}, expected {expected[table.name]}"
+                )
 
     def _void(self, connection: Connection, manifest: Manifest, *, keep_sessions: bool) -> None:
-        """End what must not live on, and record that it was restored."""
-        # Their bytes are not in the archive, or are in a store that another database may own: a later
-        # collection must not remove them by these rows. In an owned store, fsck finds them as strays.
+        """Revoke authorizations, delete rows of pending and discarded blobs, and record the restore."""
+        # The objects of these rows are not in the archive, or are in a store that another database may
+        # own, so garbage collection must not delete them. In an owned store, fsck reports them as stray.
         uncounted = blobs.c.state != BlobState.STORED.value
         connection.execute(delete(blobs).where(uncounted, nobody_refers()))
         set_restored_at(connection, self._clock.now())
@@ -172,10 +174,10 @@ def restore(
     *,
     keep_sessions: bool,
 ) -> Manifest:
-    """Restore an archive into an empty place, and return what it held.
+    """Restore an archive into an empty database and empty storages, and return its manifest.
 
     Raises:
-        BackupError: it is damaged, or the place is not empty or does not fit.
+        BackupError: the archive is damaged, or the destination is not empty or does not fit it.
     """
     restoration = Restoration(ArchiveReader(path), settings, database, storages, clock)
     try:
@@ -185,7 +187,7 @@ def restore(
 
 
 class _Source:
-    """The content of a member, as a storage takes it."""
+    """The content of an archive member as a byte source for a storage."""
 
     def __init__(self, file: Any) -> None:
         self._file = file

@@ -1,6 +1,7 @@
-"""Rows as lines of JSON: the same from every database, so that another kind can take them.
+"""Rows as JSON lines, in a format that does not depend on the kind of database.
 
-The first line names the columns, each other one is a row.
+So a backup of SQLite can be restored to PostgreSQL, and vice versa. The first line contains the column
+names, each further line one row.
 """
 
 import json
@@ -26,10 +27,10 @@ EPHEMERAL: Final = frozenset(
         "blob_holds",
     }
 )
-"""Tables whose rows live for minutes: restored, a code that was spent since could be spent again."""
+"""Tables with short-lived rows. Restoring them would revive codes that were used after the backup."""
 
 OF_THE_DATABASE: Final = frozenset({"installation"})
-"""Tables about a database and not about its content: a restored database is another one."""
+"""Tables about the database itself and not its content, because a restored database is a new one."""
 
 _BATCH: Final = 500
 _MIGRATIONS: Final = "alembic_version"
@@ -38,20 +39,20 @@ Row = list[Any]
 
 
 def kept_tables(connection: Connection) -> list[Table]:
-    """Return the tables that a backup holds, each after those that it refers to.
+    """Return the tables to back up, each after the tables that it refers to.
 
     Raises:
-        BackupError: the database has tables that nothing here knows.
+        BackupError: the database has a table that no model defines.
     """
     _import_models()
     found = set(inspect(connection).get_table_names()) - {_MIGRATIONS}
     if unknown := sorted(found - set(metadata.tables)):
-        raise BackupError(f"the database has tables that are unknown here: {', '.join(unknown)}")
+        raise BackupError(f"the database has unknown tables: {', '.join(unknown)}")
     return [table for table in metadata.sorted_tables if table.name not in EPHEMERAL | OF_THE_DATABASE]
 
 
 def dump_rows(connection: Connection, table: Table, file: IO[bytes]) -> int:
-    """Write all rows of a table, and return how many there are."""
+    """Write all rows of a table to a file, and return how many there are."""
     count = 0
     _write(file, [column.name for column in table.columns])
     query = select(table).order_by(*table.primary_key).execution_options(yield_per=_BATCH)
@@ -64,7 +65,8 @@ def dump_rows(connection: Connection, table: Table, file: IO[bytes]) -> int:
 def load_rows(connection: Connection, table: Table, lines: Iterable[bytes]) -> int:
     """Insert the rows that :func:`dump_rows` wrote, and return how many there were.
 
-    A column that refers to the table itself is filled in afterwards: what it refers to may come later.
+    Columns that refer to the table itself are set after all inserts, because the referenced row may
+    come later than the row that refers to it.
     """
     pieces = iter(lines)
     names = json.loads(next(pieces))
@@ -86,11 +88,12 @@ def load_rows(connection: Connection, table: Table, lines: Iterable[bytes]) -> i
 
 
 def is_empty(connection: Connection, tables: Sequence[Table]) -> bool:
-    """Return whether no table has a row."""
+    """Return whether all tables are empty."""
     return not any(connection.execute(select(table).limit(1)).first() for table in tables)
 
 
 def _import_models() -> None:
+    # Tables register themselves in the metadata when their module is imported.
     core = find_spec("strongroom")
     for place in (core and core.submodule_search_locations) or ():
         for path in Path(place).rglob("models.py"):
