@@ -1,1 +1,1 @@
-"""Limits: how often something may happen, exact across processes and machines."""
+"""Limits: rate limits and counters, exact across processes and machines."""

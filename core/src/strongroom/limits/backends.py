@@ -1,4 +1,4 @@
-"""Where rates are counted: in the database, or in Redis."""
+"""The backends that count rates: the database or Redis."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,20 +10,24 @@ from strongroom.clock import Clock
 from strongroom.database import Database
 from strongroom.limits.storage import SCHEME
 
-# A packet that is lost is sent again after 0.2 s, one that opens a connection after 1 s: neither, nor a
-# moment without a processor, is a Redis that is away. What waits holds one of the server's threads.
+# TCP repeats a lost packet after 0.2 s, and a lost SYN after 1 s. The timeout is longer, so that neither
+# counts as an outage, and short, because each waiting request occupies a thread of the server.
 _REDIS_TIMEOUT_SECONDS: Final = 1.5
 
 
 @dataclass(frozen=True, slots=True)
 class LimitBackend:
-    """What both ``limits`` and Flask-Limiter make a storage from."""
+    """The URI and options from which ``limits`` and Flask-Limiter create a storage."""
 
     uri: str
     options: Mapping[str, Any]
 
     def open(self) -> Storage:
-        """Return a storage."""
+        """Create the storage.
+
+        Raises:
+            TypeError: the URI names an asynchronous storage.
+        """
         storage = storage_from_string(self.uri, **self.options)
         if not isinstance(storage, Storage):
             raise TypeError("an asynchronous storage cannot be used here")
@@ -31,14 +35,14 @@ class LimitBackend:
 
 
 def in_redis(url: str) -> LimitBackend:
-    """Return a place in Redis, which is given up soon when Redis hangs.
+    """Return the backend for Redis, with short timeouts in case it hangs.
 
-    Nothing is tried twice: whether the first try was counted, nobody could tell.
+    Requests to Redis are not retried, because the first try may have been counted.
     """
     timeouts = dict.fromkeys(("socket_timeout", "socket_connect_timeout"), _REDIS_TIMEOUT_SECONDS)
     return LimitBackend(url, {"wrap_exceptions": True, **timeouts})
 
 
 def in_database(database: Database, clock: Clock) -> LimitBackend:
-    """Return a place in the database."""
+    """Return the backend for the database."""
     return LimitBackend(f"{SCHEME}://", {"database": database, "clock": clock})

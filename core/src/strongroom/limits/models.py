@@ -1,4 +1,4 @@
-"""Counters, and the events that rates are counted by."""
+"""The tables of counters and of rate-limited events."""
 
 from typing import Final
 
@@ -14,7 +14,7 @@ counters: Final = Table(
     Column("expires_at", Timestamp, nullable=False),
     Index(None, "expires_at"),
 )
-"""What was counted for a subject; the subject is a purpose and a keyed hash, never a name itself."""
+"""Counts by subject. A subject is a purpose and a keyed hash, never a name in clear text."""
 
 rate_events: Final = Table(
     "rate_events",
@@ -25,4 +25,4 @@ rate_events: Final = Table(
     Index(None, "subject", "at"),
     Index(None, "at"),
 )
-"""Each event that a rate allowed, for as long as the rate looks back."""
+"""Each event that a rate limit allowed, until it is older than the longest window."""

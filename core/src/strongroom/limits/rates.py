@@ -1,4 +1,4 @@
-"""Rates: how often something may happen, counted by the ``limits`` library over a moving window."""
+"""Rate limits, counted by the ``limits`` library over moving windows."""
 
 import math
 from collections.abc import Sequence
@@ -16,12 +16,12 @@ from strongroom.errors import TooManyRequests, Unavailable
 from strongroom.secret_keys import SecretKeys
 
 RETRY_SECONDS: Final = 5
-"""When to come back if nobody can tell."""
+"""Value of Retry-After, in seconds, while the backend is unavailable."""
 
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """How often one subject may do one thing; all rates apply."""
+    """The rates that limit one purpose for one subject; all of them apply."""
 
     purpose: str
     subject: str
@@ -29,12 +29,12 @@ class Allowance:
 
 
 class RateLimits:
-    """Spends allowances. A storage that is away refuses; it never lets pass.
+    """Enforces rate limits. They fail closed: while the backend is unavailable, requests are refused.
 
     Args:
-        storage: where events are counted.
-        keys: what hashes subjects.
-        clock: the time.
+        storage: counts the events.
+        keys: hashes the subjects.
+        clock: the source of timestamps.
     """
 
     def __init__(self, storage: Storage, keys: SecretKeys, clock: Clock) -> None:
@@ -45,15 +45,16 @@ class RateLimits:
     def spend(self, *allowances: Allowance) -> None:
         """Count one event for each allowance.
 
-        Nothing is counted unless every allowance has room, save when others spend the last of one at
-        the same moment; never is more allowed than a rate says.
+        Nothing is counted unless all allowances have room. Exception: if a concurrent request uses the
+        last room of one, the events counted before it remain. A rate is never exceeded.
 
         Raises:
-            TooManyRequests: one of them is used up.
-            Unavailable: nobody can tell.
+            TooManyRequests: an allowance has no room.
+            Unavailable: the backend is unavailable.
         """
         items = [item for allowance in allowances for item in self._items(allowance)]
         try:
+            # Test all before hitting any, so that a refused request uses up no other allowance.
             full = [(item, key) for item, key in items if not self._limiter.test(item, key)]
             if full:
                 raise self._refusal(full)
@@ -68,15 +69,15 @@ class RateLimits:
         return [(RateLimitItemPerSecond(rate.count, rate.seconds), key) for rate in allowance.rates]
 
     def _refusal(self, full: Sequence[tuple[RateLimitItem, str]]) -> TooManyRequests:
-        # Before the last of them has room, coming back is in vain.
+        # A retry succeeds only when all of them have room again.
         return TooManyRequests(
             retry_after=max(wait(self._limiter, self._clock, item, key) for item, key in full)
         )
 
 
 def wait(limiter: RateLimiter, clock: Clock, item: RateLimitItem, *identifiers: str) -> int:
-    """Return after how many seconds a rate that is used up has room again; at least one."""
+    """Return the number of seconds, at least 1, until an exhausted rate has room again."""
     resets_at = limiter.get_window_stats(item, *identifiers).reset_time
     seconds = math.ceil(resets_at - clock.now() / 1000)
-    # A storage may have a clock of its own, which is a little ahead.
+    # The backend's clock may be ahead of this one, so the wait is capped at the window's length.
     return max(1, min(seconds, item.get_expiry()))

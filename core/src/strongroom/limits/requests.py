@@ -1,4 +1,4 @@
-"""How often one address may ask, by the lists of ``[limits]``: Flask-Limiter counts, and refuses."""
+"""Limits requests per client address by the rates in ``[limits]``, with Flask-Limiter."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
@@ -21,14 +21,14 @@ from strongroom.web.requests import client
 
 
 class RequestLimits:
-    """Limits requests by address, over windows that move. A storage that is away refuses.
+    """Limits requests per address over moving windows; refuses them while the backend is unavailable.
 
     Args:
-        app: whose requests they are; its routes are limited by :meth:`guard_routes`.
-        place: where they are counted, whatever process serves them.
-        limits: the lists of rates, by their names.
-        keys: what hashes addresses.
-        clock: the time.
+        app: the application; :meth:`guard_routes` limits its routes.
+        place: the backend, shared by all processes.
+        limits: the rates by the name of their key in ``[limits]``.
+        keys: hashes addresses.
+        clock: the source of timestamps.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class RequestLimits:
             app=app,
             strategy="moving-window",
             storage_uri=place.uri,
-            # A storage takes what it takes; the annotation knows only those that ship.
+            # The annotation covers only the storages that Flask-Limiter ships.
             storage_options=cast("dict[str, str | int]", dict(place.options)),
             swallow_errors=False,
             headers_enabled=False,
@@ -57,7 +57,7 @@ class RequestLimits:
         app.register_error_handler(StorageError, _refuse_uncounted)
 
     def guard_routes(self, app: Flask) -> None:
-        """Limit every route that names a list; call it after all are registered."""
+        """Limit every route that declares a limit; call this after all routes are registered."""
         views: dict[str, Callable[..., Any]] = app.view_functions
         for endpoint, view in views.items():
             name = limit_of(view)
@@ -65,28 +65,29 @@ class RequestLimits:
                 views[endpoint] = self._limiter.shared_limit(self._limits[name], scope=name)(view)
 
     def spend(self, name: str, user_id: str | None = None) -> None:
-        """Count the request by a list; for routes that are not known to name one.
+        """Count the request for a limit that its route does not declare.
 
         Args:
-            name: the list of ``[limits]``.
+            name: the key in ``[limits]``.
             user_id: the user to count for; ``None`` counts for the client's address.
 
         Raises:
-            TooManyRequests: there is no room.
+            TooManyRequests: the limit is reached.
         """
         subject = self._subject() if user_id is None else self._keys.hash("rates", user_id)
         if not self._hit(name, subject):
             raise self._refusal(name, subject)
 
     def has_room(self, name: str) -> bool:
-        """Count the request by a list, if there is room, and return whether there was.
+        """Count the request for a limit, and return whether the limit had room.
 
-        For views that continue past a limit, such as with a captcha; a limit that only refuses is
+        For views that continue past a limit, for example with a captcha. A limit that only refuses is
         declared with the route.
         """
         return self._hit(name, self._subject())
 
     def _hit(self, name: str, subject: str) -> bool:
+        # The shortest window first: all() stops at the first full one, and the others do not count.
         hit = self._limiter.limiter.hit
         return all(hit(item, subject, name) for item in sorted(self._items(name)))
 
@@ -102,7 +103,7 @@ class RequestLimits:
     def _refusal(self, name: str, subject: str) -> TooManyRequests:
         limiter, identifiers = self._limiter.limiter, (subject, name)
         full = [item for item in self._items(name) if not limiter.test(item, *identifiers)]
-        # Before the last of them has room, coming back is in vain.
+        # A retry succeeds only when all of them have room again.
         waits = [wait(limiter, self._clock, item, *identifiers) for item in full]
         return TooManyRequests(retry_after=max(waits, default=1))
 

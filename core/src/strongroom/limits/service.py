@@ -1,4 +1,4 @@
-"""Counters that all processes share, exact because the database does the counting."""
+"""Counters in the database, shared by all processes and exact under concurrency."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -16,6 +16,7 @@ from strongroom.secret_keys import SecretKeys
 
 
 def _counting(insert: Any, *, fixed: bool) -> Executable:
+    # One upsert counts atomically: an expired count restarts at 1, any other is incremented.
     expired = counters.c.expires_at <= bindparam("now")
     row = insert.values(subject=bindparam("subject"), count=1, expires_at=bindparam("expires_at"))
     renewed = row.excluded.expires_at
@@ -41,7 +42,7 @@ _RESET: Final = Statement(delete(counters).where(_OF_SUBJECT))
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """The events of a subject. ``expires_at`` is in milliseconds since the Unix epoch."""
+    """The number of events of a subject. ``expires_at`` is in milliseconds since the Unix epoch."""
 
     events: int
     expires_at: int
@@ -62,9 +63,9 @@ class Counters:
 
         Args:
             connection: a writing transaction.
-            purpose: what is counted.
-            subject: for whom; kept as a keyed hash.
-            lifetime: milliseconds after the last event until the count starts anew.
+            purpose: the kind of event.
+            subject: the user, address or name to count for; stored as a keyed hash.
+            lifetime: milliseconds after the last event until the count restarts.
         """
         return self._add(_ADD, connection, self._key(purpose, subject), lifetime).events
 
@@ -73,14 +74,14 @@ class Counters:
 
         Args:
             connection: a writing transaction.
-            purpose: what is counted.
-            subject: for whom; kept as a keyed hash.
-            window: milliseconds.
+            purpose: the kind of event.
+            subject: the user, address or name to count for; stored as a keyed hash.
+            window: the length of the window in milliseconds.
         """
         return self._add(_ADD_WITHIN, connection, self._key(purpose, subject), window)
 
     def count(self, connection: Connection, purpose: str, subject: str) -> int:
-        """Return how many events there are."""
+        """Return the number of events that have not expired."""
         query = select(counters.c.count).where(
             counters.c.subject == self._key(purpose, subject), counters.c.expires_at > self._clock.now()
         )
@@ -91,11 +92,11 @@ class Counters:
         _TAKE_BACK.change(connection, {"of_subject": self._key(purpose, subject)})
 
     def reset(self, connection: Connection, purpose: str, subject: str) -> None:
-        """Forget the events of a subject."""
+        """Delete the count of a subject."""
         _RESET.change(connection, {"of_subject": self._key(purpose, subject)})
 
     def prune(self, database: Database) -> int:
-        """Delete what is forgotten anyway, and return how many rows that were."""
+        """Delete expired counts, and return how many rows were deleted."""
         return prune(database, counters.c.subject, counters.c.expires_at <= self._clock.now())
 
     def _add(self, statement: Statement, connection: Connection, key: str, lifetime: int) -> Count:

@@ -1,4 +1,4 @@
-"""A storage for the ``limits`` library that counts in the database, exact across all processes."""
+"""A storage of the ``limits`` library that counts in the database, exact across all processes."""
 
 from typing import Final
 
@@ -16,7 +16,7 @@ from strongroom.ids import new_id
 from strongroom.limits.models import rate_events
 
 SCHEME: Final = "strongroom-database"
-"""What Flask-Limiter finds the storage by."""
+"""The URI scheme by which Flask-Limiter finds the storage."""
 
 _SECOND: Final = 1000
 _LONGEST: Final = max(SECONDS.values())
@@ -34,9 +34,9 @@ _ADD: Final = Statement(insert(rate_events))
 
 
 class DatabaseStorage(Storage, MovingWindowSupport):
-    """Keeps each event of a moving window as a row.
+    """Stores each event of a moving window as a row.
 
-    Whoever wants to add one waits for whoever is adding another for the same subject.
+    A lock per subject serializes the writers, so that concurrent requests cannot exceed a limit.
     """
 
     STORAGE_SCHEME: list[str] | None = [SCHEME]  # noqa: RUF012  as in the base class
@@ -52,12 +52,14 @@ class DatabaseStorage(Storage, MovingWindowSupport):
 
     def acquire_entry(self, key: str, limit: int, expiry: int, amount: int = 1) -> bool:
         now = self._clock.now()
-        # Without the writer lock, so that a flood of refused requests does not hold it.
+        # Check first without the writer lock, so that a flood of refused requests does not occupy it.
         with self._database.read() as connection:
             if self._count(connection, key, now, expiry)[1] + amount > limit:
                 return False
         # Non-durable: an attacker cannot exploit counts lost in a power failure.
         with self._database.write(durable=False) as connection:
+            # PostgreSQL runs writers concurrently, so count again under the lock of the subject. Two
+            # subjects with the same hash only wait for each other.
             lock_until_commit(connection, func.hashtextextended(key, 0))
             _FORGET.change(connection, {"of_subject": key, "since": now - expiry * _SECOND})
             if self._count(connection, key, now, expiry)[1] + amount > limit:
@@ -73,7 +75,7 @@ class DatabaseStorage(Storage, MovingWindowSupport):
         return start / _SECOND, count
 
     def incr(self, key: str, expiry: int, amount: int = 1) -> int:
-        raise NotImplementedError("only moving windows are counted here")
+        raise NotImplementedError("only moving windows are supported")
 
     def get(self, key: str) -> int:
         with self._database.read() as connection:
@@ -102,5 +104,5 @@ class DatabaseStorage(Storage, MovingWindowSupport):
 
 
 def prune_events(database: Database, clock: Clock) -> int:
-    """Delete the events that no rate looks back to, and return how many."""
+    """Delete the events that are older than the longest window, and return how many were deleted."""
     return prune(database, rate_events.c.id, rate_events.c.at <= clock.now() - _LONGEST * _SECOND)
