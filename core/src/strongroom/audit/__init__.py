@@ -1,1 +1,1 @@
-"""Audit: what happened, who did it, and how it ended."""
+"""Audit: a tamper-evident log of events, their actors and outcomes."""

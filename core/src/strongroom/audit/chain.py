@@ -1,7 +1,7 @@
-"""The chain: each record carries a hash over itself and over the hash of the record before.
+"""The hash chain: each record contains a hash of its content and of the previous record's hash.
 
-The hashes have no key. Whoever can write to the database can compute a chain anew, or cut off its end;
-both show only against a link that was kept elsewhere.
+The hashes have no key. An attacker with write access to the database can recompute the whole chain or
+remove its newest records. Both are detected only by comparison with a link that was stored elsewhere.
 """
 
 import hashlib
@@ -28,7 +28,7 @@ _LINK = re.compile(r"([0-9]{1,18}):([0-9a-f]{64})")
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A record's place in the chain, counted from 1, and its hash; as text ``SEQUENCE:HASH``."""
+    """The sequence number of a record, counted from 1, and its hash; as text ``SEQUENCE:HASH``."""
 
     sequence: int
     hash: str
@@ -38,10 +38,10 @@ class Link:
 
     @classmethod
     def parse(cls, link: str) -> Self:
-        """Return the link that the text stands for.
+        """Parse ``SEQUENCE:HASH``.
 
         Raises:
-            ValueError: it stands for none.
+            ValueError: the text has another format.
         """
         match = _LINK.fullmatch(link)
         if match is None:
@@ -50,18 +50,19 @@ class Link:
 
 
 GENESIS: Final = Link(0, "0" * 64)
-"""What stands before the first record."""
+"""The link before the first record."""
 
 
 def chain_hash(previous: str, row: Mapping[str, object]) -> str:
-    """Return the hash of a record: over the hash before it, and all of its own columns."""
+    """Return the SHA-256 of the previous hash and all columns of a record, in hexadecimal digits."""
+    # Sorted keys and fixed separators: the verifier must get the same bytes from the stored row.
     content = json.dumps(row, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-    # JSON can spell half a surrogate pair, which UTF-8 cannot.
+    # JSON text may contain a lone surrogate, which strict UTF-8 cannot encode.
     return hashlib.sha256(f"{previous}\n{content}".encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def lock_chain_head(connection: Connection) -> Link:
-    """Return the last link; no other transaction can append to it before the caller's ends."""
+    """Lock the chain until the caller's transaction ends, and return its last link."""
     lock_until_commit(connection, _LOCK)
     last = _LAST.first(connection, {})
     return Link(*last) if last else GENESIS

@@ -1,4 +1,4 @@
-"""Lists what happened, newest first."""
+"""Lists audit records, newest first."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -16,15 +16,15 @@ _SEQUENCE: Final = audit_events.c.sequence
 
 
 class Users(Protocol):
-    """Knows who the actors are; users are a feature above this one."""
+    """Resolves the actors. A protocol, because users are a feature of a higher layer."""
 
     def summaries(self, connection: Connection, user_ids: Iterable[str]) -> Summaries:
-        """Return summaries of those of the users that exist."""
+        """Return summaries of the users, without those that do not exist."""
 
 
 @dataclass(frozen=True, slots=True)
 class AuditFilter:
-    """Which records are wanted; what is ``None`` does not matter.
+    """The filter of a list; ``None`` matches every record.
 
     ``since`` (inclusive) and ``until`` (exclusive) are milliseconds since the Unix epoch.
     """
@@ -40,7 +40,7 @@ class AuditFilter:
 
     @property
     def is_of_a_time(self) -> bool:
-        """Whether the records wanted are bounded in time."""
+        """Whether the filter has a lower or upper bound of time."""
         return self.since is not None or self.until is not None
 
     def conditions(self) -> list[ColumnElement[bool]]:
@@ -56,20 +56,20 @@ class AuditFilter:
 
 
 class AuditListing:
-    """The records of the chain, for administrators."""
+    """Lists the records of the chain for administrators."""
 
     def __init__(self, database: Database, users: Users) -> None:
         self._database = database
         self._users = users
 
     def page(self, wanted: AuditFilter, paging: Paging) -> tuple[Page[AuditRecord], Summaries]:
-        """Return a page of the records wanted, newest first, and summaries of the users who acted."""
+        """Return a page of matching records, newest first, and summaries of their actors."""
         conditions = wanted.conditions()
         with self._database.read() as connection:
             if conditions:
                 found = _found(connection, conditions, paging, by_time=wanted.is_of_a_time)
             else:
-                found = _counted_off(connection, paging)
+                found = _unfiltered(connection, paging)
             records = _records(connection, found.items)
             actors = {record.actor_id for record in records if record.actor_id is not None}
             return Page(records, found.total, paging), self._users.summaries(connection, actors)
@@ -82,19 +82,20 @@ def _found(
     *,
     by_time: bool,
 ) -> Page[int]:
-    # Sequences alone, so that the way to a deep page leads through an index and not through records.
+    # Select only the sequence, so that skipping to a deep page scans an index and not the records.
     query = select(_SEQUENCE).where(*conditions).order_by(*_newest_first(by_time=by_time))
     count = select(func.count()).select_from(audit_events).where(*conditions)
     return select_page(connection, query, count, paging, lambda row: int(row.sequence))
 
 
 def _newest_first(*, by_time: bool) -> list[ColumnElement[Any]]:
-    """Return the order of a page; of what is asked for by time, one that the index of times has."""
+    """Return the order of a page; for a filter by time, the order of the index on ``at``."""
     return [audit_events.c.at.desc(), _SEQUENCE.desc()] if by_time else [_SEQUENCE.desc()]
 
 
-def _counted_off(connection: Connection, paging: Paging) -> Page[int]:
-    # The chain has no gaps, so that any page of the whole is known from its two ends.
+def _unfiltered(connection: Connection, paging: Paging) -> Page[int]:
+    # The chain has no gaps, so the sequences of any page follow from the first and the last one. This
+    # replaces a count of all rows and an OFFSET.
     ends = (select(end(_SEQUENCE)).scalar_subquery() for end in (func.min, func.max))
     first, last = connection.execute(select(*ends)).one()
     if last is None:
@@ -106,5 +107,5 @@ def _counted_off(connection: Connection, paging: Paging) -> Page[int]:
 def _records(connection: Connection, sequences: Sequence[int]) -> list[AuditRecord]:
     rows = connection.execute(select(audit_events).where(_SEQUENCE.in_(sequences)))
     records = {row.sequence: AuditRecord(*row) for row in rows}
-    # One may have been pruned since it was found.
+    # Retention may have deleted a record since its sequence was selected.
     return [records[sequence] for sequence in sequences if sequence in records]

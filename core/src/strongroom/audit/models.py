@@ -1,4 +1,4 @@
-"""Audit events: a chain of records, each carrying the hash of the one before."""
+"""The table of audit events: a hash chain of records."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ FAILURE: Final = "failure"
 
 @dataclass(frozen=True, slots=True)
 class AuditRecord:
-    """A row of :data:`audit_events`."""
+    """A row of :data:`audit_events`. ``at`` is in milliseconds since the Unix epoch."""
 
     sequence: int
     at: int
@@ -55,4 +55,4 @@ audit_events: Final = Table(
     Index(None, "action", "sequence"),
     Index(None, "target_id", "sequence"),
 )
-"""No foreign keys: a record outlives what it tells of."""
+"""No foreign keys, because a record outlives the rows that it refers to."""

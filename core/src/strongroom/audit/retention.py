@@ -1,7 +1,7 @@
-"""Removes what is older than it need be, and says so in the chain itself.
+"""Deletes audit records after the retention time, and records each deletion in the chain itself.
 
-The record of a removal holds the last link that went, and the chain goes on from there. Only that link
-explains a chain that does not begin with its first record.
+The record of a deletion contains the last deleted link, and the remaining chain continues from it. The
+verifier accepts a chain that does not begin with record 1 only with such a link.
 """
 
 from itertools import takewhile
@@ -26,11 +26,11 @@ class AuditRetention:
     """Prunes the chain.
 
     Args:
-        database: where it is kept.
-        clock: the time.
-        audit: the record of each removal.
-        days: how long a record is kept; 0: for ever.
-        batch: how many records are removed at once, while nothing can be recorded.
+        database: stores the chain.
+        clock: the source of timestamps.
+        audit: records each deletion.
+        days: the retention time in days; 0 is unlimited.
+        batch: records deleted per transaction. No event can be recorded during a transaction.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class AuditRetention:
         self._batch = batch
 
     def prune(self, origin: Origin) -> int:
-        """Remove the chain's beginning up to the first record to be kept, and return how many went."""
+        """Delete the oldest records up to the first one within the retention time; return how many."""
         if self._days == 0:
             return 0
         before = self._clock.now() - self._days * _DAY
@@ -58,6 +58,7 @@ class AuditRetention:
         with self._database.write() as connection:
             lock_chain_head(connection)
             rows = connection.execute(oldest).all()
+            # Only a prefix of the chain may go, even if the clock was set back between two records.
             links = [
                 Link(row.sequence, row.hash) for row in takewhile(lambda row: row.at < before, rows)
             ]
@@ -67,6 +68,6 @@ class AuditRetention:
 
     def _remove(self, connection: Connection, last: Link, before: int, origin: Origin) -> None:
         details = {THROUGH: str(last), "before": iso_format(before)}
-        # Recorded first: were nothing left, the chain would begin anew.
+        # Append the record before deleting: an empty chain would restart at record 1.
         self._audit.record(connection, AuditEvent(PRUNE, origin=origin, details=details))
         connection.execute(delete(audit_events).where(audit_events.c.sequence <= last.sequence))

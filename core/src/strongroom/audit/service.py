@@ -1,4 +1,4 @@
-"""Records what happened. A record is part of the transaction it tells of: neither is there alone."""
+"""Records audit events in the transaction of the audited change, so that both or neither commit."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -27,7 +27,7 @@ _APPEND: Final = Statement(
 
 @dataclass(frozen=True, slots=True)
 class AuditEvent:
-    """What to record. ``action`` is ``noun.verb``; ``details`` hold nothing secret."""
+    """An event to record. ``action`` is ``noun.verb``; ``details`` must not contain secrets."""
 
     action: str
     outcome: str = SUCCESS
@@ -42,8 +42,8 @@ class AuditService:
     """Writes the chain of audit events.
 
     Args:
-        clock: the time.
-        observe: is told of each event as it is written; the transaction may still be undone.
+        clock: the source of timestamps.
+        observe: called with each event as it is written; the transaction may still be rolled back.
     """
 
     def __init__(self, clock: Clock, observe: Callable[[AuditEvent], None] | None = None) -> None:
@@ -53,7 +53,7 @@ class AuditService:
     def record(self, connection: Connection, event: AuditEvent) -> None:
         """Append an event to the chain, within the caller's writing transaction.
 
-        The chain has one end, so from here to the commit others who record wait: call it last.
+        This locks the chain until the commit, and all other writers of events wait. So call it last.
         """
         last = lock_chain_head(connection)
         row = self._row(last.sequence + 1, event)

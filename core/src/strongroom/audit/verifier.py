@@ -1,4 +1,4 @@
-"""Walks along the chain, and finds the first record that does not fit."""
+"""Verifies the hash chain and reports the first invalid record."""
 
 import json
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from strongroom.database import Database
 
 _ROWS_IN_MEMORY: Final = 1000
 
-# As text, since what stands there now may be no JSON at all.
+# As text, because a manipulated column may not be valid JSON.
 _DETAILS: Final = cast(audit_events.c.details, Text).label("details")
 _RECORDS: Final = (
     select(*(column for column in audit_events.c if column.name != "details"), _DETAILS)
@@ -29,7 +29,7 @@ _NEWEST_REMOVAL: Final = (
 
 
 class ChainBroken(Exception):
-    """The chain is not as it was written; ``sequence`` is the first place that does not fit."""
+    """The chain was modified; ``sequence`` is the number of the first invalid record."""
 
     def __init__(self, sequence: int, reason: str) -> None:
         super().__init__(f"record {sequence} {reason}")
@@ -38,14 +38,14 @@ class ChainBroken(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """A chain that fits: how many records it has, and its last link."""
+    """A valid chain: the number of its records, and its last link."""
 
     records: int
     last: Link
 
 
 class AuditVerifier:
-    """Checks the chain as it is at one moment, in constant memory, while others go on writing."""
+    """Verifies one snapshot of the chain in constant memory, without blocking writers."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -54,14 +54,14 @@ class AuditVerifier:
         """Recompute every hash from the record and the hash before it.
 
         Args:
-            expected: a link that was read earlier and kept elsewhere. Only with one does it show that
-                the last records were removed, or a whole chain computed anew.
+            expected: a link that was read earlier and stored elsewhere. Only this comparison detects
+                that the newest records were removed, or that the whole chain was recomputed.
 
         Raises:
-            ChainBroken: a record was changed, removed or inserted, or the expected link is not there.
+            ChainBroken: a record was changed, removed or inserted, or the expected link is missing.
         """
         with self._database.read() as connection:
-            _stand_still(connection)
+            _use_snapshot(connection)
             last = beginning = _beginning(connection)
             _compare(last, expected)
             with connection.execute(_RECORDS) as records:
@@ -72,13 +72,14 @@ class AuditVerifier:
         return Verified(last.sequence - beginning.sequence, last)
 
 
-def _stand_still(connection: Connection) -> None:
-    # On SQLite a transaction sees one state of the database anyway.
+def _use_snapshot(connection: Connection) -> None:
+    # On SQLite every transaction reads from one snapshot.
     if connection.dialect.name == "postgresql":
         connection.execute(text("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ"))
 
 
 def _beginning(connection: Connection) -> Link:
+    # After a deletion by retention, the chain begins at the link that the newest such record contains.
     removal = connection.execute(_NEWEST_REMOVAL).first()
     if removal is None:
         return GENESIS
@@ -93,7 +94,7 @@ def _follow(previous: Link, record: RowMapping) -> Link:
     if sequence > expected:
         raise ChainBroken(expected, "was removed")
     if sequence < expected:
-        raise ChainBroken(sequence, "stands where retention has removed all")
+        raise ChainBroken(sequence, "precedes the records that retention deleted")
     link = Link(sequence, record["hash"])
     if link.hash != _recomputed_hash(previous, record):
         raise ChainBroken(sequence, "was changed, or does not follow the one before")

@@ -1,4 +1,4 @@
-"""What happened, for administrators."""
+"""The REST API of audit events, for administrators."""
 
 from dataclasses import asdict
 from typing import Any
@@ -13,7 +13,7 @@ from strongroom.web.envelope import collection_of, envelope, paging, reference
 from strongroom.web.guard import Access
 
 blueprint = Blueprint(
-    "audit", __name__, url_prefix="/audit-events", description="What happened, and who did it."
+    "audit", __name__, url_prefix="/audit-events", description="Audit events, for administrators."
 )
 
 
@@ -26,7 +26,7 @@ blueprint = Blueprint(
     errors=(Forbidden,),
 )
 def list_audit_events(query: dict[str, Any]) -> dict[str, Any]:
-    """List what happened, newest first; all filters that are given must apply."""
+    """List audit events, newest first; an event must match all given filters."""
     page, included = use(AuditListing).page(_filter(query), paging(query))
     return envelope(page, _present, included)
 
