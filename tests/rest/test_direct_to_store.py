@@ -270,8 +270,8 @@ def test_a_completed_upload_whose_file_is_deleted_is_gone(api: Api) -> None:
 @pytest.mark.parametrize(
     ("wish", "message"),
     [
-        ('downloads = "redirect"', "not what local can do"),
-        ("direct_uploads = true", "not what local can do"),
+        ('downloads = "redirect"', "local does not support"),
+        ("direct_uploads = true", "not supported by local"),
         ('downloads = "torrent"', "must be one of"),
     ],
 )

@@ -1,1 +1,1 @@
-"""Assembly: makes every service of the domain, each once, and puts them together. Knows no HTTP."""
+"""Assembly: creates all services of the domain and their dependencies, independent of HTTP."""

@@ -18,7 +18,7 @@ from strongroom.tenants.memberships import Memberships
 
 @dataclass(frozen=True, slots=True)
 class Container:
-    """The services of one process, and what must be closed with them."""
+    """The services of one process, and their resources."""
 
     base: Infrastructure
     identity: IdentityServices
@@ -41,7 +41,7 @@ class Container:
         return self.base.database
 
     def services(self) -> Iterator[object]:
-        """Iterate over what routes may ask."""
+        """Iterate over the services that routes can use."""
         yield self.base.rates
         for group in (self.identity, self.keeping, self.operating):
             for field in fields(group):
@@ -55,24 +55,27 @@ class Container:
 def build(
     configuration: Configuration, clock: Clock | None = None, *, patient: bool = False
 ) -> Container:
-    """Make the services of a process.
+    """Create the services of a process.
 
     Args:
-        configuration: the configuration.
-        clock: the time, if not the machine's.
-        patient: whether the database may take any time for a statement, as long work needs.
+        configuration: the parsed configuration.
+        clock: the source of timestamps; the system clock by default.
+        patient: disable the time limit of database statements, for long-running commands.
 
     Raises:
-        ConfigurationError: the configuration cannot be served.
+        ConfigurationError: the configuration is invalid or unsafe.
     """
     selection = select(configuration)
     refuse_unsafe(configuration, selection)
+    # If the assembly fails, the stack closes everything opened so far. On success, pop_all moves the
+    # resources to the container, which closes them later.
     with ExitStack() as resources:
         base = Infrastructure(
             configuration, selection, clock or SystemClock(), resources, patient=patient
         )
         identity, keeping = assemble_identity(base), assemble_keeping(base)
         identity.housekeeping.add(housekeeping_steps(keeping))
+        # Identity does not depend on tenants, so the rule about memberships is registered here.
         identity.deletion.guard(Memberships(base.clock).require_dispensable)
         container = Container(base, identity, keeping, assemble_operating(base, keeping))
         base.resources = resources.pop_all()

@@ -1,4 +1,4 @@
-"""The routes that are answered fast."""
+"""The routes of the fast path."""
 
 from strongroom.addresses import parse_network
 from strongroom.assembly.container import Container
@@ -11,7 +11,7 @@ from strongroom.web.fast_path import FastRoute
 
 
 def fast_routes(container: Container) -> list[FastRoute]:
-    """Return the routes, the hottest first."""
+    """Return the routes of the fast path, the most frequent ones first."""
     base = container.base
     reader = Reader(base.database, connections=base.settings.database.hot_connections)
     base.resources.callback(reader.close)

@@ -1,4 +1,4 @@
-"""What they keep: tenants and their files, and the storages that hold the bytes."""
+"""Assembles the services of tenants, files and storages."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -47,7 +47,7 @@ from strongroom.uploads.service import UploadService
 
 @dataclass(frozen=True, slots=True)
 class FileServices:
-    """What the rest of the server asks about tenants, files and bytes."""
+    """The services of tenants, files and storages."""
 
     tenants: TenantService
     tenant_deletion: TenantDeletion
@@ -72,7 +72,7 @@ class FileServices:
 
 
 def assemble_keeping(base: Infrastructure) -> FileServices:
-    """Put the services together, from those that need nothing to those that need many."""
+    """Create the services in the order of their dependencies."""
     database, settings = base.database, base.settings
     memberships = Memberships(base.clock)
     access = AccessControl(base.clock, memberships)
@@ -150,7 +150,7 @@ def assemble_keeping(base: Infrastructure) -> FileServices:
 
 
 def housekeeping_steps(keeping: FileServices) -> Mapping[str, Step]:
-    """Return the steps of housekeeping that concern tenants and their files."""
+    """Return the housekeeping steps for tenants and their files."""
     return {
         "deleted tenants": partial(keeping.tenant_deletion.purge, HOUSEKEEPER),
         "file events": keeping.file_events.prune,

@@ -1,4 +1,4 @@
-"""Removes what has had its time, all over the house."""
+"""Deletes the expired rows of every feature."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
@@ -12,20 +12,20 @@ Step = Callable[[], int]
 
 
 class Housekeeping:
-    """One step for each thing that expires. Safe beside running servers, and beside itself.
+    """Runs one step per kind of expiring row. Safe while servers and other housekeeping run.
 
     Args:
-        steps: what each removes, and what removes it and returns how many went.
+        steps: by the name of what it deletes, a function that returns how many rows it deleted.
     """
 
     def __init__(self, steps: Mapping[str, Step]) -> None:
         self._steps = dict(steps)
 
     def add(self, steps: Mapping[str, Step]) -> None:
-        """Add steps, which are taken last."""
+        """Add steps that run after the existing ones."""
         self._steps.update(steps)
 
     def run(self) -> Iterator[tuple[str, int]]:
-        """Take every step, and yield what it removes and how many went."""
+        """Run every step, and yield its name and how many rows it deleted."""
         for name, step in self._steps.items():
             yield name, step()

@@ -1,4 +1,4 @@
-"""Who they are: users, credentials, codes, tokens, and the record of what happens to them."""
+"""Assembles the services of users, credentials, codes, tokens and the audit log."""
 
 import logging
 from contextlib import nullcontext
@@ -51,7 +51,7 @@ _DAY: Final = 24 * 60 * 60 * 1000
 
 @dataclass(frozen=True, slots=True)
 class IdentityServices:
-    """What the rest of the server asks about people."""
+    """The services of users, credentials, tokens and audit."""
 
     setup: Setup
     registration: RegistrationService
@@ -75,7 +75,7 @@ class IdentityServices:
 
 
 def assemble_identity(base: Infrastructure) -> IdentityServices:
-    """Put the services together, from those that need nothing to those that need many."""
+    """Create the services in the order of their dependencies."""
     database, users, audit, settings = base.database, base.users, base.audit, base.settings
     credentials = _credentials(base)
     linking = IdentityResolver(users, credentials, settings.users.registration)
@@ -178,7 +178,7 @@ def _codes(base: Infrastructure) -> CodeService:
 def _offered_codes(base: Infrastructure) -> OfferedCodes:
     kinds = [choice.extension.code_recipients for choice in base.selection.login_methods]
     declared = [kind for kind in kinds if kind is not None]
-    # A method that does not say may accept codes of any recipient.
+    # A login method that declares no kinds may accept codes of any recipient, so none is excluded.
     login_kinds = frozenset[str]().union(*declared) if len(declared) == len(kinds) else None
     return OfferedCodes(login_kinds, base.settings.users.registration)
 
@@ -197,7 +197,7 @@ def _messages(base: Infrastructure, offered: OfferedCodes) -> MessageService:
 
 
 def _require_codes(base: Infrastructure, senders: Senders, offered: OfferedCodes) -> None:
-    """Refuse a channel whose senders lack what the configuration calls for; warn of all else."""
+    """Refuse a channel whose senders cannot send a required purpose; warn about optional ones."""
     for kind, channel in CHANNELS.items():
         missing = {
             purpose
@@ -207,11 +207,13 @@ def _require_codes(base: Infrastructure, senders: Senders, offered: OfferedCodes
         if needed := sorted(missing & offered.required(kind)):
             base.refuse(
                 ("messages", channel),
-                f"no sender can send codes for {', '.join(needed)}; add templates of these names",
+                f"no sender can send codes for {', '.join(needed)}; add templates with these names",
             )
         if missing:
             names = ", ".join(sorted(missing))
-            logger.warning("No sender of %s can send codes for %s: requests get 501", channel, names)
+            logger.warning(
+                "No sender of %s can send codes for %s; requests for them get 501", channel, names
+            )
 
 
 def _authorizations(base: Infrastructure) -> tuple[TokenIssuer, AuthorizationService]:

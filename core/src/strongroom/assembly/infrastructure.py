@@ -1,4 +1,4 @@
-"""What all services stand on."""
+"""The infrastructure that all services use: configuration, database, keys, metrics and limits."""
 
 import logging
 from contextlib import ExitStack
@@ -26,10 +26,10 @@ logger = logging.getLogger(__name__)
 
 
 class Infrastructure:
-    """The configuration of a process, and the few services that all others need.
+    """The configuration of a process, and the services that most others depend on.
 
     Raises:
-        ConfigurationError: the configuration cannot be served.
+        ConfigurationError: a key has a value that cannot be used.
     """
 
     def __init__(
@@ -41,9 +41,14 @@ class Infrastructure:
         *,
         patient: bool = False,
     ) -> None:
-        """What must be closed with the process is put on ``resources``.
+        """Open the infrastructure.
 
-        A patient process lets the database take any time for a statement.
+        Args:
+            configuration: the parsed configuration.
+            selection: the selected plugins.
+            clock: the source of timestamps.
+            resources: receives everything that must be closed at the end of the process.
+            patient: disable the time limit of database statements.
         """
         self._patient = patient
         self.configuration = configuration
@@ -58,17 +63,22 @@ class Infrastructure:
         self.audit = AuditService(clock, self.metrics.audit_event if self.metrics else None)
         self.users = UserService(clock)
         self.counters = Counters(clock, self.keys)
-        self.limit_backend = self._counting_place()
+        self.limit_backend = self._limit_backend()
         self.limits_store = self.limit_backend.open()
         self.rates = RateLimits(self.limits_store, self.keys, clock)
 
     def construct(
         self, choice: ExtensionSpec[ExtensionT], path: tuple[str, ...], *services: Any
     ) -> ExtensionT:
-        """Construct an extension that is closed with the process.
+        """Construct an extension and register it for closing at the end of the process.
+
+        Args:
+            choice: the extension and its options.
+            path: the configuration table of the extension, for error messages.
+            services: further arguments of the constructor.
 
         Raises:
-            ConfigurationError: its constructor failed; the table at ``path`` is blamed.
+            ConfigurationError: the constructor failed.
         """
         try:
             extension = choice.make(*services)
@@ -81,20 +91,20 @@ class Infrastructure:
         return extension
 
     def close_at_end(self, extension: Extension[Any]) -> None:
-        """Close an extension with the process. Its failure is logged and stops nothing else."""
+        """Close an extension at the end of the process; a failure is logged and does not propagate."""
         self.resources.callback(_close, extension)
 
     def refuse(self, path: tuple[str, ...], message: str) -> NoReturn:
-        """Raise the error that blames a key of the configuration."""
+        """Raise a :class:`ConfigurationError` for a key of the configuration."""
         self.configuration.add_error(path, message)
         self.configuration.raise_if_invalid()
-        raise AssertionError("a problem was blamed")
+        raise AssertionError("unreachable: an error was just added")
 
     def _make_data_dir(self) -> None:
         try:
             self.settings.server.data_dir.absolute().mkdir(parents=True, exist_ok=True, mode=0o700)
         except OSError as error:
-            self.refuse(("server", "data_dir"), f"cannot be made: {error.strerror}")
+            self.refuse(("server", "data_dir"), f"cannot be created: {error.strerror}")
 
     def _secret_keys(self) -> SecretKeys:
         server = self.settings.server
@@ -118,14 +128,15 @@ class Infrastructure:
                 self.metrics.watch(engine)
         return database
 
-    def _counting_place(self) -> LimitBackend:
+    def _limit_backend(self) -> LimitBackend:
         url = self.settings.redis.url
         return in_redis(url) if url else in_database(self.database, self.clock)
 
     def _make_metrics(self) -> "Metrics | None":
-        """Return the instruments, if there is an address where they are read."""
+        """Return the metrics, or ``None`` without a management port to serve them."""
         if not self.settings.management.port:
             return None
+        # Imported here to save time when there are no metrics.
         from prometheus_client import CollectorRegistry
 
         from strongroom.telemetry.metrics import Metrics

@@ -1,4 +1,4 @@
-"""What operators ask the server."""
+"""Assembles the services for operators: health checks, backups and circuit metrics."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class OperatingServices:
-    """What operators ask."""
+    """The services for operators."""
 
     readiness: Readiness
     backups: BackupService
@@ -26,7 +26,7 @@ class OperatingServices:
 
 
 def assemble_operating(base: Infrastructure, keeping: FileServices) -> OperatingServices:
-    """Put the services together."""
+    """Create the services for operators, and connect circuits with their metrics."""
     parts = probes(base.database, base.limits_store, keeping.blobs.storages)
     readiness = Readiness(parts, base.clock)
     base.resources.callback(readiness.close)

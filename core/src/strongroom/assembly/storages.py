@@ -1,4 +1,4 @@
-"""The named storages, opened, and how their bytes travel where the server is not between."""
+"""Opens the named storages and configures their direct downloads and uploads."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,20 +15,21 @@ from strongroom.storage.delivery import Route
 
 
 def open_storages(base: Infrastructure) -> Mapping[str, StorageBackend[Any]]:
-    """Open each storage that is configured.
+    """Open all configured storages.
 
     Raises:
-        ConfigurationError: one cannot be opened, or cannot do what it is configured to.
+        ConfigurationError: a storage cannot be opened, or lacks a capability that its configuration
+            requires.
     """
     storages: dict[str, StorageBackend[Any]] = {}
     for name, choice in base.selection.storages.items():
         storages[name] = base.construct(choice, ("storages", name))
-        _require_faces(base, name, storages[name], base.settings.storages[name])
+        _require_capabilities(base, name, storages[name], base.settings.storages[name])
     return storages
 
 
 def routes(base: Infrastructure) -> dict[str, Route]:
-    """Return how bytes are given out, by the storages whose bytes the server does not give out."""
+    """Return the download routes of the storages whose downloads the server does not send itself."""
     return {
         name: Route(
             storage.x_accel_location.rstrip("/") if storage.downloads == "x_accel" else "",
@@ -39,19 +40,19 @@ def routes(base: Infrastructure) -> dict[str, Route]:
     }
 
 
-def _require_faces(
+def _require_capabilities(
     base: Infrastructure, name: str, backend: StorageBackend[Any], storage: StorageSettings
 ) -> None:
-    faces = {"redirect": SignedDownloads, "x_accel": LocalPaths}
-    wanted = faces.get(storage.downloads)
+    capabilities = {"redirect": SignedDownloads, "x_accel": LocalPaths}
+    wanted = capabilities.get(storage.downloads)
     path = ("storages", name)
     if wanted is not None and not isinstance(backend, wanted):
-        message = f'"{storage.downloads}" is not what {storage.backend} can do; "server" is'
+        message = f'{storage.backend} does not support "{storage.downloads}"; use "server"'
         base.refuse((*path, "downloads"), message)
     if not storage.direct_uploads:
         return
     if not isinstance(backend, SignedUploads):
-        base.refuse((*path, "direct_uploads"), f"is not what {storage.backend} can do")
+        base.refuse((*path, "direct_uploads"), f"is not supported by {storage.backend}")
     if not backend.write_once:
         message = "needs a store that refuses to replace an object; see its option write_once"
         base.refuse((*path, "direct_uploads"), message)

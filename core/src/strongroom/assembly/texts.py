@@ -1,4 +1,4 @@
-"""What messages say under a configuration."""
+"""Loads the message templates of a configuration."""
 
 from strongroom.config import Configuration
 from strongroom.messages.overrides import TextsRefused, read_texts
@@ -6,10 +6,10 @@ from strongroom.messages.templates import TEMPLATES, Texts
 
 
 def message_texts(configuration: Configuration) -> Texts:
-    """Return the texts that ship, with those of the deployer in their place.
+    """Return the built-in message texts, overridden by those in the configured folder.
 
     Raises:
-        ConfigurationError: a file of the deployer's cannot be used.
+        ConfigurationError: a file in the folder cannot be used.
     """
     folder = configuration.settings.messages.templates
     if folder is None:
