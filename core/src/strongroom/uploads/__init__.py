@@ -1,1 +1,1 @@
-"""Uploads that go on where they broke off (tus 1.0)."""
+"""Resumable uploads (tus 1.0)."""

@@ -1,4 +1,4 @@
-"""Stores the bytes that a request brings, and joins the parts once the last one is there."""
+"""Stores the body of an upload request in parts, and joins the parts when the upload is complete."""
 
 from collections.abc import Callable
 from contextlib import closing
@@ -20,14 +20,14 @@ from strongroom.uploads.repository import LEASE, Ledger, Part
 from strongroom.uploads.sources import ArrivingBytes, BoundedSource, JoinedSource
 
 PART_BYTES: Final = 64 * 1024 * 1024
-"""How much may be lost at most when the server dies: what arrives is acknowledged by such parts."""
+"""Size of a part in bytes. Each part is committed, so a crash loses at most one part."""
 
 _REMOVED_AT_ONCE: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Checksum:
-    """What the bytes of one request are to hash to. ``algorithm`` is hashlib's name for it."""
+    """Declared digest of a request's body. ``algorithm`` is hashlib's name."""
 
     algorithm: str
     digest: bytes
@@ -35,12 +35,12 @@ class Checksum:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """The bytes that one request brings.
+    """The body of one request.
 
     Args:
-        source: the bytes.
-        size: how many they are, where that is known.
-        checksum: what they are to hash to, where that was said.
+        source: reads the body.
+        size: in bytes; ``None`` if unknown.
+        checksum: the declared digest, if any.
     """
 
     source: ByteSource
@@ -49,15 +49,15 @@ class Piece:
 
 
 class Reception:
-    """Takes pieces of uploads whose lease the caller holds.
+    """Receives pieces of uploads while the caller holds the upload's lease.
 
     Args:
-        database: where uploads are kept.
-        clock: the time.
-        ledger: the record of them.
-        filing: takes what they become.
-        blobs: keeps bytes.
-        part_bytes: the size of the parts that a piece is stored in.
+        database: stores the uploads.
+        clock: provides the time of lease renewals.
+        ledger: stores uploads and their parts.
+        filing: applies the upload rules and creates files.
+        blobs: stores file content.
+        part_bytes: maximum size of a part, in bytes.
     """
 
     def __init__(
@@ -78,15 +78,17 @@ class Reception:
         self._part_bytes = part_bytes
 
     def receive(self, identity: Identity, upload: Upload, lease: str, piece: Piece) -> Upload:
-        """Store what arrives, and return the upload as it is then.
+        """Store a piece, and return the updated upload.
 
-        Bytes that are to hash to something are one part, for none of them counts before all do.
+        A piece with a checksum is stored as one part, because none of its bytes may be acknowledged
+        before the digest is verified.
 
         Raises:
-            PayloadTooLarge: there is more than was announced; what came in the last part is dropped.
-            ChecksumMismatch: the bytes do not hash to what was said.
-            UploadIncomplete: some are missing of what hashes to it.
-            Forbidden, NotFound, NameConflict, StorageFull: it cannot become a file.
+            PayloadTooLarge: the body exceeds the upload's length; its last part is discarded.
+            ChecksumMismatch: the body does not match its checksum.
+            UploadIncomplete: the connection broke before a body with a checksum was complete.
+            UploadLocked: the lease expired, and another request acquired it.
+            Forbidden, NotFound, NameConflict, StorageFull: the file cannot be created.
         """
         heartbeat = self._heartbeat(upload.id, lease)
         algorithm = piece.checksum.algorithm if piece.checksum else None
@@ -94,6 +96,7 @@ class Reception:
         while (rest := upload.size - upload.received) > 0 and arriving.has_more():
             bound = rest if piece.checksum else min(rest, self._part_bytes)
             upload = self._take_part(identity, upload, lease, piece, arriving, bound)
+        # An empty file has no bytes to loop over, but is completed by an empty part, too.
         if not upload.size:
             upload = self._take_part(identity, upload, lease, piece, arriving, 0)
         return upload
@@ -111,13 +114,14 @@ class Reception:
             BoundedSource(arriving, bound),
             size=None,
             max_bytes=bound,
-            inspect=partial(self._judge_early, upload),
+            inspect=partial(self._check_type_early, upload),
         )
         try:
             _check(piece.checksum, arriving)
             if upload.received + part.blob.size == upload.size:
                 _require_end(arriving)
                 return self._complete(identity, upload, lease, part)
+            # One transaction, so the acknowledged offset never exceeds the stored parts.
             with self._database.write() as connection:
                 self._ledger.advance(connection, upload, lease, part.blob)
                 self._blobs.keep(connection, part.blob)
@@ -136,6 +140,7 @@ class Reception:
         whole = self._joined(upload, lease, [*parts, Part(last.blob.key, last.blob.size)])
         try:
             with self._database.write() as connection:
+                # Renewing also checks that no other request has acquired the lease since.
                 self._ledger.renew(connection, upload.id, lease)
                 view = self._filing.store(
                     connection, identity, _target(upload), whole or last, reserved=upload.size
@@ -152,7 +157,7 @@ class Reception:
         return finished
 
     def _joined(self, upload: Upload, lease: str, parts: list[Part]) -> ReceivedBlob | None:
-        """Store the parts as one, unless they are."""
+        """Store the parts as one blob; return ``None`` if there is only one part."""
         if len(parts) == 1:
             return None
         openers = [partial(self._blobs.open, part.blob_key, 0, part.size) for part in parts]
@@ -160,13 +165,13 @@ class Reception:
         with closing(source):
             return self._blobs.receive(source, size=upload.size, max_bytes=upload.size)
 
-    def _judge_early(self, upload: Upload, head: bytes) -> None:
-        """Refuse the first bytes of what will not be accepted, if they are enough to tell."""
+    def _check_type_early(self, upload: Upload, head: bytes) -> None:
+        """Reject a type that is not accepted from the first bytes, if there are enough to detect it."""
         if upload.received == 0 and len(head) == HEAD_BYTES:
             self._filing.judge(head, upload.name)
 
     def _heartbeat(self, upload_id: str, lease: str) -> Callable[[], None]:
-        """Return what keeps the lease alive if it is called often enough."""
+        """Return a function that renews the lease when due; it must be called regularly."""
         due = self._clock.now() + LEASE // 3
 
         def beat() -> None:
@@ -190,7 +195,7 @@ def _check(checksum: Checksum | None, arriving: ArrivingBytes) -> None:
 
 def _require_end(arriving: ArrivingBytes) -> None:
     if arriving.has_more():
-        raise PayloadTooLarge("There are more bytes than the upload's length.")
+        raise PayloadTooLarge("The body exceeds the upload's length.")
 
 
 def _target(upload: Upload) -> Target:

@@ -1,4 +1,4 @@
-"""Resumable uploads under way, and the parts that have arrived."""
+"""Tables of resumable uploads and their parts."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -13,19 +13,19 @@ class Upload:
     """A row of :data:`uploads`.
 
     Args:
-        id: the upload.
-        tenant_id: whose space it goes to.
-        user_id: who began it, and alone may go on.
-        parent_id: the folder it goes into; ``None`` at the top.
-        name: what the file is to be called.
-        on_conflict: what to do when the name is taken.
-        metadata: what the client said of it, word for word.
-        size: how many bytes it will have.
-        received: how many are durably stored.
-        file_id: the file it has become.
-        lease: who is writing to it; no other may.
-        lease_until: when that writer is taken for dead.
-        expires_at: when it is given up.
+        id: id of the upload.
+        tenant_id: the tenant whose quota is reserved.
+        user_id: the user who created it; only this user may continue it.
+        parent_id: the folder of the file; ``None`` at the top level.
+        name: name of the file.
+        on_conflict: rule for a taken name.
+        metadata: the client's ``Upload-Metadata``, unchanged.
+        size: total size in bytes.
+        received: number of bytes that are durably stored.
+        file_id: the file that was created from it; ``None`` until it is complete.
+        lease: id of the lease that a request holds while it writes.
+        lease_until: when the lease expires.
+        expires_at: when the upload expires.
     """
 
     id: str
@@ -44,7 +44,7 @@ class Upload:
 
     @property
     def is_finished(self) -> bool:
-        """Whether it has become a file."""
+        """Whether the file was created."""
         return self.file_id is not None
 
 
@@ -68,7 +68,7 @@ uploads: Final = Table(
     Index(None, "tenant_id"),
     Index(None, "user_id"),
 )
-"""Neither folder nor file is a foreign key: both may be deleted meanwhile."""
+"""Neither folder nor file is a foreign key, because both may be deleted before the upload expires."""
 
 upload_parts: Final = Table(
     "upload_parts",
@@ -79,4 +79,4 @@ upload_parts: Final = Table(
     Column("size", BigInteger, nullable=False),
     Index(None, "blob_key"),
 )
-"""Each part is a blob that counts: it is acknowledged, and gone only with the upload."""
+"""Each part is a committed blob: it is acknowledged to the client, and removed only with the upload."""

@@ -1,4 +1,4 @@
-"""The headers of tus 1.0, as requests carry them."""
+"""Parses and validates the request headers of tus 1.0."""
 
 import base64
 import binascii
@@ -29,20 +29,20 @@ _MAX_DIGITS: Final = 18
 
 @dataclass(frozen=True, slots=True)
 class Metadata:
-    """What a client says of an upload: word for word, and by key."""
+    """The ``Upload-Metadata`` of an upload: unchanged, and as decoded values by key."""
 
     text: str
     values: dict[str, str]
 
     def target(self, tenant_id: str) -> Target:
-        """Return where the file is to go.
+        """Return the destination of the file.
 
         Raises:
-            ValidationFailed: it has no name, or a conflict rule that there is not.
+            ValidationFailed: the name is missing, or the conflict rule is unknown.
         """
         name = self.values.get("filename") or self.values.get("name")
         if not name:
-            raise _invalid("Upload-Metadata", "Must hold the key filename.", "required")
+            raise _invalid("Upload-Metadata", "Must contain the key filename.", "required")
         rule = self.values.get("onConflict", OnConflict.FAIL.value)
         if rule not in set(OnConflict):
             raise _invalid("Upload-Metadata", f"onConflict must be one of: {', '.join(OnConflict)}.")
@@ -50,20 +50,20 @@ class Metadata:
 
 
 def require_version() -> None:
-    """Pass if the client speaks the version that is spoken here.
+    """Check that the request uses the supported version of tus.
 
     Raises:
-        TusVersionUnsupported: it speaks another, or does not say which.
+        TusVersionUnsupported: ``Tus-Resumable`` is missing or names another version.
     """
     if request.headers.get("Tus-Resumable") != VERSION:
         raise TusVersionUnsupported
 
 
 def read_number(header: str) -> int:
-    """Return the number that a header holds.
+    """Return the number in a header.
 
     Raises:
-        ValidationFailed: the header is missing, or holds none.
+        ValidationFailed: the header is missing or is not a number.
     """
     text = request.headers.get(header, "")
     if not (text.isascii() and text.isdigit() and len(text) <= _MAX_DIGITS):
@@ -72,12 +72,12 @@ def read_number(header: str) -> int:
 
 
 def read_metadata() -> Metadata:
-    """Return what ``Upload-Metadata`` holds: pairs of a key and a value in Base64.
+    """Parse ``Upload-Metadata``: pairs of a key and a Base64 value.
 
-    Keys that mean nothing here are kept for the client: programs of others send many.
+    Unknown keys are stored for the client, because common tus clients send several.
 
     Raises:
-        ValidationFailed: it cannot be read.
+        ValidationFailed: the header is too long or malformed.
     """
     text = request.headers.get("Upload-Metadata", "")
     if len(text) > _MAX_METADATA:
@@ -90,15 +90,15 @@ def read_metadata() -> Metadata:
         except (binascii.Error, UnicodeDecodeError) as error:
             raise _invalid("Upload-Metadata", f"The value of {key} must be Base64 of UTF-8.") from error
         if is_unstorable(values[key]):
-            raise _invalid("Upload-Metadata", f"The value of {key} may not hold NUL.")
+            raise _invalid("Upload-Metadata", f"The value of {key} may not contain NUL.")
     return Metadata(text, values)
 
 
 def has_piece() -> bool:
-    """Return whether the request that begins an upload brings bytes of it already.
+    """Return whether the creation request contains content (creation-with-upload).
 
     Raises:
-        UnsupportedMediaType: it brings something else.
+        UnsupportedMediaType: the body has another media type.
     """
     if request.mimetype == MEDIA_TYPE:
         return True
@@ -108,11 +108,11 @@ def has_piece() -> bool:
 
 
 def read_piece() -> Piece:
-    """Return the bytes that the request brings.
+    """Return the request's body with its declared size and checksum.
 
     Raises:
-        UnsupportedMediaType: they are called something else.
-        ValidationFailed: they are to hash to something that cannot be checked.
+        UnsupportedMediaType: the body has another media type.
+        ValidationFailed: ``Upload-Checksum`` is malformed or names an unsupported algorithm.
     """
     if request.mimetype != MEDIA_TYPE:
         raise UnsupportedMediaType(f"The body must be of the type {MEDIA_TYPE}.")
@@ -120,21 +120,25 @@ def read_piece() -> Piece:
 
 
 def refuse_other_extensions() -> None:
-    """Refuse headers that would change what the request means."""
+    """Reject headers of unsupported extensions that would change the meaning of the request.
+
+    Raises:
+        ValidationFailed: the request has such a header.
+    """
     for header in ("Upload-Concat", "Upload-Defer-Length"):
         if header in request.headers:
-            raise _invalid(header, "This extension is not offered; see Tus-Extension.", "unsupported")
+            raise _invalid(header, "Unsupported extension; see Tus-Extension.", "unsupported")
 
 
 def overridden_method() -> str:
-    """Return the method that ``X-HTTP-Method-Override`` names.
+    """Return the method in ``X-HTTP-Method-Override``.
 
     Raises:
-        MalformedRequest: it names none.
+        MalformedRequest: the header is missing, or is neither PATCH nor DELETE.
     """
     method = request.headers.get("X-HTTP-Method-Override", "").strip().upper()
     if method not in ("PATCH", "DELETE"):
-        raise MalformedRequest("A POST here must have X-HTTP-Method-Override: PATCH, or DELETE.")
+        raise MalformedRequest("X-HTTP-Method-Override must be PATCH or DELETE.")
     return method
 
 

@@ -1,7 +1,8 @@
-"""The record of uploads, within the caller's transaction.
+"""Stores uploads, their parts and their leases, within the caller's transaction.
 
-Whoever writes to an upload holds its lease, which runs out unless it is renewed: a writer that died, or
-hangs on a dead connection, is in nobody's way for long. What it writes after that changes nothing.
+A request that writes to an upload holds its lease, which expires unless it is renewed. So a crashed
+writer, or one that hangs on a dead connection, blocks other requests only until the lease expires. A
+writer without the lease cannot change the upload.
 """
 
 from dataclasses import asdict, dataclass, replace
@@ -16,23 +17,23 @@ from strongroom.storage.models import Blob
 from strongroom.uploads.models import Upload, upload_parts, uploads
 
 LEASE: Final = 20_000
-"""Milliseconds after which a writer that is not heard of is taken for dead."""
+"""Lifetime of a lease in milliseconds, unless it is renewed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Bytes of an upload that lie one after another in a blob. ``size`` is in bytes."""
+    """A contiguous part of an upload, stored as one blob. ``size`` is in bytes."""
 
     blob_key: str
     size: int
 
 
 class Ledger:
-    """Uploads and their parts.
+    """Repository of uploads and their parts.
 
     Args:
-        clock: the time.
-        lifetime: milliseconds after which an upload that makes no progress is given up.
+        clock: decides which leases and uploads have expired.
+        lifetime: milliseconds after which an upload without progress expires.
     """
 
     def __init__(self, clock: Clock, lifetime: int) -> None:
@@ -40,16 +41,16 @@ class Ledger:
         self.lifetime = lifetime
 
     def add(self, connection: Connection, upload: Upload) -> None:
-        """Write down an upload that begins."""
+        """Store a new upload."""
         connection.execute(insert(uploads).values(asdict(upload)))
 
     def find(
         self, connection: Connection, tenant_id: str, upload_id: str, *, lock: bool = True
     ) -> Upload:
-        """Return an upload, which with ``lock`` no other transaction changes before this one ends.
+        """Return an upload; ``lock`` blocks changes by other transactions until this one ends.
 
         Raises:
-            NotFound: the tenant has no such upload, or it was given up.
+            NotFound: the tenant has no such upload, or it has expired.
         """
         query = select(uploads).where(
             uploads.c.id == upload_id,
@@ -62,10 +63,10 @@ class Ledger:
         return Upload(*row)
 
     def lend(self, connection: Connection, upload: Upload) -> str:
-        """Give the caller the lease of an upload, and return it.
+        """Acquire the lease of an upload, and return its id. The upload must be locked.
 
         Raises:
-            UploadLocked: somebody else holds it.
+            UploadLocked: another request holds the lease.
         """
         now = self._clock.now()
         if upload.lease is not None and upload.lease_until > now:
@@ -76,23 +77,23 @@ class Ledger:
         return lease
 
     def renew(self, connection: Connection, upload_id: str, lease: str) -> None:
-        """Go on holding a lease.
+        """Renew a lease. An expired lease can be renewed unless another request has acquired it.
 
         Raises:
-            UploadLocked: it ran out, and somebody else holds it now.
+            UploadLocked: another request holds the lease, or the upload was removed.
         """
         self._change(connection, upload_id, lease, {"lease_until": self._clock.now() + LEASE})
 
     def give_back(self, connection: Connection, upload_id: str, lease: str) -> None:
-        """End a lease, unless somebody else holds it by now."""
+        """Release a lease, unless another request has acquired it."""
         held = (uploads.c.id == upload_id, uploads.c.lease == lease)
         connection.execute(update(uploads).where(*held).values(lease=None))
 
     def advance(self, connection: Connection, upload: Upload, lease: str, blob: Blob) -> None:
-        """Write down the next part of an upload: it is acknowledged with this transaction.
+        """Store the next part of an upload, and renew the lease and the upload's expiry.
 
         Raises:
-            UploadLocked: the lease ran out, and somebody else holds it now.
+            UploadLocked: another request holds the lease, or the upload was removed.
         """
         now = self._clock.now()
         changes = {
@@ -105,16 +106,16 @@ class Ledger:
         connection.execute(insert(upload_parts).values(upload_id=upload.id, **part))
 
     def parts(self, connection: Connection, upload_id: str) -> list[Part]:
-        """Return the parts of an upload in their order."""
+        """Return the parts of an upload, in order."""
         columns = (upload_parts.c.blob_key, upload_parts.c.size)
         query = select(*columns).where(upload_parts.c.upload_id == upload_id)
         return [Part(*row) for row in connection.execute(query.order_by(upload_parts.c.start))]
 
     def finish(self, connection: Connection, upload: Upload, lease: str, file_id: str) -> Upload:
-        """Write down what an upload has become, and return it; its parts are no longer part of it.
+        """Store the file of a complete upload, delete the rows of its parts, and return the upload.
 
         Raises:
-            UploadLocked: the lease ran out, and somebody else holds it now.
+            UploadLocked: another request holds the lease, or the upload was removed.
         """
         finished = replace(
             upload,
@@ -128,12 +129,15 @@ class Ledger:
         return finished
 
     def remove(self, connection: Connection, upload_id: str) -> None:
-        """Forget an upload and its parts."""
+        """Delete an upload and the rows of its parts."""
         self._forget_parts(connection, upload_id)
         connection.execute(delete(uploads).where(uploads.c.id == upload_id))
 
     def next_expired(self, connection: Connection) -> Upload | None:
-        """Return an upload that is to be given up, and that nobody is writing to."""
+        """Return and lock an expired upload without an active lease, or return ``None``.
+
+        Uploads that another transaction has locked are skipped, so servers can prune concurrently.
+        """
         now = self._clock.now()
         idle = uploads.c.lease.is_(None) | (uploads.c.lease_until <= now)
         query = select(uploads).where(uploads.c.expires_at <= now, idle).limit(1)
@@ -141,7 +145,7 @@ class Ledger:
         return Upload(*row) if row else None
 
     def next_of_tenant(self, connection: Connection, tenant_id: str) -> Upload | None:
-        """Return an upload to a tenant, also one that is being written to."""
+        """Return and lock an upload of a tenant, even one with an active lease, or return ``None``."""
         query = select(uploads).where(uploads.c.tenant_id == tenant_id).limit(1)
         row = connection.execute(query.with_for_update()).first()
         return Upload(*row) if row else None
@@ -149,6 +153,7 @@ class Ledger:
     def _change(
         self, connection: Connection, upload_id: str, lease: str, changes: dict[str, Any]
     ) -> None:
+        # Comparing the lease in the UPDATE makes a writer that has lost it fail.
         held = (uploads.c.id == upload_id, uploads.c.lease == lease)
         if connection.execute(update(uploads).where(*held).values(changes)).rowcount != 1:
             raise UploadLocked(retry_after=1)

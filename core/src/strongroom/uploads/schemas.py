@@ -1,4 +1,4 @@
-"""What clients get."""
+"""Response schema of resumable uploads."""
 
 from marshmallow import Schema, fields
 
@@ -13,12 +13,12 @@ class UploadSchema(Schema):
     parentId = fields.String(required=True, allow_none=True, attribute="parent_id")
     size = fields.Integer(required=True, metadata={"description": "In bytes"})
     offset = fields.Integer(
-        required=True, attribute="received", metadata={"description": "Bytes that have arrived"}
+        required=True, attribute="received", metadata={"description": "Number of stored bytes"}
     )
     fileId = fields.String(
         required=True,
         allow_none=True,
         attribute="file_id",
-        metadata={"description": "The file it has become"},
+        metadata={"description": "The created file; null until the upload is complete"},
     )
     expiresAt = Timestamp(required=True, attribute="expires_at")

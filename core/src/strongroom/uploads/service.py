@@ -1,7 +1,7 @@
-"""Begins uploads, lets their beginners go on with them, and gives them up.
+"""Creates, continues, terminates and expires resumable uploads.
 
-The offset that a client is told is what is durably stored. The last bytes count only together with the
-file that they complete: whoever is told that all has arrived need not ask whether it became a file.
+The reported offset is the number of durably stored bytes. The last part is committed in the same
+transaction as the file, so an offset equal to the size means that the file exists.
 """
 
 import io
@@ -29,13 +29,13 @@ class UploadService:
     """Resumable uploads.
 
     Args:
-        database: where they are kept.
-        clock: the time.
-        ledger: the record of them.
-        filing: takes what they become.
-        blobs: keeps bytes.
-        space: how much tenants may keep.
-        reception: stores the bytes of requests.
+        database: stores the uploads.
+        clock: provides the expiry of uploads.
+        ledger: stores uploads, parts and leases.
+        filing: applies the upload rules and creates files.
+        blobs: stores file content.
+        space: reserves quota.
+        reception: stores the bodies of requests.
     """
 
     def __init__(
@@ -58,25 +58,28 @@ class UploadService:
 
     @property
     def max_size(self) -> int:
-        """The largest upload that is accepted, in bytes."""
+        """Maximum size of an upload, in bytes."""
         return self._filing.max_file_bytes
 
     def create(
         self, identity: Identity, target: Target, size: int, metadata: str, piece: Piece | None = None
     ) -> Upload:
-        """Begin an upload; its size is reserved in the tenant's space.
+        """Create an upload, and reserve its size in the tenant's quota.
+
+        An empty upload is completed immediately.
 
         Args:
             identity: the caller.
-            target: where the file is to go.
-            size: how many bytes it will have.
-            metadata: what the client says of it, word for word.
-            piece: the first of its bytes, if they come at once; an empty file is whole without any.
+            target: destination of the file.
+            size: total size in bytes.
+            metadata: the client's ``Upload-Metadata``, unchanged.
+            piece: the first bytes, if the creation request contains any.
 
         Raises:
-            Forbidden: the caller is no member, or may not write there.
-            NotFound: there is no such folder.
-            NotAFolder: it is a file.
+            ValidationFailed: the name is invalid.
+            Forbidden: the caller is not a member of the tenant, or may not write to the folder.
+            NotFound: the folder does not exist.
+            NotAFolder: the parent is a file.
             NameConflict: the name is taken.
             PayloadTooLarge: the file is larger than allowed.
             StorageFull: the tenant's quota would be exceeded.
@@ -106,11 +109,11 @@ class UploadService:
         return self._begin(identity, upload, piece or Piece(io.BytesIO(), 0, None))
 
     def get(self, identity: Identity, tenant_id: str, upload_id: str) -> Upload:
-        """Return an upload of the caller's.
+        """Return an upload of the caller.
 
         Raises:
-            Forbidden: the caller is no member of the tenant, or did not begin it.
-            NotFound: there is no such upload, or it was given up.
+            Forbidden: the caller is not a member of the tenant, or did not create the upload.
+            NotFound: the upload does not exist or has expired.
         """
         with self._database.read() as connection:
             return self._own(connection, identity, tenant_id, upload_id, lock=False)
@@ -118,18 +121,19 @@ class UploadService:
     def append(
         self, identity: Identity, tenant_id: str, upload_id: str, offset: int, piece: Piece
     ) -> Upload:
-        """Store bytes of an upload, as many as arrive; with its last one it becomes a file.
+        """Append the received bytes to an upload; the last byte completes it and creates the file.
 
         Raises:
-            Forbidden: the caller did not begin it, or may no longer write to the folder.
-            NotFound: there is no such upload or folder, or it was given up.
-            OffsetConflict: the upload goes on elsewhere than at ``offset``.
-            UploadLocked: somebody else is writing to it.
-            PayloadTooLarge: there are more bytes than were announced at its beginning.
-            ChecksumMismatch: the bytes do not hash to what was said; none of them is kept.
-            UploadIncomplete: some are missing of what hashes to it; none is kept.
-            NameConflict: the name was taken meanwhile.
-            StorageFull: there is no room.
+            Forbidden: the caller did not create the upload, or may no longer write to the folder.
+            NotFound: the upload or the folder does not exist, or the upload has expired.
+            OffsetConflict: ``offset`` is not the upload's current offset.
+            UploadLocked: another request is writing to the upload.
+            PayloadTooLarge: the body exceeds the upload's length.
+            ChecksumMismatch: the body does not match its checksum; none of it is stored.
+            UploadIncomplete: a body with a checksum is incomplete; none of it is stored.
+            UnsupportedMediaType: files of its type are not accepted.
+            NameConflict: the name is taken.
+            StorageFull: the storage is exhausted.
         """
         with self._database.write() as connection:
             upload = self._own(connection, identity, tenant_id, upload_id)
@@ -138,6 +142,7 @@ class UploadService:
             if upload.is_finished:
                 return upload
             lease = self._ledger.lend(connection, upload)
+        # A lease instead of a row lock, because no transaction may stay open while the body arrives.
         try:
             return self._reception.receive(identity, upload, lease, piece)
         finally:
@@ -145,11 +150,11 @@ class UploadService:
                 self._ledger.give_back(connection, upload.id, lease)
 
     def terminate(self, identity: Identity, tenant_id: str, upload_id: str) -> None:
-        """Give an upload up at its beginner's wish; the file it may have become stays.
+        """Delete an upload of the caller; a file that was created from it remains.
 
         Raises:
-            Forbidden: the caller is no member of the tenant, or did not begin it.
-            NotFound: there is no such upload, or it was given up.
+            Forbidden: the caller is not a member of the tenant, or did not create the upload.
+            NotFound: the upload does not exist or has expired.
         """
         with self._database.write() as connection:
             upload = self._own(connection, identity, tenant_id, upload_id)
@@ -157,20 +162,21 @@ class UploadService:
         self._blobs.remove(released)
 
     def collect(self) -> int:
-        """Give up what has expired, and return how many uploads that were.
+        """Delete expired uploads, and return their number.
 
-        Safe beside running servers; the bytes are left to the collection of blobs.
+        Safe while servers are running. The blob garbage collection removes their content.
         """
         return self._drop_all(self._ledger.next_expired)
 
     def drop_all(self, tenant_id: str) -> int:
-        """Give up all uploads to a tenant, and return how many there were.
+        """Delete all uploads of a tenant, and return their number.
 
-        The bytes are left to the collection of blobs.
+        The blob garbage collection removes their content.
         """
         return self._drop_all(lambda connection: self._ledger.next_of_tenant(connection, tenant_id))
 
     def _drop_all(self, next_one: Callable[[Connection], Upload | None]) -> int:
+        # One transaction per upload keeps the write locks short.
         count = 0
         while True:
             with self._database.write() as connection:
@@ -184,7 +190,7 @@ class UploadService:
         try:
             return self.append(identity, upload.tenant_id, upload.id, 0, piece)
         except BaseException:
-            # Its name is told with the success of the request only.
+            # The client learns the upload's URL only if the request succeeds, so it cannot resume it.
             self.terminate(identity, upload.tenant_id, upload.id)
             raise
 
@@ -215,4 +221,4 @@ def _require_fit(upload: Upload, offset: int, piece: Piece) -> None:
     if offset != upload.received:
         raise OffsetConflict
     if piece.size is not None and offset + piece.size > upload.size:
-        raise PayloadTooLarge("There are more bytes than the upload's length.")
+        raise PayloadTooLarge("The body exceeds the upload's length.")

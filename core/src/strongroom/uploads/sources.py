@@ -1,4 +1,4 @@
-"""What the parts of an upload are read from, and what they are joined from."""
+"""Byte sources of uploads: the request's body, bounded parts of it, and the joined parts."""
 
 import hashlib
 from collections.abc import Callable, Generator, Sequence
@@ -11,12 +11,14 @@ CHUNK_SIZE: Final = 256 * 1024
 
 
 class ArrivingBytes:
-    """The bytes of one request, of which those count that arrived before the connection broke.
+    """The body of one request. A broken connection ends it instead of raising an error.
+
+    So the bytes that arrived before are stored, and the client resumes after them.
 
     Args:
-        source: the bytes.
-        on_read: called before each read; what it raises ends the reading.
-        algorithm: hashlib's name of the hash to make of them.
+        source: reads the body.
+        on_read: called before each read; its exceptions propagate.
+        algorithm: hashlib's name of the digest to compute; ``None`` computes none.
     """
 
     def __init__(self, source: ByteSource, on_read: Callable[[], None], algorithm: str | None) -> None:
@@ -27,13 +29,13 @@ class ArrivingBytes:
         self.has_broken = False
 
     def has_more(self) -> bool:
-        """Return whether any byte is left, waiting for it if need be."""
+        """Return whether any byte is left; blocks until one arrives or the body ends."""
         if not self._held:
             self._held = self._arrived(CHUNK_SIZE)
         return bool(self._held)
 
     def take(self, size: int) -> bytes:
-        """Return 1 to ``size`` bytes, and ``b""`` at the end or where the connection broke."""
+        """Return 1 to ``size`` bytes, or ``b""`` at the end or after the connection broke."""
         if not self.has_more():
             return b""
         taken, self._held = self._held[:size], self._held[size:]
@@ -42,7 +44,7 @@ class ArrivingBytes:
         return taken
 
     def digest(self) -> bytes:
-        """Return the hash of what was taken."""
+        """Return the digest of the bytes returned by :meth:`take`."""
         return self._hash.digest() if self._hash else b""
 
     def _arrived(self, size: int) -> bytes:
@@ -55,7 +57,7 @@ class ArrivingBytes:
 
 
 class BoundedSource:
-    """The next of the arriving bytes, up to a number of them."""
+    """The next bytes of a request's body, up to a maximum number."""
 
     def __init__(self, arriving: ArrivingBytes, bound: int) -> None:
         self._arriving = arriving
@@ -68,7 +70,7 @@ class BoundedSource:
 
 
 class JoinedSource:
-    """Several streams, one after another."""
+    """Several streams concatenated. ``on_read`` is called before each read."""
 
     def __init__(
         self,
@@ -90,7 +92,7 @@ class JoinedSource:
         return taken
 
     def close(self) -> None:
-        """Close the stream that is being read."""
+        """Close the current stream."""
         self._chunks.close()
 
     def _joined(self, openers: Sequence[Callable[[], ByteStream]]) -> Generator[bytes, None, None]:

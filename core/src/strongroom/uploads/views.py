@@ -1,4 +1,4 @@
-"""Resumable uploads by tus 1.0: https://tus.io/protocols/resumable-upload."""
+"""Endpoints for resumable uploads (tus 1.0, https://tus.io/protocols/resumable-upload)."""
 
 from typing import Any
 
@@ -34,7 +34,7 @@ blueprint = Blueprint(
     "uploads",
     __name__,
     url_prefix="/api/v1/tenants/<tenant_id>/uploads",
-    description="Uploads that go on where they broke off, by tus 1.0.",
+    description="Resumable uploads (tus 1.0).",
 )
 
 _BODY: dict[str, Any] = {
@@ -59,7 +59,7 @@ _RECEIVE_ERRORS = (
 
 
 def _add_version(response: Response) -> Response:
-    """Say which version is spoken, in every answer."""
+    """Add the protocol version to every response; a 412 also names the supported versions."""
     if request.method != "OPTIONS":
         response.headers["Tus-Resumable"] = protocol.VERSION
     if response.status_code == TusVersionUnsupported.status:
@@ -77,8 +77,8 @@ blueprint.after_request(_add_version)
     status=204,
     response_headers=("Tus-Version", "Tus-Extension", "Tus-Max-Size", "Tus-Checksum-Algorithm"),
 )
-def describe_uploads(tenant_id: str) -> Response:  # noqa: ARG001  it is the same for all
-    """Tell what of tus is spoken here, in headers."""
+def describe_uploads(tenant_id: str) -> Response:  # noqa: ARG001  the same for all tenants
+    """Get the supported tus version, extensions and limits, as headers."""
     headers = {
         "Tus-Version": protocol.VERSION,
         "Tus-Extension": protocol.EXTENSIONS,
@@ -100,9 +100,10 @@ def describe_uploads(tenant_id: str) -> Response:  # noqa: ARG001  it is the sam
     response_headers=(*_PROGRESS_HEADERS, "Location"),
 )
 def create_upload(tenant_id: str) -> tuple[Upload, dict[str, str]]:
-    """Begin an upload of `Upload-Length` bytes, and bring the first of them where there is a body.
+    """Create an upload of `Upload-Length` bytes; the body, if any, contains its first bytes.
 
-    `Upload-Metadata` holds `filename`, and may hold `parentId` and `onConflict` (fail, rename, replace).
+    `Upload-Metadata` must contain `filename`, and may contain `parentId` and `onConflict` (fail, rename,
+    replace).
     """
     protocol.require_version()
     protocol.refuse_other_extensions()
@@ -129,7 +130,7 @@ def create_upload(tenant_id: str) -> tuple[Upload, dict[str, str]]:
     ),
 )
 def get_upload(tenant_id: str, upload_id: str) -> tuple[Upload, dict[str, str]]:
-    """Get how far an upload has come; HEAD, which tus asks by, tells it in headers alone."""
+    """Get the state of an upload; tus clients use HEAD, which returns only the headers."""
     if request.method == "HEAD":
         protocol.require_version()
     upload = use(UploadService).get(current_identity(), tenant_id, upload_id)
@@ -150,7 +151,7 @@ def get_upload(tenant_id: str, upload_id: str) -> tuple[Upload, dict[str, str]]:
     response_headers=(*_PROGRESS_HEADERS, "Content-Location"),
 )
 def append_to_upload(tenant_id: str, upload_id: str) -> Response:
-    """Go on with an upload at `Upload-Offset`; with its last byte it becomes a file."""
+    """Append to an upload at `Upload-Offset`; the last byte completes it and creates the file."""
     return _append(tenant_id, upload_id)
 
 
@@ -164,7 +165,7 @@ def append_to_upload(tenant_id: str, upload_id: str) -> Response:
     response_headers=("Tus-Resumable",),
 )
 def terminate_upload(tenant_id: str, upload_id: str) -> Response:
-    """Give an upload up; the file that it may have become stays."""
+    """Delete an upload; a file that was created from it remains."""
     return _terminate(tenant_id, upload_id)
 
 
@@ -179,7 +180,7 @@ def terminate_upload(tenant_id: str, upload_id: str) -> Response:
     response_headers=_PROGRESS_HEADERS,
 )
 def change_upload(tenant_id: str, upload_id: str) -> Response:
-    """Do what `X-HTTP-Method-Override` says, for clients that cannot send PATCH or DELETE."""
+    """Apply the method in `X-HTTP-Method-Override`, for clients that cannot send PATCH or DELETE."""
     act = _append if protocol.overridden_method() == "PATCH" else _terminate
     return act(tenant_id, upload_id)
 
