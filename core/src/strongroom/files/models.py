@@ -140,5 +140,5 @@ grants: Final = Table(
 
 A page of a user's top-level nodes must be one range of one index. So a grant repeats the node's name,
 and ``parent_visible_until`` is when the user's grants on the node's ancestors expire: 0 if there are
-none, NULL if one of them is permanent. The partial index omits the NULL rows, most of which are the
+none, NULL if one of them is permanent. The partial index omits the NULL rows; most of them are the
 grants to the nodes' creators."""

@@ -46,7 +46,7 @@ class TenantChangesSchema(Schema):
     def changes_something(self, data: dict[str, Any], **_: Any) -> None:
         """Reject a request without any change."""
         if not data.keys() & {"name", "quota_bytes"}:
-            raise ValidationError("Name what is to change: name or quotaBytes.")
+            raise ValidationError("Must contain name or quotaBytes.")
 
 
 class UsageSchema(Schema):

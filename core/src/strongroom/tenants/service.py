@@ -117,7 +117,7 @@ class TenantService:
             return self.space.find(connection, tenant_id)
 
     def of_caller(self, identity: Identity, paging: Paging) -> Page[Tenant]:
-        """Return a page of the tenants of which the caller is a member, sorted by name."""
+        """Return a page of the caller's tenants, sorted by name."""
         mine = (tenant_members.c.user_id == identity.user_id) & tenants.c.deleted_at.is_(None)
         belongs = tenant_members.c.tenant_id == tenants.c.id
         query = select(tenants).join(tenant_members, belongs).where(mine)

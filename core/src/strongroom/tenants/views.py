@@ -49,7 +49,7 @@ def create_tenant(body: dict[str, Any]) -> Tenant:
     "GET", "", access=Access.USER, query=PagingQuery, returns=collection_of(TenantSchema)
 )
 def list_tenants(query: dict[str, int]) -> dict[str, Any]:
-    """List the tenants of which the caller is a member."""
+    """List the caller's tenants."""
     return envelope(use(TenantService).of_caller(current_identity(), paging(query)))
 
 
@@ -57,7 +57,7 @@ def list_tenants(query: dict[str, int]) -> dict[str, Any]:
     "GET", "/<tenant_id>", access=Access.USER, returns=TenantSchema, errors=(Forbidden,)
 )
 def get_tenant(tenant_id: str) -> Tenant:
-    """Get a tenant of which the caller is a member."""
+    """Get one of the caller's tenants."""
     return use(TenantService).get(current_identity(), tenant_id)
 
 
