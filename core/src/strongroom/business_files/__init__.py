@@ -1,1 +1,1 @@
-"""Business files: pictures and documents under names nobody can guess."""
+"""Business files: pictures and documents that are addressed by unguessable names."""

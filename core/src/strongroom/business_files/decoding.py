@@ -1,6 +1,6 @@
-"""Reads pictures into frames that are upright, in sRGB, and carry nothing but their pixels.
+"""Decodes pictures into upright frames in sRGB without metadata.
 
-What a picture says of itself is checked before anything is decoded.
+The dimensions in the header are checked before any pixel is decoded.
 """
 
 import io
@@ -22,18 +22,18 @@ _PLUGINS: Final = {
     "image/avif": "Avif",
 }
 FORMATS: Final = {media_type: name.upper() for media_type, name in _PLUGINS.items()}
-"""Pillow's formats by media type. No other decoder is tried, whatever the content claims to be."""
+"""Pillow's formats by media type. Pillow tries no other decoder, whatever the content."""
 
 _MIN_FRAME_PIXELS: Final = 10_000
-"""The fewest pixels that a frame counts for, because even a tiny frame has a cost."""
+"""Minimum number of pixels that a frame counts for, because even a tiny frame has a fixed cost."""
 
 _PIXEL_COST: Final = {"image/webp": 2, "image/avif": 3}
-"""How many times a pixel counts, because these types take more memory and time for each."""
+"""Weight of a pixel, because these types need more memory and time per pixel."""
 
 _ANIMATION_COST: Final = 2
 
 _MOST_SCANS: Final = 100
-"""A progressive JPEG has about ten; each costs as much as the whole picture."""
+"""Maximum number of scans. A progressive JPEG has about ten, and each costs a pass over all pixels."""
 
 _TURNS: Final = {
     2: Image.Transpose.FLIP_LEFT_RIGHT,
@@ -51,7 +51,7 @@ _DEFAULT_DURATION: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A picture, or one of an animation's, which is shown for so many milliseconds."""
+    """A still picture or a frame of an animation. ``duration`` is in milliseconds."""
 
     image: Image.Image
     duration: int
@@ -59,12 +59,12 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """A picture that was read.
+    """A decoded picture.
 
     Args:
-        frames: one, or those of an animation.
-        loop: how often an animation is repeated, 0 for ever; ``None`` where nothing is said.
-        hints: what helps to write it again as it was, by the name of Pillow's option.
+        frames: one frame, or the frames of an animation.
+        loop: number of repetitions of an animation, 0 is endless; ``None`` if the file has none.
+        hints: Pillow's save options that preserve the original encoding.
     """
 
     frames: list[Frame]
@@ -78,21 +78,23 @@ def decode(
     max_pixels: int,
     prepare: Callable[[ImageFile.ImageFile], None] = lambda _: None,
 ) -> Decoded:
-    """Read a picture.
+    """Decode a picture.
 
     Args:
         content: the whole file.
         media_type: one of :data:`FORMATS`.
-        max_pixels: the most pixels of a still JPEG, PNG or GIF; WebP and animations may have half as
-            many, AVIF a third, all frames together.
-        prepare: called with the picture before it is decoded.
+        max_pixels: maximum number of pixels of a still JPEG, PNG or GIF. The limit is half of it for
+            WebP and animations, a third for AVIF, all frames together.
+        prepare: called with the opened picture before it is decoded.
 
     Raises:
-        PictureTooLarge: there are more pixels.
-        Exception: whatever Pillow raises for what it cannot read.
+        PictureTooLarge: the picture has more pixels.
+        PictureUnreadable: a JPEG has more than 100 scans.
+        Exception: any exception of Pillow for content that it cannot decode.
     """
+    # Counting start-of-scan markers in the raw bytes may overcount, but needs no decoding.
     if media_type == "image/jpeg" and content.count(b"\xff\xda") > _MOST_SCANS:
-        raise PictureUnreadable.of_field("file", "too-many-scans", "It has too many scans.")
+        raise PictureUnreadable.of_field("file", "too-many-scans", "The JPEG has too many scans.")
     load_codec(media_type)
     try:
         image = Image.open(io.BytesIO(content), formats=[FORMATS[media_type]])
@@ -110,23 +112,23 @@ def decode(
 
 
 def load_codec(media_type: str) -> None:
-    """Import Pillow's plugin of a media type; the others are neither needed nor reachable."""
+    """Import only Pillow's plugin of a media type, so the other decoders stay unreachable."""
     module: Any = import_module(f"PIL.{_PLUGINS[media_type]}ImagePlugin")
     if media_type == "image/avif":
         module.DEFAULT_MAX_THREADS = 1
 
 
 def _too_large(max_pixels: int) -> PictureTooLarge:
-    message = f"May have {max_pixels} pixels, all frames together."
+    message = f"Must have at most {max_pixels} pixels, all frames together."
     return PictureTooLarge.of_field("file", "too-many-pixels", message)
 
 
 def _still(image: ImageFile.ImageFile) -> Frame:
-    # Of several pictures in a JPEG the others are the camera's previews and depth maps.
+    # Only the first picture of a multi-picture JPEG: the others are camera previews and depth maps.
     image.load()
     turn, profile = _turn(image), image.info.get("icc_profile")
     pixels = _without_decoder(image)
-    # The decoder's own buffers are freed before anything is copied.
+    # Free the decoder's buffers before pixels are copied, to lower the peak memory use.
     image.close()
     return Frame(_plain(_upright(_in_srgb(pixels, profile), turn)), _DEFAULT_DURATION)
 
@@ -139,19 +141,19 @@ def _frames(image: ImageFile.ImageFile, max_pixels: int) -> Iterator[Frame]:
             image.seek(index)
         except EOFError:
             return
-        # The first frame is within the bound already; a later one may still enlarge the canvas.
+        # The first frame is already checked, but a later one may enlarge the canvas.
         pixels += max(image.width * image.height, _MIN_FRAME_PIXELS if index else 0)
         if pixels > max_pixels:
             raise _too_large(max_pixels)
         image.load()
         duration = int(image.info.get("duration") or 0) or _DEFAULT_DURATION
-        # A copy, because the next frame is read into the same picture.
+        # A copy, because Pillow decodes the next frame into the same image.
         yield Frame(_plain(_upright(_in_srgb(image.copy(), profile), _turn(image))), duration)
 
 
 def _without_decoder(image: Image.Image) -> Image.Image:
-    """Return a picture that shares the pixels of another, without its decoder; no pixel is copied."""
-    return image._new(image.im)  # noqa: SLF001  Pillow has no public way that does not copy
+    """Return an image that shares the pixels of another without its decoder; copies no pixels."""
+    return image._new(image.im)  # noqa: SLF001  Pillow has no public method without a copy
 
 
 def _turn(image: Image.Image) -> Image.Transpose | None:
@@ -169,7 +171,7 @@ def _upright(image: Image.Image, turn: Image.Transpose | None) -> Image.Image:
 def _in_srgb(image: Image.Image, profile: bytes | None) -> Image.Image:
     if not profile:
         return image
-    # Imported late: most pictures have no profile, and the colour engine takes a while to load.
+    # Imported lazily: most pictures have no profile, and the colour engine is slow to load.
     from PIL import ImageCms
 
     try:
@@ -187,15 +189,15 @@ def _in_srgb(image: Image.Image, profile: bytes | None) -> Image.Image:
             inPlace=image.mode == mode,
         )
     except (ImageCms.PyCMSError, OSError, ValueError):
-        # A profile that is damaged, or not of this picture: only the pixels are left to go by.
+        # The profile is damaged or does not match the picture; use the pixels unconverted.
         return image
     return converted or image
 
 
 def _plain(image: Image.Image) -> Image.Image:
-    """Return the picture in a mode that every format can be made from, without what it carries along."""
+    """Return the picture without metadata, in a mode from which every format can be encoded."""
     if image.mode.startswith("I"):
-        # 16 bits of grey; converting as such would cut the values off instead of scaling them.
+        # 16-bit grey: Pillow's conversion to 8 bits clips values, so they are scaled first.
         image = image.convert("I").point(lambda value: value * (1 / 256)).convert("L")
     elif image.mode not in ("1", "L", "LA", "P", "RGB", "RGBA"):
         image = image.convert("RGBA" if image.has_transparency_data else "RGB")
@@ -207,6 +209,7 @@ def _hints(image: ImageFile.ImageFile, content: bytes) -> dict[str, Any]:
     if image.format in ("JPEG", "MPO"):
         return _jpeg_hints(image)
     if image.format == "WEBP":
+        # Pillow does not report whether a WebP is lossless; the first chunk type does.
         lossless, lossy = content.find(b"VP8L"), content.find(b"VP8 ")
         return {"lossless": True} if lossless >= 0 and (lossy < 0 or lossless < lossy) else {}
     return {}

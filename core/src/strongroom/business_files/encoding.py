@@ -1,4 +1,4 @@
-"""Writes frames as a picture that holds nothing else."""
+"""Encodes decoded frames as a picture without metadata."""
 
 import io
 from collections.abc import Mapping
@@ -8,16 +8,16 @@ from PIL import Image
 
 from strongroom.business_files.decoding import FORMATS, Decoded
 
-_KEPT: Final[Mapping[str, dict[str, Any]]] = {
+_ORIGINAL: Final[Mapping[str, dict[str, Any]]] = {
     "image/jpeg": {"quality": 92, "optimize": True},
     "image/png": {"compress_level": 3},
     "image/gif": {},
     "image/webp": {"quality": 90, "exact": True, "method": 2},
     "image/avif": {"quality": 85, "speed": 9, "max_threads": 1},
 }
-"""Options of a picture that is kept as it came, which its own override.
+"""Save options of a picture in its original size; the picture's own hints override them.
 
-The efforts of PNG, WebP and AVIF are below Pillow's: a quarter of the time, and hardly larger.
+The effort for PNG, WebP and AVIF is below Pillow's default: a quarter of the time, hardly larger files.
 """
 
 _SMALLER: Final[Mapping[str, dict[str, Any]]] = {
@@ -29,7 +29,7 @@ _SMALLER: Final[Mapping[str, dict[str, Any]]] = {
 }
 
 _OF_ANIMATIONS: Final[Mapping[str, dict[str, Any]]] = {
-    # Each frame is whole: what was transparent in it must not show the one before.
+    # Each frame is complete, so transparent pixels must not show the previous frame.
     "image/gif": {"disposal": 2},
     "image/png": {"disposal": 0, "blend": 0},
 }
@@ -44,12 +44,12 @@ _MODES: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 def encode_kept(picture: Decoded, media_type: str) -> bytes:
-    """Return a picture in the type it came in, as near to what it was as the type allows."""
-    return _encode(picture, media_type, {**_KEPT[media_type], **picture.hints})
+    """Return a picture encoded in its original type, as close to the original as possible."""
+    return _encode(picture, media_type, {**_ORIGINAL[media_type], **picture.hints})
 
 
 def encode_smaller(picture: Decoded, media_type: str) -> bytes:
-    """Return a picture for showing, small in bytes."""
+    """Return a picture encoded for display, with a small file size."""
     lossless = {key: value for key, value in picture.hints.items() if key == "lossless"}
     return _encode(picture, media_type, {**_SMALLER[media_type], **lossless})
 
@@ -71,7 +71,7 @@ def _animation(picture: Decoded, images: list[Image.Image]) -> dict[str, Any]:
         "append_images": images[1:],
         "duration": [frame.duration for frame in picture.frames],
     }
-    # In a GIF, no word of it means once.
+    # A GIF without a loop count plays once.
     return options if picture.loop is None else {**options, "loop": picture.loop}
 
 

@@ -1,4 +1,4 @@
-"""Business files and the smaller variants of pictures."""
+"""Tables of business files and of scaled variants of pictures."""
 
 from dataclasses import dataclass
 from typing import Final

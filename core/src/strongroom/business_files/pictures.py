@@ -1,4 +1,4 @@
-"""Cleans and scales pictures, each in a process of its own that is limited in memory and time."""
+"""Cleans and scales pictures, each in a separate process with limited memory and time."""
 
 import json
 import logging
@@ -31,7 +31,7 @@ _LOGGED: Final = 2000
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A picture that carries nothing but its pixels. ``width`` and ``height`` are as it is shown."""
+    """A picture without metadata. ``width`` and ``height`` are in pixels, after rotation."""
 
     content: bytes
     width: int
@@ -42,9 +42,9 @@ class PictureProcessor:
     """Decodes and encodes pictures in worker processes.
 
     Args:
-        slots: how many are worked on at once.
-        memory_bytes: how much memory one picture may take, apart from the interpreter's.
-        seconds: how long one picture may take.
+        slots: limits the number of concurrent workers.
+        memory_bytes: memory limit per picture, in addition to the interpreter's.
+        seconds: time limit per picture, for both elapsed and CPU time.
     """
 
     def __init__(
@@ -59,22 +59,21 @@ class PictureProcessor:
         self._seconds = seconds
 
     def clean(self, file: BinaryIO, media_type: str, max_pixels: int, user: str) -> Picture:
-        """Return a picture turned upright, in sRGB, without EXIF and all else that it carries.
+        """Return a picture upright and in sRGB, without EXIF and other metadata.
 
-        It is decoded and encoded again, so bytes after the pixels, metadata and other files hidden in
-        the picture are lost.
+        It is decoded and re-encoded, which removes trailing bytes, metadata and embedded files.
 
         Args:
-            file: the picture, from its position on.
-            media_type: its type.
-            max_pixels: the most pixels it may have.
-            user: the caller's id; users share the slots.
+            file: the picture, read from the current position.
+            media_type: media type of the picture.
+            max_pixels: maximum number of pixels; see :func:`~strongroom.business_files.decoding.decode`.
+            user: the caller's id, because slots are shared fairly between users.
 
         Raises:
-            PictureTooLarge: it has too many pixels, or takes too much memory or time.
-            PictureUnreadable: it cannot be decoded to its end.
-            StorageFull: there is no room for the result.
-            Unavailable: too many pictures are being worked on.
+            PictureTooLarge: the picture has too many pixels, or needs too much memory or time.
+            PictureUnreadable: the picture cannot be decoded completely.
+            StorageFull: the disk is full.
+            Unavailable: too many pictures are being processed, or no worker can be started.
         """
         request = PictureRequest(media_type, self._memory_bytes, self._seconds, max_pixels=max_pixels)
         with self._slots.slot(user):
@@ -82,19 +81,25 @@ class PictureProcessor:
         return Picture(content, head["width"], head["height"])
 
     def scale(self, read: Callable[[], bytes], media_type: str, width: int) -> bytes:
-        """Return a picture that was cleaned in a smaller width; all frames of an animation.
+        """Return a cleaned picture scaled to a smaller width, including all frames of an animation.
+
+        Args:
+            read: reads the picture; called only once a slot is free.
+            media_type: media type of the picture.
+            width: new width in pixels.
 
         Raises:
-            PictureTooLarge: it takes too much memory or time.
-            PictureUnreadable: it cannot be decoded any more.
-            StorageFull: there is no room for the result.
-            Unavailable: too many pictures are being worked on.
+            PictureTooLarge: the picture needs too much memory or time.
+            PictureUnreadable: the picture can no longer be decoded.
+            StorageFull: the disk is full.
+            Unavailable: too many pictures are being processed, or no worker can be started.
         """
         request = PictureRequest(media_type, self._memory_bytes, self._seconds, width=width)
         with self._slots.slot(_ALL_VARIANTS):
             return self._run(request, BytesIO(read()))[1]
 
     def _run(self, request: PictureRequest, source: BinaryIO) -> tuple[dict[str, Any], bytes]:
+        # Files instead of pipes, so that neither process blocks on a full pipe.
         with (
             disk_faults(),
             tempfile.TemporaryFile() as content,
@@ -103,21 +108,21 @@ class PictureProcessor:
         ):
             shutil.copyfileobj(source, content)
             content.seek(0)
-            _judge(self._work(request, content, answer, errors), errors)
+            _check_status(self._work(request, content, answer, errors), errors)
             answer.seek(0)
             head: dict[str, Any] = json.loads(answer.readline())
             if "error" in head:
-                logger.info("A picture was refused: %s %s", head["detail"], head.get("cause", ""))
+                logger.info("Picture rejected: %s %s", head["detail"], head.get("cause", ""))
             raise_refusal(head)
             return head, answer.read()
 
     def _work(
         self, request: PictureRequest, content: BinaryIO, answer: BinaryIO, errors: BinaryIO
     ) -> int:
-        """Run a worker to its end, and return its exit status."""
+        """Run a worker until it ends or times out, and return its exit status."""
         command = [sys.executable, "-s", "-P", "-m", "strongroom.business_files.worker"]
         try:
-            process = subprocess.Popen(  # noqa: S603  nothing in it comes from a client as a command
+            process = subprocess.Popen(  # noqa: S603  no argument is a command from a client
                 [*command, json.dumps(asdict(request))],
                 stdin=content,
                 stdout=answer,
@@ -127,7 +132,7 @@ class PictureProcessor:
                 start_new_session=True,
             )
         except OSError as error:
-            logger.exception("No picture worker can be started.")
+            logger.exception("Cannot start a picture worker")
             raise Unavailable(retry_after=self._seconds) from error
         timer = Timer(self._seconds, process.kill)
         timer.start()
@@ -138,33 +143,33 @@ class PictureProcessor:
 
 
 def _environment() -> Mapping[str, str]:
-    """Return what a worker needs to find the same packages; the server's own variables hold secrets."""
+    """Return an environment with only the package path, because the server's may contain secrets."""
     passed = {name: os.environ[name] for name in ("LD_LIBRARY_PATH",) if name in os.environ}
     path = os.pathsep.join(str(Path(folder).absolute()) for folder in sys.path)
-    # Each arena of malloc would take 64 MiB of address space, of which the memory limit is made.
+    # The memory limit counts address space, and each malloc arena would reserve 64 MiB of it.
     return {**passed, "PYTHONPATH": path, "LC_ALL": "C.UTF-8", "MALLOC_ARENA_MAX": "1"}
 
 
-def _judge(status: int, errors: BinaryIO) -> None:
-    """Pass if a worker has answered.
+def _check_status(status: int, errors: BinaryIO) -> None:
+    """Check that a worker ended with a result.
 
     Raises:
-        PictureTooLarge: it ran into the limit of time.
+        PictureTooLarge: it exceeded the time limit.
         PictureUnreadable: it crashed.
-        StorageFull: there was no room for its answer.
-        Unavailable: it did not get as far as the picture.
+        StorageFull: the disk was full.
+        Unavailable: it failed before it decoded the picture.
     """
     if status == 0:
         return
     if status == NO_SPACE:
         raise StorageFull
     if status in (-signal.SIGKILL, -signal.SIGXCPU):
-        message = "It takes too much time to decode."
+        message = "Decoding the picture takes too long."
         raise PictureTooLarge.of_field("file", "too-expensive", message)
     errors.seek(0)
     logger.error(
-        "A picture worker ended with %d: %s", status, errors.read(_LOGGED).decode(errors="replace")
+        "Picture worker exited with %d: %s", status, errors.read(_LOGGED).decode(errors="replace")
     )
     if status > 0:
         raise Unavailable(retry_after=DEFAULT_SECONDS)
-    raise PictureUnreadable.of_field("file", "unreadable", "It cannot be decoded.")
+    raise PictureUnreadable.of_field("file", "unreadable", "The picture cannot be decoded.")

@@ -1,4 +1,4 @@
-"""Profiles: what an endpoint for business files takes, and who may see it."""
+"""Profiles: accepted types, limits and visibility of the kinds of business files."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,15 +12,15 @@ FILES = "files"
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """What a kind of business files may be.
+    """Rules for one kind of business files.
 
     Args:
-        name: as it stands in the configuration.
-        max_bytes: the largest file.
-        types: media types; ``*`` after the slash, or on both sides of it, stands for any.
-        is_public: whether they are shown to who is not logged in.
-        max_pixels: the most pixels of a picture, all frames together; 0 for files of any kind.
-        widths: the widths that pictures are also given in.
+        name: name in the configuration.
+        max_bytes: maximum size of a file, in bytes.
+        types: accepted media types; ``image/*`` and ``*/*`` are wildcards.
+        is_public: whether downloads need no token.
+        max_pixels: maximum number of pixels of a picture, all frames together; 0 for other files.
+        widths: available widths of scaled variants, in pixels.
     """
 
     name: str
@@ -31,31 +31,31 @@ class Profile:
     widths: tuple[int, ...] = ()
 
     def require_type(self, media_type: str) -> None:
-        """Pass if files of a type are taken.
+        """Check that the profile accepts a media type.
 
         Raises:
-            UnsupportedMediaType: they are not.
+            UnsupportedMediaType: it does not.
         """
         essence = media_type.partition(";")[0]
         kind = essence.partition("/")[0]
         if not {essence, f"{kind}/*", "*/*"} & set(self.types):
-            message = f"It is {essence}, and must be one of: {', '.join(self.types)}."
+            message = f"Must be one of: {', '.join(self.types)}; detected {essence}."
             raise UnsupportedMediaType.of_field("file", "type-not-allowed", message)
 
     def require_width(self, width: int) -> None:
-        """Pass if pictures are given in a width.
+        """Check that the profile offers variants of a width.
 
         Raises:
-            ValidationFailed: they are not.
+            ValidationFailed: it does not.
         """
         if width not in self.widths:
             allowed = ", ".join(map(str, sorted(self.widths)))
-            message = f"Must be one of: {allowed}." if allowed else "These are given as they are."
+            message = f"Must be one of: {allowed}." if allowed else "Not available for these files."
             raise ValidationFailed.of_field("width", "not-allowed", message)
 
 
 def profiles_of(settings: BusinessFilesSettings) -> Mapping[str, Profile]:
-    """Return all profiles by their names."""
+    """Return all profiles by name."""
     return {
         FILES: _profile(FILES, settings.files),
         **{name: _picture_profile(name, getattr(settings, name)) for name in PICTURES},

@@ -1,4 +1,4 @@
-"""Holds an upload until it is whole, in memory while it is small and on disk beyond."""
+"""Buffers an upload until it is complete, in memory up to 1 MiB and on disk above."""
 
 import io
 import tempfile
@@ -17,11 +17,11 @@ _CHUNK: Final = 256 * 1024
 
 @contextmanager
 def received_file(source: ByteSource, max_bytes: int) -> Iterator[tuple[BinaryIO, MeteredSource]]:
-    """Receive all that a source gives, and yield it at its beginning, with what was measured.
+    """Read a source completely, and yield the file at position 0 and the metered source.
 
     Raises:
-        PayloadTooLarge: it is more than ``max_bytes``.
-        StorageFull: there is no room for it.
+        PayloadTooLarge: the content exceeds ``max_bytes``.
+        StorageFull: the disk is full.
     """
     metered = MeteredSource(source, max_bytes)
     with tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY) as file:
@@ -33,16 +33,16 @@ def received_file(source: ByteSource, max_bytes: int) -> Iterator[tuple[BinaryIO
 
 
 def as_source(content: bytes) -> ByteSource:
-    """Return bytes as what a storage reads from."""
+    """Return bytes as the source type that storages read."""
     return io.BytesIO(content)
 
 
 @contextmanager
 def disk_faults() -> Iterator[None]:
-    """Turn the error of a full disk into the one that clients are sent.
+    """Convert the operating system's error for a full disk.
 
     Raises:
-        StorageFull: the disk is full, or the quota of the server's user is used up.
+        StorageFull: the disk is full, or the disk quota of the server's user is exhausted.
     """
     try:
         yield

@@ -1,4 +1,4 @@
-"""What the server and its picture workers send each other."""
+"""Protocol between the server and its picture workers."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,21 +7,21 @@ from typing import Any, Final
 from strongroom.errors import PictureTooLarge, PictureUnreadable, StrongroomError
 
 NO_SPACE: Final = 28
-"""The exit status of a worker whose answer did not fit on the disk."""
+"""Exit status of a worker that could not write its result because the disk was full."""
 
 _REFUSALS: Final = {kind.code: kind for kind in (PictureTooLarge, PictureUnreadable)}
 
 
 @dataclass(frozen=True, slots=True)
 class PictureRequest:
-    """What to do with a picture.
+    """A request to clean or scale a picture.
 
     Args:
-        media_type: the type of the picture.
-        memory_bytes: how much memory the work may take on top of the interpreter's.
-        seconds: how much processor time it may take.
-        max_pixels: the most pixels of a picture that is cleaned.
-        width: the width to scale a cleaned picture to; ``None`` to clean one.
+        media_type: media type of the picture.
+        memory_bytes: memory limit, in addition to the interpreter's.
+        seconds: limit of CPU time.
+        max_pixels: maximum number of pixels when cleaning.
+        width: width in pixels to scale to; ``None`` cleans the picture.
     """
 
     media_type: str
@@ -32,16 +32,16 @@ class PictureRequest:
 
 
 def refusal(kind: type[StrongroomError], detail: str, message: str) -> dict[str, Any]:
-    """Return the head of an answer that refuses the picture."""
+    """Return the header of a result that rejects the picture."""
     return {"error": kind.code, "detail": detail, "message": message}
 
 
 def raise_refusal(head: Mapping[str, Any]) -> None:
-    """Pass if the head of an answer comes with a picture.
+    """Raise the error in the header of a result, if it contains one.
 
     Raises:
-        PictureTooLarge: the picture has too many pixels, or takes too much memory.
-        PictureUnreadable: it cannot be decoded.
+        PictureTooLarge: the picture has too many pixels, or needs too much memory.
+        PictureUnreadable: the picture cannot be decoded.
     """
     if "error" in head:
         raise _REFUSALS[head["error"]].of_field("file", head["detail"], head["message"])

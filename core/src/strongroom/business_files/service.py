@@ -1,4 +1,4 @@
-"""Takes business files in, gives them out, and removes them."""
+"""Stores, returns and deletes business files."""
 
 import secrets
 from collections.abc import Mapping
@@ -24,18 +24,18 @@ from strongroom.storage.service import BlobService, ReceivedBlob
 
 
 class IncomingFile(Protocol):
-    """A file on its way in. What the client calls it is of no use here."""
+    """A file that is being received. The client's file name is not used."""
 
     source: ByteSource
     size: int | None
 
     def check(self, checksum: str) -> None:
-        """Raise if the content is not what was announced."""
+        """Raise if the SHA-256 of the content differs from the digest that the client declared."""
 
 
 @dataclass(frozen=True, slots=True)
 class Representation:
-    """What is shown of a business file: its bytes, or those of a variant."""
+    """A business file with the blob to send: the original or a scaled variant."""
 
     file: BusinessFile
     blob: Blob
@@ -43,16 +43,16 @@ class Representation:
 
 
 class BusinessFileService:
-    """Files that are shown by their name alone.
+    """Manages files that are addressed only by their name.
 
     Args:
-        database: where they are recorded.
-        clock: the time.
-        blobs: keeps bytes.
+        database: stores the file records.
+        clock: provides creation times.
+        blobs: stores file content.
         processor: cleans pictures.
-        variants: their smaller variants.
-        audit: the record of what administrators do.
-        profiles: the kinds of files, by name.
+        variants: creates scaled variants.
+        audit: records deletions by administrators.
+        profiles: the profiles by name.
     """
 
     def __init__(
@@ -74,16 +74,16 @@ class BusinessFileService:
         self.profiles = profiles
 
     def upload(self, identity: Identity, profile_name: str, incoming: IncomingFile) -> BusinessFile:
-        """Store a file under a name that nobody can guess. It is durable when this returns.
+        """Store a file under an unguessable name. It is durable when this returns.
 
         Raises:
-            UnsupportedMediaType: the profile does not take what it is.
-            PayloadTooLarge: it has more bytes than the profile takes.
-            PictureTooLarge: it has more pixels.
-            PictureUnreadable: it cannot be decoded.
-            DigestMismatch: what arrived is not what was announced.
-            StorageFull: there is no room for it.
-            Unavailable: too many pictures are being read.
+            UnsupportedMediaType: the profile does not accept the media type.
+            PayloadTooLarge: the file exceeds the profile's size limit.
+            PictureTooLarge: the picture has too many pixels, or needs too much memory or time.
+            PictureUnreadable: the picture cannot be decoded.
+            DigestMismatch: the content does not match the declared digest.
+            StorageFull: the storage is exhausted.
+            Unavailable: too many pictures are being processed.
         """
         profile = self.profiles[profile_name]
         if profile.max_pixels:
@@ -99,13 +99,16 @@ class BusinessFileService:
             raise
 
     def get(self, identity: Identity | None, name: str, width: int | None = None) -> Representation:
-        """Return a file, or a picture in a smaller width; none is made larger than it is.
+        """Return a file, or a picture scaled to a smaller width; pictures are never enlarged.
 
         Raises:
-            NotFound: there is none of that name.
-            TokenRequired: it is shown to users only.
-            ValidationFailed: pictures of its profile are not given in this width.
-            Unavailable: too many variants are being made.
+            NotFound: the file does not exist.
+            TokenRequired: the profile is not public, and the caller is not authenticated.
+            ValidationFailed: the profile does not offer this width.
+            PictureTooLarge: scaling needs too much memory or time.
+            PictureUnreadable: the picture can no longer be decoded.
+            StorageFull: the storage is exhausted.
+            Unavailable: too many variants are being created.
         """
         with self._database.read() as connection:
             file = self._find(connection, name)
@@ -120,18 +123,18 @@ class BusinessFileService:
         return Representation(file, blob, profile.is_public)
 
     def open(self, blob: Blob, start: int, length: int) -> ByteStream:
-        """Open a range of what is shown."""
+        """Open ``length`` bytes of a representation's blob from the offset ``start``."""
         return self._blobs.open(blob.key, start, length)
 
     def delete(self, identity: Identity, name: str, origin: Origin) -> None:
-        """Remove a file and its variants.
+        """Delete a file and its variants.
 
         Raises:
-            NotFound: there is none of that name.
-            Forbidden: it is somebody else's, and the caller is no administrator.
+            NotFound: the file does not exist.
+            Forbidden: the caller is neither the owner nor a server administrator.
         """
         with self._database.write() as connection:
-            # The lock keeps variants from being added from here on.
+            # The row lock blocks concurrent inserts of variants, which reference the row.
             file = self._find(connection, name, lock=True)
             identity.require_self_or_admin(file.owner_id)
             variants = select(picture_variants.c.blob_key).where(picture_variants.c.name == name)
@@ -146,7 +149,7 @@ class BusinessFileService:
     def _upload_picture(
         self, identity: Identity, profile: Profile, incoming: IncomingFile
     ) -> BusinessFile:
-        """Store what a picture shows, and nothing else that came with it."""
+        """Store a picture re-encoded, without its metadata."""
         with received_file(incoming.source, profile.max_bytes) as (file, metered):
             incoming.check(metered.checksum)
             media_type = sniff(metered.head)

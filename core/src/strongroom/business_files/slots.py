@@ -1,4 +1,4 @@
-"""Bounds how many pictures are worked on at once, and shares the places between users."""
+"""Limits the number of concurrently processed pictures, and shares the slots between users."""
 
 import os
 from collections import Counter
@@ -10,19 +10,20 @@ from typing import Final
 from strongroom.errors import Unavailable
 
 WAIT_SECONDS: Final = 5
-"""How long a request waits for a slot: no picture is worked on for much longer by default."""
+"""Maximum time to wait for a slot, in seconds: the default time limit of a picture."""
 
 _MAX_WAITING: Final = 16
-"""Requests that wait at once. Each holds a thread, so the next is refused at once."""
+"""Maximum number of waiting requests. Each blocks a thread, so further ones fail immediately."""
 
 
 class PictureSlots:
-    """Slots for pictures of one process.
+    """Slots for picture processing in one server process.
 
-    A user never holds the last slot, so that nobody waits for the expensive pictures of one other.
+    With more than one slot, one user never holds all of them. So expensive pictures of one user do not
+    block the others.
 
     Args:
-        total: the number of slots; 0: one for each core, and at least two.
+        total: number of slots; 0 means one per core, but at least two.
     """
 
     def __init__(self, total: int = 0) -> None:
@@ -34,13 +35,13 @@ class PictureSlots:
 
     @contextmanager
     def slot(self, user: str) -> Iterator[None]:
-        """Hold a slot.
+        """Hold a slot during the block.
 
         Args:
-            user: who it is for; all requests for variants count as one user.
+            user: the user's id; all requests for variants count as one user.
 
         Raises:
-            Unavailable: none became free in time, or too many wait already.
+            Unavailable: no slot became free in time, or too many requests are waiting.
         """
         self._acquire(user)
         try:

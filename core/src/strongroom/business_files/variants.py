@@ -1,4 +1,4 @@
-"""Smaller variants of pictures: made when they are first asked for, and kept."""
+"""Scaled variants of pictures, created at the first request and stored."""
 
 import io
 from threading import Lock
@@ -18,16 +18,16 @@ from strongroom.storage.service import BlobService
 
 _STRIPES: Final = 64
 _WAIT_SECONDS: Final = 10
-"""How long a request waits for another that makes the same variant."""
+"""Maximum time to wait for another request that creates the same variant, in seconds."""
 
 
 class VariantService:
-    """Variants of pictures.
+    """Creates and returns variants of pictures.
 
     Args:
-        database: where they are recorded.
-        clock: the time.
-        blobs: keeps bytes.
+        database: stores the variant records.
+        clock: provides creation times.
+        blobs: stores file content.
         processor: scales pictures.
     """
 
@@ -41,16 +41,19 @@ class VariantService:
         self._making = [Lock() for _ in range(_STRIPES)]
 
     def get(self, picture: BusinessFile, width: int) -> Blob:
-        """Return a picture in a smaller width.
+        """Return a picture scaled to a smaller width.
 
-        However many ask for it first at one moment, in however many processes, one is kept and
-        given to all; each process makes it once at the most.
+        Concurrent first requests in several processes all return the same stored variant. Each process
+        creates a variant at most once at a time.
 
         Raises:
-            NotFound: the picture was deleted meanwhile.
-            Unavailable: too many are being made.
+            NotFound: the picture was deleted concurrently.
+            PictureTooLarge: the picture needs too much memory or time.
+            PictureUnreadable: the picture can no longer be decoded.
+            StorageFull: the storage is exhausted.
+            Unavailable: too many pictures are being processed, or another request takes too long.
         """
-        return self._find(picture.name, width) or self._make_alone(picture, width)
+        return self._find(picture.name, width) or self._make_once(picture, width)
 
     def _find(self, name: str, width: int) -> Blob | None:
         with self._database.read() as connection:
@@ -63,11 +66,13 @@ class VariantService:
         )
         return connection.execute(query).scalar()
 
-    def _make_alone(self, picture: BusinessFile, width: int) -> Blob:
+    def _make_once(self, picture: BusinessFile, width: int) -> Blob:
+        # Striped locks bound their number; a collision only delays an unrelated variant.
         lock = self._making[hash((picture.name, width)) % _STRIPES]
         if not lock.acquire(timeout=_WAIT_SECONDS):
             raise Unavailable(retry_after=_WAIT_SECONDS)
         try:
+            # Another request may have created the variant while this one waited.
             return self._find(picture.name, width) or self._make(picture, width)
         finally:
             lock.release()
@@ -87,7 +92,8 @@ class VariantService:
         except IntegrityError as error:
             raise NotFound from error
         finally:
-            # Another process was faster, or the picture is gone; what is kept is not touched.
+            # Removes the blob if another process was faster or the picture was deleted. A committed
+            # blob is not affected.
             self._blobs.discard(received.blob.key)
         return self._find_or_fail(picture.name, width)
 

@@ -1,4 +1,4 @@
-"""Business files: photos, illustrations, covers, logos and others, shown by their name alone."""
+"""Endpoints for business files: photos, illustrations, covers, logos and other files."""
 
 from typing import Any
 
@@ -40,7 +40,7 @@ blueprint = Blueprint(
     "business_files",
     __name__,
     url_prefix="/api/v1/files",
-    description="Photos, illustrations, covers, logos and other files, shown by their name alone.",
+    description="Photos, illustrations, covers, logos and other files, addressed only by their name.",
 )
 
 Json = dict[str, Any]
@@ -59,8 +59,8 @@ _PICTURE_ERRORS = (*_UPLOAD_ERRORS, PictureUnreadable, PictureTooLarge, Unavaila
 _DOWNLOAD_DOCUMENT: Json = {
     "responses": {
         "200": {"description": "The content", "content": DOWNLOAD_CONTENT},
-        "206": {"description": "The range that was asked for", "content": DOWNLOAD_CONTENT},
-        "304": {"description": "What the client has is still the content"},
+        "206": {"description": "The requested range", "content": DOWNLOAD_CONTENT},
+        "304": {"description": "The client's copy is current"},
     }
 }
 
@@ -80,7 +80,7 @@ _LOCATION = Location("business_files.download_business_file", {"file_name": "fil
     request_headers=UPLOAD_REQUEST,
 )
 def upload_business_file() -> Json:
-    """Upload a file of any kind that the configuration allows."""
+    """Upload a file of any media type that the configuration allows."""
     return _upload(FILES)
 
 
@@ -96,7 +96,7 @@ def upload_business_file() -> Json:
     request_headers=UPLOAD_REQUEST,
 )
 def upload_photo() -> Json:
-    """Upload a photo; only what it shows is kept."""
+    """Upload a photo; it is re-encoded without its metadata."""
     return _upload("photos")
 
 
@@ -112,7 +112,7 @@ def upload_photo() -> Json:
     request_headers=UPLOAD_REQUEST,
 )
 def upload_figure() -> Json:
-    """Upload an illustration; only what it shows is kept."""
+    """Upload an illustration; it is re-encoded without its metadata."""
     return _upload("figures")
 
 
@@ -128,7 +128,7 @@ def upload_figure() -> Json:
     request_headers=UPLOAD_REQUEST,
 )
 def upload_cover() -> Json:
-    """Upload a cover; only what it shows is kept."""
+    """Upload a cover; it is re-encoded without its metadata."""
     return _upload("covers")
 
 
@@ -144,7 +144,7 @@ def upload_cover() -> Json:
     request_headers=UPLOAD_REQUEST,
 )
 def upload_avatar() -> Json:
-    """Upload a logo; only what it shows is kept."""
+    """Upload a logo; it is re-encoded without its metadata."""
     return _upload("avatars")
 
 
@@ -169,9 +169,9 @@ def upload_avatar() -> Json:
     response_headers=DOWNLOAD_RESPONSE,
 )
 def download_business_file(file_name: str, query: Json) -> Response:
-    """Download a file, one range of it, or a picture in a smaller width.
+    """Download a file, ranges of it, or a picture scaled to a smaller width.
 
-    Who needs a token is for the configuration of the file's profile to say.
+    The configuration of the file's profile decides whether a token is required.
     """
     files = use(BusinessFileService)
     shown = files.get(optional_identity(), file_name, query["width"])
@@ -186,7 +186,7 @@ def download_business_file(file_name: str, query: Json) -> Response:
     scope = "public" if shown.is_public else "private"
     response = send_content(content, cache_control=f"{scope}, max-age={_YEAR}, immutable")
     if not shown.is_public:
-        # What a browser keeps for one user is not for whoever uses it next without a token.
+        # A browser's cached copy must not be shown to its next user without a token.
         response.vary.update(("Authorization", TOKEN_HEADER))
     return response
 
@@ -199,7 +199,7 @@ def download_business_file(file_name: str, query: Json) -> Response:
     errors=(Forbidden, NotFound),
 )
 def delete_business_file(file_name: str) -> dict[str, bool]:
-    """Delete a file and its variants: one's own, or as an administrator anybody's."""
+    """Delete a file and its variants; only its owner and server administrators may."""
     use(BusinessFileService).delete(current_identity(), file_name, origin())
     return DONE
 
@@ -211,7 +211,7 @@ def _upload(profile_name: str) -> Json:
 
 
 def _present(file: BusinessFile) -> Json:
-    # The request's own path up to the endpoint, so that a base path is part of it.
+    # The request's path before the endpoint contains the base path, if any.
     path = request.path.partition("/api/v1/files")[0]
     body: Json = {
         "fileName": file.name,

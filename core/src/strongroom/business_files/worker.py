@@ -1,9 +1,9 @@
-"""The process that decodes and encodes one picture, and then ends.
+"""Worker process that decodes and encodes one picture, and then exits.
 
-Decoders are large C libraries that read hostile bytes. They run here, in a process that has no secret,
-is limited in memory and time, and can open neither a file nor a connection. The request is the only
-argument of ``python -m strongroom.business_files.worker``, the picture is read from standard input, and
-the answer is written to standard output: a line of JSON, and the new picture after it.
+Decoders are large C libraries that parse hostile content. So they run in a process without secrets,
+with limited memory and time, that can open neither files nor connections. The request is the only
+argument of ``python -m strongroom.business_files.worker``. The picture is read from standard input. The
+result is written to standard output: a line of JSON, followed by the new picture.
 """
 
 import ctypes
@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
-# Pillow imports these when it needs them, but no file can be opened by then.
+# Imported now, because Pillow imports them lazily and the confined process cannot open files.
 from PIL import (  # noqa: F401
     Image,
     ImageChops,
@@ -38,7 +38,7 @@ _UNKNOWN_ADDRESS_SPACE: Final = 256 * 1024 * 1024
 
 
 def process(request: PictureRequest, source: BinaryIO) -> tuple[dict[str, Any], bytes]:
-    """Clean or scale a picture; return the head of the answer, and the new picture if there is one."""
+    """Clean or scale a picture; return the header of the result, and the new picture unless rejected."""
     try:
         content = source.read()
         if request.width is not None:
@@ -49,14 +49,16 @@ def process(request: PictureRequest, source: BinaryIO) -> tuple[dict[str, Any], 
         (detail,) = error.details
         return refusal(type(error), detail.code, detail.message), b""
     except MemoryError:
-        return refusal(PictureTooLarge, "too-expensive", "It takes too much memory to decode."), b""
+        return refusal(
+            PictureTooLarge, "too-expensive", "Decoding the picture takes too much memory."
+        ), b""
     except Exception as error:
-        head = refusal(PictureUnreadable, "unreadable", "It cannot be decoded.")
+        head = refusal(PictureUnreadable, "unreadable", "The picture cannot be decoded.")
         return {**head, "cause": type(error).__name__}, b""
 
 
 def main() -> None:
-    """Answer the request of the command line."""
+    """Process the request in the command line argument."""
     request = PictureRequest(**json.loads(sys.argv[1]))
     Image.preinit()
     load_codec(request.media_type)
@@ -73,7 +75,7 @@ def main() -> None:
 
 
 def _confine(request: PictureRequest) -> None:
-    """Give up whatever the work does not need, before the first byte of the picture is read."""
+    """Drop privileges and set resource limits, before the first byte of the picture is read."""
     with suppress(OSError, AttributeError):
         system = ctypes.CDLL(None)
         system.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
@@ -82,20 +84,20 @@ def _confine(request: PictureRequest) -> None:
     _limit(resource.RLIMIT_CPU, request.seconds)
     _limit(resource.RLIMIT_FSIZE, request.memory_bytes)
     _limit(resource.RLIMIT_CORE, 0)
-    # Files, sockets and pipes alike need a descriptor.
+    # Files, sockets and pipes all need a new descriptor.
     _limit(resource.RLIMIT_NOFILE, 0)
 
 
 def _limit(kind: int, value: int) -> None:
     _, hard = resource.getrlimit(kind)
     value = value if hard == resource.RLIM_INFINITY else min(value, hard)
-    # macOS knows RLIMIT_AS and refuses to set it; the server's time limit holds everywhere.
+    # macOS defines RLIMIT_AS but rejects setting it; the server's time limit applies everywhere.
     with suppress(OSError, ValueError):
         resource.setrlimit(kind, (value, value))
 
 
 def _address_space() -> int:
-    """Return how many bytes this process has mapped, or a guess where the system does not say."""
+    """Return the mapped address space of this process in bytes, or an estimate without ``/proc``."""
     try:
         pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
     except OSError:
