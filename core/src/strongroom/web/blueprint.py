@@ -1,4 +1,4 @@
-"""Routes: one decorator says all about an operation, so that none can leave out its policy."""
+"""Route registration. One decorator declares everything about an operation, including its access."""
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
@@ -30,7 +30,7 @@ ErrorKinds = Sequence[type[StrongroomError] | ErrorKind]
 Json = dict[str, Any]
 
 HEADERS_KEY: Final = "x-strongroom-headers"
-"""Where an operation names its headers until the document describes them."""
+"""The temporary key of an operation's header names, which ``openapi`` replaces by descriptions."""
 
 _TOKEN: Final[list[dict[str, list[str]]]] = [{"bearer": []}, {"accessToken": []}]
 _SECURITY: Final[Mapping[Access, list[dict[str, list[str]]]]] = {
@@ -42,13 +42,13 @@ _SECURITY: Final[Mapping[Access, list[dict[str, list[str]]]]] = {
 
 
 class Parser(FlaskParser):
-    """Reads bodies, queries and forms; answers unknown fields and unusable text with 400."""
+    """Parses bodies, queries and forms; rejects unknown fields and text that cannot be stored."""
 
     DEFAULT_VALIDATION_STATUS = ValidationFailed.status
     DEFAULT_UNKNOWN_BY_LOCATION = {"json": RAISE, "query": RAISE}  # noqa: RUF012  as in the base class
 
     def load_json(self, req: Request, schema: Schema) -> Any:  # noqa: ARG002  of the base class
-        """Parse the body; refuse another type, which the base class treats as no body at all."""
+        """Parse the body; reject other media types, which the base class treats as an empty body."""
         if not req.is_json:
             if req.content_length or req.mimetype:
                 raise UnsupportedMediaType("The body must be JSON: Content-Type: application/json.")
@@ -57,18 +57,18 @@ class Parser(FlaskParser):
         return parse_json(content) if content else missing
 
     def load_querystring(self, req: Request, schema: Schema) -> Any:
-        """Refuse a query whose text cannot be stored."""
+        """Reject a query whose text cannot be stored."""
         check_parameters(req.args.items(multi=True))
         return super().load_querystring(req, schema)
 
     def load_form(self, req: Request, schema: Schema) -> Any:
-        """Refuse a form whose text cannot be stored."""
+        """Reject a form whose text cannot be stored."""
         check_parameters(req.form.items(multi=True))
         return super().load_form(req, schema)
 
 
 class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest has no types
-    """A feature's routes."""
+    """The routes of a feature."""
 
     ARGUMENTS_PARSER = Parser()
 
@@ -91,23 +91,23 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
     ) -> Callable[[ViewT], ViewT]:
         """Register a view for a method and a path.
 
-        The view is given its path parameters by name, the query as the keyword ``query`` and the
-        body as the keyword ``body``. Its name, in camel case, is the ``operationId``, and its
-        docstring the description.
+        The view receives the path parameters by name, the query as the keyword ``query`` and the body
+        as the keyword ``body``. Its name, in camel case, is the ``operationId``, and its docstring the
+        description.
 
         Args:
             method: the HTTP method.
             path: the path, with parameters as ``<name>``.
-            access: who may call it.
+            access: the required authentication.
             body: the schema of a JSON body.
             query: the schema of the query parameters.
-            returns: the schema of the answer.
-            status: the status of success.
-            errors: what else may be answered.
-            limit: the list of ``[limits]`` that says how often one address may call it.
-            location: where a GET finds what a 201 has created.
-            request_headers: the headers that the view reads, of :data:`headers.REQUEST_HEADERS`.
-            response_headers: the headers of success, of :data:`headers.RESPONSE_HEADERS`.
+            returns: the schema of the response.
+            status: the status of a successful response.
+            errors: the errors that the view may raise.
+            limit: the key of ``[limits]`` with the rate limit per client address.
+            location: the Location of a resource that a 201 has created.
+            request_headers: the headers that the view reads; keys of :data:`headers.REQUEST_HEADERS`.
+            response_headers: the headers of success; keys of :data:`headers.RESPONSE_HEADERS`.
             document: additions to the OpenAPI operation.
         """
 
@@ -144,7 +144,7 @@ def _has_required_field(schema: type[Schema]) -> bool:
 
 
 def limit_of(view: Callable[..., Any]) -> str | None:
-    """Return the list of ``[limits]`` that a view was registered with."""
+    """Return the key of ``[limits]`` that a view was registered with."""
     limit: str | None = getattr(view, "__strongroom_limit__", None)
     return limit
 
@@ -156,7 +156,7 @@ def _operation(
     document: Mapping[str, Any],
     headers: Mapping[str, Sequence[str]],
 ) -> Json:
-    """Return the OpenAPI operation of a view, apart from its schemas."""
+    """Return the OpenAPI operation of a view, without its schemas."""
     return {
         HEADERS_KEY: headers,
         "operationId": _camel_case(view.__name__),
@@ -167,7 +167,7 @@ def _operation(
 
 
 def _refusals(access: Access, errors: ErrorKinds, *, takes_input: bool) -> Json:
-    """Return the responses that are errors, by their status."""
+    """Return the OpenAPI error responses by status."""
     kinds = set(errors)
     if takes_input:
         kinds.add(ValidationFailed)

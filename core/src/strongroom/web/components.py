@@ -1,7 +1,6 @@
-"""The services of an application, found by their type.
+"""A registry of services by type, one per application.
 
-The composition root provides them; views use them. Nothing here is global: each application holds
-its own.
+The composition root registers the services with ``provide``; views get them with ``use``.
 """
 
 from typing import Any, TypeVar, cast
@@ -14,10 +13,10 @@ _KEY = "strongroom"
 
 
 def provide(app: Flask, kind: type[Any], component: object) -> None:
-    """Make ``component`` what :func:`use` returns for ``kind`` within the application."""
+    """Register ``component`` as the service of type ``kind``."""
     app.extensions.setdefault(_KEY, {})[kind] = component
 
 
 def use(kind: type[T]) -> T:
-    """Return the current application's component of a kind."""
+    """Return the current application's service of a type."""
     return cast("T", current_app.extensions[_KEY][kind])

@@ -1,4 +1,4 @@
-"""Conditional requests (RFC 9110, section 13), in the order that 13.2.2 gives them."""
+"""Conditional requests (RFC 9110, section 13), evaluated in the order of section 13.2.2."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,11 +12,11 @@ from strongroom.errors import PreconditionFailed
 
 @dataclass(frozen=True, slots=True)
 class Validators:
-    """What tells one version of a representation from another.
+    """The validators of a representation (RFC 9110, section 8.8).
 
     Args:
-        tag: the strong entity tag, without its quotes.
-        modified: when it changed last, to the second.
+        tag: the strong entity tag, without quotes.
+        modified: the time of the last modification, with a resolution of one second.
     """
 
     tag: str
@@ -24,15 +24,15 @@ class Validators:
 
     @property
     def etag(self) -> str:
-        """The entity tag as headers tell it."""
+        """The value of the ETag header."""
         return f'"{self.tag}"'
 
 
 def is_unchanged(current: Validators) -> bool:
-    """Return whether the client has the current version already, which is answered by 304.
+    """Return whether the client already has the current version, so that the response is 304.
 
     Raises:
-        PreconditionFailed: a condition of the request does not hold.
+        PreconditionFailed: a precondition of the request is false.
     """
     if "If-Match" in request.headers:
         if not _matches(request.if_match, current.tag, strong=True):
@@ -50,7 +50,7 @@ def is_unchanged(current: Validators) -> bool:
 
 
 def if_range_holds(current: Validators) -> bool:
-    """Return whether a range may be answered as such: what the client has a part of is current."""
+    """Return whether a range may be served: If-Range is absent, or matches the current version."""
     condition = request.headers.get("If-Range")
     if condition is None:
         return True
@@ -61,11 +61,11 @@ def if_range_holds(current: Validators) -> bool:
 
 
 def _date(header: str) -> datetime | None:
-    """Return the date of a header; one that cannot be read is ignored (section 13.1.3)."""
+    """Return the date of a header, or ``None`` if it is invalid (section 13.1.3)."""
     try:
         return parse_date(request.headers.get(header))
     except OverflowError:
-        # Werkzeug lets through the error of a year or an hour that no C integer holds.
+        # Werkzeug does not catch the error of a number that exceeds a C integer.
         return None
 
 

@@ -17,7 +17,7 @@ EXPOSED_HEADERS: Final = ", ".join(sorted({*RESPONSE_HEADERS, "Content-Length"})
 ALLOWED_HEADERS: Final = ", ".join(
     sorted({*REQUEST_HEADERS, "Authorization", "Content-Encoding", "Content-Type", "X-Access-Token"})
 )
-"""The request headers that scripts of allowed origins may send: all that a route reads."""
+"""The request headers that scripts of allowed origins may send: all headers that routes read."""
 
 _ALLOWED_METHODS: Final = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"
 _MAX_AGE_SECONDS: Final = 7200
@@ -29,7 +29,7 @@ class CorsMiddleware:
     """Answers preflight requests and adds the response headers of the CORS protocol.
 
     Args:
-        app: the application behind it.
+        app: the wrapped application.
         origins: the allowed origins, each ``scheme://host[:port]`` exactly as browsers send it, or
             :data:`ANY_ORIGIN`.
     """
@@ -46,7 +46,7 @@ class CorsMiddleware:
             return []
 
         def start(status: str, headers: Headers, *args: Any) -> Any:
-            # Caches must keep the response apart per origin even where this request has none.
+            # Caches must store a response per origin, even if this request has no Origin.
             shared = _origin_headers(origin) if allowed else [("Vary", "Origin")]
             return start_response(status, _merged(headers, shared), *args)
 
@@ -54,7 +54,7 @@ class CorsMiddleware:
 
 
 def _is_preflight(environ: dict[str, Any]) -> bool:
-    # An OPTIONS request of tus has no such header.
+    # An OPTIONS request of tus does not have this header.
     return environ["REQUEST_METHOD"] == "OPTIONS" and "HTTP_ACCESS_CONTROL_REQUEST_METHOD" in environ
 
 
@@ -75,6 +75,6 @@ def _origin_headers(origin: str | None) -> Headers:
 
 
 def _merged(headers: Headers, shared: Headers) -> Headers:
-    """Return the headers with the shared ones; ``Vary`` is added to, others are replaced."""
+    """Return the headers with the shared ones; ``Vary`` is appended, others are replaced."""
     replaced = {name.lower() for name, _ in shared} - {"vary"}
     return [*(item for item in headers if item[0].lower() not in replaced), *shared]

@@ -1,4 +1,4 @@
-"""Digests that a request announces of its content (RFC 9530)."""
+"""The digests of request content that clients announce (RFC 9530)."""
 
 import base64
 import binascii
@@ -15,7 +15,7 @@ from strongroom.errors import DigestMismatch, ValidationFailed
 from strongroom.plugin_api.storage import ByteSource
 
 HEADERS: Final = ("Content-Digest", "Repr-Digest")
-"""They differ for ranges and content codings only, and uploads have neither."""
+"""They differ only for ranges and content codings, which uploads do not have."""
 
 _ALGORITHMS: Final = {"sha-256": "sha256", "sha-512": "sha512"}
 _MEMBER = re.compile(r"\s*([a-z*][a-z0-9_.*-]*)\s*=\s*:([A-Za-z0-9+/=]*):\s*")
@@ -23,14 +23,14 @@ _MEMBER = re.compile(r"\s*([a-z*][a-z0-9_.*-]*)\s*=\s*:([A-Za-z0-9+/=]*):\s*")
 
 @dataclass(frozen=True, slots=True)
 class AnnouncedDigest:
-    """What a header says the content is to hash to. ``algorithm`` is hashlib's name for it."""
+    """The expected digest of the content. ``algorithm`` is its name in hashlib."""
 
     algorithm: str
     expected: bytes
 
 
 class HashedSource:
-    """A source whose bytes are hashed as they pass, by each of the algorithms."""
+    """A source that hashes its bytes with each algorithm while they are read."""
 
     def __init__(self, source: ByteSource, algorithms: set[str]) -> None:
         self._source = source
@@ -43,27 +43,27 @@ class HashedSource:
         return chunk
 
     def digest(self, algorithm: str) -> bytes | None:
-        """Return the digest of what has passed, if it was made."""
+        """Return the digest of the bytes read so far, or ``None`` for another algorithm."""
         digest = self._hashes.get(algorithm)
         return digest.digest() if digest else None
 
 
 def require_match(announced: AnnouncedDigest, *actual: bytes | None) -> None:
-    """Pass if one of the digests is the one announced.
+    """Check that one of the actual digests equals the announced one.
 
     Raises:
-        DigestMismatch: none is.
+        DigestMismatch: none is equal.
     """
     if not any(item and hmac.compare_digest(announced.expected, item) for item in actual):
         raise DigestMismatch
 
 
 def announced_digests() -> list[AnnouncedDigest]:
-    """Return what the request's headers announce.
+    """Return the digests of the request headers.
 
     Raises:
-        ValidationFailed: a header cannot be read, or holds no algorithm that could be checked: its
-            sender would take the content for checked.
+        ValidationFailed: a header is malformed, or has no supported algorithm. Ignoring it would make
+            the client believe that the content was verified.
     """
     announced = []
     for header in HEADERS:

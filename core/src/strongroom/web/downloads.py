@@ -1,4 +1,4 @@
-"""Answers with the content of a file: conditions, ranges and names by the letter of the RFCs.
+"""Responses with file content: conditions, ranges, file names and digests.
 
 Conditions and ranges: RFC 9110, sections 13 and 14. Names: RFC 6266. Digests: RFC 9530.
 """
@@ -23,19 +23,19 @@ from strongroom.web.ranges import MultipartRanges, Span, parse_ranges
 INLINE_TYPES: Final = frozenset(
     {"image/png", "image/jpeg", "image/gif", "image/webp", "image/avif", "text/plain"}
 )
-"""What a browser may show in our origin; all else is saved."""
+"""The media types that browsers may display inline; all others are sent as attachments."""
 
 DOWNLOAD_CONTENT: Final = {
     media_type: {"schema": {"type": "string", "format": "binary"}}
     for media_type in ("application/octet-stream", "*/*")
 }
-"""The OpenAPI content of a download: the file has the media type that was detected."""
+"""The OpenAPI content of a download; the actual media type is detected from the file."""
 
 HeaderList = list[tuple[str, str]]
 
 _SANDBOX = "default-src 'none'; sandbox"
 
-# Ranges are defined for GET (RFC 9110, section 14.2), and by us for the POST that asks for a bundle.
+# RFC 9110, section 14.2 defines ranges for GET; this API also supports them for the POST of a bundle.
 _RANGED_METHODS = ("GET", "POST")
 
 _WANTED_DIGEST = re.compile(r"(?:^|,)\s*sha-256\s*=\s*([1-9]|10)\s*(?:,|$)")
@@ -43,16 +43,16 @@ _WANTED_DIGEST = re.compile(r"(?:^|,)\s*sha-256\s*=\s*([1-9]|10)\s*(?:,|$)")
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """A file as a download sees it.
+    """The content and metadata of a download.
 
     Args:
-        name: what it is saved as.
+        name: the file name that clients save it as.
         content_type: its media type.
-        size: in bytes.
-        checksum: its SHA-256 in hexadecimal digits, where that is known beforehand.
-        modified_at: milliseconds since the Unix epoch, where that tells its version.
-        open: opens it from a byte, for a number of bytes.
-        tag: what its entity tag says, if not the checksum.
+        size: its size in bytes.
+        checksum: its SHA-256 in hexadecimal digits, if known in advance.
+        modified_at: milliseconds since the Unix epoch, if the time identifies the version.
+        open: opens the content; takes an offset and a number of bytes.
+        tag: the entity tag; by default, the checksum.
     """
 
     name: str
@@ -65,7 +65,7 @@ class Content:
 
     @property
     def validators(self) -> Validators:
-        """What conditions are held against."""
+        """The validators for conditional requests."""
         if self.modified_at is None:
             return Validators(self.tag or self.checksum or "", None)
         modified = datetime.fromtimestamp(self.modified_at // 1000, tz=UTC)
@@ -73,11 +73,11 @@ class Content:
 
 
 def send_content(content: Content, *, cache_control: str) -> Response:
-    """Return the response that the request's conditions and range ask for.
+    """Return the response to a GET, HEAD or POST, with respect to its conditions and ranges.
 
     Raises:
-        PreconditionFailed: If-Match or If-Unmodified-Since does not hold.
-        RangeNotSatisfiable: the range lies outside the file.
+        PreconditionFailed: If-Match or If-Unmodified-Since is false.
+        RangeNotSatisfiable: the range is outside the file.
     """
     current = content.validators
     response = Response(status=304) if is_unchanged(current) else _respond(content, current)
@@ -87,13 +87,13 @@ def send_content(content: Content, *, cache_control: str) -> Response:
 
 
 def version_headers(current: Validators, cache_control: str) -> HeaderList:
-    """Return the headers that tell which version it is, and for how long it may be taken for current."""
+    """Return the validators and the cache policy as headers."""
     modified = [] if current.modified is None else [("Last-Modified", http_date(current.modified))]
     return [("ETag", current.etag), *modified, ("Cache-Control", cache_control)]
 
 
 def content_headers(content: Content) -> HeaderList:
-    """Return the headers that tell what the content is, whole or in part."""
+    """Return the headers that describe the content; they are the same for ranges."""
     is_inline = content.content_type.partition(";")[0] in INLINE_TYPES
     digest = [("Repr-Digest", _digest(content.checksum))] if content.checksum else []
     return [
@@ -105,7 +105,7 @@ def content_headers(content: Content) -> HeaderList:
 
 
 def content_disposition(name: str, *, inline: bool) -> str:
-    """Return the header for a name in any script, with an ASCII stand-in for old clients."""
+    """Return the Content-Disposition of a name in any script, with an ASCII fallback for old clients."""
     kind = "inline" if inline else "attachment"
     name = without_direction(name)
     plain = "".join(char if " " <= char <= "~" and char not in '"\\%' else "_" for char in name)
@@ -164,8 +164,8 @@ def _streamed(body: Iterable[bytes], content_type: str, length: int) -> Response
 
 
 def pieces(stream: ByteStream) -> Iterator[bytes]:
-    """Open a stream, and return its chunks; it is closed after the last one, or with the iterator."""
-    # Opened here and not on the first step: a failure still becomes an answer of its own.
+    """Open a stream and return its chunks. It is closed after the last chunk, or with the iterator."""
+    # Opened eagerly, so that a failure can still produce an error response.
     stack = ExitStack()
     chunks = stack.enter_context(stream)
 

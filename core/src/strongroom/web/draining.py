@@ -1,4 +1,4 @@
-"""Ends kept-alive connections while the server is being drained."""
+"""Closes keep-alive connections while the server drains."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -8,10 +8,10 @@ from strongroom.web.wsgi import WsgiApp
 
 
 class CloseWhileDraining:
-    """Adds ``Connection: close`` to every response of a server that is being drained.
+    """Middleware that adds ``Connection: close`` to every response while the server drains.
 
-    A proxy that keeps idle connections may send a request on one in the moment in which the server
-    closes it, and must not send a POST twice. So there are none left when the server stops.
+    A proxy may send a request on an idle connection at the moment when the server closes it, and must
+    not retry a POST. So no idle connections may be left when the server stops.
     """
 
     def __init__(self, app: WsgiApp) -> None:

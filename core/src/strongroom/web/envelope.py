@@ -1,4 +1,4 @@
-"""The envelope of every collection, and the paging that goes with it."""
+"""The response envelope of collections, with paging."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -25,9 +25,9 @@ class Links:
     """The URLs of a collection's pages.
 
     Args:
-        root: of all URLs, as :class:`PublicUrl` has it.
-        path: of the collection.
-        others: what else is in the query.
+        root: the public root URL, see :class:`PublicUrl`.
+        path: the path of the collection.
+        others: the other query parameters.
     """
 
     root: str
@@ -46,12 +46,12 @@ class PagingQuery(Schema):
     pageSize = fields.Integer(
         load_default=DEFAULT_PAGE_SIZE,
         validate=validate.Range(1, MAX_PAGE_SIZE),
-        metadata={"description": "Records on a page"},
+        metadata={"description": "Records per page"},
     )
     pageNumber = fields.Integer(
         load_default=1,
         validate=validate.Range(1, MAX_PAGE_NUMBER),
-        metadata={"description": "Which page, counted from 1"},
+        metadata={"description": "The page number, starting at 1"},
     )
 
 
@@ -71,7 +71,7 @@ class MetaSchema(Schema):
 
 
 class ReferenceSchema(Schema):
-    """A related entity, summarised in ``included`` under its id."""
+    """A reference to a related entity, whose summary is in ``included`` under its id."""
 
     class Meta:
         include = {"$ref": fields.String(required=True)}  # noqa: RUF012  as marshmallow wants it
@@ -86,13 +86,13 @@ class SummarySchema(Schema):
 
 
 def paging(query: Mapping[str, int]) -> Paging:
-    """Return the paging that the query asks for."""
+    """Return the paging of a parsed query."""
     return Paging(number=query["pageNumber"], size=query["pageSize"])
 
 
 @cache
 def collection_of(item: type[Schema]) -> type[Schema]:
-    """Return the schema of an envelope around records of a kind."""
+    """Return the envelope schema of a collection of ``item``."""
     members: dict[str, Any] = {
         "success": fields.Boolean(required=True),
         "meta": fields.Nested(MetaSchema, required=True),
@@ -115,9 +115,13 @@ def envelope(
     included: Iterable[Mapping[str, str]] = (),
     links: Links | None = None,
 ) -> dict[str, Any]:
-    """Return the body for a page: its records as ``present`` shows them, and what they refer to.
+    """Return the response body of a page.
 
-    ``links`` lead to other pages, by default of what the current request asks for.
+    Args:
+        page: the page.
+        present: serializes a record.
+        included: the summaries of the entities that the records refer to.
+        links: the URLs of other pages; by default, those of the current request.
     """
     return {
         "success": True,

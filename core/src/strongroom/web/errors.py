@@ -1,4 +1,4 @@
-"""Error answers: one body for every kind, and nothing in it of how the server is made."""
+"""Error responses: one JSON body for all errors, without internals of the server."""
 
 import logging
 from collections.abc import Iterator, Mapping
@@ -37,7 +37,7 @@ _BY_STATUS: Mapping[int, type[StrongroomError]] = {
 
 
 class DetailSchema(Schema):
-    """What is wrong with one field."""
+    """The error of one field."""
 
     field = fields.String(required=True)
     code = fields.String(required=True)
@@ -45,7 +45,7 @@ class DetailSchema(Schema):
 
 
 class ErrorMemberSchema(Schema):
-    """What went wrong."""
+    """An error."""
 
     code = fields.String(required=True, metadata={"description": "Stable and machine-readable"})
     message = fields.String(required=True, metadata={"description": "For developers; may change"})
@@ -60,10 +60,10 @@ class ErrorSchema(Schema):
 
 
 def register_error_handlers(app: Flask) -> None:
-    """Answer every exception of a request with the error body."""
+    """Convert every exception of a request to an error response."""
     app.register_error_handler(StrongroomError, answer)
     app.register_error_handler(ApiError, answer)
-    # Flask passes no redirect of its own to an error handler.
+    # Flask does not pass its own redirects to error handlers.
     app.after_request(_replace_redirect)
     app.register_error_handler(errors.Unavailable, _answer_unavailable)
     app.register_error_handler(StorageUnavailable, _answer_storage_away)
@@ -82,7 +82,7 @@ def register_error_handlers(app: Flask) -> None:
 
 
 def answer(error: StrongroomError | ApiError) -> Response:
-    """Return the response that tells a client of an error."""
+    """Return the error response of an exception."""
     body = {
         "code": error.code,
         "message": _encodable(str(error)),
@@ -116,7 +116,7 @@ def _add_headers(response: Response, error: StrongroomError | ApiError) -> None:
 
 
 def _answer_http(error: HTTPException) -> Response | None:
-    """Return the answer to an error of Flask's, or ``None`` if it is not a client's."""
+    """Return the response to a client error of Flask or Werkzeug, or ``None`` for a server error."""
     messages = getattr(error, "data", {}).get("messages", {})
     if messages:
         return answer(errors.ValidationFailed(details=list(_details(messages))))
@@ -158,25 +158,25 @@ def _walk(faults: Any, path: str) -> Iterator[Detail]:
 
 _CODES: Mapping[str, tuple[str, str]] = {
     "Missing data for required field.": ("required", "The field is required."),
-    "Unknown field.": ("unknown-field", "There is no field of this name here."),
+    "Unknown field.": ("unknown-field", "Unknown field."),
     "Field may not be null.": ("null", "The field may not be null."),
 }
 
 
 def _answer_storage_full(error: StorageFull) -> Response:
-    logger.error("A storage is full: %s (request %s)", error, g.request_id)
+    logger.error("Storage full: %s (request %s)", error, g.request_id)
     return answer(errors.StorageFull())
 
 
 def _answer_unavailable(error: errors.Unavailable) -> Response:
-    # /readyz names its parts in the answer, and is asked every few seconds.
+    # /readyz has details and is called every few seconds, so logging it would flood the log.
     if not error.details:
-        logger.warning("Answered 503 for %s (request %s)", _origin(error), g.request_id)
+        logger.warning("Responded 503, raised by %s (request %s)", _origin(error), g.request_id)
     return answer(error)
 
 
 def _origin(error: Exception) -> str:
-    """Return the module that raised an error: the part that could not do its work."""
+    """Return the module that raised an error, as a hint which part is unavailable."""
     trace, name = error.__traceback__, "an unknown part"
     while trace is not None:
         name, trace = trace.tb_frame.f_globals.get("__name__", name), trace.tb_next
@@ -184,10 +184,10 @@ def _origin(error: Exception) -> str:
 
 
 def _answer_storage_away(error: StorageUnavailable) -> Response:
-    logger.warning("A storage does not answer: %s (request %s)", error, g.request_id)
+    logger.warning("Storage unavailable: %s (request %s)", error, g.request_id)
     return answer(errors.Unavailable(retry_after=error.retry_after))
 
 
 def _encodable(text: str) -> str:
-    """Return a text in which lone surrogates, which UTF-8 cannot hold, are escaped."""
+    """Escape lone surrogates, which UTF-8 cannot encode."""
     return text.encode(errors="backslashreplace").decode()

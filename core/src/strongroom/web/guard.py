@@ -1,4 +1,4 @@
-"""The token guard: who may call a route, decided before anything of the request is read."""
+"""Authentication and access control of routes, before the query or body is read."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -27,18 +27,18 @@ TOKEN_HEADER: Final = "X-Access-Token"  # noqa: S105  the name of a header
 
 
 class TokenVerifier(Protocol):
-    """Knows which tokens are good."""
+    """Verifies access tokens."""
 
     def verify(self, token: str) -> Identity:
-        """Return whom the token stands for.
+        """Return the identity of the token's user.
 
         Raises:
-            TokenInvalid: nobody: it is forged, has expired, or was revoked.
+            TokenInvalid: the token is forged, expired or revoked.
         """
 
 
 def guarded(view: Callable[..., Any], access: Access) -> Callable[..., Any]:
-    """Return the view behind a check that the caller has the access."""
+    """Wrap a view with authentication and the check of its access."""
 
     @wraps(view)
     def checked(*args: Any, **kwargs: Any) -> Any:
@@ -52,13 +52,13 @@ def guarded(view: Callable[..., Any], access: Access) -> Callable[..., Any]:
 
 
 def current_identity() -> Identity:
-    """Return who is calling a route that is not public."""
+    """Return the caller of a route that requires a token."""
     identity: Identity = g.identity
     return identity
 
 
 def optional_identity() -> Identity | None:
-    """Return who is calling, if the request carries a token."""
+    """Return the caller, or ``None`` if the request has no token."""
     identity: Identity | None = g.get("identity")
     return identity
 
@@ -67,7 +67,7 @@ def presented_token() -> str | None:
     """Return the access token of the request (RFC 6750, or the header ``X-Access-Token``).
 
     Raises:
-        AmbiguousToken: it carries two that differ.
+        AmbiguousToken: the request has two different tokens.
     """
     tokens = {token for token in (_bearer_token(), request.headers.get(TOKEN_HEADER)) if token}
     if len(tokens) > 1:

@@ -1,4 +1,4 @@
-"""The header fields of the API: what each one means, and how those with two parts are read."""
+"""The header fields of the API, with their descriptions, and a parser for those with two parts."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
@@ -9,23 +9,23 @@ from strongroom.errors import ValidationFailed
 
 REQUEST_HEADERS: Final[Mapping[str, str]] = {
     "Accept-Language": "The languages of messages and pages, by preference.",
-    "Content-Digest": "Digests of the body (RFC 9530); the upload is refused where one differs.",
+    "Content-Digest": "Digests of the body (RFC 9530); the upload is refused if one differs.",
     "Content-Disposition": "The name of a raw body: `attachment; filename*=UTF-8''name` (RFC 6266).",
     "If-Match": "The ETag that the resource must have, or `*` (RFC 9110, section 13.1.1).",
     "If-Modified-Since": "Send the content only if it changed since (RFC 9110, section 13.1.3).",
-    "If-None-Match": "Send the content only if its ETag is another (RFC 9110, section 13.1.2).",
-    "If-Range": "Send the range only if the ETag is still this one (RFC 9110, section 13.1.5).",
-    "If-Unmodified-Since": "Proceed only if nothing changed since (RFC 9110, section 13.1.4).",
-    "Range": "The byte ranges wanted: `bytes=0-1023` (RFC 9110, section 14.2).",
+    "If-None-Match": "Send the content only if its ETag differs (RFC 9110, section 13.1.2).",
+    "If-Range": "Send the range only if the ETag is unchanged (RFC 9110, section 13.1.5).",
+    "If-Unmodified-Since": "Proceed only if it has not changed since (RFC 9110, section 13.1.4).",
+    "Range": "The requested byte ranges: `bytes=0-1023` (RFC 9110, section 14.2).",
     "Repr-Digest": "Digests of the whole representation (RFC 9530).",
     "Tus-Resumable": "The version of tus: `1.0.0`.",
     "Upload-Checksum": "The algorithm and the Base64 digest of the body (tus, checksum extension).",
     "Upload-Length": "The size of the whole upload, in bytes.",
     "Upload-Metadata": "Keys with Base64 values: `filename`, `parentId`, `onConflict`.",
-    "Upload-Offset": "How many bytes the server has, where the body goes on.",
-    "Want-Content-Digest": "Ask for a digest of the content (RFC 9530).",
+    "Upload-Offset": "The offset of the body: the number of bytes that the server already has.",
+    "Want-Content-Digest": "Request a digest of the content (RFC 9530).",
     "X-Captcha": "A solved captcha for a GET, as `{id}.{answer}`.",
-    "X-Device-Id": "An id of the device, by which code requests are limited.",
+    "X-Device-Id": "An id of the device, for the rate limit of verification codes.",
     "X-HTTP-Method-Override": "PATCH or DELETE, for clients that can send neither.",
     "X-Refresh-Token": "The refresh token, instead of in the body.",
     "X-Request-Id": "An id for the request: up to 64 letters, digits, dots, hyphens, underscores.",
@@ -34,29 +34,29 @@ REQUEST_HEADERS: Final[Mapping[str, str]] = {
 """The request headers that routes read, with their descriptions for OpenAPI."""
 
 RESPONSE_HEADERS: Final[Mapping[str, str]] = {
-    "Accept-Ranges": "`bytes`: ranges may be asked for.",
-    "Access-Control-Expose-Headers": "Names the headers that scripts may read.",
-    "Content-Digest": "The SHA-256 of the content (RFC 9530), where asked for.",
+    "Accept-Ranges": "`bytes`: byte ranges are supported.",
+    "Access-Control-Expose-Headers": "The headers that scripts may read.",
+    "Content-Digest": "The SHA-256 of the content (RFC 9530), if requested.",
     "Content-Disposition": "How to present the content, and its file name (RFC 6266).",
-    "Content-Location": "The URL of what was sent, which a GET resumes.",
-    "Content-Range": "The range that is sent, of how many bytes.",
+    "Content-Location": "The URL of the sent content, for resuming by GET.",
+    "Content-Range": "The sent range, and the total size in bytes.",
     "ETag": "The version of the resource, for If-Match and If-None-Match.",
-    "Last-Modified": "When the content changed last.",
-    "Location": "The URL of what was created, or of where to go.",
-    "Retry-After": "Seconds to wait before the next try.",
-    "Tus-Checksum-Algorithm": "The digests that Upload-Checksum may name.",
-    "Tus-Extension": "The extensions of tus that are supported.",
+    "Last-Modified": "The time of the last change of the content.",
+    "Location": "The URL of the created resource, or of the redirect.",
+    "Retry-After": "Seconds to wait before the next attempt.",
+    "Tus-Checksum-Algorithm": "The algorithms that Upload-Checksum supports.",
+    "Tus-Extension": "The supported extensions of tus.",
     "Tus-Max-Size": "The largest upload, in bytes.",
     "Tus-Resumable": "The version of tus: `1.0.0`.",
-    "Tus-Version": "The versions of tus that are supported.",
-    "Upload-Expires": "When an incomplete upload is deleted.",
+    "Tus-Version": "The supported versions of tus.",
+    "Upload-Expires": "The time at which an incomplete upload is deleted.",
     "Upload-Length": "The size of the whole upload, in bytes.",
     "Upload-Metadata": "The metadata that the upload was created with.",
-    "Upload-Offset": "How many bytes have arrived.",
+    "Upload-Offset": "The number of bytes received.",
     "WWW-Authenticate": "How to authenticate (RFC 6750, section 3).",
     "X-Access-Token": "The access token, a JWT.",
-    "X-Refresh-Token": "The refresh token, for one use.",
-    "X-Request-Id": "The id of the request, which the server's log carries too.",
+    "X-Refresh-Token": "The refresh token, for single use.",
+    "X-Request-Id": "The id of the request, which also appears in the server's log.",
 }
 """The response headers of the API, with their descriptions for OpenAPI."""
 
@@ -88,7 +88,7 @@ def request_header(name: str) -> dict[str, Any]:
 
 
 def response_headers(status: str, names: Iterable[str] = ()) -> dict[str, Any]:
-    """Return the OpenAPI ``headers`` of a response: those named, and those of every such response."""
+    """Return the OpenAPI ``headers`` of a response: ``names``, and those of its status."""
     return {
         name: {"description": RESPONSE_HEADERS[name], "schema": {"type": "string"}}
         for name in (*names, *_BY_STATUS.get(status, ()), *_EVERYWHERE)
@@ -96,10 +96,10 @@ def response_headers(status: str, names: Iterable[str] = ()) -> dict[str, Any]:
 
 
 def header_pair(name: str) -> tuple[str, str] | None:
-    """Return the two parts of a header ``{id}.{secret}``, or ``None`` without the header.
+    """Return the two parts of a header ``{id}.{secret}``, or ``None`` if the header is absent.
 
     Raises:
-        ValidationFailed: the header has another form.
+        ValidationFailed: the header has a different form.
     """
     value = request.headers.get(name)
     if value is None:

@@ -1,7 +1,7 @@
-"""The one parser of JSON from clients, with bounds on nesting, numbers and text.
+"""The only parser of JSON from clients; limits nesting, numbers and text.
 
-Python's parser raises RecursionError for deep nesting, ValueError for long numbers, and lets lone
-surrogates through, which no database and no response can encode. Each would be an internal error.
+Python's parser raises RecursionError for deep nesting and ValueError for long numbers, and accepts lone
+surrogates, which no database and no response can encode. Each would cause an internal error.
 """
 
 import json
@@ -12,12 +12,13 @@ from typing import Any, Final, NoReturn
 from strongroom.errors import MalformedRequest, ValidationFailed
 
 MAX_DEPTH: Final = 64
-"""Levels of arrays and objects."""
+"""The maximum nesting of arrays and objects."""
 
 MAX_NUMBER: Final = 64
-"""Characters of a number."""
+"""The maximum length of a number in characters."""
 
-# A string, closed or not, or a bracket. Possessive, so that the scan is linear in hostile input.
+# A string, terminated or not, or a bracket. The possessive quantifiers prevent backtracking, so that
+# the scan of malicious input takes linear time.
 _TOKEN: Final = re.compile(r'"(?:[^"\\]++|\\.)*+\\?(?:"|\Z)|[\[{]|[\]}]', re.DOTALL)
 _SUSPECT_ESCAPE: Final = re.compile(r"\\u(?:0000|[dD][89a-fA-F])")
 _UNSTORABLE: Final = re.compile("[\0\ud800-\udfff]")
@@ -25,11 +26,11 @@ _UNSTORABLE_MESSAGE: Final = "May not hold NUL or an unpaired surrogate."
 
 
 def parse_json(content: bytes) -> Any:
-    """Return the value that a JSON text in UTF-8 holds.
+    """Parse a JSON text in UTF-8.
 
     Raises:
-        MalformedRequest: it is not JSON, or is nested too deep, or holds a number that is too long.
-        ValidationFailed: a string holds a character that cannot be stored.
+        MalformedRequest: it is not JSON, or its nesting or a number exceeds the limit.
+        ValidationFailed: a string contains a character that cannot be stored.
     """
     try:
         text = content.decode()
@@ -37,7 +38,7 @@ def parse_json(content: bytes) -> Any:
         value = json.loads(text, parse_int=_int, parse_float=_float, parse_constant=_refuse_constant)
     except ValueError as error:
         raise MalformedRequest("The body is not valid JSON.") from error
-    # Unescaped, UTF-8 has no surrogates and JSON no NUL.
+    # Without escapes, UTF-8 cannot contain surrogates, and JSON cannot contain NUL.
     if _SUSPECT_ESCAPE.search(text):
         _check_strings(value, "")
     return value
@@ -52,7 +53,7 @@ def check_parameters(parameters: Iterable[tuple[str, str]]) -> None:
 
 
 def is_unstorable(text: str) -> bool:
-    """Return whether a text holds NUL, which PostgreSQL refuses, or a lone surrogate."""
+    """Return whether a text contains NUL, which PostgreSQL rejects, or a lone surrogate."""
     return _UNSTORABLE.search(text) is not None
 
 

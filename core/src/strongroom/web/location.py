@@ -1,4 +1,4 @@
-"""The Location of created resources (RFC 9110, section 15.3.2)."""
+"""The Location header of created resources (RFC 9110, section 15.3.2)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,24 +15,24 @@ ViewT = TypeVar("ViewT")
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """Where a created resource is found.
+    """How to build the URL of a created resource.
 
     Args:
-        endpoint: the route that a GET reads it by, as Flask names it.
-        fields: the members of the view's result, by the path parameters that they fill.
+        endpoint: the Flask endpoint of the resource's GET route.
+        fields: the members of the view's result, by the names of the path parameters.
     """
 
     endpoint: str
     fields: Mapping[str, str]
 
     def url(self, created: Any) -> str:
-        """Return the absolute URL of what a view has created."""
+        """Return the absolute URL of a created resource."""
         values: dict[str, Any] = {name: _member(created, member) for name, member in self.fields.items()}
         return use(PublicUrl).root + url_for(self.endpoint, **values)
 
 
 def with_location(view: ViewT, location: Location) -> ViewT:
-    """Return the view with a Location in its 201 responses."""
+    """Wrap a view, so that its 201 responses have a Location."""
 
     @wraps(cast("Any", view))
     def located(*args: Any, **kwargs: Any) -> Any:

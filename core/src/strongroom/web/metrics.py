@@ -1,4 +1,4 @@
-"""Measures requests from their head to the end of their answer, around all that answers them."""
+"""Request metrics and the access log, measured from the request head to the end of the response."""
 
 import logging
 import time
@@ -13,35 +13,35 @@ from strongroom.web.wsgi import WsgiApp
 access_log = logging.getLogger(ACCESS_LOGGER)
 
 NO_ROUTE: Final = "-"
-"""What stands for the route of a request that fits none."""
+"""The route label of a request that matches no route."""
 
 _SEEN: Final = "strongroom.seen"
 _METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
 
 class Meter(Protocol):
-    """Counts requests."""
+    """Records request metrics."""
 
     requests_in_flight: Any
 
     def request(
         self, method: str, route: str, status: int, seconds: float, received: int, sent: int
     ) -> None:
-        """Count a request that has been answered."""
+        """Count a finished request."""
 
 
 def register_route_notes(app: Flask) -> None:
-    """Tell :class:`RequestMetricsMiddleware` of each request's route and id."""
+    """Report the route and id of each request to :class:`RequestMetricsMiddleware`."""
     app.after_request(_note)
 
 
 def current_request_id() -> str | None:
-    """Return the id of the request under way, if there is one."""
+    """Return the id of the current request, if there is one."""
     return g.get("request_id") if has_request_context() else None
 
 
 def note_route(environ: Mapping[str, Any], route: str, request_id: str) -> None:
-    """Tell :class:`RequestMetricsMiddleware`, if it is there, of a request's route and id."""
+    """Report the route and id of a request to :class:`RequestMetricsMiddleware`, if it is installed."""
     seen = environ.get(_SEEN)
     if seen is not None:
         seen["route"] = route
@@ -55,11 +55,11 @@ def _note(response: Any) -> Any:
 
 
 class RequestMetricsMiddleware:
-    """Counts each request, and writes its line into the log, when its answer has been sent.
+    """Counts and logs each request once its response has been sent.
 
     Args:
-        app: what answers.
-        meter: counts, if anything does.
+        app: the wrapped application.
+        meter: records metrics; ``None`` only logs.
     """
 
     def __init__(self, app: WsgiApp, meter: Meter | None) -> None:
@@ -79,7 +79,7 @@ class RequestMetricsMiddleware:
             passage.end()
             raise
         if isinstance(answer, list):
-            # It is there already; a server that knows that sends it in one go.
+            # A list is complete, so it can be counted now; the gateway sends lists in one piece.
             passage.sent = sum(map(len, answer))
             passage.end()
             return answer
@@ -87,7 +87,7 @@ class RequestMetricsMiddleware:
 
 
 class _RequestStats:
-    """What is known of one request."""
+    """The measurements of one request."""
 
     def __init__(self, environ: dict[str, Any], meter: Meter | None) -> None:
         self._meter = meter
@@ -103,7 +103,7 @@ class _RequestStats:
             meter.requests_in_flight.inc()
 
     def end(self) -> None:
-        """Count the request, once."""
+        """Record the request; further calls have no effect."""
         if self._ended:
             return
         self._ended = True
@@ -132,7 +132,7 @@ class _RequestStats:
 
 
 class _CountedBody:
-    """A request's body whose bytes are counted as they are read."""
+    """A request body that counts the bytes read."""
 
     def __init__(self, body: Any) -> None:
         self._body = body
@@ -154,7 +154,7 @@ class _CountedBody:
 
 
 class _Measured:
-    """An answer's body whose bytes are counted as they are sent; closing it ends the request."""
+    """A response body that counts the bytes sent; the request ends when it is closed."""
 
     def __init__(self, answer: Iterable[bytes], passage: _RequestStats) -> None:
         self._answer = answer

@@ -1,6 +1,6 @@
-"""Reads the one file of a multipart/form-data body as a stream (RFC 7578, RFC 2046 section 5.1).
+"""Streams the file of a multipart/form-data body (RFC 7578, RFC 2046 section 5.1).
 
-Flask's own form parsing spools whole files; this reads on only as the storage asks for more.
+Flask's form parser spools whole files to disk; this one reads only as fast as the storage consumes.
 """
 
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from strongroom.plugin_api.storage import ByteSource
 CHUNK_SIZE: Final = 128 * 1024
 MAX_HEADER_BYTES: Final = 16 * 1024
 MAX_BOUNDARY_BYTES: Final = 200
-"""RFC 2046 allows 70, and some clients, by chance, send a few more."""
+"""RFC 2046 allows 70, but some clients send slightly longer boundaries."""
 
 _LINE_END: Final = b"\r\n"
 _BLANK_LINE: Final = b"\r\n\r\n"
@@ -22,18 +22,18 @@ _BLANK_LINE: Final = b"\r\n\r\n"
 
 @dataclass(frozen=True, slots=True)
 class FilePart:
-    """The file that a form carries."""
+    """The file part of a form."""
 
     name: str
     source: ByteSource
 
 
 def read_file_part(stream: ByteSource, boundary: bytes, field: str) -> FilePart:
-    """Return the part of the form field; its source reads on in ``stream``.
+    """Return the file part of a form field; its source reads from ``stream``.
 
     Raises:
-        ValidationFailed: the form has no such file, or another field.
-        MalformedRequest: the body is no form.
+        ValidationFailed: the form has no file in this field, or has another field.
+        MalformedRequest: the body is not a valid form.
         UploadIncomplete: the body ends before the form does.
     """
     if not 1 <= len(boundary) <= MAX_BOUNDARY_BYTES:
@@ -47,7 +47,7 @@ def read_file_part(stream: ByteSource, boundary: bytes, field: str) -> FilePart:
         raise ValidationFailed.of_field(field, "required", "The form must carry a file in this field.")
     name, filename = _disposition(body.take_until(_BLANK_LINE))
     if name != field:
-        unknown = Detail(name, "unknown-field", "There is no field of this name here.")
+        unknown = Detail(name, "unknown-field", "Unknown field.")
         missing = Detail(field, "required", "The form must carry a file in this field, and first.")
         raise ValidationFailed(details=[unknown, missing])
     if filename is None:
@@ -56,28 +56,28 @@ def read_file_part(stream: ByteSource, boundary: bytes, field: str) -> FilePart:
 
 
 def _disposition(headers: bytes) -> tuple[str, str | None]:
-    """Return the name of the field and of the file that a part's headers tell."""
+    """Return the field name and the file name from the headers of a part."""
     for line in headers.split(_LINE_END):
         name, _, value = line.partition(b":")
         if name.strip().lower() == b"content-disposition":
             kind, options = parse_options_header(value.strip().decode("utf-8", "replace"))
             if kind == "form-data" and "name" in options:
                 return options["name"], options.get("filename")
-    raise MalformedRequest("Each part of the form must tell its name by Content-Disposition.")
+    raise MalformedRequest("Each part of the form must have a name in Content-Disposition.")
 
 
 class _Buffer:
-    """What was read from the stream and not yet taken."""
+    """A buffer of bytes that were read from the stream but not consumed yet."""
 
     def __init__(self, stream: ByteSource) -> None:
         self._stream = stream
         self.data = b""
 
     def fill(self) -> None:
-        """Read more.
+        """Read the next chunk.
 
         Raises:
-            UploadIncomplete: there is no more.
+            UploadIncomplete: the stream has ended.
         """
         chunk = self._stream.read(CHUNK_SIZE)
         if not chunk:
@@ -85,12 +85,12 @@ class _Buffer:
         self.data += chunk
 
     def take(self, size: int) -> bytes:
-        """Remove the beginning and return it."""
+        """Remove the first ``size`` bytes and return them."""
         taken, self.data = self.data[:size], self.data[size:]
         return taken
 
     def take_until(self, mark: bytes) -> bytes:
-        """Remove all up to the end of a mark, and return what came before it."""
+        """Remove everything up to and including a mark, and return the bytes before the mark."""
         while (index := self.data.find(mark)) < 0:
             if len(self.data) > MAX_HEADER_BYTES:
                 raise MalformedRequest("The body is not valid multipart/form-data.")
@@ -104,20 +104,20 @@ class _Buffer:
             raise MalformedRequest("The body is not valid multipart/form-data.")
 
     def starts_with(self, mark: bytes) -> bool:
-        """Return whether the mark comes next, reading as far as that takes."""
+        """Return whether the next bytes are the mark; reads more if necessary."""
         while len(self.data) < len(mark):
             self.fill()
         return self.data.startswith(mark)
 
     def drain(self) -> None:
-        """Read the epilogue, so that the body is known to be whole."""
+        """Read the epilogue to the end, which verifies that the body is complete."""
         self.data = b""
         while self._stream.read(CHUNK_SIZE):
             pass
 
 
 class _PartSource:
-    """The content of the last part, up to the delimiter that closes the form."""
+    """The content of the file part, which ends at the closing delimiter of the form."""
 
     def __init__(self, body: _Buffer, delimiter: bytes) -> None:
         self._body = body
@@ -125,12 +125,12 @@ class _PartSource:
         self._ended = False
 
     def read(self, _size: int, /) -> bytes:
-        """Return the next piece, of about :data:`CHUNK_SIZE` bytes whatever is asked for."""
+        """Return the next piece, of about :data:`CHUNK_SIZE` bytes; ``_size`` is ignored."""
         while not self._ended:
             index = self._body.data.find(self._delimiter)
             if index >= 0:
                 return self._end(index)
-            # The end of what is there may be the beginning of the delimiter.
+            # The last bytes of the buffer may be the beginning of the delimiter.
             certain = len(self._body.data) - len(self._delimiter) + 1
             if certain > 0:
                 return self._body.take(certain)

@@ -1,4 +1,4 @@
-"""The OpenAPI document, and an interactive page for it that needs nothing from elsewhere."""
+"""The OpenAPI document, and interactive API documentation that loads nothing from other origins."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -26,7 +26,7 @@ OPENAPI_VERSION: Final = "3.1.0"
 
 _ASSETS: Final = Path(flask_swagger_ui.__file__).with_name("dist")
 _PAGE_POLICY: Final = (
-    # Swagger UI writes style elements of its own, and its icons are data URLs.
+    # Swagger UI creates style elements, and its icons are data URLs.
     "default-src 'none'; script-src 'self' 'nonce-{nonce}'; style-src 'self' 'unsafe-inline'; "
     "img-src 'self' data:; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; "
     "form-action 'none'"
@@ -34,7 +34,7 @@ _PAGE_POLICY: Final = (
 
 _METHODS: Final = frozenset({"get", "put", "post", "delete", "options", "head", "patch"})
 _PATH_PARAMETERS: Final = {"reference": "accessToken"}
-"""Path parameters that the specification names otherwise than the view does."""
+"""Path parameters whose name in the API differs from that of the view's parameter."""
 
 Json = dict[str, Any]
 
@@ -45,13 +45,13 @@ _SECURITY_SCHEMES: Final[dict[str, dict[str, str]]] = {
 
 
 class Description:
-    """The document of an API, made when somebody first asks for it, which few processes are.
+    """The OpenAPI document, built lazily, because few processes ever serve it.
 
     Args:
         blueprints: the operations.
         version: the version of the API.
-        server_url: where the API is.
-        base_path: what all of its paths begin with.
+        server_url: the public root URL of the API.
+        base_path: the prefix of all paths.
     """
 
     def __init__(
@@ -69,8 +69,9 @@ class Description:
 
     @cached_property
     def document(self) -> Mapping[str, Any]:
-        """The document, as :rfc:`8259` values."""
-        # Of an application of its own: one that serves takes no blueprints after its first request.
+        """The document as JSON values."""
+        # Built with a separate application, because the serving one accepts no blueprints after its
+        # first request.
         app = Flask("description", static_folder=None)
         app.config.update(
             API_TITLE="Strongroom", API_VERSION=self._version, OPENAPI_VERSION=OPENAPI_VERSION
@@ -86,14 +87,14 @@ class Description:
 
     def _options(self) -> dict[str, Any]:
         return {
-            "info": {"description": "Who your users are, and what they keep."},
+            "info": {"description": "A self-hosted server for user accounts and files."},
             "servers": [{"url": self._server_url}],
             "marshmallow_plugin": MarshmallowPlugin(schema_name_resolver=_schema_name),
         }
 
 
 class _Api(flask_smorest.Api):  # type: ignore[misc]  # flask-smorest has no types
-    """Collects the operations of blueprints into the document."""
+    """Collects the operations of blueprints for the document."""
 
     ERROR_SCHEMA = ErrorSchema
 
@@ -102,7 +103,7 @@ class _Api(flask_smorest.Api):  # type: ignore[misc]  # flask-smorest has no typ
 
 
 def serve_description(app: Flask, description: Description, base_path: str, *, with_page: bool) -> None:
-    """Serve the document of the API and, where wanted, the interactive page for it."""
+    """Add the routes of the OpenAPI document and, optionally, of the interactive documentation."""
 
     def document() -> Response:
         return jsonify(description.document)
@@ -135,7 +136,7 @@ def _template() -> Template:
 
 
 def _completed(document: Json) -> Json:
-    """Return the document with path parameters as the specification names them, and with headers."""
+    """Return the document with camel-case path parameters and with descriptions of headers."""
     document["paths"] = {_camel_case(path): item for path, item in document["paths"].items()}
     for item in document["paths"].values():
         for each in item.get("parameters", ()):
@@ -147,7 +148,7 @@ def _completed(document: Json) -> Json:
 
 
 def _camel_case(path: str) -> str:
-    """Return a path whose parameters are in camel case, as ``/users/{userId}``."""
+    """Return a path with its parameters in camel case, such as ``/users/{userId}``."""
     return re.sub(r"{(\w+)}", lambda match: f"{{{_parameter_name(match[1])}}}", path)
 
 

@@ -10,7 +10,7 @@ STRICT_POLICY: Final = (
     "default-src 'none'; script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; connect-src 'self'; "
     "frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 )
-"""The policy of a page whose scripts and styles stand in the page itself."""
+"""The policy of a page with inline scripts and styles only."""
 
 
 def html_page(template: Template, policy: str = STRICT_POLICY, **values: Any) -> Response:

@@ -1,4 +1,4 @@
-"""Ranges of bytes (RFC 9110, section 14), and the form in which several are sent at once."""
+"""Byte ranges (RFC 9110, section 14), and the multipart body of several ranges."""
 
 import re
 import secrets
@@ -10,30 +10,30 @@ from typing import Final
 from strongroom.errors import RangeNotSatisfiable
 
 MAX_RANGES: Final = 16
-"""Who asks for more at once is sent the whole, as is who asks for some bytes twice (section 14.2)."""
+"""The maximum number of ranges; with more, or with overlaps, the whole is sent (section 14.2)."""
 
 _RANGE = re.compile(r"(?:(\d{1,18})-(\d{0,18})|-(\d{1,18}))")
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A run of bytes within a representation."""
+    """A range of bytes of a representation."""
 
     start: int
     length: int
 
     def content_range(self, size: int) -> str:
-        """Return the header that tells the place of the bytes within ``size`` of them."""
+        """Return the Content-Range header of the span in a representation of ``size`` bytes."""
         return f"bytes {self.start}-{self.start + self.length - 1}/{size}"
 
 
 def parse_ranges(header: str | None, size: int) -> list[Span] | None:
-    """Return what a Range header asks for of ``size`` bytes; ``None`` is the whole.
+    """Parse a Range header for a representation of ``size`` bytes; ``None`` means all of it.
 
-    A header that is not valid, or in another unit, is passed over, as section 14.2 allows.
+    An invalid header, or one in another unit, is ignored, as section 14.2 allows.
 
     Raises:
-        RangeNotSatisfiable: all of it lies outside.
+        RangeNotSatisfiable: all ranges are outside the representation.
     """
     unit, _, ranges = (header or "").partition("=")
     if unit.strip().lower() != "bytes":
@@ -74,8 +74,8 @@ class MultipartRanges:
     """A body of the type multipart/byteranges (section 14.6).
 
     Args:
-        spans: the ranges, in the order they were asked for.
-        size: of the whole representation, in bytes.
+        spans: the ranges, in the requested order.
+        size: the size of the whole representation in bytes.
         content_type: its media type.
     """
 

@@ -1,4 +1,4 @@
-"""What is settled for every request before a view sees it, and for every answer after."""
+"""Request hooks and helpers: request ids, client addresses and the headers of all responses."""
 
 import ipaddress
 import re
@@ -16,13 +16,13 @@ from strongroom.plugin_api.login import Client
 from strongroom.web.components import use
 
 SHARED_HEADERS: Final = {"X-Content-Type-Options": "nosniff"}
-"""What every answer says, besides the id of its request."""
+"""The headers of every response, in addition to X-Request-Id."""
 
 NO_STORE: Final = "no-store"
-"""How answers are cached that were asked for with a token, unless they say otherwise."""
+"""The default Cache-Control of responses to requests with a token."""
 
 FAILURE: Final = "strongroom.failure"
-"""The name under which WSGI's environment holds what ended a request before Flask saw it."""
+"""The WSGI environ key of an exception that was raised before Flask got the request."""
 
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
@@ -30,20 +30,20 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
 def register_request_hooks(app: Flask) -> None:
-    """Give each request an id, and each answer the headers that all answers have."""
+    """Assign an id to each request, and add the shared headers to each response."""
     app.before_request(_begin)
     app.after_request(_finish)
 
 
 @dataclass(frozen=True, slots=True)
 class TrustedProxies:
-    """The networks of the proxies whose X-Forwarded-For is believed."""
+    """The networks of the proxies whose X-Forwarded-For is trusted."""
 
     networks: tuple[Network, ...]
 
 
 def client() -> Client:
-    """Return where the request comes from: the only place that reads a client's address."""
+    """Return the client of the request. No other code may read the client's address."""
     return Client(
         address=address_of(request.environ.get, use(TrustedProxies).networks),
         user_agent=request.headers.get("User-Agent", "")[:512],
@@ -52,25 +52,25 @@ def client() -> Client:
 
 
 def origin() -> Origin:
-    """Return where the request comes from, as a record tells it."""
+    """Return the origin of the request, for audit records."""
     sender = client()
     return Origin(sender.address, sender.user_agent, g.request_id, languages())
 
 
 def request_id_for(offered: str) -> str:
-    """Return the id that a request offers, if it may be one, or else a new one."""
+    """Return the id that a client sent if it is valid, otherwise a new one."""
     return offered if _REQUEST_ID.fullmatch(offered) else token_hex(16)
 
 
 @dataclass(frozen=True, slots=True)
 class PublicUrl:
-    """The scheme, host and port that clients reach the server by, as configured."""
+    """The public scheme, host and port of the server, as configured."""
 
     root: str
 
 
 def languages() -> tuple[str, ...]:
-    """Return the languages that the client accepts (RFC 9110, section 12.5.4), the best first."""
+    """Return the client's languages by descending preference (RFC 9110, section 12.5.4)."""
     return tuple(language for language, quality in request.accept_languages if quality > 0)
 
 
@@ -78,8 +78,7 @@ def _begin() -> None:
     g.request_id = request_id_for(request.headers.get("X-Request-Id", ""))
     if FAILURE in request.environ:
         raise request.environ[FAILURE]
-    # No id and no name holds it, and not every database takes it for text.
-    # Werkzeug ignores leading slashes.
+    # NUL is never valid in a path, and PostgreSQL rejects it. Werkzeug ignores repeated leading slashes.
     if "\0" in request.path or request.path.startswith("//"):
         raise NotFound
 
@@ -98,10 +97,11 @@ def _carries_token() -> bool:
 
 
 def address_of(header: Callable[[str], str | None], trusted: Sequence[Network]) -> str:
-    """Return the last address that was not merely forwarded by a trusted proxy, canonically spelled."""
+    """Return the client's canonical address: the last hop that is not a trusted proxy."""
     peer = canonical_address(header("REMOTE_ADDR") or "")
     forwarded = header("HTTP_X_FORWARDED_FOR") or ""
     hops = [hop.strip() for hop in forwarded.split(",") if hop.strip()]
+    # From right to left: each proxy appends its peer, so entries left of an untrusted hop may be forged.
     while hops and _is_within(peer, trusted) and parse_address(hops[-1]) is not None:
         peer = canonical_address(hops.pop())
     return peer

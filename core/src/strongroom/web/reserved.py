@@ -1,4 +1,4 @@
-"""Routes of the specification that a plugin provides: without the plugin they answer 501, not 404."""
+"""Routes of the API that plugins provide; without the plugin they return 501 instead of 404."""
 
 from collections.abc import Callable
 from typing import Final, NoReturn
@@ -21,7 +21,7 @@ RESERVED: Final = (
 
 
 def reserved_blueprint(app: Flask, base_path: str) -> Blueprint:
-    """Return the reserved routes that no enabled plugin has registered, as routes that answer 501."""
+    """Return routes that respond 501, for all reserved routes that no plugin has registered."""
     blueprint = Blueprint("reserved", __name__, description="Provided by plugins that are not enabled.")
     taken = {(method, rule.rule) for rule in app.url_map.iter_rules() for method in rule.methods or ()}
     for method, path in RESERVED:

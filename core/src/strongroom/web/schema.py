@@ -1,4 +1,4 @@
-"""Fields that several schemas need."""
+"""Marshmallow fields that several schemas share."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
@@ -11,7 +11,7 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Timestamp(fields.Field[int]):
-    """A point in time: milliseconds since the Unix epoch here, ISO 8601 in UTC for clients."""
+    """A point in time: milliseconds since the Unix epoch in Python, ISO 8601 in UTC in JSON."""
 
     _sent = fields.AwareDateTime("iso")
 
@@ -20,20 +20,20 @@ class Timestamp(fields.Field[int]):
 
     def _deserialize(self, value: Any, *_: Any, **__: Any) -> int:
         try:
-            # In UTC, the first and the last day of all years may lie outside of them.
+            # Near the years 1 and 9999, the conversion to UTC may overflow.
             moment: datetime = self._sent.deserialize(value).astimezone(UTC)
         except OverflowError as error:
-            raise ValidationError("Not a time that a calendar has.") from error
+            raise ValidationError("Not a valid date and time.") from error
         return (moment - _EPOCH) // timedelta(milliseconds=1)
 
 
 def text(maximum: int, *, minimum: int = 1, **options: Any) -> fields.String:
-    """Return a string field of bounded length; the bound keeps what costs from being fed too much."""
+    """Return a string field of bounded length, so that long input cannot cause expensive work."""
     return fields.String(validate=validate.Length(min=minimum, max=maximum), **options)
 
 
 class DoneSchema(Schema):
-    """It is done."""
+    """The response of an operation without a result."""
 
     success = fields.Boolean(required=True)
 
@@ -41,4 +41,4 @@ class DoneSchema(Schema):
 DONE = {"success": True}
 
 API_FIELDS = [(Timestamp, "string", "date-time")]
-"""The OpenAPI types of fields of our own: class, type, format."""
+"""The OpenAPI types of custom fields: class, type, format."""

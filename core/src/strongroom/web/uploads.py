@@ -1,4 +1,4 @@
-"""Reads the file that a request brings: as a form, or as the raw body under a name in a header."""
+"""Reads an uploaded file from a form, or from a raw body with its name in a header."""
 
 from dataclasses import dataclass, field
 from io import BytesIO
@@ -42,12 +42,12 @@ _UNLIMITED: Final = 1 << 62
 
 @dataclass(slots=True)
 class Upload:
-    """A file on its way in.
+    """A file that is being received.
 
     Args:
-        name: what the client calls it.
-        source: its content, read once.
-        size: how many bytes will come, where that is known.
+        name: the file name that the client sent.
+        source: its content, which can be read once.
+        size: its size in bytes, if known in advance.
     """
 
     name: str
@@ -57,9 +57,10 @@ class Upload:
     _hashed: list[HashedSource] = field(default_factory=list)
 
     def check(self, checksum: str) -> None:
-        """Hold what was received against the digests that the client announced, if it did.
+        """Compare the received content with the digests that the client announced, if any.
 
-        By RFC 9530 the digest of a form covers the form; that of its file will do.
+        By RFC 9530, the digest of a form covers the whole form. A digest of the file is accepted as
+        well.
 
         Args:
             checksum: the SHA-256 of the file, in hexadecimal digits.
@@ -75,17 +76,17 @@ class Upload:
 
 
 def receive_upload(max_bytes: int, *, default_name: str | None = None) -> Upload:
-    """Begin to read the upload that the current request is.
+    """Start reading the upload of the current request.
 
     Args:
-        max_bytes: how large it may be.
-        default_name: what a raw body without a name is called.
+        max_bytes: the maximum size.
+        default_name: the name of a raw body without one.
 
     Raises:
-        ValidationFailed: no file, no name, or a field or header that does not belong.
-        UnsupportedMediaType: the content is encoded.
-        LengthRequired: nothing would tell that the raw body is complete.
-        PayloadTooLarge: the announced size is above ``max_bytes``.
+        ValidationFailed: the file or its name is missing, or a field or header is not supported.
+        UnsupportedMediaType: the request has a Content-Encoding.
+        LengthRequired: a raw body has neither a length nor a digest, so truncation is undetectable.
+        PayloadTooLarge: Content-Length exceeds ``max_bytes``.
     """
     _refuse_parts_and_codings()
     stream = open_body()
@@ -96,16 +97,16 @@ def receive_upload(max_bytes: int, *, default_name: str | None = None) -> Upload
 
 
 def plain_upload(content: bytes, content_type: str, disposition: str | None) -> Upload | None:
-    """Return the upload that a whole body is which announces no digests, or ``None`` if it has no name.
+    """Return the upload of a complete body without digests, or ``None`` if it has no name.
 
     Args:
         content: the body.
-        content_type: its type, as the request tells it.
+        content_type: the Content-Type of the request.
         disposition: the Content-Disposition of the request.
 
     Raises:
         ValidationFailed: as :func:`receive_upload`.
-        MalformedRequest: the body is no form.
+        MalformedRequest: the body is not a valid form.
         UploadIncomplete: the body ends before the form does.
     """
     mimetype, parameters = parse_options_header(content_type)
@@ -116,17 +117,17 @@ def plain_upload(content: bytes, content_type: str, disposition: str | None) -> 
 
 
 def open_body() -> ByteSource:
-    """Return the request's body, whatever its size: whoever reads it counts.
+    """Return the request body without a size limit; the caller must enforce its own.
 
-    What it gives raises :class:`UploadIncomplete` where the body ends before all of it has come.
+    Reading raises :class:`UploadIncomplete` if the body ends prematurely.
     """
-    # The limit of ordinary bodies does not apply (None would mean it).
+    # ``None`` would mean the application's default limit.
     request.max_content_length = _UNLIMITED
     return _RequestStream()
 
 
 def announced_size() -> int | None:
-    """Return the body's size; without Content-Length it is empty (RFC 9112, 6.3), unless chunked."""
+    """Return the size of the body in bytes, or ``None`` if it is chunked (RFC 9112, section 6.3)."""
     if request.content_length is not None:
         return request.content_length
     protocol = request.environ.get("SERVER_PROTOCOL", "")
@@ -135,12 +136,12 @@ def announced_size() -> int | None:
 
 
 def _refuse_parts_and_codings() -> None:
-    """Refuse what would be stored as something that it is not (RFC 9110, sections 14.5 and 8.4)."""
+    """Refuse partial and encoded content (RFC 9110, sections 14.5 and 8.4)."""
     if "Content-Range" in request.headers:
-        message = "A part of a file cannot be uploaded so; resume by tus: see .../uploads."
+        message = "Partial uploads are not supported; use tus, see .../uploads."
         raise ValidationFailed.of_field("Content-Range", "unsupported", message)
     if request.headers.get("Content-Encoding", "identity").strip().lower() != "identity":
-        raise UnsupportedMediaType("The content must be sent as it is, without a Content-Encoding.")
+        raise UnsupportedMediaType("Content-Encoding is not supported; send the content unencoded.")
 
 
 def _form_upload(stream: ByteSource, boundary: str, announced: list[AnnouncedDigest]) -> Upload:
@@ -161,19 +162,19 @@ def _raw_upload(stream: ByteSource, max_bytes: int, default_name: str | None) ->
     _, parameters = parse_options_header(request.headers.get("Content-Disposition"))
     name = parameters.get("filename", default_name)
     if name is None:
-        message = "A raw upload is named by Content-Disposition: attachment; filename*=UTF-8''..."
+        message = "A raw upload needs Content-Disposition: attachment; filename*=UTF-8''..."
         raise ValidationFailed.of_field("Content-Disposition", "required", message)
     if size is None and not announced:
         raise LengthRequired
     if size is not None and size > max_bytes:
         raise PayloadTooLarge
-    # What is stored is hashed by SHA-256 anyway.
+    # The storage service computes SHA-256 anyway.
     content = HashedSource(stream, {item.algorithm for item in announced} - {"sha256"})
     return Upload(name, content, size, announced, [content])
 
 
 class _RequestStream:
-    """The body of the request; a connection that breaks is told from an end."""
+    """The request body; distinguishes a broken connection from the end of the body."""
 
     def read(self, size: int, /) -> bytes:
         try:

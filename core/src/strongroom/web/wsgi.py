@@ -1,4 +1,4 @@
-"""The type of a WSGI application, which several middlewares wrap."""
+"""The type of a WSGI application, for middlewares."""
 
 from collections.abc import Callable, Iterable
 
