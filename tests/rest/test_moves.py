@@ -124,6 +124,20 @@ class TestMoving:
         kept = move(api, tenant, person, inner["id"], folder["id"], query="?onConflict=replace")
         assert (kept.status_code, error_code(kept)) == (409, "error.name-conflict")
 
+    def test_a_file_that_the_caller_does_not_manage_stays_in_its_place(
+        self, api: Api, person: Person, tenant: str, folder: Json
+    ) -> None:
+        member = api.person()
+        api.join(tenant, person, member)
+        body = {"ownerId": member.id, "permission": "write"}
+        api.post(f"{tenant}/files/{folder['id']}/owners", body, by=person)
+        stays = api.upload(tenant, person, "name", b"of another", folder["id"])
+        moves = api.upload(tenant, member, "name", b"own")
+        refused = move(api, tenant, member, moves["id"], folder["id"], query="?onConflict=replace")
+        assert refused.status_code == 403
+        listed = api.get(f"{tenant}/owners/me/files/{folder['id']}/files", by=person).json["data"]
+        assert [item["id"] for item in listed] == [stays["id"]]
+
     def test_a_stale_revision_is_409_and_a_stale_tag_412(
         self, api: Api, person: Person, tenant: str, folder: Json, file: Json
     ) -> None:
@@ -171,6 +185,12 @@ class TestMoving:
             grant(file, permission)
             grant(folder, target)
             assert move(api, tenant, member, file["id"], folder["id"]).status_code == status
+        # What the caller manages by a folder around it has no grants that the move could extend.
+        around = api.folder(tenant, person, "around")
+        inside = api.upload(tenant, person, "inside", b"x", around["id"])
+        grant(around, "manage")
+        grant(folder, "read")
+        assert move(api, tenant, member, inside["id"], folder["id"]).status_code == 403
 
     def test_who_moves_something_out_of_their_own_sight_is_told_so(
         self, api: Api, person: Person, tenant: str, folder: Json

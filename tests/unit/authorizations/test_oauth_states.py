@@ -1,0 +1,15 @@
+"""States of redirects: good for one purpose, also between purposes that any user may have."""
+
+import pytest
+from tests.support.api import Api
+
+from strongroom.errors import StateInvalid
+from strongroom.identity import Origin
+
+
+def test_a_state_is_spent_for_its_own_purpose_only(api: Api) -> None:
+    states, origin = api.container.identity.states, Origin()
+    state = states.issue("login", "browser", None, {"app": "site"}, origin).value
+    with pytest.raises(StateInvalid):
+        states.spend(state, "bind", "browser", None, origin)
+    assert states.spend(state, "login", "browser", None, origin) == {"app": "site"}
