@@ -755,10 +755,10 @@ _UPLOADS: Final = (
     ),
     _core(
         "tus-length",
-        "A piece beyond the announced length is refused.",
-        "uploads/service.py",
-        "if piece.size is not None and offset + piece.size > upload.size:",
-        "if False:",
+        "A piece without a length does not exceed the announced length.",
+        "uploads/chunk_writer.py",
+        "    if arriving.has_more():\n",
+        "    if False:\n",
         "rest/test_resumable_uploads.py::TestProtocol::test_more_than_was_announced_is_413",
     ),
     _core(
