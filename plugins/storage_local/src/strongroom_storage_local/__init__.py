@@ -1,1 +1,1 @@
-"""Keeps files in a folder of this machine."""
+"""Storage backend for a local folder."""

@@ -1,4 +1,4 @@
-"""The backend: one file an object, whole before it is visible, and durable before anybody is told."""
+"""The storage backend: one file per object, visible when complete, durable when ``put`` returns."""
 
 import os
 import shutil
@@ -23,12 +23,12 @@ from strongroom_storage_local.options import LocalOptions
 
 CHUNK_SIZE = 256 * 1024
 
-# A character that no key has, so that a scan can tell what is not whole yet.
+# Prefix of incomplete files. No key contains it, so a scan can skip them.
 INCOMING = "."
 
 
 class LocalBackend(StorageBackend[LocalOptions], LocalPaths, ServerSideCopy):
-    """Stores each object as a file below the root, by way of a temporary file that is renamed."""
+    """Stores each object as a file below the root: written to a temporary file, then renamed."""
 
     name = "local"
     options_type = LocalOptions
@@ -72,7 +72,7 @@ class LocalBackend(StorageBackend[LocalOptions], LocalPaths, ServerSideCopy):
         target = self.local_path(key)
         with _translated_errors():
             target.unlink(missing_ok=True)
-            # What a crash left half written goes with the key that it was written for.
+            # A crash during put leaves an incomplete file, which belongs to this key.
             _incoming(target).unlink(missing_ok=True)
 
     def scan(self, prefix: str = "") -> Iterator[ObjectStat]:
@@ -96,10 +96,10 @@ class LocalBackend(StorageBackend[LocalOptions], LocalPaths, ServerSideCopy):
             raise StorageFull(f"less than {self.options.reserve_bytes} bytes would stay free")
 
     def _ensure_folder(self, folder: Path) -> None:
-        """Make a folder durably: a rename into it survives a crash only if the folder does.
+        """Create a folder durably, because a rename into it survives a crash only if the folder does.
 
-        A folder found existing may have been made a moment ago by somebody who has not synced it
-        yet, so each process syncs each folder once, whoever made it.
+        An existing folder may have been created by another process that has not synced its parent
+        yet, so each process syncs the parent of each folder once.
         """
         if folder in self._durable_folders:
             return
@@ -110,7 +110,7 @@ class LocalBackend(StorageBackend[LocalOptions], LocalPaths, ServerSideCopy):
 
 
 class _Reader:
-    """A range of a file. As slim as it can be, for a bundle has thousands."""
+    """A range of a file. Small, because a bundle opens thousands."""
 
     def __init__(self, path: str, start: int, length: int | None) -> None:
         self._path = path
@@ -141,7 +141,10 @@ class _Reader:
 
 
 def _incoming(target: Path) -> Path:
-    """Return where an object is until it is whole: a rename within a folder takes least."""
+    """Return the path of an incomplete object.
+
+    It is in the folder of its key, because the file system serialises renames between folders.
+    """
     return target.with_name(f"{INCOMING}{target.name}")
 
 
@@ -149,7 +152,7 @@ def _publish(temporary: Path, target: Path, descriptor: int) -> None:
     with _translated_errors():
         temporary.rename(target)
         try:
-            # Renamed first, so that a file system with a journal commits name and bytes at once.
+            # Rename before fsync, so that a journaling file system commits name and bytes together.
             os.fsync(descriptor)
             _sync_folder(target.parent)
         except BaseException:

@@ -1,4 +1,4 @@
-"""What a deployer may set."""
+"""Configuration options."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,9 +10,9 @@ from strongroom.plugin_api import option
 class LocalOptions:
     """The keys of a section ``[storages.NAME]`` with ``backend = "local"``."""
 
-    root: Path = option(help="The folder that holds the bytes; made if it is missing.")
+    root: Path = option(help="The folder for the files; created if it is missing.")
     reserve_bytes: int = option(
         64 * 1024 * 1024,
         minimum=0,
-        help="Free space in bytes below which new files are refused with 507.",
+        help="Free space in bytes below which uploads get 507.",
     )

@@ -1,1 +1,1 @@
-"""Keeps Strongroom's files in an Aliyun OSS bucket."""
+"""Storage backend for Aliyun OSS buckets."""

@@ -1,4 +1,4 @@
-"""The backend: one object of the bucket for each of Strongroom's."""
+"""The storage backend: each key is one object of the bucket."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -75,7 +75,7 @@ class OssBackend(StorageBackend[OssOptions], ServerSideCopy, SignedDownloads, Si
             writer.finish()
         except BaseException:
             writer.discard()
-            # The store may have taken the object, and only its answer have been lost.
+            # The store may have stored the object although its response was lost.
             with suppress(StorageError):
                 self._client.delete(key, tidying=True)
             raise

@@ -1,4 +1,4 @@
-"""One bucket, in terms of the plugin: the vendor's SDK does not show through."""
+"""Client of one bucket; hides the vendor's SDK from the rest of the plugin."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -14,24 +14,23 @@ from strongroom_storage_oss.vendor import Connection, RangeNotSatisfiable, trans
 CHUNK_SIZE = 256 * 1024
 PAGE_SIZE = 1000
 
-# For removing what a failure left behind: its caller has waited for the failure already. The second
-# attempt is for a connection that the failure has left stale.
+# Limits of requests that clean up after a failure. They are short because the caller has already
+# waited for the failure. The second attempt covers a connection that the failure has broken.
 TIDYING_LIMITS = {"readwrite_timeout": 0.5, "operation_timeout": 0.5, "retry_max_attempts": 2}
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A piece of a listing: objects, and the folders that were not looked into."""
+    """A page of a listing: objects, and common prefixes (folders)."""
 
     objects: Sequence[ObjectStat]
     folders: Sequence[str]
 
 
 class OssClient:
-    """The objects below the prefix of one bucket, for all threads of a process at once.
+    """The objects below the prefix of one bucket. Thread-safe.
 
-    Keys are relative to the prefix. Every method raises :class:`StorageError` or a subclass, and
-    nothing else.
+    Keys are relative to the prefix. Methods raise only :class:`StorageError` and its subclasses.
     """
 
     def __init__(self, options: OssOptions) -> None:
@@ -46,15 +45,15 @@ class OssClient:
         self._connection.close()
 
     def put(self, key: str, body: BinaryIO) -> None:
-        """Store an object in one request; ``body`` is sent from its position to its end."""
+        """Store an object in one request; sends ``body`` from its current position."""
         self._send(self._client.put_object, self._sdk.PutObjectRequest, key, body=body)
 
     @contextmanager
     def open(self, key: str, start: int = 0, length: int | None = None) -> Iterator[Iterator[bytes]]:
-        """Open an object in one request, from ``start``, ``length`` (at least 1) bytes or to its end.
+        """Open a range of an object in one request: ``length`` bytes (at least 1), or up to its end.
 
         Raises:
-            ObjectNotFound: when entered.
+            ObjectNotFound: on entering the context, if there is no such object.
         """
         wanted = {} if start == 0 and length is None else _range_headers(start, length)
         try:
@@ -64,23 +63,23 @@ class OssClient:
             return
         with result.body:
             if wanted and result.status_code != HTTPStatus.PARTIAL_CONTENT:
-                raise StorageError(f"the store ignored which range of {key} was asked for")
+                raise StorageError(f"the store ignored the requested range of {key}")
             yield _chunks(result.body, key)
 
     def stat(self, key: str) -> ObjectStat:
-        """Return what is known of an object, in one request."""
+        """Return an object's size and modification time, in one request."""
         result = self._send(self._client.head_object, self._sdk.HeadObjectRequest, key)
         return ObjectStat(key, result.content_length, _milliseconds(result.last_modified))
 
     def delete(self, key: str, *, tidying: bool = False) -> None:
-        """Remove an object; it need not be there. Do not insist if it is only for ``tidying`` up."""
+        """Remove an object if it exists. ``tidying`` uses the short limits of clean-up requests."""
         send = self._tidy if tidying else self._send
         send(self._client.delete_object, self._sdk.DeleteObjectRequest, key)
 
     def pages(
         self, prefix: str, *, delimiter: str | None = None, size: int = PAGE_SIZE
     ) -> Iterator[Page]:
-        """Iterate over what begins with ``prefix``; what has a ``delimiter`` behind it is a folder."""
+        """Iterate over keys with ``prefix``, grouped into folders at a ``delimiter`` after it."""
         token, more = None, True
         while more:
             request = self._sdk.ListObjectsV2Request(
@@ -96,12 +95,12 @@ class OssClient:
             token, more = result.next_continuation_token, result.is_truncated
 
     def copy(self, source_key: str, target_key: str) -> None:
-        """Copy an object in one request, which is for objects of less than 5 GiB."""
+        """Copy an object of less than 5 GiB in one request."""
         source = self._prefix + source_key
         self._send(self._client.copy_object, self._sdk.CopyObjectRequest, target_key, source_key=source)
 
     def begin_upload(self, key: str) -> str:
-        """Begin a multipart upload, and return its id."""
+        """Start a multipart upload and return its id."""
         request = self._sdk.InitiateMultipartUploadRequest
         return str(self._send(self._client.initiate_multipart_upload, request, key).upload_id)
 
@@ -113,7 +112,7 @@ class OssClient:
     def copy_part(
         self, key: str, upload_id: str, number: int, source_key: str, *, start: int, stop: int
     ) -> str:
-        """Make part ``number`` of another object's bytes from ``start`` to before ``stop``."""
+        """Copy bytes ``start`` to ``stop`` (exclusive) of another object to part ``number``."""
         fields = {
             "upload_id": upload_id,
             "part_number": number,
@@ -124,7 +123,7 @@ class OssClient:
         return str(self._send(self._client.upload_part_copy, request, key, **fields).etag)
 
     def complete_upload(self, key: str, upload_id: str, etags: Sequence[str]) -> None:
-        """Make the object visible that consists of the parts with these entity tags."""
+        """Combine the parts with these entity tags into the visible object."""
         parts = [
             self._sdk.UploadPart(part_number=number, etag=etag) for number, etag in enumerate(etags, 1)
         ]
@@ -136,7 +135,7 @@ class OssClient:
         self._send(self._client.complete_multipart_upload, request, key, **fields)
 
     def abort_upload(self, key: str, upload_id: str) -> None:
-        """Throw a multipart upload away, without insisting."""
+        """Abort a multipart upload, with the short limits of clean-up requests."""
         request = self._sdk.AbortMultipartUploadRequest
         self._tidy(self._client.abort_multipart_upload, request, key, upload_id=upload_id)
 
@@ -156,7 +155,7 @@ class OssClient:
 
     def _page(self, result: Any) -> Page:
         cut = len(self._prefix)
-        # Consoles make an object for the prefix itself, which has no key below it.
+        # Web consoles create a marker object whose key is the prefix itself; skip it.
         objects = [
             ObjectStat(entry.key[cut:], entry.size, _milliseconds(entry.last_modified))
             for entry in result.contents or ()
@@ -166,8 +165,7 @@ class OssClient:
 
 
 def _range_headers(start: int, length: int | None) -> dict[str, str]:
-    # Unless told to keep to the standard, OSS answers a range that ends behind the object's end with
-    # the whole object.
+    # By default OSS returns the whole object if the range ends beyond it; "standard" follows RFC 9110.
     stop = "" if length is None else start + length - 1
     return {"range_header": f"bytes={start}-{stop}", "range_behavior": "standard"}
 

@@ -12,14 +12,14 @@ def oss() -> None:
 
 @oss.command()
 @click.option(
-    "--bucket", "buckets", multiple=True, required=True, help="A bucket to have; may be repeated."
+    "--bucket", "buckets", multiple=True, required=True, help="A bucket to create; may be repeated."
 )
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
 @click.option(
-    "--port", default=9000, show_default=True, help="The port to listen on; 0 takes a free one."
+    "--port", default=9000, show_default=True, help="The port to listen on; 0 selects a free one."
 )
 @click.option(
-    "--region", default="cn-hangzhou", show_default=True, help="The region signatures must name."
+    "--region", default="cn-hangzhou", show_default=True, help="The region required in signatures."
 )
 @click.option(
     "--access-key-id", default="simulator", show_default=True, help="The access key to accept."
@@ -38,12 +38,12 @@ def simulator(
 
     Objects live in a temporary folder that is removed at the end.
     """
-    # Only this command needs a server of its own.
+    # Imported here because only this command needs the simulator.
     from strongroom_storage_oss.simulator import Account, OssSimulator
 
     account = Account(access_key_id, access_key_secret)
     server = OssSimulator(buckets, account=account, region=region, host=host, port=port)
-    # Whoever stops it politely, as containers are, gets the folder removed as well.
+    # SIGTERM, with which containers are stopped, also removes the folder.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     click.echo(f"OSS simulator on {server.endpoint}, buckets: {', '.join(buckets)}")
     try:

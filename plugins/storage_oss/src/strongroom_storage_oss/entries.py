@@ -1,4 +1,4 @@
-"""How objects and their keys look to PyFilesystem."""
+"""Converts objects and keys to PyFilesystem's file information."""
 
 from fs.enums import ResourceType
 from fs.info import Info
@@ -8,12 +8,12 @@ from strongroom.plugin_api.storage import ObjectStat
 
 
 def folder_key(path: str) -> str:
-    """Return what the keys of all that is in a folder begin with."""
+    """Return the prefix of all keys in a folder."""
     return f"{path.strip('/')}/" if path.strip("/") else ""
 
 
 def folder_info(name: str) -> Info:
-    """Describe a folder."""
+    """Return the file information of a folder."""
     return Info(
         {
             "basic": {"name": name, "is_dir": True},
@@ -23,7 +23,7 @@ def folder_info(name: str) -> Info:
 
 
 def file_info(stat: ObjectStat) -> Info:
-    """Describe the file that an object is."""
+    """Return the file information of an object."""
     modified = None if stat.modified_at is None else stat.modified_at / 1000
     return Info(
         {

@@ -26,14 +26,14 @@ from strongroom_storage_oss.signing import UrlSigner
 from strongroom_storage_oss.writing import DiscardableFile, EditedFile, SequentialFile, TextFile
 
 URL_LIFETIME = 900
-"""Seconds for which a URL of :meth:`OssFS.geturl` holds."""
+"""Lifetime of the URLs of :meth:`OssFS.geturl`, in seconds."""
 
 
 class OssFS(FS):
     """The objects of a bucket, or of a folder in it, as files.
 
-    A folder is what the keys of other objects say, or an empty object whose key ends in a slash:
-    :meth:`makedir` makes one, and a folder that nobody made is gone with its last file.
+    A folder is a common prefix of keys, or an empty object whose key ends in a slash, which
+    :meth:`makedir` creates. A folder without such an object disappears with its last file.
     """
 
     _meta = {  # noqa: RUF012  declared by FS
@@ -176,7 +176,7 @@ class OssFS(FS):
         if self.validatepath(src_path) != self.validatepath(dst_path):
             self.remove(src_path)
 
-    # The inherited two hold a lock meanwhile, as if all files were one.
+    # The inherited methods hold a lock of the whole filesystem during the transfer.
     def upload(self, path: str, file: BinaryIO, chunk_size: int | None = None, **options: Any) -> None:
         with self.openbin(path, "w") as target:
             copy_file_data(file, target, chunk_size=chunk_size or CHUNK_SIZE)

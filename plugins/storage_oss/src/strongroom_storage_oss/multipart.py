@@ -1,4 +1,4 @@
-"""Objects of any size: what is larger than one request allows goes in parts."""
+"""Writes and copies objects of any size; larger ones as multipart uploads."""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -11,19 +11,19 @@ from strongroom_storage_oss.client import OssClient
 MOST_PARTS = 10_000
 
 COPY_PART_SIZE = 1024**3
-"""The most bytes that one request copies: OSS takes its time for more, and refuses 5 GiB."""
+"""Bytes copied in one request. OSS is slow with larger copies and refuses 5 GiB."""
 
 
 class ObjectWriter:
-    """Sends what is written to it: in one request if it fits in one part, in parts otherwise.
+    """Sends an object: in one request if it fits in one part, else as a multipart upload.
 
-    Nothing is visible before :meth:`finish`. Memory holds one part: ``part``, not sent yet.
+    The object is not visible before :meth:`finish`. One part, ``part``, is buffered in memory.
 
     Args:
-        client: where to.
-        key: under which key.
-        size: how many bytes there will be, if that is known: the parts of very large objects have to
-            be larger than configured.
+        client: the bucket.
+        key: the key of the object.
+        size: the total size in bytes, if known. An object may have 10,000 parts, so the parts of
+            very large objects are larger than configured.
     """
 
     def __init__(self, client: OssClient, key: str, *, size: int | None = None) -> None:
@@ -36,16 +36,16 @@ class ObjectWriter:
 
     @property
     def has_sent(self) -> bool:
-        """Whether any part has been sent, and so can no longer be changed."""
+        """Whether any part has been sent, which can no longer be changed."""
         return self._upload_id is not None
 
     @property
     def sent(self) -> int:
-        """How many bytes have been sent."""
+        """The number of bytes sent."""
         return self.part_size * len(self._etags)
 
     def write(self, data: bytes | memoryview) -> int:
-        """Take more bytes, and send a part when more come than it has room for."""
+        """Append bytes. A full part is sent when more bytes follow."""
         rest = memoryview(data)
         while rest:
             room = self.part_size - self.part.tell()
@@ -66,7 +66,7 @@ class ObjectWriter:
             self._client.complete_upload(self._key, self._upload_id, self._etags)
 
     def discard(self) -> None:
-        """Throw away what was sent, as far as the store can be reached; raises nothing."""
+        """Abort the upload if the store can be reached; never raises."""
         if self._upload_id is not None:
             with suppress(StorageError):
                 self._client.abort_upload(self._key, self._upload_id)
@@ -84,7 +84,7 @@ class ObjectWriter:
 def copy_object(
     client: OssClient, source_key: str, target_key: str, *, part_size: int = COPY_PART_SIZE
 ) -> None:
-    """Copy an object within the store, in parts of ``part_size`` bytes if it is larger than that."""
+    """Copy an object within the store, in parts of ``part_size`` bytes if it is larger."""
     size = client.stat(source_key).size
     if size <= part_size:
         client.copy(source_key, target_key)

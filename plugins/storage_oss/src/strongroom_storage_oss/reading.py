@@ -1,4 +1,4 @@
-"""Files of the PyFilesystem that are read."""
+"""Readable files of the PyFilesystem."""
 
 import io
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ from strongroom_storage_oss.client import OssClient
 
 @contextmanager
 def filesystem_errors(path: str) -> Iterator[None]:
-    """Turn a :class:`StorageError` of an operation on ``path`` into PyFilesystem's error."""
+    """Translate a :class:`StorageError` into PyFilesystem's error for ``path``."""
     try:
         yield
     except ObjectNotFound as error:
@@ -31,7 +31,7 @@ def filesystem_errors(path: str) -> Iterator[None]:
 
 
 class ObjectReader(io.RawIOBase):
-    """An object as a seekable file: one request for each run of bytes that is read."""
+    """An object as a seekable file: one request per contiguous range of bytes that is read."""
 
     mode = "rb"
 

@@ -1,4 +1,4 @@
-"""Signed URLs, for clients that talk to OSS themselves."""
+"""Signed URLs, with which clients access OSS directly."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -25,7 +25,7 @@ RESPONSE_HEADERS = {
 
 
 class UrlSigner:
-    """Signs requests for the public endpoint; nothing is sent. Keys are relative to the prefix."""
+    """Signs requests for the public endpoint without sending them. Keys are relative to the prefix."""
 
     def __init__(self, options: OssOptions) -> None:
         self._bucket = options.bucket
@@ -33,14 +33,14 @@ class UrlSigner:
         self._connection = Connection(options, options.public_endpoint or options.endpoint)
 
     def close(self) -> None:
-        """Release what the SDK holds."""
+        """Close the SDK's connections."""
         self._connection.close()
 
     def download(self, key: str, lifetime: int, headers: Mapping[str, str]) -> str:
-        """Return a URL that gives the object, with these response headers, for ``lifetime`` seconds.
+        """Return a URL of the object, with these response headers, valid for ``lifetime`` seconds.
 
         Raises:
-            StorageError: a header that OSS cannot be told to send, or a lifetime it does not sign for.
+            StorageError: OSS cannot override a header, or the lifetime is out of range.
         """
         unknown = [name for name in headers if name.lower() not in RESPONSE_HEADERS]
         if unknown:
@@ -52,12 +52,12 @@ class UrlSigner:
         """Return a request that creates the object from exactly ``size`` bytes.
 
         Raises:
-            StorageError: less than a second, or more than seven days.
+            StorageError: ``lifetime`` is less than one second or more than seven days.
         """
         fields = {
             "content_type": CONTENT_TYPE,
             "content_length": size,
-            # Else the bytes could be exchanged after they have been examined.
+            # Otherwise the client could replace the bytes after they have been verified.
             "forbid_overwrite": True,
         }
         signed = self._sign(self._connection.sdk.PutObjectRequest, key, lifetime, fields)
@@ -66,9 +66,9 @@ class UrlSigner:
 
     def _sign(self, request: Any, key: str, lifetime: int, fields: Mapping[str, Any]) -> SignedRequest:
         if not 0 < lifetime <= LONGEST_LIFETIME.total_seconds():
-            raise StorageError("OSS signs for one second at least, and for seven days at most")
+            raise StorageError("a signed URL must be valid for one second to seven days")
         message = request(bucket=self._bucket, key=self._prefix + key, **fields)
-        # The SDK cuts off what is left of the seconds when it has signed: one of them, without this.
+        # The SDK truncates the remaining time to whole seconds, which would lose one second.
         expires = min(timedelta(seconds=lifetime + 0.5), LONGEST_LIFETIME)
         with translated_errors(key):
             result = self._connection.client.presign(message, expires=expires)

@@ -1,6 +1,6 @@
-"""The vendor's SDK: how it is connected, and what its errors mean here.
+"""Connects the vendor's SDK and translates its errors.
 
-It takes 1.5 s to import and is not typed: it is imported by whoever makes a connection, as ``Any``.
+The SDK takes 1.5 s to import and is untyped, so it is imported on the first connection, as ``Any``.
 """
 
 from collections.abc import Iterator
@@ -18,27 +18,27 @@ MOST_CONNECTIONS = 64
 LONGEST_BACKOFF = 2.0
 RETRY_AFTER = 5
 
-# Any other 404 means that the object is not there. An answer to HEAD may come without its code.
+# Any other 404 means that the object does not exist; a response to HEAD may have no error code.
 NOT_ABOUT_OBJECTS = frozenset({"NoSuchBucket", "NoSuchUpload"})
 TRANSIENT = frozenset({HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_MANY_REQUESTS})
 
 
 class RangeNotSatisfiable(StorageError):
-    """The object is there, and ends before the first byte that was asked for."""
+    """The object exists, but ends before the first requested byte."""
 
 
 class Connection:
-    """The SDK, a client of it for one endpoint, and the HTTP connections that holds.
+    """The SDK, its client for one endpoint, and the client's HTTP connections.
 
     Args:
         options: the options of the backend.
-        endpoint: the URL to talk to; the region's public one if ``None``.
+        endpoint: the URL of the endpoint; ``None`` for the region's public one.
     """
 
     def __init__(self, options: OssOptions, endpoint: str | None) -> None:
         self.sdk: Any = load_sdk()
         self._http = _http_client(self.sdk, options)
-        # Opening at first use, as the SDK does, is a race between threads.
+        # Opened here because the SDK opens it on first use, which is a race between threads.
         self._http.open()
         config = self.sdk.config.Config(
             region=options.region,
@@ -64,9 +64,9 @@ def load_sdk() -> Any:
 
 
 def _http_client(sdk: Any, options: OssOptions) -> Any:
-    """Return an HTTP client that dates every answer.
+    """Return an HTTP client that adds a ``Date`` header to responses without one.
 
-    An error without a date, as proxies give it, is no error to the SDK but a fault of its own.
+    The SDK fails with an internal error on an error response without a date, as proxies send it.
     """
 
     class DatingHttpClient(sdk.transport.RequestsHttpClient):  # type: ignore[misc]
@@ -83,8 +83,8 @@ def _http_client(sdk: Any, options: OssOptions) -> Any:
 
 
 def _timed_adapter() -> Any:
-    """Return an adapter of requests, the SDK's HTTP library, that gives up answers which trickle."""
-    # Both come with the SDK, and are imported as late.
+    """Return an adapter for requests, the SDK's HTTP library, that aborts slow responses."""
+    # Dependencies of the SDK, imported as late as the SDK itself.
     from requests.adapters import HTTPAdapter
     from urllib3 import HTTPConnectionPool, HTTPSConnectionPool, Retry
     from urllib3.connection import HTTPConnection, HTTPSConnection
@@ -101,7 +101,7 @@ def _timed_adapter() -> Any:
     class TimedHTTPSConnectionPool(HTTPSConnectionPool):
         ConnectionCls = TimedHTTPSConnection
 
-    # The SDK tries again by itself, and no redirect of a store is followed.
+    # The SDK has its own retries, and redirects from the store are not followed.
     adapter = HTTPAdapter(
         max_retries=Retry(total=False, redirect=False, raise_on_status=False),
         pool_maxsize=MOST_CONNECTIONS,
@@ -113,9 +113,9 @@ def _timed_adapter() -> Any:
 
 
 def _length_signer(sdk: Any) -> object:
-    """Return a signer that also signs ``Content-Length``, where a request states it.
+    """Return a signer that also signs ``Content-Length`` if the request has one.
 
-    The SDK has a setting for additional headers, and does not heed it.
+    The SDK has a setting for additional headers but ignores it.
     """
 
     class LengthSigner(sdk.signer.SignerV4):  # type: ignore[misc]
@@ -128,13 +128,13 @@ def _length_signer(sdk: Any) -> object:
 
 @contextmanager
 def translated_errors(key: str) -> Iterator[None]:
-    """Turn what the SDK raises, of an operation on ``key``, into a :class:`StorageError`."""
+    """Translate the SDK's exceptions into a :class:`StorageError` for ``key``."""
     errors = load_sdk().exceptions
     try:
         yield
     except errors.OperationError as error:
         raise _translate(error.unwrap(), key) from error
-    # Reading a body raises the HTTP library's errors, all of which are an OSError.
+    # Reading a body raises exceptions of the HTTP library, which are subclasses of OSError.
     except (errors.BaseError, OSError) as error:
         raise _translate(error, key) from error
 

@@ -1,4 +1,4 @@
-"""Files of the PyFilesystem that are written."""
+"""Writable files of the PyFilesystem."""
 
 import io
 import tempfile
@@ -10,15 +10,15 @@ from strongroom_storage_oss.reading import filesystem_errors
 
 
 class DiscardableFile(io.IOBase):
-    """A file whose content becomes an object only when it is closed after all went well.
+    """A file whose content becomes an object when it is closed without an error.
 
-    An exception in its ``with`` block, and being forgotten unclosed, leave the store as it was.
+    An exception in its ``with`` block, or garbage collection of the open file, stores nothing.
     """
 
     _discarded = False
 
     def discard(self) -> None:
-        """Make :meth:`close` store nothing, whatever is still written."""
+        """Make :meth:`close` store nothing, even if more is written."""
         self._discarded = True
 
     def __exit__(
@@ -37,9 +37,9 @@ class DiscardableFile(io.IOBase):
 
 
 class SequentialFile(DiscardableFile, io.RawIOBase):
-    """A file that is written from its beginning to its end, and sent meanwhile.
+    """A sequential writer that sends parts while it is being written.
 
-    It is seekable as long as it fits in one part; afterwards the beginning has left.
+    It is seekable until the first part has been sent.
     """
 
     mode = "wb"
@@ -103,16 +103,16 @@ class SequentialFile(DiscardableFile, io.RawIOBase):
 
     def _require_whole(self, operation: str) -> None:
         if self._writer.has_sent:
-            raise io.UnsupportedOperation(f"cannot {operation}: the beginning has been sent already")
+            raise io.UnsupportedOperation(f"cannot {operation}: the first part has already been sent")
 
 
 class EditedFile(DiscardableFile, io.BufferedRandom):
-    """A file that is read and written anywhere: a temporary one, stored when it is closed.
+    """A random-access file in a temporary file, which is stored on closing.
 
     Args:
-        client: where to.
-        key: under which key.
-        load: whether the object's present content is to begin with.
+        client: the bucket.
+        key: the key of the object.
+        load: whether to start with the object's current content.
         append: whether every write goes to the end.
         changed: whether to store it even if nothing is written.
     """
@@ -171,7 +171,7 @@ class EditedFile(DiscardableFile, io.BufferedRandom):
 
 
 class TextFile(io.TextIOWrapper):
-    """Text over a file that is discarded on error, and so discarded on error as well."""
+    """Text wrapper of a :class:`DiscardableFile`, which it discards in the same cases."""
 
     buffer: DiscardableFile  # type: ignore[assignment]
 

@@ -1,1 +1,1 @@
-"""Keeps Strongroom's files in an S3 bucket."""
+"""Storage backend for S3 buckets."""

@@ -1,10 +1,10 @@
-"""The backend: objects by boto3, one request an operation.
+"""The storage backend: objects through boto3, one request per operation.
 
-What a server does all day (put, ranged reads, stat, delete, copy, signed URLs) needs no folders, and
-a filesystem's semantics cost requests for them; so the data path, and the scan, which is one flat
-listing, go straight to the client. Where folders matter, to browse a bucket, walk it, copy trees from
-and to other filesystems, :class:`strongroom_storage_s3.filesystem.StrongroomS3FS` shows the same
-bucket as a PyFilesystem: fs-s3fs, with its client, reading and writing replaced by those used here.
+The data path (put, ranged reads, stat, delete, copy, signed URLs) and the scan, which is one flat
+listing, need no folders, and the semantics of a filesystem cost further requests. They therefore use
+the client directly. For browsing, walking and copying trees,
+:class:`strongroom_storage_s3.filesystem.StrongroomS3FS` presents the same bucket as a PyFilesystem. It
+is fs-s3fs with its client, reader and writer replaced by those used here.
 """
 
 from collections.abc import Iterator, Mapping
@@ -29,14 +29,14 @@ from strongroom_storage_s3.upload import Upload
 
 CHUNK_SIZE = 256 * 1024
 
-# Limits of S3 that its copies share: Ceph, MinIO, R2.
+# Limits of S3, which Ceph, MinIO and R2 share.
 MAX_PARTS = 10_000
 MAX_SIGNED_LIFETIME = 7 * 24 * 3600
 
-# What a store answers to a range that begins where the object has ended.
+# Error codes for a range that starts at or after the end of the object.
 BEYOND_THE_END = frozenset({"InvalidRange", "416"})
 
-# What a store answers to a request to copy more than 5 GiB at once.
+# Error codes for copying more than 5 GiB in one request.
 TOO_LARGE_TO_COPY = frozenset({"EntityTooLarge", "InvalidRequest"})
 
 RESPONSE_HEADERS = {
@@ -73,7 +73,7 @@ class S3Backend(StorageBackend[S3Options], ServerSideCopy, SignedDownloads, Sign
                 while chunk := source.read(CHUNK_SIZE):
                     upload.write(chunk)
         except AnswerLost:
-            # The store may have kept what the caller is about to be told it has not.
+            # The store may have stored the object although this method reports a failure.
             with suppress(StorageError):
                 self.delete(key)
             raise
@@ -96,7 +96,7 @@ class S3Backend(StorageBackend[S3Options], ServerSideCopy, SignedDownloads, Sign
         pages = iter(paginator.paginate(Bucket=self.options.bucket, Prefix=f"{self._prefix}{prefix}"))
         while page := _next_page(pages):
             for item in page.get("Contents", ()):
-                # Tools that show folders make such markers of them.
+                # A key with a trailing slash is a folder marker, created by tools that show folders.
                 if not item["Key"].endswith("/"):
                     key = item["Key"].removeprefix(self._prefix)
                     yield ObjectStat(key, item["Size"], _milliseconds(item))
@@ -116,7 +116,7 @@ class S3Backend(StorageBackend[S3Options], ServerSideCopy, SignedDownloads, Sign
         return self._signed("get_object", lifetime, **self._at(key), **overrides)
 
     def upload_request(self, key: str, *, lifetime: int, size: int) -> SignedRequest:
-        # Signed headers bind the client: it must send these, with exactly these values.
+        # The signature covers these headers, so the client must send them with exactly these values.
         parameters: dict[str, Any] = {"ContentLength": size, "ContentType": "application/octet-stream"}
         headers = {"Content-Length": str(size), "Content-Type": "application/octet-stream"}
         if self.options.write_once:
@@ -151,9 +151,9 @@ class S3Backend(StorageBackend[S3Options], ServerSideCopy, SignedDownloads, Sign
             body.close()
 
     def _get(self, key: str, start: int, length: int | None) -> Any:
-        """Return the body of the range, or ``None`` for an object that ends before it."""
+        """Return the body of the range, or ``None`` if the object ends before it."""
         if length == 0:
-            # No range of HTTP is empty, but the object must still be there.
+            # HTTP has no empty range, but a missing object must still raise ObjectNotFound.
             self.stat(key)
             return None
         client = self._client.get()

@@ -1,7 +1,7 @@
-"""The boto3 client, the only object of this package without types.
+"""The boto3 client, the only untyped object of this package.
 
-boto3 is imported where it is called, not above: it takes most of a second, also of those processes
-that never use the store.
+boto3 is imported in the functions that use it, because importing it takes most of a second, which
+processes that never use the store should not pay.
 """
 
 from collections.abc import Mapping
@@ -16,14 +16,14 @@ COPIED_PART_BYTES = 64 * MEBIBYTE
 
 
 class LazyClient:
-    """Gives the one boto3 client of this process, which all its threads may use at once.
+    """Creates the process's boto3 client on first use. Thread-safe.
 
-    It is made when it is first asked for: connections must not be shared with the processes that a
-    server forks after it has read its configuration.
+    The client is not created earlier because its connections must not be shared with the processes
+    that a server forks after it has read its configuration.
 
     Args:
-        options: where the store is and how to treat it.
-        endpoint_url: the store's URL; ``None`` is AWS.
+        options: the backend's options.
+        endpoint_url: the store's URL; ``None`` for AWS.
     """
 
     def __init__(self, options: S3Options, endpoint_url: str | None) -> None:
@@ -36,7 +36,7 @@ class LazyClient:
         """Return the client.
 
         Raises:
-            StorageError: the options or the credentials do not make a client.
+            StorageError: boto3 rejects the options or the credentials.
         """
         with self._lock:
             if self._client is None:
@@ -45,7 +45,7 @@ class LazyClient:
             return self._client
 
     def close(self) -> None:
-        """Close its connections; the next :meth:`get` makes another client."""
+        """Close the connections; the next :meth:`get` creates another client."""
         with self._lock:
             if self._client is not None:
                 self._client.close()
@@ -63,7 +63,7 @@ def _make_client(options: S3Options, endpoint_url: str | None) -> Any:
         read_timeout=options.read_timeout,
         retries={"mode": "standard", "total_max_attempts": options.max_attempts},
         max_pool_connections=options.max_connections,
-        # The newer default frames bodies in a way that stores other than AWS refuse.
+        # botocore's default adds trailing checksums (aws-chunked), which other stores reject.
         request_checksum_calculation="when_required",
         response_checksum_validation="when_required",
     )
@@ -71,19 +71,19 @@ def _make_client(options: S3Options, endpoint_url: str | None) -> Any:
         "s3",
         endpoint_url=endpoint_url,
         config=config,
-        # Half of a pair is refused here; given to the session, it would sign.
+        # The client rejects a key without its secret; the session would sign with incomplete keys.
         aws_access_key_id=options.access_key_id,
         aws_secret_access_key=options.secret_access_key,
         aws_session_token=options.session_token,
     )
-    # First of all, before botocore decides whether to try again.
-    client.meta.events.register_first("needs-retry.s3", _give_up_silence)
+    # Registered first, so that it runs before botocore decides whether to retry.
+    client.meta.events.register_first("needs-retry.s3", _do_not_retry_timeouts)
     use_timed_connections(client)
     return client
 
 
-def _give_up_silence(caught_exception: Exception | None = None, **_: Any) -> None:
-    """Let a time-out be the end: whoever waits has waited that long already."""
+def _do_not_retry_timeouts(caught_exception: Exception | None = None, **_: Any) -> None:
+    """Raise a time-out instead of retrying, because the caller has already waited that long."""
     from botocore import exceptions  # type: ignore[import-untyped]  # it has no types
 
     if isinstance(caught_exception, (exceptions.ReadTimeoutError, exceptions.ConnectTimeoutError)):
@@ -91,7 +91,7 @@ def _give_up_silence(caught_exception: Exception | None = None, **_: Any) -> Non
 
 
 def copy_in_parts(client: Any, source: Mapping[str, str], target: Mapping[str, str]) -> None:
-    """Copy an object that is too large for one request; both ends are ``Bucket`` and ``Key``."""
+    """Copy an object that is too large for one request; ``Bucket`` and ``Key`` name each end."""
     from boto3.s3.transfer import TransferConfig  # type: ignore[import-untyped]  # it has no types
 
     in_parts = TransferConfig(multipart_threshold=1, multipart_chunksize=COPIED_PART_BYTES)

@@ -1,4 +1,4 @@
-"""Connections to a store that is slow, or has stopped in the middle."""
+"""HTTP connections with a time limit for stores that respond slowly or stall."""
 
 from functools import cache
 from typing import Any
@@ -9,10 +9,10 @@ SENT_BYTES = 64 * 1024
 
 
 def use_timed_connections(client: Any) -> None:
-    """Make a boto3 client give up answers that trickle, and send bodies piece by piece.
+    """Make a boto3 client abort slow responses and send bodies in pieces.
 
-    botocore has no setting for the class of its connections; its session of HTTP keeps those it uses
-    in a mapping, as urllib3 documents it.
+    botocore has no setting for its connection classes, but its HTTP session stores its connection
+    pool classes in a mapping, as documented by urllib3.
     """
     session = client._endpoint.http_session  # noqa: SLF001  see above
     session._pool_classes_by_scheme.update(_pools())  # noqa: SLF001  likewise
@@ -20,16 +20,16 @@ def use_timed_connections(client: Any) -> None:
 
 @cache
 def _pools() -> dict[str, type[Any]]:
-    # Importing botocore is slow and is wanted in processes that use the store only.
+    # Imported here because importing botocore is slow; only processes that use the store need it.
     from botocore import awsrequest  # type: ignore[import-untyped]  # it has no types
 
     class Timed:
-        """Mixed into a connection."""
+        """Mixin for connection classes."""
 
         response_class = TimedResponse
 
         def send(self, data: Any) -> None:
-            # The time-out holds for what is sent at once, and a whole part may take longer.
+            # The socket time-out applies to each send call, and sending a whole part may take longer.
             if not isinstance(data, (bytes, bytearray, memoryview)):
                 super().send(data)  # type: ignore[misc]  # of the connection
                 return

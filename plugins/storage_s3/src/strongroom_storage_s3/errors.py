@@ -1,4 +1,4 @@
-"""botocore's errors in the words of the plugin API."""
+"""Translates botocore's exceptions into those of the plugin API."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -11,10 +11,10 @@ from strongroom.plugin_api.storage import (
     StorageUnavailable,
 )
 
-# A HEAD has no body to tell a missing object by, so that botocore gives the bare status.
+# A HEAD response has no body and thus no error code, so botocore reports the status instead.
 NOT_FOUND = frozenset({"NoSuchKey", "NotFound", "404"})
 
-# AWS has no end; these are what Ceph, MinIO and SeaweedFS say.
+# AWS has no capacity limit; Ceph, MinIO and SeaweedFS return these codes.
 FULL = frozenset(
     {"InsufficientStorage", "QuotaExceeded", "XMinioAdminBucketQuotaExceeded", "XMinioStorageFull"}
 )
@@ -23,13 +23,13 @@ BUSY = frozenset({"RequestTimeout", "SlowDown", "Throttling", "ThrottlingExcepti
 
 
 class AnswerLost(StorageUnavailable):
-    """The connection ended after the request was sent: the store may have done what it says."""
+    """The connection ended after the request was sent; the store may have executed it."""
 
 
 @contextmanager
 def translated_errors() -> Iterator[None]:
-    """Raise what botocore raises inside as a :class:`StorageError` of the right kind."""
-    # Importing botocore is slow and is wanted in processes that use the store only.
+    """Translate botocore's exceptions into the matching :class:`StorageError`."""
+    # Imported here because importing botocore is slow; only processes that use the store need it.
     from botocore import exceptions  # type: ignore[import-untyped]
 
     try:
@@ -49,7 +49,7 @@ def translated_errors() -> Iterator[None]:
 
 
 def error_code(error: Any) -> str:
-    """Return the code of S3 in a ``ClientError``, such as ``NoSuchKey``; empty without one."""
+    """Return the S3 error code of a ``ClientError``, such as ``NoSuchKey``, or an empty string."""
     return str(error.response.get("Error", {}).get("Code", ""))
 
 

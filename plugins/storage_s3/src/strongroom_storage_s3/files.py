@@ -1,7 +1,7 @@
-"""Objects of a bucket as Python's file objects, for the PyFilesystem.
+"""File objects over objects of a bucket, for the PyFilesystem.
 
-Closing one of the writers makes the object visible. So that no part of an object ever does, a writer
-whose ``with`` is left by an exception, or that is forgotten unclosed, discards what it was given.
+Closing a writer makes the object visible. A writer that leaves its ``with`` block by an exception, or
+is garbage-collected unclosed, discards its content, so that no partial object becomes visible.
 """
 
 import io
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def filesystem_errors(path: str) -> Iterator[None]:
-    """Raise what the store or botocore raises inside as a PyFilesystem error about ``path``."""
+    """Translate exceptions of the store and of botocore into PyFilesystem errors for ``path``."""
     try:
         with translated_errors():
             yield
@@ -45,12 +45,12 @@ def filesystem_errors(path: str) -> Iterator[None]:
 
 
 class ObjectReader(io.RawIOBase):
-    """Reads an object by as few requests as there are seeks between reads; to be buffered.
+    """Raw reader of an object, to be wrapped in a buffer; one request per seek followed by a read.
 
     Args:
-        path: what errors name.
+        path: the path for error messages.
         size: the size of the object in bytes.
-        get_from: gives the body of the object from a position to its end.
+        get_from: returns the body of the object from a position to its end.
     """
 
     mode = "rb"
@@ -104,11 +104,14 @@ class ObjectReader(io.RawIOBase):
 
 
 class Discarding(io.IOBase):
-    """Discards on an exception and when collected, where a file of Python would close."""
+    """A file that discards its content on an exception and on garbage collection.
+
+    Python's own files close in both cases, which would make a partial object visible.
+    """
 
     @abstractmethod
     def discard(self) -> None:
-        """Close without keeping what was written; closed already, do nothing."""
+        """Close without storing the content; no effect on a closed file."""
 
     def __exit__(
         self,
@@ -125,7 +128,7 @@ class Discarding(io.IOBase):
 
 
 class ObjectWriter(Discarding, io.RawIOBase):
-    """Writes an object from its beginning to its end, without a copy of it anywhere."""
+    """Sequential writer that streams to the store without a temporary copy."""
 
     mode = "wb"
 
@@ -164,10 +167,10 @@ class ObjectWriter(Discarding, io.RawIOBase):
 
 
 class ObjectEditor(Discarding, io.BufferedRandom):
-    """Changes an object anywhere, in a temporary file that is stored on closing.
+    """Random-access writer on a temporary file, which is stored on closing.
 
     Args:
-        store: is handed the file, at its beginning.
+        store: stores the file, which is positioned at its beginning.
     """
 
     def __init__(self, store: Callable[[IO[bytes]], None]) -> None:
@@ -188,7 +191,7 @@ class ObjectEditor(Discarding, io.BufferedRandom):
 
 
 class TextWriter(Discarding, io.TextIOWrapper):
-    """Text on top of one of the writers."""
+    """Text wrapper of a writer; discards when the writer would."""
 
     def tell(self) -> int:
         if self.seekable():

@@ -1,12 +1,11 @@
-"""A bucket as a PyFilesystem, on fs-s3fs.
+"""A bucket as a PyFilesystem, based on fs-s3fs.
 
-fs-s3fs brings what S3 has no word for: paths, markers that make folders, and the checks and errors
-of PyFilesystem. What it does by way of whole temporary copies, by a request for each thing it wants
-to know, or by a client that cannot be configured, is done here by the client and the streams of the
-backend: reading and writing, asking what a path is, listing, and signing.
+fs-s3fs provides paths, folder markers, and the checks and errors of PyFilesystem. This class replaces
+the operations for which fs-s3fs copies whole files, makes several requests, or uses its own client:
+reading, writing, file information, listing and signing use the client and the streams of the backend.
 
-A folder exists when it has a marker or anything in it, so objects that were stored by other programs
-are found. The backend itself needs none of this; see :mod:`strongroom_storage_s3.backend`.
+A folder exists if it has a marker or contains an object, so objects stored by other programs are
+found. The backend itself needs no folders; see :mod:`strongroom_storage_s3.backend`.
 """
 
 # ruff: noqa: ARG002  the signatures are PyFilesystem's
@@ -41,11 +40,11 @@ CHUNK_SIZE = 256 * 1024
 
 
 class StrongroomS3FS(S3FS):  # type: ignore[misc]  # its base has no types
-    """The bucket of the options, below their prefix; used by several threads at once.
+    """The configured bucket, below the configured prefix. Thread-safe.
 
     Args:
-        options: those of the backend.
-        url_lifetime: the seconds for which :meth:`geturl` signs.
+        options: the backend's options.
+        url_lifetime: lifetime of the URLs of :meth:`geturl`, in seconds.
     """
 
     def __init__(self, options: S3Options, *, url_lifetime: int = 900) -> None:
@@ -176,7 +175,7 @@ class StrongroomS3FS(S3FS):  # type: ignore[misc]  # its base has no types
     def copy(
         self, src_path: str, dst_path: str, overwrite: bool = False, preserve_time: bool = False
     ) -> None:
-        # The store sets the time, whatever is asked for.
+        # preserve_time is ignored because the store sets the modification time.
         with filesystem_errors(src_path):
             super().copy(src_path, dst_path, overwrite=overwrite)
 
@@ -270,7 +269,7 @@ class StrongroomS3FS(S3FS):  # type: ignore[misc]  # its base has no types
             return next(pages, None)
 
     def _get_object(self, path: str, key: str) -> Mapping[str, Any]:
-        """Return an object, or else the folder of that name, as a listing shows it."""
+        """Return the object or the folder of this name, in the form of a listing entry."""
         key = key.rstrip("/")
         with filesystem_errors(path):
             try:

@@ -1,4 +1,4 @@
-"""What a deployer may set."""
+"""Configuration options."""
 
 from dataclasses import dataclass
 from urllib.parse import urlsplit
@@ -13,27 +13,23 @@ class S3Options:
     """The keys of a section ``[storages.NAME]`` with ``backend = "s3"``."""
 
     bucket: str = option(help="The bucket; it must exist.")
-    prefix: str = option("", help="What the names of all objects in the bucket begin with, as a folder.")
+    prefix: str = option("", help="The folder of the bucket, a prefix of all object names.")
     region: str | None = option(
-        None, help="The region of the bucket; absent, what the environment or the AWS profile says."
+        None, help="The region of the bucket; default: from the environment or the AWS profile."
     )
     endpoint_url: str | None = option(
-        None, help="The URL of a store that is not AWS, as the server reaches it."
+        None, help="The URL at which the server reaches the store; default: AWS."
     )
     public_endpoint_url: str | None = option(
-        None, help="The URL of the store as clients reach it, for signed URLs; absent, `endpoint_url`."
+        None, help="The URL at which clients reach the store, for signed URLs; default: `endpoint_url`."
     )
     addressing_style: str = option(
         "auto",
         choices=("auto", "path", "virtual"),
-        help="Where the bucket stands in URLs: in the path, in the host name, or as boto3 chooses.",
+        help="Position of the bucket in URLs: in the path, in the host name, or chosen by boto3.",
     )
-    access_key_id: str | None = option(
-        None, help="The access key; absent, boto3's usual chain finds credentials."
-    )
-    secret_access_key: str | None = option(
-        None, secret=True, help="The secret that belongs to `access_key_id`."
-    )
+    access_key_id: str | None = option(None, help="The access key; default: boto3's credential chain.")
+    secret_access_key: str | None = option(None, secret=True, help="The secret of `access_key_id`.")
     session_token: str | None = option(
         None, secret=True, help="The session token of temporary credentials."
     )
@@ -41,32 +37,26 @@ class S3Options:
         8 * MEBIBYTE,
         minimum=5 * MEBIBYTE,
         maximum=5 * 1024 * MEBIBYTE,
-        help="The size in bytes above which an object is sent in parts, and of each part.",
+        help="Part size in bytes; larger objects are sent as multipart uploads.",
     )
     parts_in_flight: int = option(
         2,
         minimum=1,
         maximum=64,
-        help="The number of parts of one upload sent at a time; one more is held in memory.",
+        help="Parts of one upload sent concurrently; one more is held in memory.",
     )
-    connect_timeout: float = option(
-        3.0, minimum=0.1, help="The time in seconds within which a connection must be made."
-    )
+    connect_timeout: float = option(3.0, minimum=0.1, help="Connection timeout in seconds.")
     read_timeout: float = option(
         30.0,
         minimum=0.1,
-        help="The time in seconds for which the store may stay silent; then no further attempt is made.",
+        help="Read timeout in seconds; a request that times out is not retried.",
     )
-    max_attempts: int = option(
-        3, minimum=1, help="The number of times a request is sent before it has failed."
-    )
-    max_connections: int = option(
-        64, minimum=1, help="The number of connections a process keeps open for reuse."
-    )
+    max_attempts: int = option(3, minimum=1, help="Maximum attempts per request, including the first.")
+    max_connections: int = option(64, minimum=1, help="Connections that a process keeps open for reuse.")
     write_once: bool = option(
         True,
-        help="Whether signed uploads carry `If-None-Match: *`, so that none replaces an object;"
-        " for stores that do not know it, false.",
+        help="Whether signed uploads carry `If-None-Match: *`, so that they cannot replace an object;"
+        " set to false for stores that do not support it.",
     )
 
     def __post_init__(self) -> None:

@@ -1,4 +1,4 @@
-"""The entry point."""
+"""Entry point of the plugin."""
 
 from typing import Any
 
@@ -11,5 +11,5 @@ API_VERSION = "1.0"
 
 @hookimpl
 def register_storage_backends() -> list[type[StorageBackend[Any]]]:
-    """Offer the backend ``s3``."""
+    """Register the backend ``s3``."""
     return [S3Backend]

@@ -1,4 +1,4 @@
-"""Writing an object of any size: in one request when it fits one part, in parallel parts above."""
+"""Writes objects of any size: one request for up to one part, a parallel multipart upload above."""
 
 import hashlib
 from base64 import b64encode
@@ -13,15 +13,15 @@ from strongroom_storage_s3.errors import translated_errors
 
 
 class Upload:
-    """Stores what is written when it is left as a context manager; left by an exception, nothing.
+    """A write of one object, as a context manager: commits on success, aborts on an exception.
 
     It holds at most ``parts_in_flight + 1`` parts in memory.
 
     Args:
         client: the boto3 client.
         target: ``Bucket`` and ``Key``.
-        part_bytes: the size of a part.
-        parts_in_flight: how many parts are sent at a time.
+        part_bytes: the size of a part in bytes.
+        parts_in_flight: the number of parts sent concurrently.
         attributes: further parameters of PutObject and CreateMultipartUpload.
     """
 
@@ -58,15 +58,16 @@ class Upload:
             self.abort()
 
     def write(self, data: bytes | bytearray | memoryview) -> None:
-        """Take more bytes; waits while enough parts are on their way.
+        """Append bytes. Blocks while ``parts_in_flight`` parts are being sent.
 
         Raises:
-            StorageError: a part written before could not be stored.
+            StorageError: an earlier part could not be stored.
         """
         rest = memoryview(data).cast("B")
         self.size += len(rest)
         while rest:
-            # A full part is sent only now that more follows, so that just one part is one request.
+            # A full part is sent only when more bytes follow, so an object of exactly one part
+            # needs one request instead of a multipart upload.
             if len(self._part) == self._part_bytes:
                 self._send_part()
             piece = rest[: self._part_bytes - len(self._part)]
@@ -74,10 +75,10 @@ class Upload:
             rest = rest[len(piece) :]
 
     def commit(self) -> None:
-        """Make the object visible, or leave nothing behind.
+        """Make the object visible; abort the upload if that fails.
 
         Raises:
-            StorageError: it was not stored.
+            StorageError: the object was not stored.
         """
         try:
             if self._multipart is None:
@@ -90,7 +91,7 @@ class Upload:
             raise
 
     def abort(self) -> None:
-        """Drop what was written, also at the store."""
+        """Discard the bytes written, including parts that the store has received."""
         if self._multipart is not None:
             self._multipart.abort()
 
@@ -132,9 +133,9 @@ class _Multipart:
         self._pool.shutdown()
 
     def abort(self) -> None:
-        # A part that arrives after the abort would stay, so those on their way come first.
+        # A part that arrives after the abort would remain in the store, so wait for parts in flight.
         self._pool.shutdown(cancel_futures=True)
-        # The error that led here says more than a second one; lifecycle rules end such uploads too.
+        # A failure here must not replace the original error; lifecycle rules also remove the upload.
         with suppress(StorageError), translated_errors():
             self._client.abort_multipart_upload(**self._upload)
 
@@ -146,9 +147,9 @@ class _Multipart:
 
 
 def digest_header(endpoint_url: str, body: bytearray) -> dict[str, str]:
-    """Return the parameter by which every store refuses bytes that were damaged on their way.
+    """Return the ``ContentMD5`` parameter, with which every store rejects corrupted bytes.
 
-    Without TLS, botocore signs the SHA-256 of the body, and no other digest is needed.
+    Without TLS it is empty, because botocore then signs the SHA-256 of the body.
     """
     if not endpoint_url.startswith("https:"):
         return {}

@@ -1,8 +1,8 @@
-"""A server that speaks the OSS protocol on this machine, for tests and development.
+"""A local server with the OSS protocol, for tests and development.
 
-It checks what the service checks (V4 signatures in headers and in URLs, their age, the region, the
-digests and sizes of bodies, the rules of multipart uploads) and answers errors as the service does.
-Objects live in a temporary folder and are gone when it stops::
+It performs the checks of the service (V4 signatures in headers and in URLs, their age, the region, the
+digests and sizes of bodies, the rules of multipart uploads) and returns the errors of the service.
+Objects are in a temporary folder, which is removed when the server stops::
 
     with OssSimulator(buckets=["files"]) as simulator:
         options = OssOptions(bucket="files", endpoint=simulator.endpoint, ...)

@@ -1,4 +1,4 @@
-"""Bytes on disk, with the digests OSS keeps of them."""
+"""Bytes on disk, with the digests that OSS stores."""
 
 import base64
 import binascii
@@ -19,7 +19,7 @@ JOINING_SIZE = 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Blob:
-    """A file that is written once and never changed, and what identifies its content."""
+    """An immutable file and the digests of its content."""
 
     path: Path
     size: int
@@ -27,19 +27,19 @@ class Blob:
     crc64: int
 
     def check_digest(self, content_md5: str | None) -> None:
-        """Raise ``InvalidDigest`` if a ``Content-MD5`` was given and is another."""
+        """Raise ``InvalidDigest`` if a ``Content-MD5`` is present and does not match."""
         if content_md5 is not None and _decode(content_md5) != bytes.fromhex(self.etag):
             raise OssError(400, "InvalidDigest", "The Content-MD5 you specified was invalid.")
 
 
 class BlobFolder:
-    """The folder that holds all blobs."""
+    """The folder of all blobs."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def write(self, pieces: Iterable[bytes]) -> Blob:
-        """Write a new blob; when ``pieces`` raises, nothing is left behind."""
+        """Write a new blob; remove it if ``pieces`` raises."""
         path = self._folder / secrets.token_hex(16)
         md5, crc, size = hashlib.md5(usedforsecurity=False), 0, 0
         try:
@@ -55,7 +55,7 @@ class BlobFolder:
         return Blob(path, size, md5.hexdigest().upper(), crc)
 
     def join(self, parts: Sequence[Blob]) -> Blob:
-        """Write the blob that consists of others, whose digests need not be taken again."""
+        """Concatenate blobs; the digest is computed from theirs without hashing the bytes again."""
         path = self._folder / secrets.token_hex(16)
         with path.open("xb") as target:
             for part in parts:

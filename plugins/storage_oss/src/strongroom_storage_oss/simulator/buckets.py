@@ -1,4 +1,4 @@
-"""Buckets: which objects and which multipart uploads there are."""
+"""Buckets with their objects and multipart uploads."""
 
 import secrets
 import threading
@@ -14,7 +14,7 @@ from strongroom_storage_oss.simulator.errors import OssError, no_such_key, no_su
 
 @dataclass(frozen=True, slots=True)
 class StoredObject:
-    """An object. ``headers`` are those of its upload that every answer repeats."""
+    """An object. ``headers`` are those of its upload that every response repeats."""
 
     key: str
     blob: Blob
@@ -25,7 +25,7 @@ class StoredObject:
 
 @dataclass(slots=True)
 class Upload:
-    """A multipart upload under way."""
+    """A multipart upload in progress."""
 
     key: str
     headers: Mapping[str, str]
@@ -34,13 +34,13 @@ class Upload:
     parts: dict[int, Blob] = field(default_factory=dict)
 
     def remove_parts(self) -> None:
-        """Remove the parts' bytes."""
+        """Remove the bytes of the parts."""
         for part in self.parts.values():
             part.path.unlink()
 
 
 class Bucket:
-    """A bucket; its methods may be called from several threads at once."""
+    """A bucket. Thread-safe."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -50,7 +50,7 @@ class Bucket:
         self._uploads: dict[str, Upload] = {}
 
     def publish(self, stored: StoredObject, *, overwrite: bool) -> None:
-        """Make an object visible, in place of another of that key if ``overwrite`` allows."""
+        """Make an object visible; replace an existing one only if ``overwrite`` is true."""
         with self._lock:
             previous = self._objects.get(stored.key)
             if previous and not overwrite:
@@ -70,13 +70,13 @@ class Bucket:
             raise no_such_key(key) from None
 
     def open(self, key: str) -> tuple[StoredObject, BinaryIO]:
-        """Return an object and its bytes; they stay readable when it is deleted meanwhile."""
+        """Return an object and its bytes, which stay readable if the object is deleted."""
         with self._lock:
             stored = self.get(key)
             return stored, stored.blob.path.open("rb", buffering=0)
 
     def delete(self, key: str) -> None:
-        """Remove an object; it need not be there."""
+        """Remove an object if it exists."""
         with self._lock:
             stored = self._objects.pop(key, None)
             if stored:
@@ -85,7 +85,7 @@ class Bucket:
             stored.blob.path.unlink()
 
     def scan(self, prefix: str, after: str) -> Iterator[StoredObject]:
-        """Iterate, in order, over the objects with ``prefix`` whose keys are greater than ``after``."""
+        """Iterate in key order over the objects with ``prefix`` and a key greater than ``after``."""
         with self._lock:
             first = max(bisect_left(self._sorted_keys, prefix), bisect_right(self._sorted_keys, after))
             keys = self._sorted_keys[first:]
@@ -96,19 +96,19 @@ class Bucket:
                 yield stored
 
     def begin_upload(self, upload: Upload) -> None:
-        """Remember a new multipart upload."""
+        """Add a multipart upload."""
         with self._lock:
             self._uploads[upload.id] = upload
 
     def upload(self, upload_id: str, key: str) -> Upload:
-        """Return an upload under way, or raise ``NoSuchUpload``."""
+        """Return an upload in progress, or raise ``NoSuchUpload``."""
         upload = self._uploads.get(upload_id)
         if upload is None or upload.key != key:
             raise no_such_upload(upload_id)
         return upload
 
     def add_part(self, upload: Upload, number: int, part: Blob) -> None:
-        """Keep a part, in place of an earlier one of that number."""
+        """Add a part; it replaces an earlier one with the same number."""
         with self._lock:
             previous = upload.parts.get(number)
             upload.parts[number] = part
@@ -116,12 +116,12 @@ class Bucket:
             previous.path.unlink()
 
     def end_upload(self, upload: Upload) -> None:
-        """Forget an upload; of two calls at once, one raises ``NoSuchUpload``."""
+        """Remove an upload; of two concurrent calls, one raises ``NoSuchUpload``."""
         with self._lock:
             if self._uploads.pop(upload.id, None) is None:
                 raise no_such_upload(upload.id)
 
     def uploads(self) -> list[Upload]:
-        """Return the uploads under way, by key."""
+        """Return the uploads in progress, sorted by key."""
         with self._lock:
             return sorted(self._uploads.values(), key=lambda upload: (upload.key, upload.id))

@@ -1,7 +1,7 @@
-"""CRC-64/ECMA-182, of bytes and of what is joined from them.
+"""CRC-64/ECMA-182 of bytes and of their concatenation.
 
-Numbers stand for polynomials over the integers modulo 2, the highest of the 64 bits for the constant
-term. To append bytes to others is to multiply the checksum of those by a power of x.
+Numbers represent polynomials over GF(2); the highest of the 64 bits is the constant term. Appending n
+bytes multiplies the preceding checksum by x**(8n), modulo the generator polynomial.
 """
 
 from collections.abc import Callable
@@ -18,7 +18,7 @@ crc64: Callable[[bytes, int], int] = crcmod.mkCrcFun(
 
 
 def join(first: int, second: int, size: int) -> int:
-    """Return the checksum of bytes with checksum ``first`` and then ``size`` with ``second``."""
+    """Return the checksum of a concatenation; the second operand has ``size`` bytes."""
     return _multiply(first, _power(8 * size)) ^ second
 
 

@@ -1,14 +1,14 @@
-"""Errors as OSS answers them."""
+"""Error responses of OSS."""
 
 
 class OssError(Exception):
-    """An answer that is an error.
+    """An error response.
 
     Args:
         status: the HTTP status.
         code: the error code of the service, such as ``NoSuchKey``.
-        message: for people.
-        details: further elements of the answer's XML.
+        message: the human-readable message.
+        details: further elements of the XML body.
     """
 
     def __init__(self, status: int, code: str, message: str, **details: str) -> None:
@@ -20,21 +20,21 @@ class OssError(Exception):
 
 
 def no_such_key(key: str) -> OssError:
-    """Return the answer for an object that is not there."""
+    """Return the error for a missing object."""
     return OssError(404, "NoSuchKey", "The specified key does not exist.", Key=key)
 
 
 def no_such_upload(upload_id: str) -> OssError:
-    """Return the answer for a multipart upload that is not under way."""
+    """Return the error for a multipart upload that is not in progress."""
     message = "The specified upload does not exist. It may have been aborted or completed."
     return OssError(404, "NoSuchUpload", message, UploadId=upload_id)
 
 
 def invalid_argument(message: str, **details: str) -> OssError:
-    """Return the answer for a header or parameter that makes no sense."""
+    """Return the error for an invalid header or parameter."""
     return OssError(400, "InvalidArgument", message, **details)
 
 
 def access_denied(message: str, **details: str) -> OssError:
-    """Return the answer for a request that may not be made."""
+    """Return the error for a forbidden request."""
     return OssError(403, "AccessDenied", message, **details)

@@ -17,7 +17,7 @@ BEHIND_EVERYTHING = "\U0010ffff"
 
 @dataclass(slots=True)
 class Page:
-    """One page of a listing; ``last`` is where the next one goes on."""
+    """One page of a listing; the next one starts after ``last``."""
 
     objects: list[StoredObject] = field(default_factory=list)
     folders: list[str] = field(default_factory=list)

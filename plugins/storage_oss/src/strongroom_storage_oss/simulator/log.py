@@ -1,4 +1,4 @@
-"""What the simulator remembers of the requests it has answered."""
+"""Log of the requests that the simulator has processed."""
 
 from collections import Counter, deque
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class LoggedRequest:
-    """One answered request: its operation as OSS names it, its target, and the status it got."""
+    """One request: its OSS operation, its target, and the status of the response."""
 
     operation: str
     target: str
@@ -14,23 +14,23 @@ class LoggedRequest:
 
 
 class RequestLog:
-    """The latest answered requests, oldest first. Appending is safe from several threads."""
+    """The latest requests, oldest first. Appending is thread-safe."""
 
     def __init__(self, capacity: int = 10_000) -> None:
         self._entries: deque[LoggedRequest] = deque(maxlen=capacity)
 
     def append(self, entry: LoggedRequest) -> None:
-        """Remember an answered request."""
+        """Add a request."""
         self._entries.append(entry)
 
     def clear(self) -> None:
-        """Forget all."""
+        """Remove all entries."""
         self._entries.clear()
 
     def entries(self) -> list[LoggedRequest]:
-        """Return what is remembered."""
+        """Return all entries."""
         return list(self._entries)
 
     def operations(self) -> Counter[str]:
-        """Return how often each operation was asked for."""
+        """Return the number of requests per operation."""
         return Counter(entry.operation for entry in self.entries())

@@ -131,7 +131,7 @@ def _part_number(request: Request) -> int:
 def _read_manifest(request: Request) -> list[tuple[int, str]]:
     body = b"".join(iter(lambda: request.body.read(CHUNK_SIZE), b""))
     try:
-        root = ET.fromstring(body)  # noqa: S314  only from whoever holds the account's secret
+        root = ET.fromstring(body)  # noqa: S314  only from holders of the account's secret
         return [
             (int(part.findtext("PartNumber", "")), part.findtext("ETag", "").strip('"'))
             for part in root.iter("Part")

@@ -1,4 +1,4 @@
-"""What can be asked of an object."""
+"""Operations on objects."""
 
 from collections.abc import Mapping
 from urllib.parse import unquote
@@ -25,7 +25,7 @@ RESPONSE_OVERRIDES = {
 
 
 class ObjectOperations:
-    """Operations on objects. ``largest`` bytes fit in one upload or copy request."""
+    """Operations on objects. ``largest`` is the maximum size of an upload or copy request, in bytes."""
 
     def __init__(self, blobs: BlobFolder, *, largest: int) -> None:
         self._blobs = blobs
@@ -79,7 +79,7 @@ class ObjectOperations:
         return document("CopyObjectResult", content, {"x-oss-hash-crc64ecma": str(blob.crc64)})
 
     def receive(self, request: Request) -> Blob:
-        """Return the request's body as a blob."""
+        """Store the request's body as a blob."""
         if not request.declares_length:
             raise OssError(411, "MissingContentLength", "You must provide the Content-Length header.")
         blob = self._blobs.write(pieces_of_body(request.body, at_most=self._largest))
@@ -92,7 +92,7 @@ class ObjectOperations:
 
 
 def kept_headers(request: Request) -> Mapping[str, str]:
-    """Return the headers of an upload that belong to the object."""
+    """Return the headers of an upload that are stored with the object."""
     return {
         name: value
         for name, value in request.headers.items()
@@ -106,12 +106,12 @@ def may_overwrite(request: Request) -> bool:
 
 
 def written_headers(blob: Blob) -> dict[str, str]:
-    """Return what the answer to an upload says of the bytes that arrived."""
+    """Return the response headers of an upload: the digests of the received bytes."""
     return {"ETag": f'"{blob.etag}"', "x-oss-hash-crc64ecma": str(blob.crc64)}
 
 
 def copy_source(bucket: Bucket, request: Request) -> str:
-    """Return the key that is to be copied from the same bucket."""
+    """Return the key of the copy source, which must be in the same bucket."""
     name, _, key = unquote(request.headers["x-oss-copy-source"]).removeprefix("/").partition("/")
     if name != bucket.name or not key:
         raise invalid_argument("Copy source must be /bucket/key, of the same bucket.")

@@ -1,4 +1,4 @@
-"""Byte ranges, in both of the ways OSS understands them."""
+"""Byte ranges, in both interpretations of OSS."""
 
 import re
 
@@ -6,13 +6,13 @@ from strongroom_storage_oss.simulator.errors import OssError
 
 
 def resolve_range(header: str | None, size: int, *, standard: bool) -> tuple[int, int] | None:
-    """Return the first byte and the length that a ``Range`` header asks for, or ``None`` for all.
+    """Return the first byte and the length of a ``Range`` header, or ``None`` for the whole object.
 
-    A range that is not within the object counts for nothing by default, and the whole object is the
-    answer. With ``x-oss-range-behavior: standard`` it is cut to what there is, as HTTP has it.
+    By default a range that is not within the object is ignored. With ``x-oss-range-behavior: standard``
+    it is truncated to the object, as in RFC 9110.
 
     Raises:
-        OssError: ``InvalidRange``, of a standard range that begins behind the end.
+        OssError: ``InvalidRange``, if a standard range starts after the end of the object.
     """
     match = re.fullmatch(r"bytes=(?:(\d+)-(\d*)|-(\d+))", header or "")
     if not match:

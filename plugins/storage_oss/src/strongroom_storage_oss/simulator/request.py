@@ -1,4 +1,4 @@
-"""A request as it arrived: which bucket, which key, which body."""
+"""Parsed requests: bucket, key and body."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,13 +16,13 @@ CHUNK_SIZE = 64 * 1024
 
 
 class Body(Protocol):
-    """A request body: ``read(n)`` gives at most ``n`` bytes, and ``b""`` at its end."""
+    """A request body: ``read(n)`` returns at most ``n`` bytes, and ``b""`` at the end."""
 
     def read(self, size: int, /) -> bytes: ...
 
 
 class SizedBody:
-    """A body whose length was declared."""
+    """A body with a ``Content-Length``."""
 
     def __init__(self, stream: BufferedIOBase, size: int) -> None:
         self._stream = stream
@@ -73,7 +73,7 @@ class ChunkedBody:
 
 
 def read_body(headers: Message, stream: BufferedIOBase) -> Body:
-    """Return the body that ``headers`` announce; without an announcement it is empty."""
+    """Return the body according to ``headers``; empty if they announce none."""
     if "chunked" in headers.get("Transfer-Encoding", "").lower():
         return ChunkedBody(stream)
     return SizedBody(stream, int(headers.get("Content-Length", "0")))
@@ -85,10 +85,10 @@ class Request:
 
     Args:
         method: the HTTP method.
-        target: path and query as they were sent.
-        headers: case-insensitive.
-        body: not read yet.
-        received_at: when it arrived, with a timezone.
+        target: path and query as sent.
+        headers: the header fields, with case-insensitive names.
+        body: the unread body.
+        received_at: the time of arrival, with a timezone.
     """
 
     method: str
@@ -99,23 +99,23 @@ class Request:
 
     @cached_property
     def parameters(self) -> Mapping[str, str]:
-        """The query, decoded; a parameter without a value has an empty one."""
+        """The decoded query; a parameter without a value is an empty text."""
         pairs = (pair.partition("=") for pair in self.target.partition("?")[2].split("&") if pair)
         return {unquote(name): unquote(value) for name, _, value in pairs}
 
     @property
     def bucket(self) -> str:
-        """The bucket's name; empty for a request about none."""
+        """The bucket's name; empty if the request names none."""
         return self._address[0]
 
     @property
     def key(self) -> str:
-        """The object's key; empty for a request about the bucket."""
+        """The object's key; empty for a request on the bucket."""
         return self._address[1]
 
     @property
     def declares_length(self) -> bool:
-        """Whether the body's end can be told from the headers."""
+        """Whether the headers determine where the body ends."""
         return "Content-Length" in self.headers or "Transfer-Encoding" in self.headers
 
     @cached_property

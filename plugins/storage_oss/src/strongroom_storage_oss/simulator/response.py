@@ -1,4 +1,4 @@
-"""Answers, and the XML in them."""
+"""Responses and their XML."""
 
 import base64
 from collections.abc import Iterable
@@ -15,7 +15,7 @@ Element = tuple[str, str | int | Iterable["Element"]]
 
 @dataclass(slots=True)
 class Response:
-    """An answer. ``length`` is that of ``body``, in bytes."""
+    """A response. ``length`` is the length of ``body`` in bytes."""
 
     status: int
     headers: dict[str, str] = field(default_factory=dict)
@@ -24,12 +24,12 @@ class Response:
 
 
 def document(name: str, content: Iterable[Element], headers: dict[str, str] | None = None) -> Response:
-    """Return a successful answer that is an XML document."""
+    """Return a successful response with an XML document."""
     return _xml_response(200, (name, content), headers or {})
 
 
 def error_response(error: OssError, request_id: str) -> Response:
-    """Return the answer for an error; the header repeats it for answers that can have no body."""
+    """Return the response for an error; ``x-oss-err`` repeats it for responses without a body."""
     fields = {"Code": error.code, "Message": error.message, "RequestId": request_id, **error.details}
     response = _xml_response(error.status, ("Error", fields.items()), {})
     response.headers["x-oss-err"] = base64.b64encode(b"".join(response.body)).decode()
@@ -37,12 +37,12 @@ def error_response(error: OssError, request_id: str) -> Response:
 
 
 def iso_time(moment: datetime) -> str:
-    """Return a moment as it stands in XML."""
+    """Format a time for XML."""
     return moment.strftime("%Y-%m-%dT%H:%M:%S.000Z")
 
 
 def http_time(moment: datetime) -> str:
-    """Return a moment as it stands in headers."""
+    """Format a time for header fields."""
     return format_datetime(moment.astimezone(UTC), usegmt=True)
 
 

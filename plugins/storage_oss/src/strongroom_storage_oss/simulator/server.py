@@ -1,4 +1,4 @@
-"""The HTTP side of the simulator."""
+"""HTTP server of the simulator."""
 
 import secrets
 import shutil
@@ -27,21 +27,21 @@ LARGEST_REQUEST = 5 * 1024**3
 
 
 def system_clock() -> datetime:
-    """Return the present moment."""
+    """Return the current time."""
     return datetime.now(UTC)
 
 
 class OssSimulator:
-    """An OSS server on this machine, from ``with`` to its end.
+    """A local OSS server; as a context manager it serves from a thread.
 
     Args:
-        buckets: the names of the buckets there are.
-        account: who may use them.
-        region: the region a signature must name.
+        buckets: the names of the buckets to create.
+        account: the account that may use them.
+        region: the region required in signatures.
         host: the address to listen on.
-        port: the port to listen on; 0 takes a free one.
-        clock: what time it is, for signatures and for objects.
-        largest_request: the most bytes of one upload or copy request.
+        port: the port to listen on; 0 selects a free one.
+        clock: the time for signatures and objects.
+        largest_request: the maximum size of an upload or copy request, in bytes.
     """
 
     def __init__(
@@ -71,11 +71,11 @@ class OssSimulator:
         return f"http://{host!s}:{port}"
 
     def serve_forever(self) -> None:
-        """Answer requests until interrupted."""
+        """Serve requests until interrupted."""
         self._server.serve_forever(poll_interval=0.05)
 
     def close(self) -> None:
-        """Stop, and remove all objects."""
+        """Stop the server and remove all objects."""
         self._server.server_close()
         shutil.rmtree(self._folder)
 
@@ -105,7 +105,7 @@ class _Server(ThreadingHTTPServer):
         self.clock = clock
 
     def handle_error(self, request: object, client_address: object) -> None:
-        # A client that hangs up is everyday; anything else is a fault of ours, and shown.
+        # Clients disconnect all the time; any other error is a bug and is printed.
         if not isinstance(sys.exception(), ConnectionError):
             super().handle_error(request, client_address)  # type: ignore[arg-type]
 
@@ -136,7 +136,7 @@ class _Handler(BaseHTTPRequestHandler):
     do_GET = do_PUT = do_HEAD = do_POST = do_DELETE = _serve  # noqa: N815  http.server looks for these
 
     def _skip_rest_of_body(self, request: Request) -> None:
-        # What is left unread would be taken for the next request on this connection.
+        # Unread bytes would be parsed as the next request on this connection.
         try:
             while request.body.read(CHUNK_SIZE):
                 continue
@@ -157,4 +157,4 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(piece)
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-        """Stay silent: what was answered stands in the log of requests."""
+        """Log nothing: requests are recorded in the request log."""

@@ -1,4 +1,4 @@
-"""Which operation a request asks for, and its answer."""
+"""Dispatches requests to operations."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -14,19 +14,19 @@ from strongroom_storage_oss.simulator.response import Response
 from strongroom_storage_oss.simulator.signature import SignatureVerifier
 
 UNSUPPORTED = frozenset({"acl", "objectMeta", "symlink", "tagging", "versionId", "x-oss-process"})
-"""Parameters that change what a request means, to something this server does not do."""
+"""Parameters of operations that this server does not implement."""
 
 Operation = Callable[[Bucket, Request], Response]
 
 
 class OssService:
-    """The operations behind the protocol, on the objects in a folder.
+    """The operations of the protocol on objects in a folder.
 
     Args:
-        folder: where bytes are kept.
-        buckets: the names of the buckets there are.
-        verifier: refuses requests.
-        largest: the most bytes of one upload or copy request.
+        folder: the folder for the bytes.
+        buckets: the buckets by name.
+        verifier: verifies the signatures of requests.
+        largest: the maximum size of an upload or copy request, in bytes.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class OssService:
         self._operations = self._table()
 
     def operation_name(self, request: Request) -> str:
-        """Return what a request asks for, as OSS names it."""
+        """Return the OSS name of the requested operation."""
         parameters, method = request.parameters, request.method
         if UNSUPPORTED & parameters.keys():
             return "Unsupported"
@@ -61,7 +61,11 @@ class OssService:
         return _OBJECT_OPERATIONS.get(method, "Unsupported")
 
     def answer(self, request: Request) -> Response:
-        """Answer a request, or raise the :class:`OssError` that is the answer."""
+        """Execute a request and return its response.
+
+        Raises:
+            OssError: the error response.
+        """
         self._verifier.verify(request)
         bucket = self._buckets.get(request.bucket)
         if bucket is None:

@@ -1,4 +1,4 @@
-"""Version 4 signatures, as the service verifies them.
+"""Verification of version 4 signatures.
 
 A request is signed either in its ``Authorization`` header or in its query. Both name a scope (access
 key, day, region, product); the signature covers the method, the bucket and key, the whole query, the
@@ -25,7 +25,7 @@ LONGEST_LIFETIME = 7 * 24 * 3600
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """Who may make requests; a temporary one has a security token."""
+    """The account that may make requests; a temporary one has a security token."""
 
     access_key_id: str = "simulator"
     access_key_secret: str = field(default="simulator-secret", repr=False)
@@ -34,7 +34,7 @@ class Account:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What a request says about its own signature."""
+    """The signature parameters of a request."""
 
     credential: str
     timestamp: str
@@ -44,7 +44,7 @@ class Claim:
 
     @property
     def access_key_id(self) -> str:
-        """Whose key it was signed with."""
+        """The id of the access key that signed the request."""
         return self.credential.partition("/")[0]
 
     @property
@@ -54,14 +54,18 @@ class Claim:
 
 
 class SignatureVerifier:
-    """Decides whether a request was made by the account, just now, for this region."""
+    """Verifies the account, age, region and signature of requests."""
 
     def __init__(self, account: Account, region: str) -> None:
         self._account = account
         self._region = region
 
     def verify(self, request: Request) -> None:
-        """Raise the :class:`OssError` that the service would answer; return if there is none."""
+        """Verify a request.
+
+        Raises:
+            OssError: the request is not signed correctly, or its signature has expired.
+        """
         if "Authorization" in request.headers:
             claim = _claim_of_header(request)
             _check_skew(claim, request.received_at)
@@ -138,7 +142,7 @@ def canonical_request(request: Request, additional_headers: Iterable[str]) -> st
 
 
 def string_to_sign(timestamp: str, scope: str, canonical: str) -> str:
-    """Return what is signed for a canonical request."""
+    """Return the string to sign for a canonical request."""
     return "\n".join((ALGORITHM, timestamp, scope, hashlib.sha256(canonical.encode()).hexdigest()))
 
 
