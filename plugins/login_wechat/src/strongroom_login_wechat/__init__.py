@@ -1,1 +1,1 @@
-"""Logs people in by WeChat: website QR code and mini program."""
+"""Login method for WeChat: website QR codes and mini programs."""

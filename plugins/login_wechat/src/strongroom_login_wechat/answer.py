@@ -1,4 +1,4 @@
-"""What the platform answers: JSON in UTF-8, whatever its headers say of it."""
+"""Responses of the platform: JSON in UTF-8, regardless of the Content-Type header."""
 
 import json
 from collections.abc import Mapping
@@ -8,10 +8,10 @@ from strongroom_login_wechat.errors import PlatformUnavailable
 
 
 class Answer:
-    """An answer's members, each read as the type it must have.
+    """A JSON object with type-checked access to its members.
 
     Args:
-        source: the name of what answered, for messages.
+        source: the path of the interface, for messages.
         members: the JSON object.
     """
 
@@ -21,30 +21,30 @@ class Answer:
 
     @classmethod
     def decode(cls, source: str, body: bytes) -> "Answer":
-        """Read a body.
+        """Parse a response body.
 
         Raises:
-            PlatformUnavailable: it is not a JSON object in UTF-8.
+            PlatformUnavailable: the body is not a JSON object in UTF-8.
         """
         try:
             members = json.loads(body.decode("utf-8"))
         except ValueError:
             members = None
-        # Not within the handler: what it handles carries the body, and with it whatever secrets.
+        # Raised outside the handler, because the parser's exception contains the body with its secrets.
         if not isinstance(members, dict):
-            raise PlatformUnavailable(f"{source} answered no JSON object")
+            raise PlatformUnavailable(f"{source} did not return a JSON object")
         return cls(source, members)
 
     @property
     def errcode(self) -> int:
-        """The platform's verdict; 0, or none at all, is success."""
+        """The platform's error code; 0, or no such member, is success."""
         return self.integer("errcode") if "errcode" in self._members else 0
 
     def text(self, key: str) -> str:
-        """Return a text that must be there.
+        """Return a required text.
 
         Raises:
-            PlatformUnavailable: it is absent or empty.
+            PlatformUnavailable: the member is absent, empty or not a text.
         """
         value = self.optional_text(key)
         if value is None:
@@ -52,14 +52,14 @@ class Answer:
         return value
 
     def optional_text(self, key: str) -> str | None:
-        """Return a text, or ``None`` where it is absent or empty."""
+        """Return a text, or ``None`` if it is absent or empty."""
         value = self._members.get(key)
         if value is not None and not isinstance(value, str):
             raise self._unexpected(key)
         return value or None
 
     def integer(self, key: str) -> int:
-        """Return a whole number, which the platform may also have spelt as a text."""
+        """Return an integer, which the platform may also send as a text."""
         try:
             return int(self._members[key])
         except (KeyError, TypeError, ValueError):
@@ -73,4 +73,4 @@ class Answer:
         return Answer(self._source, value)
 
     def _unexpected(self, key: str) -> PlatformUnavailable:
-        return PlatformUnavailable(f"{self._source} answered without a fitting {key!r}")
+        return PlatformUnavailable(f"{self._source} returned no valid {key!r}")

@@ -1,4 +1,4 @@
-"""What the two kinds of app have in common: they tell who a person is."""
+"""Base class of the two kinds of app, which identify a person."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """A person as one app knows them, vouched for by the platform.
+    """A person's identity in one app, verified by the platform.
 
     Args:
         openid: the person's id, constant in this app and different in every other.
         unionid: the person's id in all apps of one open-platform account. It may be absent, and
             appear at a later login.
         mobile: a number that the platform has verified, in E.164.
-        nickname: what the person calls themselves. It identifies nobody.
+        nickname: the person's display name; it is not an identifier.
     """
 
     openid: str
@@ -24,10 +24,10 @@ class Identity:
 
 
 class App(ABC):
-    """An app registered with WeChat. One instance serves all threads of a process at once.
+    """An app registered with WeChat. Thread-safe.
 
     Args:
-        appid: its id.
+        appid: the AppID.
         account: the name of the open-platform account within which unionids are constant.
     """
 
@@ -37,9 +37,9 @@ class App(ABC):
 
     @abstractmethod
     def identify(self, proof: Mapping[str, str]) -> Identity:
-        """Return whom a client's proof shows, using it up.
+        """Return the identity that a client's proof verifies; redeems the codes in the proof.
 
         Raises:
-            ClientFault: it shows nobody.
-            WeChatError: the platform cannot tell.
+            ClientFault: the proof is invalid.
+            WeChatError: the platform could not verify it.
         """

@@ -1,4 +1,4 @@
-"""The token by which an app, rather than a person, talks to the platform."""
+"""The access token of an app, as opposed to a person's."""
 
 import threading
 from collections.abc import Callable
@@ -9,16 +9,16 @@ from strongroom_login_wechat.errors import TokenRefused
 from strongroom_login_wechat.timing import Clock
 
 RENEWAL_MARGIN = 60
-"""Seconds before its expiry from which a token is no longer handed out without asking anew."""
+"""Seconds before its expiry at which a token is renewed."""
 
 ResultT = TypeVar("ResultT")
 
 
 class AppToken:
-    """An app's token, kept in memory and renewed before it expires.
+    """An app's token, cached in memory and renewed before it expires. Thread-safe.
 
-    The platform gives the same token to all who ask, so that the processes of a deployment need not
-    share one by themselves. One instance serves all threads of a process at once.
+    The platform returns the same token to every caller until it expires, so the processes of a
+    deployment need not share it.
     """
 
     def __init__(self, client: PlatformClient, appid: str, secret: str, *, clock: Clock) -> None:
@@ -31,7 +31,7 @@ class AppToken:
         self._renew_at = 0.0
 
     def use(self, request: Callable[[str], ResultT]) -> ResultT:
-        """Return what ``request`` does with the token, giving it another one if the first is refused."""
+        """Call ``request`` with the token and return its result; retry once with a new token."""
         token = self.get()
         try:
             return request(token)
@@ -39,16 +39,17 @@ class AppToken:
             return request(self.replace(token))
 
     def get(self) -> str:
-        """Return a valid token, asking the platform for it only when none is at hand."""
+        """Return a valid token; fetch one if none is cached."""
         with self._lock:
             if self._clock() >= self._renew_at:
                 self._fetch(force=False)
             return self._token
 
     def replace(self, refused: str) -> str:
-        """Return another token than one that the platform has refused.
+        """Return a token other than ``refused``.
 
-        The platform forces a new one for an app only 20 times a day: it is asked politely first.
+        The platform allows 20 forced refreshes per app and day, so an unforced fetch is tried first:
+        another process may already have renewed the token.
         """
         with self._lock:
             if self._token == refused:

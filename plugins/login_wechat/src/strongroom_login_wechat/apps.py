@@ -1,4 +1,4 @@
-"""The apps of a deployment, made from its configuration."""
+"""Creates the apps from the configuration."""
 
 from strongroom_login_wechat.app import App
 from strongroom_login_wechat.client import PlatformClient
@@ -9,7 +9,7 @@ from strongroom_login_wechat.website import Website
 
 
 def make_apps(options: WeChatOptions, client: PlatformClient, *, clock: Clock) -> dict[str, App]:
-    """Return the configured apps by their names."""
+    """Return the configured apps by name."""
     return {name: _make_app(app, options, client, clock) for name, app in options.apps.items()}
 
 

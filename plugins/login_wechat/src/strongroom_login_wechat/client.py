@@ -1,6 +1,6 @@
-"""The one way to the platform: a request, its retries, and its answer or the fitting error.
+"""HTTP client of the platform: requests, retries, and errors by errcode.
 
-Why it is not Authlib's: docs/adr/0014-wechat-without-authlib.md.
+docs/adr/0014-wechat-without-authlib.md explains why it does not use Authlib.
 """
 
 import time
@@ -18,13 +18,13 @@ from strongroom_login_wechat.redaction import redact_request_log, without_secret
 from strongroom_login_wechat.timing import Sleep
 
 FIRST_PAUSE = 0.2
-"""Seconds before a busy platform is asked again; each further pause is twice as long."""
+"""Seconds before the first retry of a busy platform; doubled for each further retry."""
 
 _Body = Mapping[str, Any] | None
 
 
 class PlatformClient:
-    """Talks to the platform's interfaces. One instance serves all threads of a process at once."""
+    """Client of the platform's interfaces. Thread-safe."""
 
     def __init__(self, options: WeChatOptions, *, sleep: Sleep = time.sleep) -> None:
         self._base_url = options.api_url.rstrip("/")
@@ -32,7 +32,7 @@ class PlatformClient:
         self._attempts = options.attempts
         self._sleep = sleep
         self._session = requests.Session()
-        # A cookie of one person's answer has no business in another's request.
+        # The session is shared, so a cookie from one person's response must not be sent with another's.
         self._session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))
         redact_request_log()
 
@@ -40,20 +40,20 @@ class PlatformClient:
         """Send a GET request.
 
         Raises:
-            WeChatError: the leaf that fits the errcode; ``PlatformUnavailable`` when the platform
-                stays busy or does not answer sensibly in time.
+            WeChatError: the subclass for the errcode; ``PlatformUnavailable`` if the platform stays
+                busy, does not respond in time, or returns an invalid response.
         """
-        return self._ask("GET", path, query, None)
+        return self._call("GET", path, query, None)
 
     def post(self, path: str, body: Mapping[str, Any], **query: str) -> Answer:
-        """Send a POST request with a JSON body; it raises what :meth:`get` does."""
-        return self._ask("POST", path, query, body)
+        """Send a POST request with a JSON body; raises the same errors as :meth:`get`."""
+        return self._call("POST", path, query, body)
 
     def close(self) -> None:
         """Close the connections."""
         self._session.close()
 
-    def _ask(self, method: str, path: str, query: Mapping[str, str], body: _Body) -> Answer:
+    def _call(self, method: str, path: str, query: Mapping[str, str], body: _Body) -> Answer:
         answer = self._send(method, path, query, body)
         for retry in range(self._attempts - 1):
             if answer.errcode != BUSY:
@@ -70,13 +70,13 @@ class PlatformClient:
         response = self._response(method, path, query, body)
         answer = Answer.decode(path, response.content)
         if response.status_code != HTTPStatus.OK and not answer.errcode:
-            raise PlatformUnavailable(f"{path} answered with status {response.status_code}")
+            raise PlatformUnavailable(f"{path} returned status {response.status_code}")
         return answer
 
     def _response(
         self, method: str, path: str, query: Mapping[str, str], body: _Body
     ) -> requests.Response:
-        # Sent once only: a request whose answer was lost may have used up a single-use code.
+        # Never retried: a request whose response was lost may have redeemed a one-time code.
         try:
             return self._session.request(
                 method,
@@ -88,5 +88,5 @@ class PlatformClient:
             )
         except requests.RequestException as error:
             failure = type(error).__name__
-        # Not within the handler: what it handles carries the URL, and with it the secret.
-        raise PlatformUnavailable(f"{path} gave no answer: {failure}")
+        # Raised outside the handler, because the exception contains the URL with the secret.
+        raise PlatformUnavailable(f"{path} did not respond: {failure}")

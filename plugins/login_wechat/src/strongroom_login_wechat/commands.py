@@ -1,4 +1,4 @@
-"""``strongroom wechat``: the simulator."""
+"""The commands below ``strongroom wechat``."""
 
 from typing import Final
 
@@ -25,12 +25,12 @@ People: {people}."""
 
 @click.group()
 def wechat() -> None:
-    """Tools for logging in by WeChat."""
+    """Tools for WeChat login."""
 
 
 @wechat.command()
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
-@click.option("--port", default=8090, show_default=True, help="The port; 0 for any that is free.")
+@click.option("--port", default=8090, show_default=True, help="The port; 0 selects a free one.")
 @click.option(
     "--domain", default="127.0.0.1", show_default=True, help="The host of the website's redirect_uri."
 )
@@ -39,11 +39,11 @@ def wechat() -> None:
     type=click.Choice(["redirects", "stays"]),
     default="redirects",
     show_default=True,
-    help="What a browser does when the person denies.",
+    help="Whether the browser is redirected when the person denies.",
 )
 def simulator(host: str, port: int, domain: str, denial: str) -> None:
     """Serve a WeChat platform with made-up people, until interrupted."""
-    # A server that talks to the real platform has no use for what this imports.
+    # Imported here because only this command needs the simulator.
     from strongroom_login_wechat.simulator import (
         Simulator,
         sample_mini_program,

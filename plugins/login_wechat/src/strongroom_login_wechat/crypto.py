@@ -1,4 +1,4 @@
-"""Signed and encrypted data of mini programs, both under the session key of a login."""
+"""Verifies signed and decrypts encrypted data of mini programs, with the session key of a login."""
 
 import base64
 import binascii
@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives.padding import PKCS7
 from strongroom_login_wechat.errors import DataInvalid
 
 CLOCK_SKEW = 60
-"""Seconds by which the platform's clock may be ahead of ours."""
+"""Seconds by which the platform's clock may be ahead of the server's."""
 
 _BLOCK_BITS = 128
 
@@ -27,21 +27,21 @@ def sign(raw_data: str, session_key: str) -> str:
 
 
 def check_signature(raw_data: str, signature: str, session_key: str) -> None:
-    """Return if the signature is right.
+    """Verify the signature of ``raw_data``.
 
     Raises:
-        DataInvalid: it is not.
+        DataInvalid: the signature does not match.
     """
     if not hmac.compare_digest(sign(raw_data, session_key).encode(), signature.encode()):
-        raise DataInvalid("the signature does not fit the data")
+        raise DataInvalid("the signature does not match the data")
 
 
 def decrypt(encrypted_data: str, iv: str, session_key: str) -> Mapping[str, Any]:
-    """Return the JSON object that ``encrypted_data`` holds; all three arguments are Base64.
+    """Return the JSON object in ``encrypted_data``; all three arguments are Base64.
 
     Raises:
-        DataInvalid: it was not encrypted under this key. Nothing tells how it failed, so that a
-            client learns nothing about the padding.
+        DataInvalid: it was not encrypted with this key. The cause is not reported, because a client
+            could use it as a padding oracle.
     """
     try:
         cipher = Cipher(AES128(_decoded(session_key)), CBC(_decoded(iv)))
@@ -56,19 +56,19 @@ def decrypt(encrypted_data: str, iv: str, session_key: str) -> Mapping[str, Any]
 
 
 def check_watermark(members: Mapping[str, Any], *, appid: str, now: float, max_age: float) -> None:
-    """Return if decrypted data is of this app and fresh; times are in seconds since the Unix epoch.
+    """Verify the app and age of decrypted data; times are in seconds since the Unix epoch.
 
     Raises:
-        DataInvalid: it is not.
+        DataInvalid: the data is for another app, too old, or from the future.
     """
     watermark = members.get("watermark")
     if not isinstance(watermark, dict):
-        raise DataInvalid("the data carries no watermark")
+        raise DataInvalid("the data has no watermark")
     if not hmac.compare_digest(str(watermark.get("appid")).encode(), appid.encode()):
-        raise DataInvalid("the data is of another app")
+        raise DataInvalid("the data belongs to another app")
     timestamp = watermark.get("timestamp")
     if not isinstance(timestamp, int) or not now - max_age <= timestamp <= now + CLOCK_SKEW:
-        raise DataInvalid("the data is not of this moment")
+        raise DataInvalid("the timestamp of the data is out of range")
 
 
 def _decoded(text: str) -> bytes:

@@ -1,6 +1,6 @@
-"""What goes wrong at the platform: one exception tree, and the errcode that leads to each leaf.
+"""Exceptions for the platform's errcodes.
 
-No message here carries a code, a token, a secret or a session key.
+No message contains a code, a token, a secret or a session key.
 """
 
 from typing import ClassVar, Final
@@ -9,11 +9,11 @@ from strongroom.plugin_api.web import ErrorKind
 
 
 class WeChatError(Exception):
-    """The root.
+    """Base class.
 
     Args:
-        message: for the operator's log.
-        errcode: the platform's number, or ``None`` where it gave none.
+        message: the message for the log.
+        errcode: the platform's errcode, or ``None`` if there is none.
     """
 
     def __init__(self, message: str, *, errcode: int | None = None) -> None:
@@ -22,56 +22,56 @@ class WeChatError(Exception):
 
 
 class ClientFault(WeChatError):
-    """What the client sent proves nothing; ``kind`` is what the client is told."""
+    """The client's proof is invalid; ``kind`` is the error returned to the client."""
 
     kind: ClassVar[ErrorKind]
 
 
 class CodeInvalid(ClientFault):
-    """The platform never gave this code to this app."""
+    """The platform did not issue this code to this app."""
 
-    kind = ErrorKind(401, "error.wechat-code-invalid", "WeChat never gave this code to this app.")
+    kind = ErrorKind(401, "error.wechat-code-invalid", "Invalid WeChat code for this app.")
 
 
 class CodeUsed(ClientFault):
-    """The code has been exchanged before."""
+    """The code has already been used."""
 
-    kind = ErrorKind(401, "error.wechat-code-used", "The code has been exchanged before.")
+    kind = ErrorKind(401, "error.wechat-code-used", "The WeChat code has already been used.")
 
 
 class CodeExpired(ClientFault):
-    """The code is too old."""
+    """The code has expired."""
 
-    kind = ErrorKind(401, "error.wechat-code-expired", "The code is too old.")
+    kind = ErrorKind(401, "error.wechat-code-expired", "The WeChat code has expired.")
 
 
 class PersonBlocked(ClientFault):
-    """The platform holds the person to be a risk and does not let them log in."""
+    """The platform blocks the person's logins as a risk."""
 
-    kind = ErrorKind(401, "error.wechat-person-blocked", "WeChat holds the person to be a risk.")
+    kind = ErrorKind(401, "error.wechat-person-blocked", "WeChat blocks this person as a risk.")
 
 
 class PhoneCodeInvalid(ClientFault):
-    """The code for the phone number is unknown, used, too old, or of no use to this app."""
+    """The code for the phone number is unknown, used, expired, or issued to another app."""
 
     kind = ErrorKind(
         401,
         "error.wechat-phone-code-invalid",
-        "The phone code is unknown, used, or too old.",
+        "The phone code is unknown, used, or expired.",
     )
 
 
 class DataInvalid(ClientFault):
-    """Signed or encrypted data is not of this person, this app and this moment."""
+    """Signed or encrypted data is invalid, expired, or belongs to another person or app."""
 
     kind = ErrorKind(
         401,
         "error.wechat-data-invalid",
-        "The data is not of this person, app and moment.",
+        "The data is invalid, expired, or another person's or app's.",
     )
 
 
-APP_UNKNOWN: Final = ErrorKind(400, "error.wechat-app-unknown", "No such app is configured here.")
+APP_UNKNOWN: Final = ErrorKind(400, "error.wechat-app-unknown", "Unknown app; see the configuration.")
 
 
 class TokenRefused(WeChatError):
@@ -79,15 +79,15 @@ class TokenRefused(WeChatError):
 
 
 class RefreshTokenRefused(TokenRefused):
-    """A refresh token is wrong or has expired: the person has to log in anew."""
+    """A refresh token is wrong or has expired; the person must log in again."""
 
 
 class Misconfigured(WeChatError):
-    """The platform does not know the appid or its secret: the operator's to mend, 503 to a client."""
+    """The platform rejects the appid or its secret. The client gets 503; the operator must fix it."""
 
 
 class PlatformUnavailable(WeChatError):
-    """The platform is busy, away, or answers what nobody documented: 503 to a client.
+    """The platform is busy, unreachable, or returns an undocumented response. The client gets 503.
 
     ``retry_after`` is in seconds.
     """
@@ -96,13 +96,13 @@ class PlatformUnavailable(WeChatError):
 
 
 class RateLimited(PlatformUnavailable):
-    """The platform's limit of requests a minute is reached."""
+    """The platform's limit of requests per minute is exceeded."""
 
     retry_after = 60
 
 
 class QuotaExhausted(RateLimited):
-    """The platform's limit of requests a day is reached."""
+    """The platform's limit of requests per day is exceeded."""
 
     retry_after = 3600
 
@@ -128,10 +128,10 @@ _BY_ERRCODE: dict[int, type[WeChatError]] = {
 
 
 def error_for(errcode: int, message: str) -> WeChatError:
-    """Return the exception that an errcode stands for; an unknown one is the platform's failure."""
+    """Return the exception for an errcode; ``PlatformUnavailable`` for an unknown one."""
     return _BY_ERRCODE.get(errcode, PlatformUnavailable)(message, errcode=errcode)
 
 
 def kinds() -> list[ErrorKind]:
-    """Return what clients may be told."""
+    """Return the errors that clients may get."""
     return [APP_UNKNOWN, *(fault.kind for fault in ClientFault.__subclasses__())]

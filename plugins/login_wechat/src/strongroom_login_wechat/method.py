@@ -1,4 +1,4 @@
-"""The login method: a code of a WeChat app proves a person's openid there."""
+"""The login method: verifies a person's openid by a code of a WeChat app."""
 
 import time
 from collections.abc import Collection, Iterator, Sequence
@@ -28,20 +28,20 @@ from strongroom_login_wechat.options import WeChatOptions
 from strongroom_login_wechat.timing import Clock, Sleep
 
 OPENID = "wechat"
-"""The kind of a credential ``appid:openid``."""
+"""The kind of credentials with the value ``appid:openid``."""
 
 UNIONID = "wechat_union"
-"""The kind of a credential ``account:unionid``."""
+"""The kind of credentials with the value ``account:unionid``."""
 
 OPERATOR_PAUSE: Final = 60
-"""Seconds after which a client may ask whether the operator has mended the configuration."""
+"""``Retry-After`` in seconds while the configuration is wrong."""
 
 
 class WeChatLogin(LoginMethod[WeChatOptions]):
-    """Recognises attempts that name the method ``wechat``.
+    """Handles attempts that name the method ``wechat``.
 
-    Their proof is ``app``, the name of a configured app, and ``code``, what WeChat gave the client
-    there. A mini program may add ``phoneCode`` (the one-tap phone number), ``encryptedData`` with
+    The proof has ``app``, the name of a configured app, and ``code``, which WeChat issued to the
+    client. A mini program may add ``phoneCode`` (the one-tap phone number), ``encryptedData`` with
     ``iv``, or ``rawData`` with ``signature``.
     """
 
@@ -62,11 +62,11 @@ class WeChatLogin(LoginMethod[WeChatOptions]):
         self.apps = make_apps(options, self._client, clock=clock)
 
     def authenticate(self, attempt: LoginAttempt) -> VerifiedCredential | None:
-        """Return what the attempt proves, or ``None`` when it names another method or none.
+        """Return the verified credential, or ``None`` if the attempt does not name this method.
 
         Raises:
-            LoginRejected: it names this method, and proves nothing.
-            LoginUnavailable: the platform cannot tell.
+            LoginRejected: the attempt names this method, and its proof is invalid.
+            LoginUnavailable: the platform could not verify the proof.
         """
         if attempt.method != self.name:
             return None
@@ -92,9 +92,10 @@ class WeChatLogin(LoginMethod[WeChatOptions]):
 
 
 def of_others(held: Sequence[Credential]) -> Collection[Credential]:
-    """Return every id of WeChat that a user holds if they are of two people, else none.
+    """Return a user's WeChat credentials if they belong to two people, else none.
 
-    A person has one openid in an app, and one unionid in an open-platform account.
+    A person has one openid per app and one unionid per open-platform account, so two values of one
+    kind and scope belong to different people.
     """
     ids = [credential for credential in held if credential.kind in (OPENID, UNIONID)]
     scopes = {(credential.kind, credential.value.partition(":")[0]) for credential in ids}

@@ -1,4 +1,4 @@
-"""A mini program: it sends a login code by itself, and there is no redirect."""
+"""Mini programs: the app sends a login code directly, without a redirect."""
 
 import json
 import re
@@ -26,7 +26,7 @@ _E164 = re.compile(r"\+[1-9][0-9]{6,14}")
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """What a login code is exchanged for. Its key must never leave the server."""
+    """The result of exchanging a login code. The session key must never leave the server."""
 
     openid: str
     session_key: str = field(repr=False)
@@ -37,12 +37,12 @@ class MiniProgram(App):
     """A mini program.
 
     Args:
-        client: the way to the platform.
-        appid: the app.
-        account: the open-platform account it belongs to.
-        secret: the app's secret.
-        data_max_age: seconds past which encrypted data is refused.
-        clock: gives the time.
+        client: the client of the platform.
+        appid: the AppID.
+        account: the open-platform account of the app.
+        secret: the AppSecret.
+        data_max_age: maximum age of encrypted data, in seconds.
+        clock: the time in seconds since the Unix epoch.
     """
 
     def __init__(
@@ -64,8 +64,8 @@ class MiniProgram(App):
 
     def identify(self, proof: Mapping[str, str]) -> Identity:
         session = self.exchange(proof.get("code", ""))
-        # Of the data only the nickname is taken, never an id or a number: CBC authenticates nothing,
-        # and a client that knows its own data can change some of it without the key.
+        # Only the nickname is read from the data, never an id or a number: CBC is not authenticated,
+        # so a client that knows its own plaintext can change parts of it without the key.
         nickname = self._profile(session, proof).get("nickName")
         return Identity(
             session.openid,
@@ -75,14 +75,14 @@ class MiniProgram(App):
         )
 
     def exchange(self, code: str) -> Session:
-        """Use up a login code.
+        """Redeem a login code.
 
         Raises:
-            ClientFault: the code is wrong, used or too old, or the person is blocked.
-            WeChatError: the platform cannot tell.
+            ClientFault: the code is wrong, used or expired, or the person is blocked.
+            WeChatError: the platform could not verify it.
         """
         if not code:
-            raise CodeInvalid("no code was given")
+            raise CodeInvalid("the code is missing")
         answer = self._client.get(
             "/sns/jscode2session",
             appid=self.appid,
@@ -95,14 +95,14 @@ class MiniProgram(App):
         )
 
     def phone_number(self, code: str) -> str:
-        """Use up a phone code; return the number that the platform has verified, in E.164.
+        """Redeem a phone code; return the number that the platform has verified, in E.164.
 
         Raises:
-            PhoneCodeInvalid: the code is wrong, used or too old.
-            WeChatError: the platform cannot tell.
+            PhoneCodeInvalid: the code is wrong, used or expired.
+            WeChatError: the platform could not verify it.
         """
         if not code:
-            raise PhoneCodeInvalid("no phone code was given")
+            raise PhoneCodeInvalid("the phone code is missing")
         try:
             answer = self._token.use(
                 lambda token: self._client.post(
@@ -117,7 +117,7 @@ class MiniProgram(App):
         number = f"+{phone.integer('countryCode')}{phone.text('purePhoneNumber')}"
         if phone.object("watermark").text("appid") != self.appid or not _E164.fullmatch(number):
             raise PlatformUnavailable(
-                "the platform answered with a phone number that is not to be trusted"
+                "the platform returned an invalid phone number or one for another app"
             )
         return number
 
@@ -134,5 +134,5 @@ class MiniProgram(App):
         members = decrypt(encrypted_data, iv, session.session_key)
         check_watermark(members, appid=self.appid, now=self._clock(), max_age=self._data_max_age)
         if members.get("openId") != session.openid:
-            raise DataInvalid("the data is of another person")
+            raise DataInvalid("the data belongs to another person")
         return members

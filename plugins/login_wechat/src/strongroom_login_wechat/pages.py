@@ -1,4 +1,4 @@
-"""The pages around the QR code, in English and Chinese. They load nothing, from here or elsewhere."""
+"""The QR code pages, in English and Chinese. They load no other resources except the QR code's frame."""
 
 import secrets
 from typing import Any, Final
@@ -11,15 +11,11 @@ from strongroom_login_wechat.options import WeChatOptions
 from strongroom_login_wechat.website import Website
 
 LANGUAGES: Final = {"en": "en", "zh": "cn"}
-"""The languages of the pages, with WeChat's names for them."""
+"""The languages of the pages, with WeChat's codes for them."""
 
 
 class Pages:
-    """Makes the pages.
-
-    Args:
-        options: who may embed them, and where the platform is.
-    """
+    """Renders the pages with their Content-Security-Policy."""
 
     def __init__(self, options: WeChatOptions) -> None:
         self._options = options
@@ -28,13 +24,13 @@ class Pages:
         )
 
     def scan(self, app: str, website: Website) -> Response:
-        """Return the page that frames the platform's page with the QR code."""
-        # The frame goes to the platform, and comes back to where it sends browsers.
+        """Return the page with WeChat's QR code page in a frame."""
+        # The frame loads WeChat's page, which redirects it to redirect_uri.
         framed = {_origin(self._options.open_url), _origin(website.redirect_uri)}
         return self._page("scan.html", framed=" ".join(sorted(framed)), app=app)
 
     def callback(self) -> Response:
-        """Return the page that logs in with what its own URL says, and tells whoever embeds it."""
+        """Return the page that logs in with the code in its URL and notifies the embedding page."""
         return self._page("callback.html", framed="'none'")
 
     def _page(self, template: str, *, framed: str, **values: Any) -> Response:
@@ -65,7 +61,7 @@ def _origin(url: str) -> str:
 
 
 def _preferred_language() -> str:
-    """Return the language that the browser likes best of those that we speak, whatever its region."""
+    """Return the browser's preferred language among the supported ones, ignoring its region."""
     for language, quality in request.accept_languages:
         primary = language.partition("-")[0].lower()
         if quality > 0 and primary in LANGUAGES:

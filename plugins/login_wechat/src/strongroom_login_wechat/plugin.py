@@ -1,4 +1,4 @@
-"""The entry point."""
+"""Entry point of the plugin."""
 
 from collections.abc import Iterable
 from typing import Any

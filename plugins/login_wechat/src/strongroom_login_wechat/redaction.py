@@ -1,4 +1,4 @@
-"""Keeps the secrets that WeChat wants in requests out of messages and of the HTTP library's log."""
+"""Redacts secrets in messages and in urllib3's log, because WeChat requires them in query strings."""
 
 import logging
 import re
@@ -11,7 +11,7 @@ _IN_QUERY = re.compile(rf"\b({'|'.join(SECRET_PARAMETERS)})=[^&\s]*")
 
 
 def without_secrets(message: str, parameters: Mapping[str, Any]) -> str:
-    """Return ``message`` with every secret among a request's parameters replaced by asterisks."""
+    """Return ``message`` with the secrets among a request's parameters replaced by asterisks."""
     for name in SECRET_PARAMETERS:
         if value := parameters.get(name):
             message = message.replace(value, "***")
@@ -19,7 +19,7 @@ def without_secrets(message: str, parameters: Mapping[str, Any]) -> str:
 
 
 def redact_request_log() -> None:
-    """Hide secret query parameters in what urllib3 logs of requests; calling it again is harmless."""
+    """Redact secret query parameters in urllib3's log. Idempotent."""
     logging.getLogger("urllib3.connectionpool").addFilter(_QUERY_REDACTION)
 
 

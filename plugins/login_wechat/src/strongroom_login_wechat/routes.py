@@ -1,4 +1,4 @@
-"""The plugin's routes: login by both kinds of app, binding, and the pages around the QR code."""
+"""The plugin's routes: login with both kinds of app, binding, and the QR code pages."""
 
 from datetime import UTC, datetime
 from typing import Any, TypeVar
@@ -34,8 +34,8 @@ _CODE_REFUSALS = [fault.kind for fault in ClientFault.__subclasses__() if fault 
 
 
 def make_routes(server: Server, login: WeChatLogin) -> Blueprint:
-    """Return the routes of a login method that is in use."""
-    routes = server.blueprint("wechat", description="Log in by WeChat.")
+    """Return the routes of an enabled login method."""
+    routes = server.blueprint("wechat", description="Log in with WeChat.")
     _add_qr_codes(routes, server, login)
     _add_logins(routes, server, login)
     _add_bindings(routes, server, login)
@@ -54,9 +54,9 @@ def _add_qr_codes(routes: Blueprint, server: Server, login: WeChatLogin) -> None
         errors=(APP_UNKNOWN, *server.state_errors),
     )
     def create_wechat_qr_code(body: Json) -> Json:
-        """Get the URL of a page with a QR code, for this browser and one use.
+        """Get the URL of a QR code page, for this browser and one use.
 
-        With the purpose `bind` it takes a token, and only this user can use what comes back.
+        The purpose `bind` requires a token, and the resulting state is valid only for this user.
         """
         name, website = _choose(login, Website, body.get("app"))
         purpose = body["purpose"]
@@ -75,9 +75,9 @@ def _add_logins(routes: Blueprint, server: Server, login: WeChatLogin) -> None:
         errors=(*server.login_errors, *server.state_errors, *_CODE_REFUSALS),
     )
     def create_wechat_authorization(body: Json) -> Any:
-        """Log in by what WeChat has sent the browser back with, and get tokens.
+        """Log in with the code and state of WeChat's redirect, and get tokens.
 
-        The state is used up even when the code turns out to be of no use.
+        The state is redeemed even if the code is invalid.
         """
         data = server.spend_state(body["state"], LOGIN)
         return server.log_in(login.name, {"app": data["app"], "code": body["code"]})
@@ -91,9 +91,9 @@ def _add_logins(routes: Blueprint, server: Server, login: WeChatLogin) -> None:
         errors=(*server.login_errors, APP_UNKNOWN, *_MINI_PROGRAM_REFUSALS),
     )
     def create_mini_program_authorization(body: Json) -> Any:
-        """Log in by what WeChat has given a mini program, and get tokens.
+        """Log in with the code of a mini program, and get tokens.
 
-        A `phoneCode` proves the phone number too: then a user who holds that number is who logs in.
+        A `phoneCode` also verifies the phone number, and logs in the user who is bound to it.
         """
         name, _ = _choose(login, MiniProgram, body.get("app"))
         return server.log_in(login.name, {**body, "app": name})
@@ -110,10 +110,10 @@ def _add_bindings(routes: Blueprint, server: Server, login: WeChatLogin) -> None
         errors=(*server.bind_errors, *server.state_errors, APP_UNKNOWN, *_CODE_REFUSALS),
     )
     def bind_wechat_id(user_id: str, body: Json) -> Any:
-        """Bind one's WeChat account; it replaces one that was bound before.
+        """Bind the caller's WeChat account; it replaces the one bound before.
 
-        It takes a code to a contact that is held; without contacts, the current password; without a
-        password, a login of the last 5 minutes.
+        Requires a code sent to a bound contact; without contacts, the current password; without a
+        password, a login within the last 5 minutes.
         """
         if "state" in body:
             name = server.spend_state(body["state"], BIND, for_user=True)["app"]
@@ -139,9 +139,9 @@ def _add_bindings(routes: Blueprint, server: Server, login: WeChatLogin) -> None
         document={"parameters": [_CODE_PARAMETER]},
     )
     def unbind_wechat_ids(user_id: str) -> Any:
-        """Unbind one's WeChat account, in all apps at once.
+        """Unbind the caller's WeChat account in all apps.
 
-        It takes a code of the purpose `unbind`, and an e-mail address or mobile number that remains.
+        Requires a code of the purpose `unbind`, and an e-mail address or mobile number that remains.
         """
         return server.unbind(user_id, (OPENID, UNIONID))
 
@@ -158,7 +158,7 @@ def _add_pages(routes: Blueprint, login: WeChatLogin) -> None:
         document=_PAGE,
     )
     def show_wechat_scan_page(query: Json) -> Response:
-        """Get a page that shows the QR code, to be embedded or opened."""
+        """Get a page with the QR code, to embed or open."""
         return pages.scan(*_choose(login, Website, query.get("app")))
 
     @routes.operation(
@@ -169,12 +169,12 @@ def _add_pages(routes: Blueprint, login: WeChatLogin) -> None:
         document=_PAGE,
     )
     def show_wechat_callback_page(query: Json) -> Response:  # noqa: ARG001  the page reads it
-        """Get the page that WeChat may send browsers back to: it logs in, and tells how it went."""
+        """Get the page for WeChat's redirect: it logs in and notifies the embedding page."""
         return pages.callback()
 
 
 def _choose(login: WeChatLogin, kind: type[AppT], name: str | None) -> tuple[str, AppT]:
-    """Return the app of a name, or the only one of its kind, after its name."""
+    """Return the name and app for ``name``, or of the only app of this kind if it is ``None``."""
     apps = {known: app for known, app in login.apps.items() if isinstance(app, kind)}
     chosen = next(iter(apps)) if name is None and len(apps) == 1 else name
     if chosen is None or chosen not in apps:
@@ -193,6 +193,6 @@ _CODE_PARAMETER: Json = {
     "in": "header",
     "required": True,
     "schema": {"type": "string"},
-    "description": "`{id}.{code}` of a code sent to an address or number that is held",
+    "description": "`{id}.{code}` of a code sent to a bound address or number",
 }
 _PAGE: Json = {"responses": {"200": {"description": "A page", "content": {"text/html": {}}}}}

@@ -1,4 +1,4 @@
-"""What clients send and get."""
+"""Request and response bodies."""
 
 from typing import Any, Final
 
@@ -17,11 +17,11 @@ def _text(maximum: int, **options: Any) -> fields.String:
     return fields.String(validate=validate.Length(min=1, max=maximum), **options)
 
 
-_APP: Final = "The name of the app in the configuration; needed where there are several of its kind"
+_APP: Final = "The configured name of the app; required if there are several of its kind"
 
 
 class NewQrCodeSchema(Schema):
-    """What a QR code is wanted for."""
+    """A request for a QR code."""
 
     app = _text(MAX_NAME, metadata={"description": _APP})
     purpose = fields.String(load_default=LOGIN, validate=validate.OneOf([LOGIN, BIND]))
@@ -29,7 +29,7 @@ class NewQrCodeSchema(Schema):
 
 
 class QrCodeSchema(Schema):
-    """Where a browser finds the QR code, and the state it comes back with."""
+    """The URL of the QR code page, and its state."""
 
     url = fields.Url(required=True, require_tld=False)
     state = fields.String(required=True)
@@ -38,18 +38,18 @@ class QrCodeSchema(Schema):
 
 
 class WebsiteLoginSchema(Schema):
-    """What WeChat has sent a browser back with."""
+    """Code and state of WeChat's redirect."""
 
     code = _text(MAX_CODE, required=True)
     state = _text(MAX_CODE, required=True)
 
 
 class MiniProgramLoginSchema(Schema):
-    """What WeChat has given a mini program."""
+    """The code and optional data of a mini program."""
 
     app = _text(MAX_NAME, metadata={"description": _APP})
-    code = _text(MAX_CODE, required=True, metadata={"description": "Of wx.login"})
-    phoneCode = _text(MAX_CODE, metadata={"description": "Of the button getPhoneNumber"})
+    code = _text(MAX_CODE, required=True, metadata={"description": "The code of wx.login"})
+    phoneCode = _text(MAX_CODE, metadata={"description": "The code of the button getPhoneNumber"})
     encryptedData = _text(MAX_DATA)
     iv = _text(MAX_CODE)
     rawData = _text(MAX_DATA)
@@ -59,7 +59,7 @@ class MiniProgramLoginSchema(Schema):
     def _complete(self, data: dict[str, str], **_: Any) -> None:
         for field, other in (("encryptedData", "iv"), ("rawData", "signature")):
             if (field in data) != (other in data):
-                raise ValidationError(f"{field} and {other} go together.", field)
+                raise ValidationError(f"{field} and {other} require each other.", field)
 
 
 class HeldCodeSchema(Schema):
@@ -70,34 +70,34 @@ class HeldCodeSchema(Schema):
 
 
 class NewWeChatIdSchema(Schema):
-    """What WeChat has sent a browser back with, or, without a state, has given a mini program."""
+    """Code and state of WeChat's redirect, or, without a state, the code of a mini program."""
 
     code = _text(MAX_CODE, required=True)
     state = _text(MAX_CODE)
     heldCode = fields.Nested(
         HeldCodeSchema,
-        metadata={"description": "Of the purpose `bind`; required if the user holds a contact"},
+        metadata={"description": "A code of the purpose `bind`; required if a contact is bound"},
     )
     currentPassword = _text(
         MAX_PASSWORD,
-        metadata={"description": "Required if no contact is held and there is a password"},
+        metadata={"description": "Required if no contact is bound and there is a password"},
     )
-    app = _text(MAX_NAME, metadata={"description": f"Without a state only. {_APP}"})
+    app = _text(MAX_NAME, metadata={"description": f"Only without a state. {_APP}"})
 
     @validates_schema
     def _one_of(self, data: dict[str, str], **_: Any) -> None:
         if "state" in data and "app" in data:
-            raise ValidationError("A state knows its app.", "app")
+            raise ValidationError("Must be absent if there is a state.", "app")
 
 
 class ScanPageQuery(Schema):
-    """Which app the page is for."""
+    """Query of the scan page."""
 
     app = _text(MAX_NAME, metadata={"description": _APP})
 
 
 class CallbackQuery(Schema):
-    """What WeChat sends a browser back with; whoever denies has no code."""
+    """Query of WeChat's redirect; without a code if the person denied."""
 
     code = _text(MAX_CODE)
     state = _text(MAX_CODE)

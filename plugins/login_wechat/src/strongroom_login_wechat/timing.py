@@ -1,9 +1,9 @@
-"""How the plugin sees time, so that a test can give it another."""
+"""Types of the clock and sleep functions, which tests replace."""
 
 from collections.abc import Callable
 
 Clock = Callable[[], float]
-"""Gives the time in seconds since the Unix epoch."""
+"""Returns the time in seconds since the Unix epoch."""
 
 Sleep = Callable[[float], object]
-"""Waits a number of seconds."""
+"""Sleeps for a number of seconds."""

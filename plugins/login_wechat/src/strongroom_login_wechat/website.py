@@ -1,4 +1,4 @@
-"""A website app: people scan a QR code, and the browser comes back with a code."""
+"""Website apps: a person scans a QR code, and WeChat redirects the browser with a code."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ SCOPE = "snsapi_login"
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """What a code or a refresh token is exchanged for; ``expires_in`` is in seconds."""
+    """The result of exchanging a code or a refresh token; ``expires_in`` is in seconds."""
 
     openid: str
     access_token: str = field(repr=False)
@@ -25,7 +25,7 @@ class Grant:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """What a person shows of themselves to a website."""
+    """A person's profile."""
 
     openid: str
     unionid: str | None
@@ -36,12 +36,12 @@ class Website(App):
     """A website app.
 
     Args:
-        client: the way to the platform.
-        appid: the app.
-        account: the open-platform account it belongs to.
-        secret: the app's secret.
-        redirect_uri: where browsers come back to.
-        open_url: the base URL of the page that shows the QR code.
+        client: the client of the platform.
+        appid: the AppID.
+        account: the open-platform account of the app.
+        secret: the AppSecret.
+        redirect_uri: the URL to which WeChat redirects browsers.
+        open_url: the base URL of the QR code page.
     """
 
     def __init__(
@@ -61,11 +61,11 @@ class Website(App):
         self._open_url = open_url.rstrip("/")
 
     def authorize_url(self, state: str, *, language: str | None = None) -> str:
-        """Return the URL of the page that shows the QR code.
+        """Return the URL of the QR code page.
 
         Args:
-            state: comes back with the code; must be random, used once, and bound to the browser.
-            language: ``cn`` or ``en``; the platform's choice without it.
+            state: the OAuth state, returned with the code; random, one-time, and bound to the browser.
+            language: ``cn`` or ``en``; chosen by the platform if ``None``.
         """
         query = {
             "appid": self.appid,
@@ -81,22 +81,22 @@ class Website(App):
 
     def identify(self, proof: Mapping[str, str]) -> Identity:
         grant = self.exchange(proof.get("code", ""))
-        # Without a unionid a person known from another app would become a second user: then the
-        # profile, which may hold it, must be had.
+        # Without a unionid, a person known from another app would become a second user. The profile
+        # may contain it, so it is required in that case and optional otherwise.
         profile = self._profile_if_given(grant) if grant.unionid else self.profile(grant)
         return Identity(
             grant.openid, unionid=grant.unionid or profile.unionid, nickname=profile.nickname
         )
 
     def exchange(self, code: str) -> Grant:
-        """Use up a code.
+        """Redeem a code.
 
         Raises:
-            ClientFault: the code is wrong, used or too old.
-            WeChatError: the platform cannot tell.
+            ClientFault: the code is wrong, used or expired.
+            WeChatError: the platform could not verify it.
         """
         if not code:
-            raise CodeInvalid("no code was given")
+            raise CodeInvalid("the code is missing")
         return _grant(
             self._client.get(
                 "/sns/oauth2/access_token",
@@ -108,7 +108,7 @@ class Website(App):
         )
 
     def refresh(self, refresh_token: str) -> Grant:
-        """Return a grant that is valid for its full time again.
+        """Exchange a refresh token for a new grant.
 
         Raises:
             RefreshTokenRefused: the refresh token is wrong or has expired.
@@ -123,7 +123,7 @@ class Website(App):
         )
 
     def is_valid(self, grant: Grant) -> bool:
-        """Return whether the platform still takes the grant's access token."""
+        """Return whether the platform still accepts the grant's access token."""
         try:
             self._client.get("/sns/auth", access_token=grant.access_token, openid=grant.openid)
         except TokenRefused:
@@ -131,7 +131,7 @@ class Website(App):
         return True
 
     def profile(self, grant: Grant) -> Profile:
-        """Return what the person shows of themselves.
+        """Return the person's profile.
 
         Raises:
             TokenRefused: the grant is no longer valid.
@@ -142,7 +142,7 @@ class Website(App):
         )
 
     def _profile_if_given(self, grant: Grant) -> Profile:
-        # The code is used up and has proven who it is: a missing nickname must not undo that.
+        # The code is redeemed and has verified the identity, so a missing nickname must not fail it.
         try:
             return self.profile(grant)
         except WeChatError:

@@ -1,4 +1,4 @@
-"""A WeChat platform of one's own: the same interfaces, with people who scan when they are told to.
+"""A simulated WeChat platform: the same interfaces, and people controlled by the caller.
 
 It is written from the platform's documentation and shares no code with the plugin's client. In a test::
 

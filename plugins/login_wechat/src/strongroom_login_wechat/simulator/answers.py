@@ -1,4 +1,4 @@
-"""How the platform answers: JSON with status 200, in UTF-8, under a type that says neither."""
+"""Responses of the platform: JSON in UTF-8 with status 200, labelled as ``text/plain``."""
 
 import json
 from collections.abc import Mapping
@@ -12,11 +12,11 @@ CONTENT_TYPE: Final = "text/plain"
 
 
 def answer(members: Mapping[str, object]) -> Response:
-    """Return the members that are not ``None`` as the platform sends them."""
+    """Return a response with the members that are not ``None``."""
     present = {name: value for name, value in members.items() if value is not None}
     return Response(json.dumps(present, ensure_ascii=False).encode(), content_type=CONTENT_TYPE)
 
 
 def refuse(refusal: Refusal) -> Response:
-    """Return a refusal as the platform sends it: with status 200."""
+    """Return an error response, which has status 200 like any other."""
     return answer({"errcode": refusal.errcode, "errmsg": str(refusal)})

@@ -1,11 +1,11 @@
-"""The simulator's time, which a test moves instead of waiting."""
+"""The simulator's clock, which tests advance."""
 
 import time
 from collections.abc import Callable
 
 
 class AdjustableClock:
-    """Gives the time in seconds since the Unix epoch, ahead of ``base`` by what it was moved."""
+    """Returns the time in seconds since the Unix epoch: that of ``base`` plus all advances."""
 
     def __init__(self, base: Callable[[], float] = time.time) -> None:
         self._base = base
@@ -15,5 +15,5 @@ class AdjustableClock:
         return self._base() + self._ahead
 
     def advance(self, seconds: float) -> None:
-        """Move on by ``seconds``."""
+        """Advance the clock by ``seconds``."""
         self._ahead += seconds

@@ -1,4 +1,4 @@
-"""Codes: for one app and one person, used once, and short-lived."""
+"""One-time, short-lived codes for one app and one person."""
 
 import secrets
 import threading
@@ -17,7 +17,7 @@ from strongroom_login_wechat.simulator.registry import Person, PlatformApp
 
 @dataclass(frozen=True, slots=True)
 class CodeKind:
-    """How long a kind of code lasts, in seconds, and the errcodes when it is used or too old."""
+    """Lifetime of a kind of code in seconds, and the errcodes for used and expired codes."""
 
     lifetime: int
     used: int
@@ -39,7 +39,7 @@ class _Code:
 
 
 class Codes:
-    """All codes ever issued. ``clock`` gives the time in seconds."""
+    """All issued codes."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
@@ -53,10 +53,10 @@ class Codes:
         return code
 
     def spend(self, kind: CodeKind, app: PlatformApp, code: str) -> Person:
-        """Use up a code; return whose it is.
+        """Redeem a code and return its person.
 
         Raises:
-            Refusal: it is unknown, used, too old, or another app's.
+            Refusal: the code is unknown, used, expired, or another app's.
         """
         with self._lock:
             found = self._codes.get(code)

@@ -1,4 +1,4 @@
-"""What only a simulator has: people and failures at the command of whoever tests."""
+"""Routes that only the simulator has: they control people, failures and the clock."""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -12,7 +12,7 @@ _ResultT = TypeVar("_ResultT")
 
 
 def controls(platform: Platform) -> Blueprint:
-    """Return the routes, below ``/simulator``; each takes a JSON body."""
+    """Return the routes below ``/simulator``; each expects a JSON body."""
     routes = Blueprint("controls", __name__, url_prefix="/simulator")
 
     @routes.post("/login-codes")

@@ -1,4 +1,4 @@
-"""Failures on demand: what an interface answers next, instead of what it would."""
+"""Injected failures: planned responses of an interface."""
 
 import json
 import threading
@@ -11,7 +11,7 @@ from strongroom_login_wechat.simulator.refusals import MESSAGES
 
 @dataclass(frozen=True, slots=True)
 class PlannedAnswer:
-    """A body, as sent, with its status and headers."""
+    """A response: raw body, status and headers."""
 
     body: bytes
     status: int
@@ -19,14 +19,14 @@ class PlannedAnswer:
 
 
 class Failures:
-    """The planned answers of each path, in order."""
+    """The planned responses of each path, in order."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._planned: dict[str, deque[PlannedAnswer]] = defaultdict(deque)
 
     def plan(self, path: str, errcode: int, *, times: int = 1, message: str | None = None) -> None:
-        """Let the next requests to ``path`` fail with an errcode."""
+        """Make the next requests to ``path`` fail with an errcode."""
         text = MESSAGES.get(errcode, "an undocumented error") if message is None else message
         self.plan_answer(path, json.dumps({"errcode": errcode, "errmsg": text}).encode(), times=times)
 
@@ -39,12 +39,12 @@ class Failures:
         headers: Mapping[str, str] | None = None,
         times: int = 1,
     ) -> None:
-        """Let the next requests to ``path`` be answered by ``body``, whatever it is."""
+        """Make the next requests to ``path`` return ``body``."""
         with self._lock:
             self._planned[path].extend([PlannedAnswer(body, status, headers or {})] * times)
 
     def take(self, path: str) -> PlannedAnswer | None:
-        """Return what was planned for this request, if anything was."""
+        """Remove and return the next planned response, or ``None``."""
         with self._lock:
             planned = self._planned[path]
             return planned.popleft() if planned else None

@@ -1,4 +1,4 @@
-"""The platform's limits: so many times in so many seconds."""
+"""The platform's rate limits."""
 
 import threading
 from collections import defaultdict, deque
@@ -8,7 +8,7 @@ from strongroom_login_wechat.simulator.refusals import Refusal
 
 
 class Limit:
-    """Lets each key through ``times`` in any ``seconds``, and refuses with ``errcode`` beyond."""
+    """Allows ``times`` hits per key in a sliding window of ``seconds``; else raises ``errcode``."""
 
     def __init__(self, times: int, seconds: float, errcode: int, clock: Callable[[], float]) -> None:
         self._times = times
@@ -19,10 +19,10 @@ class Limit:
         self._passed: dict[Hashable, deque[float]] = defaultdict(deque)
 
     def hit(self, key: Hashable) -> None:
-        """Count one time.
+        """Count one hit.
 
         Raises:
-            Refusal: the limit is reached.
+            Refusal: the limit is exceeded.
         """
         with self._lock:
             now, passed = self._clock(), self._passed[key]

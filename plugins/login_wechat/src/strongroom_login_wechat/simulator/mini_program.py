@@ -1,4 +1,4 @@
-"""The interfaces for mini programs: sessions, the app's own token, and phone numbers."""
+"""The interfaces for mini programs: sessions, the app's access token, and phone numbers."""
 
 from typing import Any
 

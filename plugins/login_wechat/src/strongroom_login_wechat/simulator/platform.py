@@ -1,4 +1,4 @@
-"""All that the platform knows, and what its people can do on their phones."""
+"""State of the platform, and the actions of people on their phones."""
 
 from collections import Counter
 
@@ -23,9 +23,9 @@ class Platform:
     """The platform's state.
 
     Args:
-        clock: gives the time in seconds since the Unix epoch.
-        denial_redirects: whether the browser of somebody who denies is sent back, as older guides
-            say, or stays, as a newer one does.
+        clock: the clock, which tests can advance.
+        denial_redirects: whether WeChat redirects the browser after a denial, as older guides say,
+            or not, as a newer one says.
     """
 
     def __init__(self, clock: AdjustableClock | None = None, *, denial_redirects: bool = True) -> None:
@@ -46,14 +46,14 @@ class Platform:
         self.apps[app.appid] = app
 
     def add_person(self, person: Person) -> None:
-        """Let a person have a WeChat account."""
+        """Add a person with a WeChat account."""
         self.people[person.id] = person
 
     def app(self, appid: str, *, kind: str | None = None) -> PlatformApp:
         """Return an app.
 
         Raises:
-            Refusal: there is none of this id, or it is of another kind.
+            Refusal: the app does not exist or is of another kind.
         """
         app = self.apps.get(appid)
         if app is None or kind not in (None, app.kind):
@@ -61,28 +61,32 @@ class Platform:
         return app
 
     def authenticate(self, appid: str, secret: str, *, kind: str | None = None) -> PlatformApp:
-        """Return the app that proves itself by its secret, or refuse."""
+        """Return the app if the secret is right.
+
+        Raises:
+            Refusal: the app does not exist, or its secret is wrong.
+        """
         app = self.app(appid, kind=kind)
         if secret != app.secret:
             raise Refusal(INVALID_SECRET)
         return app
 
     def scan(self, appid: str, person: str) -> str:
-        """Let a person scan a website's QR code and confirm; return the code."""
+        """Simulate a person who scans a website's QR code and confirms; return the code."""
         return self.codes.issue(SCAN, self.app(appid, kind=WEBSITE), self.people[person])
 
     def log_in(self, appid: str, person: str) -> str:
-        """Let a person's mini program call ``wx.login``, ending an older session; return the code."""
+        """Simulate ``wx.login`` in a mini program, which ends an older session; return the code."""
         app = self.app(appid, kind=MINI_PROGRAM)
         self._session_keys[appid, person] = new_session_key()
         return self.codes.issue(LOGIN, app, self.people[person])
 
     def give_phone_number(self, appid: str, person: str) -> str:
-        """Let a person tap "allow" when a mini program asks for the phone number; return the code."""
+        """Simulate a person who allows a mini program to get the phone number; return the code."""
         return self.codes.issue(PHONE, self.app(appid, kind=MINI_PROGRAM), self.people[person])
 
     def give_user_data(self, appid: str, person: str) -> dict[str, str]:
-        """Return what ``wx.getUserInfo`` gives to a mini program that has called ``wx.login``."""
+        """Return the result of ``wx.getUserInfo`` in a mini program after ``wx.login``."""
         app = self.app(appid, kind=MINI_PROGRAM)
         return user_data(app, self.people[person], self.session_key(appid, person), self.clock())
 

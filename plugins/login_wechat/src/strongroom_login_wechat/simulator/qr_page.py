@@ -1,4 +1,4 @@
-"""The page that shows a website's QR code, where a tester plays the person who scans it."""
+"""The QR code page of a website, on which a tester chooses the person who scans it."""
 
 from collections.abc import Mapping
 from http import HTTPStatus
@@ -39,7 +39,7 @@ def qr_page(platform: Platform) -> Blueprint:
 def _problem(platform: Platform, query: Mapping[str, str]) -> str | None:
     app = platform.apps.get(query.get("appid", ""))
     if app is None or app.kind != WEBSITE:
-        return "The appid is that of no website."
+        return "The appid does not belong to a website."
     if urlsplit(query.get("redirect_uri", "")).hostname != app.domain:
         return "The redirect_uri is not on the approved domain."
     if query.get("response_type") != "code" or query.get("scope") != "snsapi_login":

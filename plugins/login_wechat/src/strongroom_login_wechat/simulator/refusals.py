@@ -1,4 +1,4 @@
-"""The errcodes of the platform and the messages that go with them."""
+"""The errcodes of the platform and their messages."""
 
 from typing import Final
 
@@ -40,7 +40,7 @@ MESSAGES: Final = {
 
 
 class Refusal(Exception):
-    """The platform answers with an errcode."""
+    """An error response with an errcode."""
 
     def __init__(self, errcode: int) -> None:
         super().__init__(MESSAGES[errcode])
@@ -48,10 +48,10 @@ class Refusal(Exception):
 
 
 def require_grant_type(given: object, expected: str) -> None:
-    """Return if a request asks for the grant that its interface gives.
+    """Verify the grant type of a request.
 
     Raises:
-        Refusal: it does not.
+        Refusal: it is not ``expected``.
     """
     if given != expected:
         raise Refusal(INVALID_GRANT_TYPE)

@@ -1,4 +1,4 @@
-"""The people and the apps that the platform knows."""
+"""People and apps of the platform."""
 
 import hashlib
 from base64 import urlsafe_b64encode
@@ -11,11 +11,11 @@ MINI_PROGRAM: Final = "mini_program"
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Somebody with a WeChat account.
+    """A person with a WeChat account.
 
     Args:
-        id: how the simulator's callers name the person.
-        nickname: what websites are shown.
+        id: the person's name in calls of the simulator.
+        nickname: the name in the profile.
         mobile: the number without its country code.
         country_code: without a plus sign.
     """
@@ -31,11 +31,11 @@ class PlatformApp:
     """A registered app.
 
     Args:
-        appid: its id.
-        secret: its secret.
+        appid: the AppID.
+        secret: the AppSecret.
         kind: ``website`` or ``mini_program``.
-        domain: the host that a website's redirect_uri must have.
-        account: the open-platform account it belongs to; people get a unionid only with one.
+        domain: the required host of a website's redirect_uri.
+        account: the open-platform account; without one, people have no unionid.
     """
 
     appid: str

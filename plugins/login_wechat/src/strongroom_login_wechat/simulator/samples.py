@@ -1,4 +1,4 @@
-"""Made-up apps and people to begin with."""
+"""Sample apps and people."""
 
 from strongroom_login_wechat.simulator.clock import AdjustableClock
 from strongroom_login_wechat.simulator.platform import Platform
@@ -8,7 +8,7 @@ ACCOUNT = "sample-account"
 
 
 def sample_website(domain: str = "127.0.0.1") -> PlatformApp:
-    """Return a website whose browsers come back to ``domain``."""
+    """Return a website with a redirect_uri on ``domain``."""
     return PlatformApp("wx00000000000000a1", "website-secret", WEBSITE, domain=domain, account=ACCOUNT)
 
 

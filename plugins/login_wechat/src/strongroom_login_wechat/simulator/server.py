@@ -1,4 +1,4 @@
-"""The HTTP server around the platform."""
+"""HTTP server of the simulator."""
 
 import threading
 from types import TracebackType
@@ -17,12 +17,12 @@ from strongroom_login_wechat.simulator.website import website_interfaces
 
 
 class Simulator:
-    """Serves a platform on a port of this machine; as a context manager, from a thread of its own.
+    """Serves a platform over HTTP; as a context manager, from a thread.
 
     Args:
-        platform: what to serve.
+        platform: the platform.
         host: the address to listen on.
-        port: 0 for any that is free.
+        port: the port to listen on; 0 selects a free one.
     """
 
     def __init__(self, platform: Platform, *, host: str = "127.0.0.1", port: int = 0) -> None:
@@ -34,7 +34,7 @@ class Simulator:
         self.url = f"http://{host}:{self._server.server_port}"
 
     def serve(self) -> None:
-        """Answer requests until the server is closed."""
+        """Serve requests until the server is closed."""
         self._server.serve_forever(poll_interval=0.01)
 
     def __enter__(self) -> Self:
@@ -73,7 +73,7 @@ def make_app(platform: Platform) -> Flask:
 
 
 class _QuietHandler(WSGIRequestHandler):
-    """Logs no requests: their query strings are secrets."""
+    """Logs no requests, because their query strings contain secrets."""
 
     def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
         pass

@@ -1,4 +1,4 @@
-"""Tokens: a person's for a website, and an app's own."""
+"""Access tokens of people and of apps."""
 
 import secrets
 import threading
@@ -29,7 +29,7 @@ Clock = Callable[[], float]
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """Whose token it is, in which app, until when."""
+    """The app, person and expiry of a token."""
 
     app: PlatformApp
     person: Person
@@ -37,7 +37,7 @@ class Holder:
 
 
 class PersonTokens:
-    """Access tokens of two hours, and refresh tokens of thirty days that give new ones."""
+    """Access tokens, valid for two hours, and refresh tokens, valid for thirty days."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -45,13 +45,13 @@ class PersonTokens:
         self._refresh: dict[str, Holder] = {}
 
     def issue(self, app: PlatformApp, person: Person) -> dict[str, object]:
-        """Return the token members of an answer for somebody who has just scanned."""
+        """Issue tokens after a scan; return the token members of the response."""
         refresh_token = secrets.token_urlsafe(48)
         self._refresh[refresh_token] = Holder(app, person, self._clock() + REFRESH_LIFETIME)
         return self._answer(app, person, refresh_token)
 
     def refresh(self, app: PlatformApp, refresh_token: str) -> dict[str, object]:
-        """Return the token members of an answer, with the same refresh token and its same expiry."""
+        """Issue an access token; the refresh token and its expiry do not change."""
         holder = self._refresh.get(refresh_token)
         if holder is None or holder.app is not app:
             raise Refusal(INVALID_REFRESH_TOKEN)
@@ -60,10 +60,10 @@ class PersonTokens:
         return self._answer(app, holder.person, refresh_token)
 
     def holder(self, access_token: str) -> Holder:
-        """Return whose access token it is.
+        """Return the holder of an access token.
 
         Raises:
-            Refusal: it is unknown or too old.
+            Refusal: the token is unknown or expired.
         """
         holder = self._access.get(access_token)
         if holder is None:
@@ -85,7 +85,7 @@ class PersonTokens:
 
 
 class AppTokens:
-    """One token an app, the same for all who ask until it expires or a new one is forced."""
+    """One token per app, returned to every caller until it expires or a refresh is forced."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -95,7 +95,7 @@ class AppTokens:
         self._forced = Limit(FORCED_A_DAY, DAY, DAILY_LIMIT, clock)
 
     def get(self, app: PlatformApp, *, force: bool) -> dict[str, object]:
-        """Return the app's token and the seconds it still lasts."""
+        """Return the app's token and its remaining lifetime in seconds."""
         with self._lock:
             if force:
                 self._forced.hit(app.appid)
@@ -107,10 +107,10 @@ class AppTokens:
         return {"access_token": token, "expires_in": int(expires_at - self._clock())}
 
     def check(self, token: str) -> str:
-        """Return the appid whose token it is.
+        """Return the appid of a token.
 
         Raises:
-            Refusal: it is unknown, replaced or too old.
+            Refusal: the token is unknown, replaced or expired.
         """
         for appid, (current, expires_at) in self._current.items():
             if current == token and self._clock() < expires_at:

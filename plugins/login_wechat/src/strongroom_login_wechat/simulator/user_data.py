@@ -1,4 +1,4 @@
-"""The data that a mini program gets of its user: signed in plain, and encrypted."""
+"""User data for mini programs: signed plaintext, and encrypted."""
 
 import hashlib
 import json
@@ -16,7 +16,7 @@ BLOCK = 16
 
 
 def user_data(app: PlatformApp, person: Person, session_key: str, now: float) -> dict[str, str]:
-    """Return what ``wx.getUserInfo`` gives; ``now`` is in seconds since the Unix epoch."""
+    """Return the result of ``wx.getUserInfo``; ``now`` is in seconds since the Unix epoch."""
     profile = {"nickName": person.nickname, "gender": 0, "language": "zh_CN", "avatarUrl": ""}
     raw_data = json.dumps(profile, ensure_ascii=False, separators=(",", ":"))
     sensitive = {
@@ -36,7 +36,7 @@ def encrypt(members: Mapping[str, object], session_key: str) -> dict[str, str]:
     """Return the members that are not ``None`` as ``encryptedData`` and ``iv``, in Base64."""
     present = {name: value for name, value in members.items() if value is not None}
     plain = json.dumps(present, ensure_ascii=False, separators=(",", ":")).encode()
-    # PKCS#7: as many bytes as are missing, each of that value; then AES-128 in CBC mode.
+    # PKCS#7 padding: n bytes of the value n, up to the block size. Then AES-128 in CBC mode.
     missing = BLOCK - len(plain) % BLOCK
     iv = secrets.token_bytes(BLOCK)
     encryptor = Cipher(AES128(b64decode(session_key)), CBC(iv)).encryptor()

@@ -1,4 +1,4 @@
-"""The interfaces for websites: what the code of a scan is exchanged for, and what that gives."""
+"""The interfaces for websites: exchange of codes, refresh tokens, and profiles."""
 
 from flask import Blueprint, request
 from flask.typing import ResponseReturnValue
