@@ -304,7 +304,7 @@ def test_what_the_sdk_itself_refuses_calls_the_operator(
     simulator: SmsSimulator, message: Message, caplog: pytest.LogCaptureFixture
 ) -> None:
     sender = AliyunSms(aliyun_options(simulator.endpoint, access_key_id=""))
-    with pytest.raises(MessageNotSent, match="InvalidCredentials, request never sent") as failure:
+    with pytest.raises(MessageNotSent, match="InvalidCredentials, request not sent") as failure:
         sender.send(message)
     assert not failure.value.retryable
     assert [record.levelno for record in caplog.records] == [logging.ERROR]

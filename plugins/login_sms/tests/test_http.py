@@ -134,7 +134,7 @@ def test_any_other_status_means_that_it_was_not(
 ) -> None:
     received.status = status
     received.headers = {"Location": received.url}
-    with pytest.raises(MessageNotSent, match=f"answered {status}"):
+    with pytest.raises(MessageNotSent, match=f"returned {status}"):
         make_sender(accepted=accepted).send(message)
     assert len(received.requests) == 1
 
@@ -202,10 +202,10 @@ def test_a_time_out_is_not_retryable_and_shows_nothing(
         ({"body": "{recipient}"}, "body: is not JSON"),
         (
             {"body": '{"key": "planted-secret", "to": "{receiver}"}'},
-            "no placeholder is called 'receiver'",
+            "unknown placeholder 'receiver'",
         ),
         ({"body": "to", "encoding": "form"}, "body: is not a form"),
-        ({"body": "to=%7Breceiver%7D", "encoding": "form"}, "no placeholder is called 'receiver'"),
+        ({"body": "to=%7Breceiver%7D", "encoding": "form"}, "unknown placeholder 'receiver'"),
         ({"accepted": ("OK",)}, "accepted: 'OK' is not a status"),
     ],
 )

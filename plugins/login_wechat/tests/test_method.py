@@ -145,7 +145,7 @@ def test_the_operators_fault_is_said_in_one_line_that_names_the_section(
     assert raised.value.misconfigured
     assert str(raised.value) == (
         "WeChat refuses the appid or secret of [login.wechat.apps.site]: "
-        f"/sns/oauth2/access_token answered errcode {errcode}: wrong secret ***"
+        f"/sns/oauth2/access_token returned errcode {errcode}: wrong secret ***"
     )
 
 

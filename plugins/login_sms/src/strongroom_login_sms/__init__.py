@@ -1,1 +1,1 @@
-"""Logs people in by mobile number and verification code."""
+"""Login method for mobile numbers with verification codes, and SMS senders."""

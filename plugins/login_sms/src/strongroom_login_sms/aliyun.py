@@ -1,4 +1,4 @@
-"""The sender that goes through Aliyun SMS."""
+"""Message sender for Aliyun SMS."""
 
 import logging
 import re
@@ -32,7 +32,7 @@ API_LIMIT_ERROR = re.compile(r"Throttling(\..+)?")
 
 
 class AliyunSms(MessageSender[AliyunSmsOptions]):
-    """Sends a message as the Aliyun template that its own template is mapped to."""
+    """Sends a message with the Aliyun template configured for its own template."""
 
     name = "aliyun_sms"
     channels = frozenset({"sms"})
@@ -75,14 +75,14 @@ class AliyunSms(MessageSender[AliyunSmsOptions]):
         key = "templates" if mainland else "overseas_templates"
         codes: dict[str, str] = getattr(self.options, key)
         if template not in codes:
-            _call_operator(f"messages.aliyun_sms.{key} names no TemplateCode for {template!r}")
+            _fail_permanently(f"messages.aliyun_sms.{key} has no TemplateCode for {template!r}")
         return codes[template]
 
     def _require_accepted(self, message: Message, date: str) -> None:
-        """Fail unless the gateway's records show that it took a message it did not answer.
+        """Raise unless the gateway's records contain a message whose response was lost.
 
-        Absence proves nothing, since records appear with a delay: sending again could bring the
-        recipient two codes.
+        A missing record proves nothing, because records appear with a delay. Sending again could
+        therefore deliver two codes, so the message is reported as uncertain instead.
         """
         number = _aliyun_number(message.recipient)
         try:
@@ -90,23 +90,23 @@ class AliyunSms(MessageSender[AliyunSmsOptions]):
         except GatewayFailure:
             found = False
         if not found:
-            raise DeliveryUncertain("Aliyun SMS did not answer and may have sent it")
+            raise DeliveryUncertain("Aliyun SMS did not respond and may have sent the message")
 
 
 def _new_client(options: AliyunSmsOptions) -> "AliyunSmsClient":
-    # The SDK takes half a second to import, and only deployments that use it should wait.
+    # Imported here because the SDK takes half a second to import.
     from strongroom_login_sms.client import AliyunSmsClient
 
     return AliyunSmsClient(options)
 
 
 def _aliyun_number(recipient: str) -> str:
-    """Return an E.164 number as Aliyun writes it: bare in the mainland, else with the country code."""
+    """Return an E.164 number in Aliyun's form: mainland numbers without the country code, no plus."""
     return recipient.removeprefix(MAINLAND).removeprefix("+")
 
 
 def _raise_refusal(refusal: Refused) -> NoReturn:
-    reason = f"Aliyun SMS refused it: {refusal.code}, request {refusal.request_id or 'never sent'}"
+    reason = f"Aliyun SMS refused: {refusal.code}, request {refusal.request_id or 'not sent'}"
     if refusal.code in RECIPIENT_ERRORS:
         raise RecipientRefused(reason)
     if refusal.code == LIMIT_ERROR:
@@ -115,15 +115,15 @@ def _raise_refusal(refusal: Refused) -> NoReturn:
         raise SendingThrottled(reason, retry_after=refusal.retry_after or 1)
     if refusal.code in TRANSIENT_ERRORS:
         raise MessageNotSent(reason, retryable=True)
-    _call_operator(reason)
+    _fail_permanently(reason)
 
 
 def _limit_window(message: str) -> int:
-    """Return the seconds of the limit that the gateway's words name, of the longest if none is."""
+    """Return the window in seconds of the limit named in ``message``; a day if none is recognised."""
     return next((seconds for unit, seconds in LIMIT_WINDOWS.items() if unit in message), 86_400)
 
 
-def _call_operator(reason: str) -> NoReturn:
-    """Fail for a cause that lasts until somebody mends the account or the configuration."""
-    log.error("%s: the operator must act", reason)
+def _fail_permanently(reason: str) -> NoReturn:
+    """Raise and log an error that lasts until the operator fixes the account or configuration."""
+    log.error("%s; operator action required", reason)
     raise MessageNotSent(reason, retryable=False)

@@ -1,4 +1,4 @@
-"""Body templates: structure first, values after, so that no value can change the structure."""
+"""Body templates. The template is parsed before values are inserted, which prevents injection."""
 
 import json
 import re
@@ -12,14 +12,14 @@ PLACEHOLDERS = ("recipient", "text", "code", "id", "template")
 
 
 class BodyTemplate:
-    """A JSON document or a form in whose values placeholders stand.
+    """A JSON document or a form with placeholders in its values.
 
     Args:
         text: the template.
         encoding: ``json`` or ``form``.
 
     Raises:
-        ValueError: the text is not of that encoding, or holds an unknown placeholder.
+        ValueError: the text is not valid in this encoding, or contains an unknown placeholder.
     """
 
     def __init__(self, text: str, encoding: str) -> None:
@@ -29,15 +29,15 @@ class BodyTemplate:
             _fill(self._structure, dict.fromkeys(PLACEHOLDERS, ""))
         except KeyError as unknown:
             known = ", ".join(PLACEHOLDERS)
-            raise ValueError(f"body: no placeholder is called {unknown}; there are {known}") from None
+            raise ValueError(f"body: unknown placeholder {unknown}; must be one of {known}") from None
 
     @property
     def content_type(self) -> str:
-        """The media type of what :meth:`fill` returns."""
+        """The media type of the result of :meth:`fill`."""
         return "application/json" if self._is_json else "application/x-www-form-urlencoded"
 
     def fill(self, message: Message) -> bytes:
-        """Return the body for a message; ``{code}`` is empty in a message that has none."""
+        """Return the body for a message; ``{code}`` is empty if the message has no code."""
         values = {
             "recipient": message.recipient,
             "text": message.text,
@@ -53,7 +53,7 @@ def _parse_json(text: str) -> Any:
     try:
         return json.loads(text)
     except ValueError:
-        # Without the parser's own words: they would show the template, which may hold a key.
+        # The parser's message is omitted because it contains the template, which may contain a key.
         message = "body: is not JSON"
     raise ValueError(message)
 

@@ -1,4 +1,4 @@
-"""The vendor's SDK, behind types: the only module that knows it, and slow to import because of it."""
+"""Typed client around the vendor's SDK, which no other module imports because it is slow to import."""
 
 import json
 import logging
@@ -19,14 +19,14 @@ from strongroom_login_sms.failures import GatewayFailure, NotAnswered, NotReache
 from strongroom_login_sms.options import AliyunSmsOptions
 
 SUCCESS = "OK"
-# A number receives at most 40 messages a day, so one page holds them all.
+# A number receives at most 40 messages per day, so one page contains all of them.
 PAGE_SIZE = 50
 SERVER_ERROR = 500
 SERVICE_UNAVAILABLE = 503
 
 
 class AliyunSmsClient:
-    """Sends messages and looks deliveries up. One instance serves all threads at once."""
+    """Sends messages and queries deliveries. Thread-safe."""
 
     def __init__(self, options: AliyunSmsOptions) -> None:
         _keep_codes_out_of_logs()
@@ -54,7 +54,7 @@ class AliyunSmsClient:
         """Submit one message and return the gateway's receipt, the BizId.
 
         Raises:
-            GatewayFailure: one of its subclasses, each of which says whether it was submitted.
+            GatewayFailure: a subclass, which states whether the message was submitted.
         """
         request = SendSmsRequest(
             phone_numbers=number,
@@ -66,7 +66,7 @@ class AliyunSmsClient:
         return str(_body(lambda: self._client.send_sms(request)).biz_id)
 
     def has_accepted(self, *, number: str, date: str, out_id: str) -> bool:
-        """Return whether the gateway's records of a day (``yyyyMMdd``) hold a message of ours.
+        """Return whether the gateway's records of a day (``yyyyMMdd``) contain a message.
 
         Raises:
             GatewayFailure: the records could not be read.
@@ -80,17 +80,17 @@ class AliyunSmsClient:
 
 
 def _body(call: Callable[[], Any]) -> Any:
-    """Return the body of a successful answer to a call of the SDK.
+    """Return the body of a successful response to an SDK call.
 
-    The SDK's exceptions show the whole URL, and with it the code. What is raised instead is raised
-    outside the handler, so that not even its context leads to them.
+    The SDK's exceptions contain the whole URL, including the verification code. The replacement is
+    therefore raised outside the handler, so that its context does not refer to them.
     """
     try:
         body = call().body
         if body.code == SUCCESS:
             return body
         failure: GatewayFailure = Refused(str(body.code), str(body.message), body.request_id)
-    except Exception as error:  # what the SDK lets through is of no common kind
+    except Exception as error:  # the SDK's exceptions have no common base class
         failure = _failure(error)
     raise failure
 
@@ -98,7 +98,7 @@ def _body(call: Callable[[], Any]) -> Any:
 def _failure(error: Exception) -> GatewayFailure:
     if not isinstance(error, AlibabaCloudException):
         return NotReached() if _never_connected(error) else NotAnswered()
-    # None: the SDK itself refused, before sending anything.
+    # No status: the SDK refused the request before sending it.
     status = error.status_code or 0
     if status >= SERVER_ERROR and status != SERVICE_UNAVAILABLE:
         return NotAnswered()
@@ -108,7 +108,7 @@ def _failure(error: Exception) -> GatewayFailure:
 
 
 def _never_connected(error: BaseException) -> bool:
-    """Return whether the failure came before anything of the request had left."""
+    """Return whether the connection failed before any byte of the request was sent."""
     cause = getattr(error, "inner_exception", error).__context__
     if not isinstance(cause, RequestsConnectionError):
         return False
@@ -117,7 +117,7 @@ def _never_connected(error: BaseException) -> bool:
 
 
 def _keep_codes_out_of_logs() -> None:
-    """Silence the two debug lines that show a URL, in which the SDK sends the code."""
+    """Suppress the two debug messages with a URL, because the SDK sends the code in the query."""
     for name in ("urllib3.connectionpool", "darabonba-core"):
         logging.getLogger(name).addFilter(_shows_no_parameters)
 

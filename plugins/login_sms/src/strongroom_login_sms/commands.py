@@ -1,4 +1,4 @@
-"""``strongroom sms``: a simulated gateway for the developer's machine."""
+"""The commands below ``strongroom sms``."""
 
 from contextlib import closing, suppress
 from functools import partial
@@ -28,20 +28,23 @@ template_option = partial(click.option, multiple=True, metavar="CODE=TEXT")
 
 @click.group()
 def sms() -> None:
-    """Tools around sending SMS."""
+    """Tools for SMS."""
 
 
 @sms.command()
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
-@click.option("--port", default=DEFAULT_PORT, show_default=True, help="The port; 0 takes any free one.")
+@click.option("--port", default=DEFAULT_PORT, show_default=True, help="The port; 0 selects a free one.")
 @click.option(
-    "--access-key-id", default=DEFAULTS.access_key_id, show_default=True, help="The key that it knows."
+    "--access-key-id",
+    default=DEFAULTS.access_key_id,
+    show_default=True,
+    help="The accepted access key.",
 )
 @click.option(
     "--access-key-secret",
     default=DEFAULTS.access_key_secret,
     show_default=True,
-    help="The key's secret.",
+    help="The secret of the access key.",
 )
 @click.option(
     "--sign-name",
@@ -64,7 +67,11 @@ def sms() -> None:
     help="Likewise for all other numbers.",
 )
 @click.option(
-    "--limits/--no-limits", "limited", default=True, show_default=True, help="Keep the carriers' limits."
+    "--limits/--no-limits",
+    "limited",
+    default=True,
+    show_default=True,
+    help="Apply carriers' limits.",
 )
 def simulator(
     *,
@@ -77,7 +84,7 @@ def simulator(
     overseas: list[Template],
     limited: bool,
 ) -> None:
-    """Run a gateway that behaves like Aliyun SMS and delivers to nobody."""
+    """Run a simulated Aliyun SMS gateway, which records messages without delivering them."""
     templates = (*mainland, *overseas) or DEFAULTS.templates
     account = Account(access_key_id, access_key_secret, sign_names, templates)
     server = SmsSimulator(Gateway(account, limited=limited), host=host, port=port)

@@ -1,18 +1,18 @@
-"""What can become of a call to the Aliyun gateway, in terms that need no SDK."""
+"""Failures of calls to the Aliyun gateway, independent of the SDK."""
 
 
 class GatewayFailure(Exception):
-    """The root of what the client raises."""
+    """Base class of the client's exceptions."""
 
 
 class Refused(GatewayFailure):
-    """The gateway answered, and not with success.
+    """The gateway returned an error.
 
     Args:
         code: the documented error code.
-        message: the gateway's words; they may repeat the whole request, so they are shown to nobody.
-        request_id: what the vendor's support asks for; None when the SDK refused by itself.
-        retry_after: seconds, when the gateway gave a time.
+        message: the gateway's message; it may repeat the whole request, so it must not be logged.
+        request_id: the id for the vendor's support; None if the SDK refused the request.
+        retry_after: the wait in seconds, if the gateway returned one.
     """
 
     def __init__(
@@ -26,8 +26,8 @@ class Refused(GatewayFailure):
 
 
 class NotReached(GatewayFailure):
-    """No connection came about, so nothing was submitted."""
+    """The connection failed, so nothing was submitted."""
 
 
 class NotAnswered(GatewayFailure):
-    """The request went out and no answer came back: it may or may not have been carried out."""
+    """The request was sent, but no response arrived; it may have been executed."""

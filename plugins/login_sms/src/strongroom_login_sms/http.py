@@ -1,4 +1,4 @@
-"""The sender for any gateway that takes a message as one HTTP request."""
+"""Message sender for gateways that accept a message as one HTTP request."""
 
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -21,12 +21,12 @@ from strongroom_login_sms.statuses import StatusRule
 TOO_MANY_REQUESTS = 429
 SERVICE_UNAVAILABLE = 503
 DEFAULT_RETRY_AFTER = 60
-# As many as threads may send at once; each beyond it would cost a handshake and a warning.
+# Threads that may send concurrently; each further one would need a handshake and log a warning.
 KEPT_CONNECTIONS = 16
 
 
 class HttpSms(MessageSender[HttpSmsOptions]):
-    """Fills a body template and sends it; the status of the answer says whether it was taken."""
+    """Fills a body template and sends it; the status tells whether the gateway accepted the message."""
 
     name = "http_sms"
     channels = frozenset({"sms"})
@@ -46,7 +46,7 @@ class HttpSms(MessageSender[HttpSmsOptions]):
         response = self._request(self._body.fill(message))
         if self._accepted.accepts(response.status):
             return
-        reason = f"the SMS gateway answered {response.status}"
+        reason = f"the SMS gateway returned {response.status}"
         if response.status == TOO_MANY_REQUESTS:
             raise SendingThrottled(reason, retry_after=_seconds(response.headers.get("Retry-After")))
         raise MessageNotSent(reason, retryable=response.status == SERVICE_UNAVAILABLE)
@@ -63,13 +63,13 @@ class HttpSms(MessageSender[HttpSmsOptions]):
             failure = MessageNotSent("the SMS gateway cannot be reached", retryable=True)
         except HTTPError as error:
             kind = type(error).__name__
-            failure = DeliveryUncertain(f"the SMS gateway gave no answer ({kind})")
-        # Out of the handler, so that no context leads to an error that holds the request.
+            failure = DeliveryUncertain(f"the SMS gateway did not respond ({kind})")
+        # Raised outside the handler, because the exception's context would contain the request.
         raise failure
 
 
 def _seconds(retry_after: str | None) -> int:
-    """Return what a Retry-After header asks for, written as seconds or as a date."""
+    """Return the seconds of a Retry-After header, which contains seconds or a date."""
     with suppress(TypeError, ValueError):
         return max(1, int(retry_after or ""))
     with suppress(TypeError, ValueError):

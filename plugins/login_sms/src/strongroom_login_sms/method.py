@@ -1,4 +1,4 @@
-"""The login method: a mobile number and the code that a message brought to it."""
+"""The login method: a mobile number and a verification code sent to it."""
 
 from strongroom.plugin_api.login import (
     LoginAttempt,
@@ -13,7 +13,7 @@ PURPOSE = "login"
 
 
 class SmsLogin(LoginMethod[SmsLoginOptions]):
-    """Logs in whoever received the code; a number nobody holds may become a new user."""
+    """Verifies the code sent to a mobile number; an unbound number may register a new user."""
 
     name = "sms"
     options_type = SmsLoginOptions
@@ -30,5 +30,5 @@ class SmsLogin(LoginMethod[SmsLoginOptions]):
     def _prove(self, number: str, code: VerificationCode) -> VerifiedCredential:
         credential = self.proofs.spend_code(code, number, PURPOSE)
         if credential is None:
-            raise LoginRejected("the verification code is wrong, spent, expired or another number's")
+            raise LoginRejected("the verification code is wrong, used, expired or another number's")
         return VerifiedCredential(credential, may_register=self.options.register)

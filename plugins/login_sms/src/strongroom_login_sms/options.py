@@ -1,4 +1,4 @@
-"""What a deployer may set."""
+"""Configuration options."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ from strongroom_login_sms.statuses import StatusRule
 class SmsLoginOptions:
     """The keys of the section ``[login.sms]``."""
 
-    register: bool = option(True, help="Whether a number that no user holds becomes a new user.")
+    register: bool = option(True, help="Whether login with an unbound number creates a user.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,62 +20,60 @@ class AliyunSmsOptions:
 
     access_key_id: str = option(help="The id of an access key that may send SMS and query deliveries.")
     access_key_secret: str = option(secret=True, help="The secret of that access key.")
-    sign_name: str = option(help="The approved signature that every text begins with.")
+    sign_name: str = option(help="The approved signature at the start of each text.")
     templates: dict[str, str] = option(
         default_factory=dict,
         help="The TemplateCode of each message, by Strongroom's template name, for mainland numbers.",
     )
     overseas_templates: dict[str, str] = option(
-        default_factory=dict, help="Likewise for numbers of all other countries and regions."
+        default_factory=dict, help="The TemplateCode of each message for all other numbers."
     )
     overseas_sign_name: str | None = option(
-        None, help="The signature for those numbers; absent: the same as sign_name."
+        None, help="The signature for non-mainland numbers; default: sign_name."
     )
-    region: str = option("cn-hangzhou", help="The region whose endpoint is used when none is set.")
+    region: str = option("cn-hangzhou", help="The region, which determines the default endpoint.")
     endpoint: str | None = option(
-        None, help="The host, and port if not the usual one, of the gateway; absent: the region's."
+        None, help="The host, and optionally port, of the gateway; default: the region's."
     )
     protocol: str = option(
-        "https", choices=("https", "http"), help="The protocol; http is for a simulator only."
+        "https", choices=("https", "http"), help="The protocol; http only for a simulator."
     )
     connect_timeout_seconds: float = option(
-        5.0, minimum=1, maximum=60, help="How long, in seconds, a connection may take."
+        5.0, minimum=1, maximum=60, help="Connection timeout in seconds."
     )
-    read_timeout_seconds: float = option(
-        10.0, minimum=1, maximum=60, help="How long, in seconds, an answer may take."
-    )
+    read_timeout_seconds: float = option(10.0, minimum=1, maximum=60, help="Read timeout in seconds.")
 
 
 @dataclass(frozen=True, slots=True)
 class HttpSmsOptions:
     """The keys of the section ``[messages.http_sms]``."""
 
-    url: str = option(help="The URL of the gateway; it appears in logs, so a key does not belong in it.")
+    url: str = option(help="The URL of the gateway; it is logged, so it must not contain a key.")
     body: str = option(
         secret=True,
-        help="What is sent, as JSON or as a form, in whose values {recipient}, {text}, {code}, {id} and "
-        "{template} are filled in.",
+        help="The request body; {recipient}, {text}, {code}, {id} and {template} in its values are "
+        "replaced.",
     )
-    encoding: str = option("json", choices=("json", "form"), help="What body is written in.")
+    encoding: str = option("json", choices=("json", "form"), help="The encoding of body.")
     method: str = option("POST", choices=("POST", "PUT"), help="The HTTP method.")
     headers: dict[str, str] = option(
-        default_factory=dict, secret=True, help="Headers, such as the one that carries the key."
+        default_factory=dict, secret=True, help="Request headers, such as one with the key."
     )
     accepted: tuple[str, ...] = option(
-        ("2xx",), help="The statuses, such as 202 or 2xx, by which the gateway takes a message."
+        ("2xx",), help="The statuses, such as 202 or 2xx, that mean the message was accepted."
     )
     timeout_seconds: float = option(
         10.0,
         minimum=1,
         maximum=60,
-        help="How long, in seconds, connecting and the answer may each take.",
+        help="Connection timeout and read timeout in seconds, each.",
     )
 
     def __post_init__(self) -> None:
-        """Refuse a body or a status that could never work.
+        """Validate ``body`` and ``accepted``.
 
         Raises:
-            ValueError: says which key, and why.
+            ValueError: one of them is invalid; the message names the key.
         """
         BodyTemplate(self.body, self.encoding)
         StatusRule(self.accepted)

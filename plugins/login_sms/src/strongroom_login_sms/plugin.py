@@ -1,4 +1,4 @@
-"""The entry point."""
+"""Entry point of the plugin."""
 
 from typing import Any
 

@@ -1,21 +1,21 @@
-"""The rule by which a status means that a gateway has taken a message."""
+"""Matches the HTTP statuses that mean a gateway accepted a message."""
 
 import re
 from collections.abc import Iterable
 
 
 class StatusRule:
-    """Statuses written as ``202``, or as ``2xx`` for all that begin with 2.
+    """A set of statuses, each written as ``202``, or as ``2xx`` for a whole class.
 
     Raises:
-        ValueError: one of them is neither.
+        ValueError: a pattern is neither.
     """
 
     def __init__(self, accepted: Iterable[str]) -> None:
         self._patterns = [_pattern(status) for status in accepted]
 
     def accepts(self, status: int) -> bool:
-        """Return whether the status is one of those."""
+        """Return whether the status is in the set."""
         return any(pattern.fullmatch(str(status)) for pattern in self._patterns)
 
 

@@ -62,7 +62,7 @@ class PlatformClient:
             answer = self._send(method, path, query, body)
         if answer.errcode:
             said = " ".join((answer.optional_text("errmsg") or "").split())
-            message = f"{path} answered errcode {answer.errcode}: {said}"
+            message = f"{path} returned errcode {answer.errcode}: {said}"
             raise error_for(answer.errcode, without_secrets(message, {**query, **(body or {})}))
         return answer
 

@@ -1,4 +1,4 @@
-"""A gateway that behaves like Aliyun SMS and delivers to nobody."""
+"""A simulated Aliyun SMS gateway, which records messages without delivering them."""
 
 from strongroom_login_sms.simulator.account import Account
 from strongroom_login_sms.simulator.deliveries import Delivery

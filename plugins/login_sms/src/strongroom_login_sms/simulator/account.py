@@ -1,4 +1,4 @@
-"""What the owner of an account has set up with the vendor."""
+"""The vendor account: keys, signatures and templates."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ class Account:
     """An access key, and the approved signatures and templates."""
 
     access_key_id: str = "simulator"
-    access_key_secret: str = "simulator-secret"  # noqa: S105  it opens nothing but this simulator
+    access_key_secret: str = "simulator-secret"  # noqa: S105  valid only for this simulator
     sign_names: tuple[str, ...] = ("Strongroom",)
     templates: tuple[Template, ...] = (
         Template("SMS_100000001", "您的验证码为${code}。请勿告知他人。"),

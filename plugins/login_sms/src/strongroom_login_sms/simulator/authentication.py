@@ -1,4 +1,4 @@
-"""Who calls, and whether the call is fresh: what is checked before an action is looked at."""
+"""Authentication of requests: signature, time and nonce."""
 
 import hashlib
 import hmac
@@ -51,11 +51,11 @@ class Call:
 
 
 class Authenticator:
-    """Checks signature, time and nonce, in either version.
+    """Checks signature, time and nonce, in signature versions 1.0 (RPC) and 3 (ACS3).
 
     Args:
         secrets: secrets of access keys by their ids.
-        clock: seconds since the Unix epoch.
+        clock: the time in seconds since the Unix epoch.
     """
 
     def __init__(self, secrets: Mapping[str, str], clock: Callable[[], float]) -> None:
@@ -65,10 +65,10 @@ class Authenticator:
         self._lock = Lock()
 
     def authenticate(self, request: ApiRequest) -> Call:
-        """Return the call that a request makes.
+        """Authenticate a request and return its call.
 
         Raises:
-            ApiError: the request is refused at the front door.
+            ApiError: the request is malformed, expired, replayed, or its signature is wrong.
         """
         if "authorization" in request.headers:
             return self._authenticate_acs3(request)
@@ -143,7 +143,7 @@ class Authenticator:
 
     def _spend_nonce(self, nonce: str) -> None:
         now = self._clock()
-        # A request is refused by its time once it is older than this, so its nonce can be forgotten.
+        # Older requests are refused because of their time, so their nonces need not be remembered.
         forgotten = now - 2 * TOLERANCE_SECONDS
         with self._lock:
             self._nonces = {known: at for known, at in self._nonces.items() if at > forgotten}
@@ -160,7 +160,7 @@ def _require(names: tuple[str, ...], given: Mapping[str, str]) -> None:
 
 
 def _mismatch(signed: str) -> NoReturn:
-    # The real gateway, too, repeats the whole request here, the parameters of the message included.
+    # Like the real gateway, this repeats the whole request, including the message's parameters.
     message = (
         f"Specified signature is not matched with our calculation. server string to sign is:{signed}"
     )

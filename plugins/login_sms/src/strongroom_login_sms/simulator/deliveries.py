@@ -1,4 +1,4 @@
-"""What was delivered, and the vendor's way to ask for it."""
+"""Recorded deliveries, and the action QuerySendDetails."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,15 +13,15 @@ DELIVERED = 3
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """A message as its recipient has it.
+    """A message as its recipient would receive it.
 
     Args:
-        recipient: E.164.
-        text: the signature in lenticular brackets, and the filled template.
-        sign_name: the signature by itself.
+        recipient: the number in E.164.
+        text: the signature in lenticular brackets, followed by the filled template.
+        sign_name: the signature without brackets.
         template_code: the code of the template.
-        parameters: what filled the template.
-        out_id: the sender's own reference, if it gave one.
+        parameters: the values of the template's variables.
+        out_id: the sender's reference, if any.
         biz_id: the gateway's reference.
         sent_at: seconds since the Unix epoch.
     """
@@ -36,7 +36,7 @@ class Delivery:
     sent_at: float
 
     def record(self) -> Mapping[str, object]:
-        """Return the delivery as QuerySendDetails shows it."""
+        """Return the delivery in the form of QuerySendDetails."""
         at = _china_time(self.sent_at).strftime("%Y-%m-%d %H:%M:%S")
         return {
             "PhoneNum": self.recipient.removeprefix("+86").removeprefix("+"),
@@ -51,7 +51,7 @@ class Delivery:
 
 
 def query(deliveries: Sequence[Delivery], given: Mapping[str, str]) -> Mapping[str, object]:
-    """Return the fields of an answer to QuerySendDetails.
+    """Return the fields of a response to QuerySendDetails.
 
     Raises:
         ApiError: the page is out of range.

@@ -1,4 +1,4 @@
-"""The SMS service itself: what it checks, what it counts, what it delivers."""
+"""The SMS service: validation, limits and deliveries."""
 
 import itertools
 import time
@@ -22,12 +22,12 @@ MOST_NUMBERS = 1000
 
 
 class Gateway:
-    """Answers the actions SendSms and QuerySendDetails of one account.
+    """Implements the actions SendSms and QuerySendDetails for one account.
 
     Args:
-        account: its key, signatures and templates.
-        clock: seconds since the Unix epoch.
-        limited: whether the carriers' limits hold.
+        account: the key, signatures and templates.
+        clock: the time in seconds since the Unix epoch.
+        limited: whether the carriers' limits apply.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class Gateway:
     ) -> None:
         self.account = account or Account()
         self.refusal: ApiError | None = None
-        """With what every SendSms is refused while this is set."""
+        """The error of every SendSms while it is set."""
         self._clock = clock
         self._authenticator = Authenticator(
             {self.account.access_key_id: self.account.access_key_secret}, clock
@@ -52,15 +52,15 @@ class Gateway:
 
     @property
     def deliveries(self) -> Sequence[Delivery]:
-        """Everything delivered so far, in order."""
+        """All deliveries, in order."""
         return tuple(self._deliveries)
 
     def clear(self) -> None:
-        """Forget the deliveries; what was counted against the limits stays counted."""
+        """Remove the deliveries; the counts of the limits are not reset."""
         self._deliveries.clear()
 
     def handle(self, request: ApiRequest) -> ApiResponse:
-        """Answer a request."""
+        """Execute a request and return its response."""
         try:
             fields = self._act(self._authenticator.authenticate(request))
         except ApiError as error:
@@ -134,7 +134,7 @@ def _require(given: Mapping[str, str], *names: str) -> None:
 
 
 def _recipients(text: str, template: Template) -> list[str]:
-    """Return the numbers of a list, each once, in E.164."""
+    """Return the distinct numbers of a list, in E.164."""
     written = text.split(",")
     if len(written) > MOST_NUMBERS:
         raise ApiError("isv.MOBILE_COUNT_OVER_LIMIT", "手机号码数量超过限制")

@@ -1,4 +1,4 @@
-"""The carriers' default limits: over rolling windows, counted when a message is submitted."""
+"""The carriers' default limits, in sliding windows, counted when a message is submitted."""
 
 from bisect import bisect_right
 from collections import defaultdict
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """So many messages in any window of so many seconds; ``level`` is its name in the error."""
+    """``permits`` messages per sliding window of ``seconds``; ``level`` is its name in the error."""
 
     permits: int
     seconds: int
@@ -24,7 +24,7 @@ PER_NUMBER = (Limit(40, 86_400, "天级"),)
 
 
 class RollingLimits:
-    """Remembers submissions by key."""
+    """Counts submissions per key."""
 
     def __init__(self, limits: Iterable[Limit]) -> None:
         self._limits = tuple(limits)

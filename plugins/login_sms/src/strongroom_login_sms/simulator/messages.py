@@ -1,4 +1,4 @@
-"""What comes in and what goes out, free of any server."""
+"""Requests, responses and errors, independent of the HTTP server."""
 
 import uuid
 from collections.abc import Mapping
@@ -13,10 +13,10 @@ class ApiRequest:
     Args:
         method: ``GET`` or ``POST``.
         path: ``/`` for every action of this API.
-        query: the parameters of the URL, decoded.
-        form: the parameters of the body, decoded.
-        headers: by lowercase name.
-        body: as it came.
+        query: the decoded parameters of the URL.
+        form: the decoded parameters of the body.
+        headers: the header fields by lowercase name.
+        body: the raw body.
     """
 
     method: str
@@ -28,26 +28,26 @@ class ApiRequest:
 
     @property
     def parameters(self) -> Mapping[str, str]:
-        """All parameters, wherever they stood."""
+        """All parameters, of the URL and the body."""
         return {**self.form, **self.query}
 
 
 @dataclass(frozen=True, slots=True)
 class ApiResponse:
-    """An answer of the gateway: a status and a JSON body."""
+    """A response of the gateway: a status and a JSON body."""
 
     status: int
     body: Mapping[str, Any]
 
 
 class ApiError(Exception):
-    """A refusal, as the API's documentation words it.
+    """An error of the API's documentation.
 
     Args:
         code: the documented error code.
         message: the documented message.
-        status: 400 or 404 for what the API's front door refuses; the SMS service behind it reports
-            its own errors with status 200.
+        status: 400 or 404 for errors of the API gateway; the SMS service behind it returns its own
+            errors with status 200.
     """
 
     def __init__(self, code: str, message: str, *, status: int = 200) -> None:
@@ -57,12 +57,12 @@ class ApiError(Exception):
         self.status = status
 
     def response(self) -> ApiResponse:
-        """Return the refusal as an answer."""
+        """Return the error response."""
         return ApiResponse(
             self.status, {"RequestId": new_request_id(), "Code": self.code, "Message": self.message}
         )
 
 
 def new_request_id() -> str:
-    """Return an id as the vendor's support asks for it."""
+    """Return a new request id, in the vendor's format."""
     return str(uuid.uuid4()).upper()

@@ -1,4 +1,4 @@
-"""The gateway behind a real HTTP server."""
+"""HTTP server of the simulator."""
 
 import json
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ DELIVERIES_PATH = "/simulator/deliveries"
 
 
 class Line(Enum):
-    """What becomes of a SendSms on its way: it may break before, or after, the gateway has acted."""
+    """Network faults of SendSms: the connection may break before or after the gateway has acted."""
 
     WORKS = auto()
     LOSES_REQUESTS = auto()
@@ -25,15 +25,15 @@ class Line(Enum):
 
 
 class SmsSimulator:
-    """Serves a gateway on a port of this machine, from entering the context to leaving it.
+    """Serves a gateway over HTTP; as a context manager, from a thread.
 
-    The API is at ``/``, as the vendor has it; ``GET /simulator/deliveries`` lists what was delivered
-    and ``DELETE`` on it forgets that.
+    The API is at ``/``, like the vendor's. ``GET /simulator/deliveries`` lists the deliveries, and
+    ``DELETE`` removes them.
 
     Args:
-        gateway: the gateway to serve; the default one knows the default account.
+        gateway: the gateway to serve; default: one with the default account.
         host: the address to listen on.
-        port: 0 takes any free one.
+        port: the port to listen on; 0 selects a free one.
     """
 
     def __init__(
@@ -46,13 +46,13 @@ class SmsSimulator:
 
     @property
     def endpoint(self) -> str:
-        """``host:port``, as a client's configuration wants it."""
+        """``host:port``, for a client's configuration."""
         host, port = self._server.server_address[:2]
         return f"{host!s}:{port}"
 
     @property
     def deliveries_url(self) -> str:
-        """Where what was delivered can be read."""
+        """The URL of the list of deliveries."""
         return f"http://{self.endpoint}{DELIVERIES_PATH}"
 
     def serve_forever(self) -> None:
@@ -60,7 +60,7 @@ class SmsSimulator:
         self._server.serve_forever()
 
     def close(self) -> None:
-        """Give the port back."""
+        """Close the listening socket."""
         self._server.server_close()
 
     def __enter__(self) -> Self:
@@ -104,7 +104,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._respond(ApiResponse(200 if known else 404, {}))
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-        """Log no request: its line holds the code."""
+        """Log no requests, because their URLs contain the code."""
 
     def _call_api(self) -> None:
         request = self._read()

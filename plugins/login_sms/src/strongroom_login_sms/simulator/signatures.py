@@ -1,4 +1,4 @@
-"""The two signatures that Aliyun's APIs take, computed from their published descriptions."""
+"""The two signature versions of Aliyun's APIs, implemented from their published descriptions."""
 
 import hashlib
 import hmac
@@ -20,7 +20,7 @@ def canonical_query(parameters: Mapping[str, str]) -> str:
 
 
 def rpc_string_to_sign(method: str, parameters: Mapping[str, str]) -> str:
-    """Return what signature version 1.0 signs: everything but the signature itself."""
+    """Return the string to sign of signature version 1.0: all parameters except the signature."""
     signed = {name: value for name, value in parameters.items() if name != "Signature"}
     return f"{method}&{percent_encode('/')}&{percent_encode(canonical_query(signed))}"
 
@@ -40,7 +40,7 @@ def acs3_canonical_request(
     signed_headers: Iterable[str],
     payload_hash: str,
 ) -> str:
-    """Return the text whose hash signature version 3 signs."""
+    """Return the canonical request of signature version 3."""
     names = sorted(signed_headers)
     lines = [f"{name}:{headers.get(name, '').strip()}\n" for name in names]
     return "\n".join(

@@ -1,4 +1,4 @@
-"""Approved templates, and filling them."""
+"""Approved templates and their variables."""
 
 import json
 import re
@@ -13,7 +13,7 @@ LONGEST_VALUE = 35
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """A text with variables such as ``${code}``, for mainland numbers or for all others."""
+    """A text with variables such as ``${code}``, for mainland or for all other numbers."""
 
     code: str
     text: str
@@ -23,7 +23,7 @@ class Template:
         """Return the text with its variables filled in.
 
         Raises:
-            ApiError: a variable has no value, or one that is too long.
+            ApiError: a variable has no value, or its value is too long.
         """
         for name in VARIABLE.findall(self.text):
             if name not in parameters:
@@ -34,10 +34,10 @@ class Template:
 
 
 def parse_parameters(text: str) -> Mapping[str, str]:
-    """Return what a TemplateParam holds.
+    """Parse a TemplateParam.
 
     Raises:
-        ApiError: it is no JSON object, or one of its values is no string.
+        ApiError: it is not a JSON object of strings.
     """
     try:
         parameters = json.loads(text or "{}")
