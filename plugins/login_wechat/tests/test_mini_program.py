@@ -203,7 +203,7 @@ def test_data_older_than_allowed_is_refused(
     data = platform.give_user_data(mini.appid, "lin")
     clock.advance(301)
     code = platform.codes.issue(LOGIN, mini_app, platform.people["lin"])
-    with pytest.raises(DataInvalid, match="moment"):
+    with pytest.raises(DataInvalid, match="timestamp"):
         mini.identify({"code": code, **_encrypted(data)})
 
 

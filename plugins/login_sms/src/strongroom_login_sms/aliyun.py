@@ -90,7 +90,7 @@ class AliyunSms(MessageSender[AliyunSmsOptions]):
         except GatewayFailure:
             found = False
         if not found:
-            raise DeliveryUncertain("Aliyun SMS did not respond and may have sent the message")
+            raise DeliveryUncertain("Aliyun SMS did not respond and may have sent it")
 
 
 def _new_client(options: AliyunSmsOptions) -> "AliyunSmsClient":

@@ -44,7 +44,7 @@ class UrlSigner:
         """
         unknown = [name for name in headers if name.lower() not in RESPONSE_HEADERS]
         if unknown:
-            raise StorageError(f"OSS cannot be told to send {', '.join(unknown)}")
+            raise StorageError(f"OSS cannot override {', '.join(unknown)}")
         overrides = {RESPONSE_HEADERS[name.lower()]: value for name, value in headers.items()}
         return self._sign(self._connection.sdk.GetObjectRequest, key, lifetime, overrides).url
 
