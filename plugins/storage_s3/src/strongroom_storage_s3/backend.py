@@ -167,7 +167,7 @@ class S3Backend(StorageBackend[S3Options], ServerSideCopy, SignedDownloads, Sign
 
     def _signed(self, operation: str, lifetime: int, **parameters: Any) -> str:
         if lifetime > MAX_SIGNED_LIFETIME:
-            raise StorageError(f"S3 URLs are valid for at most {MAX_SIGNED_LIFETIME} seconds, not {lifetime}")
+            raise StorageError(f"S3 signs for at most {MAX_SIGNED_LIFETIME} seconds, not {lifetime}")
         with translated_errors():
             url = self._signer.get().generate_presigned_url(operation, parameters, ExpiresIn=lifetime)
         return str(url)
