@@ -133,6 +133,7 @@ class PluginManager:
         return found
 
     def _collect_errors(self) -> dict[str, ErrorKind]:
+        # Clients rely on the meaning of a code, so a plugin must not reuse one of the core's.
         taken = {kind.code for kind in catalogue()}
         found: dict[str, ErrorKind] = {}
         for plugin, item in self.ask("register_errors"):
@@ -157,6 +158,7 @@ def _load(name: str, installed: dict[str, list[EntryPoint]]) -> Plugin:
         distribution = f"strongroom-{name.replace('_', '-')}"
         hint = suggestion(name, list(installed))
         raise PluginError(f'plugin "{name}" is not installed; pip install {distribution}, or {hint}')
+    # The same entry point may be listed twice, for example by an editable install; that is no conflict.
     if len({candidate.value for candidate in candidates}) > 1:
         values = " and ".join(sorted(candidate.value for candidate in candidates))
         raise PluginError(f'plugin "{name}" is installed twice, as {values}; uninstall one of them')

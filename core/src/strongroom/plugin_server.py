@@ -158,6 +158,7 @@ class PluginServer(Server):
             max_age=LIFETIME // 1000,
             secure=self._is_secure,
             httponly=True,
+            # Not "Strict": the redirect back from the other site is a cross-site navigation.
             samesite="Lax",
         )
         return response

@@ -42,6 +42,7 @@ class SecretKeys:
 
     def derive(self, purpose: str) -> bytes:
         """Return the 32-byte key for a purpose."""
+        # No lock: two threads may derive the same key, which is harmless.
         key = self._derived.get(purpose)
         if key is None:
             key = self._derived[purpose] = hmac.digest(self._secret, purpose.encode(), "sha256")
@@ -54,6 +55,7 @@ class SecretKeys:
     def seal(self, purpose: str, text: str) -> str:
         """Encrypt ``text`` as a JWE (RFC 7516) that :meth:`unseal` decrypts for the same purpose."""
         header = {"alg": "dir", "enc": "A256GCM"}
+        # The purpose is encrypted with the text, so that a text of one purpose is refused for another.
         content = json.dumps([purpose, text]).encode()
         return jwe.encrypt_compact(header, content, self._sealing_key, algorithms=_SEAL_ALGORITHMS)
 

@@ -57,6 +57,7 @@ class Selection:
 
     def sections(self) -> list[Section]:
         """Return the configuration sections of the selected extensions, with their values."""
+        # A sender of two channels has one section.
         senders = {
             choice.extension.name: choice for choices in self.senders.values() for choice in choices
         }

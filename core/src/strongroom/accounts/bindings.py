@@ -102,6 +102,7 @@ class BindingService:
         """
         require_self(identity, user_id)
         (credential,) = identified(self._credentials, {kind: text})
+        # Read before the change, so that the previous contact is notified as well.
         with self._database.read() as connection:
             held = self._notices.contacts(connection, user_id)
         self._reauthentication.require(identity, proof)

@@ -78,6 +78,7 @@ _UNBIND_ERRORS = (Forbidden, NotFound, LastContact, CodeInvalid, TooManyRequests
 )
 def check_credential_available(credential: str) -> dict[str, bool]:
     """Check whether a credential can be used for registration. Frequent checks need captchas."""
+    # The route reveals whether an account exists, so enumeration is slowed down by captchas.
     if not use(RequestLimits).has_room("available_per_address"):
         answer = header_pair(CAPTCHA_HEADER)
         if answer is None:

@@ -41,6 +41,7 @@ class CurrentPassword:
         # Count before hashing, so that parallel attempts cannot exceed the limit.
         with self._database.write() as connection:
             if self._counters.add(connection, _PURPOSE, user_id, lifetime=_HOUR) > ATTEMPTS:
+                # Do not count refused attempts, so that they do not extend the lockout.
                 connection.rollback()
                 raise TooManyRequests(retry_after=_HOUR // 1000)
         stored = self._hash_of(user_id, password)

@@ -88,6 +88,7 @@ class AccountDeletion:
         identity.require_self_or_admin(user_id)
         is_self = identity.user_id == user_id
         if is_self:
+            # Checked before the proof, which would otherwise be used up in vain.
             with self._database.read() as connection:
                 self._require_dispensable(connection, self._users.get(connection, user_id), is_self)
             self._reauthentication.require_any(
@@ -97,8 +98,10 @@ class AccountDeletion:
             user = self._users.get(connection, user_id)
             # The same lock order as in a suspension, so that the two cannot deadlock.
             self._authorizations.revoke_all(connection, user_id)
+            # Checked again under the lock: two administrators might delete each other concurrently.
             self._users.lock_administrators(connection)
             self._require_dispensable(connection, user, is_self)
+            # Read before the credentials are released.
             contacts = self._notices.contacts(connection, user_id)
             self._end(connection, user)
             event = AuditEvent(

@@ -71,6 +71,7 @@ class ProvenBindings:
                 held = self._credentials.of_user(connection, user_id)
                 self._record(connection, "credential.bind", user_id, kind, origin)
         except CredentialTaken:
+            # A separate transaction, because the first one was rolled back.
             with self._database.write() as connection:
                 self._record(connection, "credential.bind", user_id, kind, origin, FAILURE)
             raise

@@ -105,6 +105,7 @@ class PasswordService:
             raise CodeInvalid
         self._codes.require(code, credential, Purpose.RESET_PASSWORD, origin.address)
         user_id = self._holder_of(credential)
+        # Hashed outside of a transaction, because hashing is slow and would block other writers.
         try:
             password_hash = self._credentials.hash_password(new, "newPassword")
         except Unavailable:

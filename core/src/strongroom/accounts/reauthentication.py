@@ -165,6 +165,7 @@ def require_held(
     if code is None:
         message = f"Requires a code for {purpose.value}, sent to one of the user's contacts."
         raise CodeInvalid.of_field(field, "required", message)
+    # The client sends no recipient with the code, so look it up and require one of the user's contacts.
     recipient = codes.recipients([code]).get(code.id)
     if recipient is None or recipient not in held or not codes.spend(code, recipient, purpose):
         raise CodeInvalid.of_field(field, "wrong", CodeInvalid.message)

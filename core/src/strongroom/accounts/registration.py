@@ -189,6 +189,7 @@ class RegistrationService:
                 spent.append(code)
             yield
         except StrongroomError:
+            # The codes were used up in transactions of their own, so a rollback does not restore them.
             self._codes.restore(spent)
             raise
 

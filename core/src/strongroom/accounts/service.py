@@ -75,6 +75,7 @@ class AccountService:
     def _conditions(self, filters: Mapping[str, str]) -> Iterator[ColumnElement[bool]]:
         for name, value in filters.items():
             if name in SINGLE_KINDS:
+                # Normalised, so that any spelling finds the user. Invalid text matches no user.
                 credential = self._credentials.identify(value)
                 is_it = credential is not None and credential.kind == name
                 held = self._credentials.holders_of(credential) if credential and is_it else None

@@ -113,6 +113,8 @@ def change_user(user_id: str, body: Json) -> Tagged:
     accounts, identity = use(AccountService), current_identity()
     user_id = own_id(user_id)
     revision = body.pop("revision", None)
+    # The ETag is the revision, so If-Match (RFC 9110, section 13.1.1) becomes the expected revision. It
+    # is checked again in the transaction.
     if "If-Match" in request.headers:
         user = accounts.get(identity, user_id)
         if not request.if_match.contains(str(user.revision)) and not request.if_match.star_tag:

@@ -7,6 +7,7 @@ from strongroom.credentials.service import CredentialService
 from strongroom.secret_keys import SecretKeys
 
 _PURPOSE: Final = "login-name"
+# 64 bits are enough to compare names.
 _HASH_LENGTH: Final = 16
 
 

@@ -55,6 +55,8 @@ class TokenIssuer:
             InvalidCredentials: the user was deleted since the proof was checked.
             UserSuspended: the user is suspended.
         """
+        # Lock before reading the status: a concurrent suspension either waits for this login and revokes
+        # it, or has committed, and then the status below is "suspended".
         self._sessions.lock_logins_shared(connection, user_id)
         user = self._active_user(connection, user_id)
         return self._issue(connection, self._sessions.begin(connection, user, method, client), user)

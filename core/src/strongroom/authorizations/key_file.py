@@ -85,6 +85,7 @@ def rotate(path: Path, algorithm: str, now: int) -> Sequence[Key]:
         OSError: it cannot be written.
     """
     key = generate_key(algorithm, now)
+    # A missing file is created with the new key, which is then found below.
     create_private_file(path, dump_keys([key]))
     with _locked(path.resolve().parent):
         ring = load_keys(path, algorithm)
@@ -127,6 +128,7 @@ def _version(path: Path) -> Version | None:
         found = path.stat()
     except OSError:
         return None
+    # A replaced file has a new inode, even if its time and size are the same.
     return found.st_ino, found.st_mtime_ns, found.st_size
 
 
@@ -147,6 +149,7 @@ def _locked(folder: Path) -> Iterator[None]:
 
 def _replace(path: Path, content: str) -> None:
     """Replace a file atomically by one that only its owner can read."""
+    # In the same folder, because rename() is atomic only within a filesystem.
     temporary = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:

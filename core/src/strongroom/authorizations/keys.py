@@ -20,8 +20,10 @@ Key = OctKey | RSAKey
 CREATED: Final = "iat"
 """Member with the creation time of a key, in seconds since the Unix epoch (OpenID Federation 1.0)."""
 
+# An allow-list: a new private member of the library's keys cannot leak into the public set.
 _PUBLIC_MEMBERS: Final = ("kty", "kid", "n", "e")
 
+# An RSA key must never be used as an HMAC key (algorithm confusion), so each algorithm has one type.
 _TYPES: Final[Mapping[str, type[OctKey] | type[RSAKey]]] = {"HS256": OctKey, "RS256": RSAKey}
 
 

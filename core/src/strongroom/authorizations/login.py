@@ -75,6 +75,7 @@ class LoginService:
         """
         origin, began_at = origin or Origin(), self._clock.now()
         try:
+            # The throttle counts password attempts only, because codes have their own limits.
             ticket = self._admit(attempt, captcha) if attempt.password else None
             method, verified = self._prove(attempt, ticket)
             return self._authorize(attempt, method, verified, ticket, origin, began_at)
@@ -122,6 +123,7 @@ class LoginService:
         began_at: int,
     ) -> IssuedTokens:
         services, contacts = self._services, list[Credential]()
+        # One transaction: a failure after the credentials are bound also undoes the binding.
         with self._database.write() as connection:
             linked = services.linking.user_of(connection, verified)
             user_id = linked.user_id
@@ -131,6 +133,7 @@ class LoginService:
                 raise InvalidCredentials
             if ticket is not None:
                 services.throttle.succeed(connection, ticket)
+            # Notify the user, because only an e-mail address or mobile number identified the account.
             if linked.added_credentials and linked.by_contact:
                 contacts = services.notices.contacts(connection, user_id)
             self._record_success(connection, issued, linked, method, origin)
@@ -166,6 +169,7 @@ class LoginService:
         self._services.audit.record(connection, event)
 
     def _record_failure(self, attempt: LoginAttempt, error: Exception, origin: Origin) -> None:
+        # A separate transaction, because that of the login was rolled back.
         credentials = self._services.credentials
         named = credentials.identify(attempt.username or "")
         with self._database.write() as connection:

@@ -112,6 +112,7 @@ class OAuthStateStore:
             row = connection.execute(statement.returning(columns.data)).first()
             if row is None:
                 self._record_refusal(connection, purpose, user_id, origin)
+        # Raised outside of the transaction, which must commit the audit record.
         if row is None:
             raise StateInvalid
         data: Mapping[str, str] = row.data

@@ -73,9 +73,11 @@ class RefreshTokens:
 
         Atomic: of several concurrent calls, in any number of processes, only one gets the id.
         """
+        # Reject malformed tokens before hashing, so that garbage costs no query.
         if not _FORM.fullmatch(token):
             return None
         now = self._clock.now()
+        # One UPDATE checks and marks the token, so that two concurrent uses cannot both succeed.
         statement = (
             update(refresh_tokens)
             .where(

@@ -91,6 +91,7 @@ class AuthorizationService:
             if authorization_id is not None:
                 return self._renew(connection, authorization_id, origin)
             self._end_if_spent(connection, token, origin)
+        # Raised outside of the transaction, which must commit the revocation.
         raise TokenInvalid
 
     def began_at(self, connection: Connection, authorization_id: str) -> int | None:
@@ -209,6 +210,7 @@ class AuthorizationService:
         if reference == "current" and identity is not None:
             return identity.authorization_id
         try:
+            # Only a JWT contains dots; ids and ``jti`` do not.
             if "." in reference:
                 return self._signer.check(reference).authorization_id
             return reference if is_id(reference) else parse_token_id(reference)[0]

@@ -39,6 +39,7 @@ _NEVER: Final = 1 << 60
 
 _BY_ID: Final = Statement(select(authorizations).where(authorizations.c.id == bindparam("id")))
 _BEGIN: Final = Statement(insert(authorizations))
+# SKIP LOCKED, so that concurrent logins neither wait for each other nor deadlock on expired rows.
 _EXPIRED: Final = Statement(
     select(authorizations.c.id)
     .where(authorizations.c.expires_at <= bindparam("now"))
@@ -133,6 +134,7 @@ class AuthorizationStore:
             .values(
                 serial=authorizations.c.serial + 1,
                 last_seen_at=now,
+                # CASE, because the minimum is LEAST() on PostgreSQL and min() on SQLite.
                 expires_at=case((ends_at < extended, ends_at), else_=extended),
             )
             .returning(authorizations)
@@ -188,6 +190,7 @@ class AuthorizationStore:
             update(authorizations)
             .where(
                 authorizations.c.id == authorization.id,
+                # Checked again: of several parallel requests, only the first one writes.
                 authorizations.c.last_seen_at <= now - SEEN_INTERVAL,
             )
             .values(last_seen_at=now)

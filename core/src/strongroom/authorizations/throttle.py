@@ -63,6 +63,7 @@ class LoginThrottle:
         with self._database.write(durable=False) as connection:
             if self._count(connection, ticket):
                 return ticket
+            # Undo the count, so that attempts that were not evaluated do not prolong the throttling.
             connection.rollback()
             return None
 
@@ -88,6 +89,7 @@ class LoginThrottle:
     def forgive(self, names: Iterable[str]) -> None:
         """Clear the failures of the names of one user."""
         with self._database.write(durable=False) as connection:
+            # Sorted, so that two transactions lock the counters in the same order.
             for name in sorted(names):
                 self._counters.reset(connection, _BY_NAME, name)
 

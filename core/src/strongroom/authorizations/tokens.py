@@ -84,6 +84,7 @@ class TokenSigner:
         if claims is None:
             claims = self._verify(ring, token)
             self._verified.remember(ring, token, claims)
+        # Checked on every use, because the cache does not expire tokens.
         if claims.expires_at <= self._clock.now():
             raise TokenInvalid
         return claims
@@ -115,6 +116,7 @@ class VerifiedTokens:
 
     def __init__(self, capacity: int = 4096) -> None:
         self._capacity = capacity
+        # One tuple, replaced as a whole: threads see a key ring with its own cache, without a lock.
         self._known: tuple[KeyRing | None, Cache[str, TokenClaims]] = (None, Cache(capacity))
 
     def recall(self, ring: KeyRing, token: str) -> TokenClaims | None:
@@ -138,6 +140,7 @@ def _signed_claims(ring: KeyRing, token: str) -> dict[str, Any]:
     # Reject all other header parameters: "jwk", "jku" or "crit" could change how a token is verified.
     if set(header) != _HEADER_NAMES or header["typ"] != _TYPE:
         raise ValueError("unusual header")
+    # The header's "alg" is not trusted: only the configured algorithm is accepted below.
     key = ring.find(header["kid"])
     if key is None:
         raise ValueError("unknown key")

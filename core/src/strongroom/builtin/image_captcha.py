@@ -42,6 +42,7 @@ class DigitsCaptcha(CaptchaProvider[ImageCaptchaOptions]):
         return CaptchaChallenge(payload=payload, state=digits)
 
     def verify(self, state: str, answer: str) -> bool:
+        # Users type blanks between digits. "replace" avoids an error for lone surrogates.
         return hmac.compare_digest(state.encode(), "".join(answer.split()).encode("utf-8", "replace"))
 
     def _picture(self, digits: str) -> str:

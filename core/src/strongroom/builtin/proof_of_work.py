@@ -50,6 +50,7 @@ class ProofOfWork(CaptchaProvider[ProofOfWorkOptions]):
         try:
             # The core checks the expiry, with its own clock.
             is_right, _ = verify_solution(answer, state, check_expires=False)
+        # The library does not validate the structure of the client's JSON.
         except (AttributeError, TypeError, ValueError):
             return False
         return is_right

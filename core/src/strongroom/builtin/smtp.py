@@ -19,6 +19,7 @@ from strongroom.plugin_api.messages import (
 
 API_VERSION = "1.0"
 
+# RFC 5321, section 4.2.1: 4yz replies are transient failures, 5yz are permanent.
 _PERMANENT = 500
 
 
@@ -63,12 +64,12 @@ class SmtpSender(MessageSender[SmtpOptions]):
             # The text of the response is left out, because some servers quote the refused message.
             code, _ = next(iter(error.recipients.values()))
             if code >= _PERMANENT:
-                raise RecipientRefused(f"the mail server answered {code}") from error
-            raise MessageNotSent(f"the mail server answered {code}", retryable=True) from error
+                raise RecipientRefused(f"the mail server responded with {code}") from error
+            raise MessageNotSent(f"the mail server responded with {code}", retryable=True) from error
         except smtplib.SMTPResponseException as error:
             code = error.smtp_code
             raise MessageNotSent(
-                f"the mail server answered {code}", retryable=code < _PERMANENT
+                f"the mail server responded with {code}", retryable=code < _PERMANENT
             ) from error
         except (OSError, smtplib.SMTPException) as error:
             if handed_over:
@@ -89,6 +90,7 @@ class SmtpSender(MessageSender[SmtpOptions]):
         mail["Subject"] = message.subject or ""
         mail["Date"] = formatdate(localtime=False)
         mail["Message-ID"] = make_msgid(domain=self.options.sender.rpartition("@")[2].rstrip("> "))
+        # Suppresses automatic replies (RFC 3834, section 5).
         mail["Auto-Submitted"] = "auto-generated"
         mail["Content-Language"] = message.locale
         mail.set_content(message.text)

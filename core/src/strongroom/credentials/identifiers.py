@@ -25,6 +25,7 @@ def identify(text: str, default_region: str) -> Credential | None:
         text: as a user typed it.
         default_region: the ISO 3166 code of the region whose numbers need no country code.
     """
+    # Truncated first, so that a very long text does not cost time; its real length is checked below.
     cleaned = unicodedata.normalize("NFKC", text[: 4 * MAX_LENGTH]).strip()
     if not cleaned or len(text) > MAX_LENGTH:
         return None
@@ -36,6 +37,7 @@ def identify(text: str, default_region: str) -> Credential | None:
 
 
 def _email(text: str) -> Credential | None:
+    # Imported lazily, because logins by username do not need it.
     from email_validator import EmailNotValidError, validate_email
 
     try:
@@ -49,6 +51,7 @@ def _mobile(text: str, default_region: str) -> Credential | None:
     import phonenumbers
 
     try:
+        # "00" is the usual international prefix where "+" is hard to type.
         number = phonenumbers.parse(re.sub(r"^00", "+", text), default_region)
     except phonenumbers.NumberParseException:
         return None

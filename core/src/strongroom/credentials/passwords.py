@@ -32,6 +32,7 @@ class HashQueue:
 
     def __init__(self, slots: int, length: int) -> None:
         self._slots = BoundedSemaphore(slots)
+        # Counts running and waiting requests.
         self._places = BoundedSemaphore(slots + length)
 
     @contextmanager
@@ -134,6 +135,7 @@ class PasswordHasher:
         return bcrypt.hashpw(b"dummy", bcrypt.gensalt(self._cost)).decode()
 
     def _prehash(self, password: str) -> bytes:
+        # NFC, because keyboards differ in how they compose accented characters.
         normalized = unicodedata.normalize("NFC", password).encode()
         return base64.b64encode(hmac.digest(self._key, normalized, "sha256"))
 

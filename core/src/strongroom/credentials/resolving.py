@@ -98,6 +98,7 @@ class IdentityResolver:
             self._credentials.release_one(connection, user_id, credential)
 
     def _user_of(self, connection: Connection, verified: VerifiedCredential) -> Linked:
+        # Locked, so that no concurrent transaction unbinds a credential while others are added.
         holders = self._credentials.find_users(connection, _names(verified), hold=True)
         user_ids = set(holders.values())
         if len(user_ids) > 1:
@@ -110,6 +111,7 @@ class IdentityResolver:
         if not verified.may_register:
             raise InvalidCredentials
         require_open(self._mode)
+        # A savepoint: if a credential is bound concurrently, the new user is rolled back too.
         with connection.begin_nested():
             user_id = self._users.create(connection, _user_name(verified)).id
             self._give(connection, user_id, missing)
@@ -146,10 +148,12 @@ def _names(verified: VerifiedCredential) -> list[Credential]:
 
 
 def _user_name(verified: VerifiedCredential) -> str:
+    # PostgreSQL rejects NUL in text.
     return (verified.display_name or "").replace("\0", "")[:MAX_NAME]
 
 
 def _until_settled(act: Callable[[], ResultT]) -> ResultT:
+    # Bounded, so that repeated conflicts cannot block the request.
     for _ in range(_ATTEMPTS):
         with suppress(_Raced):
             return act()

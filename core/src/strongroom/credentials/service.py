@@ -222,6 +222,7 @@ class CredentialService:
         credential = self.identify(username)
         found = self._password_of(credential) if credential else None
         user_id, stored = found or (None, None)
+        # Verified even without a user, so that the time is the same.
         if len(password) > MAX_LENGTH or not self._hasher.verify(password, stored):
             return None
         if user_id and stored and self._hasher.is_outdated(stored):

@@ -30,6 +30,7 @@ def read_texts(folder: Path) -> Texts:
         TextsRefused: the folder cannot be read, or the name or content of a file is invalid.
     """
     texts = {occasion: dict(by_locale) for occasion, by_locale in TEMPLATES.items()}
+    # All files are checked before the error is raised, so that the operator sees all faults at once.
     faults = []
     try:
         for path in _files(folder):
@@ -66,6 +67,7 @@ def _named(path: Path) -> tuple[str, str]:
 
 def _read(path: Path, parameters: frozenset[str]) -> Text:
     try:
+        # "utf-8-sig" also accepts a byte-order mark, which some editors add.
         content = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise ValueError("must be UTF-8") from error

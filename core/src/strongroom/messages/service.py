@@ -90,6 +90,7 @@ class MessageService:
             subject=subject,
             locale=locale,
         )
+        # Recorded first: after a crash, the row stays "pending".
         self._record(message)
         senders = self._senders.get(channel, ())
         work = self._suppress if suppressed else self._deliver
@@ -137,6 +138,7 @@ class MessageService:
         self._conclude(message, "failed")
 
     def _attempt(self, sender: MessageSender[Any], message: Message) -> str | None:
+        # Exponential backoff with jitter. The error of the last attempt, after the loop, is final.
         for attempt in range(_ATTEMPTS - 1):
             try:
                 return sender.send(message)

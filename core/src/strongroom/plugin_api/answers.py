@@ -28,6 +28,7 @@ class TimedResponse(http.client.HTTPResponse):
 
     def __init__(self, sock: socket.socket, *arguments: Any, **options: Any) -> None:
         super().__init__(sock, *arguments, **options)
+        # Insert the timed reader between the socket and the buffer of http.client.
         self._timed = _TimedReader(self.fp.detach(), sock)
         self.fp = io.BufferedReader(self._timed)
 
@@ -84,6 +85,7 @@ class _TimedReader(io.RawIOBase):
             self._socket.settimeout(timeout)
         self._came += count
         self._waited += time.monotonic() - started
+        # The window ends with LEAST_BYTES received in time. EOF (count 0) is never too slow.
         if self._came >= LEAST_BYTES:
             self._came, self._waited = 0, 0.0
         elif count and self._waited >= timeout:

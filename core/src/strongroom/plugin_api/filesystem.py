@@ -52,6 +52,7 @@ class FilesystemBackend(StorageBackend[OptionsT]):
         """Return the filesystem to store in. Several threads use it concurrently."""
 
     def put(self, key: str, source: ByteSource, *, size: int | None = None) -> int:  # noqa: ARG002
+        # Only calls of the filesystem are translated: errors of ``source`` must be raised unchanged.
         written = 0
         with self._errors(key):
             self.filesystem.makedirs(_folder(key), recreate=True)

@@ -76,6 +76,7 @@ class Setup:
         with self._database.write() as connection:
             if self._users.has_administrator(connection):
                 raise AdministratorExists
+            # A fixed id, so that a new link replaces the previous one.
             row = upsert(connection, setup_links).values(id=_ONLY, **values)
             connection.execute(row.on_conflict_do_update(index_elements=[setup_links.c.id], set_=values))
             self._audit.record(connection, AuditEvent("setup-link.issue", origin=origin))
@@ -100,6 +101,7 @@ class Setup:
         prepared = self._registration.prepare(registration)
         with self._database.write() as connection:
             is_spent = self._spend(connection, token)
+            # In the same transaction, so that the link stays valid if the registration fails.
             if is_spent:
                 user = self._registration.add(connection, prepared, origin)
         if not is_spent:

@@ -197,6 +197,7 @@ class LoginMethodContract:
     ) -> None:
         if not self.single_use:
             pytest.skip("its proof can be reused")
+        # All threads start at the same time, so that a missing lock shows.
         barrier = threading.Barrier(8)
 
         def race(_: int) -> VerifiedCredential | None:

@@ -116,6 +116,7 @@ class MessageSenderContract:
     def test_threads_do_not_disturb_each_other(
         self, sender: MessageSender[Any], messages: Sequence[Message], delivered: Delivered
     ) -> None:
+        # All threads start at the same time, so that shared state of the sender shows.
         barrier = threading.Barrier(len(messages))
 
         def send(message: Message) -> None:

@@ -231,6 +231,7 @@ class StorageBackendContract:
     def test_memory_does_not_grow_with_the_object(self, backend: StorageBackend[Any], key: str) -> None:
         source = PatternSource(self.large_size)
         digest = hashlib.sha256()
+        # Warm up, so that lazily imported libraries do not count.
         backend.put(new_key(), PatternSource(1))
         tracemalloc.start()
         try:

@@ -58,6 +58,7 @@ users: Final = Table(
     Column("locale", String(MAX_LOCALE)),
     Column("deleted_at", Timestamp),
     Column("erased_at", Timestamp),
+    # Each list is sorted by (created_at, id), so each filter has an index that ends with both.
     Index(None, "created_at", "id"),
     Index(None, "status", "created_at", "id"),
     Index(None, "type", "created_at", "id"),

@@ -85,6 +85,7 @@ class UserService:
             select(users.c.id)
             .where(users.c.deleted_at <= deleted_before, users.c.erased_at.is_(None))
             .limit(limit)
+            # Nodes that erase concurrently take different users.
             .with_for_update(skip_locked=True)
         )
         user_ids = list(connection.execute(chosen).scalars())
@@ -111,6 +112,7 @@ class UserService:
         """
         now = self._clock.now()
         changed = replace(user, **values, updated_at=now, revision=next_revision(user.revision, now))
+        # Optimistic locking: no row matches if the revision has changed since it was read.
         statement = (
             update(users)
             .where(users.c.id == user.id, users.c.revision == user.revision)

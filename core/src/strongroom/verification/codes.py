@@ -236,6 +236,7 @@ class CodeService:
     def _evaluate(
         self, connection: Connection, code: VerificationCode, recipient: Credential, attempts: str
     ) -> bool:
+        # Both counters are incremented before the check and decremented if the code was right.
         name = f"{recipient.kind}:{recipient.value}"
         subject = f"{name}:{attempts}"
         by_code = self._counters.add_within(connection, _BY_CODE, subject, window=LIFETIME)
@@ -255,11 +256,13 @@ class CodeService:
 
     def _refuse_spent(self, connection: Connection, count: Count, limit: int) -> None:
         if count.events > limit:
+            # Undo the counts, so that refused guesses at one code do not use up those of the recipient.
             connection.rollback()
             wait = count.expires_at - self._clock.now()
             raise TooManyRequests(retry_after=max(1, math.ceil(wait / 1000)))
 
     def _consume(self, connection: Connection, code: VerificationCode) -> bool:
+        # One UPDATE checks and marks the code, so that two concurrent uses cannot both succeed.
         now, columns = self._clock.now(), verification_codes.c
         consumed = connection.execute(
             update(verification_codes)
@@ -280,4 +283,5 @@ class CodeService:
         return verification_codes.c.expires_at <= self._clock.now()
 
     def _hash(self, code_id: str, code: str) -> str:
+        # The id is included, so that equal codes have different hashes.
         return self._keys.hash("verification-code", f"{code_id}:{code.strip()}")

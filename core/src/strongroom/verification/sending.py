@@ -131,6 +131,7 @@ class CodeSending:
             message = "Must be an e-mail address or a mobile number."
             raise ValidationFailed.of_field("recipient", "invalid", message)
         self._offered.require(recipient, purpose)
+        # Checked before the captcha, which would otherwise be used up in vain.
         if not self._messages.can_send(purpose.value, recipient):
             raise NotImplementedHere("No message of this purpose can be sent to this recipient.")
         if captcha is None:
