@@ -52,10 +52,10 @@ HOOK_NAMES: Final = {
 }
 
 KINDS: Final = (
-    Kind("storage", StorageBackend, "backend", "Backend", "Keeps Strongroom's files in a folder"),
-    Kind("login", LoginMethod, "method", "Login", "Logs Strongroom's users in by a file of accounts"),
+    Kind("storage", StorageBackend, "backend", "Backend", "Stores Strongroom's files in a folder"),
+    Kind("login", LoginMethod, "method", "Login", "Authenticates users with a file of accounts"),
     Kind("captcha", CaptchaProvider, "provider", "Captcha", "A captcha for Strongroom"),
-    Kind("sender", MessageSender, "sender", "Sender", "Sends Strongroom's SMS by HTTP"),
+    Kind("sender", MessageSender, "sender", "Sender", "Sends Strongroom's SMS over HTTP"),
 )
 
 
