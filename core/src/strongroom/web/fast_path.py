@@ -1,12 +1,12 @@
-"""The fast path: plain requests that are likely to succeed, answered before Flask sees them.
+"""The fast path: serves frequent plain requests without Flask.
 
-Most of what a short answer takes is not the answer: a framework that can do everything, a transaction,
-objects that are made to be read once. Here stands the happy case of a few hot routes, and nothing else.
-Every refusal, every error and every doubt is left to the ordinary routes, which alone know them. What
-is answered here is answered by them just so, to the byte; a test holds both against each other.
+The cost of a short response is mostly overhead: the framework, a transaction, temporary objects. This
+module serves only the success case of a few frequent routes. A request that it cannot serve is passed
+on to the ordinary Flask route, which also produces all error responses. Both produce the same response
+to the byte; a test compares them.
 
-A request that changes something is never tried twice: once the change was begun, how it failed is all
-that is left to the ordinary way, which tells the client.
+A request that changes data is never executed twice. If it fails here, its exception is passed on in the
+environ, and the ordinary path only converts it to an error response.
 """
 
 import logging
@@ -28,6 +28,8 @@ Headers = list[tuple[str, str]]
 
 _Fits = Callable[[str], re.Match[str] | None]
 
+# Headers that the fast routes do not support. A new header of an ordinary route must be added here,
+# otherwise the fast path ignores it.
 _UNUSUAL: Final = (
     "HTTP_IF_MATCH",
     "HTTP_IF_NONE_MATCH",
@@ -44,31 +46,31 @@ _UNUSUAL: Final = (
 )
 _BEARER: Final = "Bearer "
 _MAX_DIGITS: Final = 18
-"""Of Content-Length; longer texts are left to the ordinary way, because `int` refuses very long ones."""
+"""The maximum digits of Content-Length; longer ones are passed on, because ``int`` rejects them."""
 
 
 class Claims(Protocol):
-    """What a good token says."""
+    """The claims of a valid token."""
 
     @property
     def user_id(self) -> str:
-        """Whom it stands for."""
+        """The id of the user."""
 
     @property
     def authorization_id(self) -> str:
-        """The login that it came from, which may have been revoked."""
+        """The id of the login, which may have been revoked."""
 
 
 @dataclass(slots=True)
 class PlainRequest:
-    """A request without conditions, whose token is good unless it was revoked.
+    """A request without conditional headers, whose token is valid unless it was revoked.
 
     Args:
-        path: what is asked for.
-        places: what stands in the path, by the names that the route gives them; ids.
+        path: the request path.
+        places: the path parameters, which are ids, by name.
         query: the query string.
-        claims: what the token says.
-        content: the body, whole.
+        claims: the claims of the token.
+        content: the complete body.
     """
 
     path: str
@@ -79,13 +81,13 @@ class PlainRequest:
     _environ: Mapping[str, Any]
 
     def header(self, name: str) -> str | None:
-        """Return a header, named as WSGI does (PEP 3333), if there is one."""
+        """Return a header by its WSGI name (PEP 3333), or ``None``."""
         return self._environ.get(name)
 
 
 @dataclass(slots=True)
 class PlainAnswer:
-    """The answer to a plain request. All answers have some headers more, which are added."""
+    """The response to a plain request, without the headers that all responses share."""
 
     status: str
     headers: Headers
@@ -94,15 +96,14 @@ class PlainAnswer:
 
 @dataclass(frozen=True, slots=True)
 class FastRoute:
-    """A route that is answered fast where that is certain to be right.
+    """A route with a fast implementation.
 
     Args:
-        rule: the ordinary route, as it is registered, without the base path; all in angle brackets is
-            an id here.
-        answer: answers, or returns ``None``, having changed nothing: then the ordinary route does.
-        words: what stands in some of the brackets instead of an id.
-        method: ``GET`` without a body, or another with one.
-        max_content: how many bytes the body may have.
+        rule: the rule of the ordinary route without the base path; its parameters must be ids here.
+        answer: returns the response, or ``None`` to pass the request on; then it has changed nothing.
+        words: fixed values of parameters that are not ids.
+        method: ``GET`` without a body, or another method with one.
+        max_content: the maximum size of the body in bytes; 0 for no body.
     """
 
     rule: str
@@ -113,13 +114,13 @@ class FastRoute:
 
 
 class FastPath:
-    """Answers plain requests of some routes, and hands all others on.
+    """Middleware that serves plain requests of some routes, and passes all others on.
 
     Args:
-        app: answers the others.
-        base_path: what all routes begin with.
-        routes: the routes.
-        claims: returns what a token says, and raises if it is not good.
+        app: the ordinary application.
+        base_path: the prefix of all routes.
+        routes: the fast routes.
+        claims: returns the claims of a token; raises if it is invalid.
     """
 
     def __init__(
@@ -138,7 +139,7 @@ class FastPath:
         self._claims = claims
         self._errors = ErrorLog(logger)
         self.answered = 0
-        """How many requests were answered here."""
+        """The number of requests that were served by the fast path."""
 
     def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
         try:
@@ -146,9 +147,10 @@ class FastPath:
         except Exception as error:
             answer = None
             if environ["REQUEST_METHOD"] != "GET":
+                # The change may have begun, so the ordinary route must not run; it only reports the error.
                 environ[FAILURE] = error
             elif not isinstance(error, StrongroomError):
-                # The ordinary way may know better, and tells the client if it does not.
+                # A read can be repeated: the ordinary route may succeed, or reports the error.
                 self._errors.log(error, "Error in the fast path")
         if answer is None:
             return self._app(environ, start_response)
@@ -184,7 +186,7 @@ class FastPath:
 
 
 def _pattern(base_path: str, route: FastRoute) -> re.Pattern[str]:
-    """Return what matches the paths of a route whose ids have the form of ours."""
+    """Return the pattern of a route's paths, with UUIDs as parameters."""
     parts = re.split(r"<(\w+)>", base_path + route.rule)
     for index, part in enumerate(parts):
         word = route.words.get(part, "")
@@ -194,7 +196,7 @@ def _pattern(base_path: str, route: FastRoute) -> re.Pattern[str]:
 
 
 def _is_unusual(environ: Mapping[str, Any], route: FastRoute) -> bool:
-    """Return whether a request says more than what it wants, from whom."""
+    """Return whether a request has headers or a body that the fast path does not support."""
     return (
         not environ.keys().isdisjoint(_UNUSUAL)
         or not _has_usual_length(environ.get("CONTENT_LENGTH", ""), route)
@@ -210,7 +212,7 @@ def _has_usual_length(length: str, route: FastRoute) -> bool:
 
 
 def _content(environ: dict[str, Any]) -> bytes | None:
-    """Return the body if it comes whole; whoever reads it after finds all that has come."""
+    """Return the body if it is complete. The ordinary route can read the received bytes again."""
     left, pieces = int(environ["CONTENT_LENGTH"]), []
     while left and (piece := environ["wsgi.input"].read(left)):
         left -= len(piece)
