@@ -1,1 +1,1 @@
-"""Health: whether the server can do its work, and what to mend if it cannot."""
+"""Health checks of the server, and diagnostics for operators."""

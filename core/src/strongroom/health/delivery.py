@@ -1,4 +1,4 @@
-"""Tries senders out, each with a message of its own."""
+"""Tests message senders by sending a message with each."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
@@ -15,15 +15,17 @@ _PARAMETERS: Final = {"code": "000000", "minutes": "5"}
 def try_senders(
     recipient: str, senders: Mapping[str, Sequence[MessageSender[Any]]]
 ) -> Iterator[Finding]:
-    """Send a message, with a code that is none, by every sender that reaches such a recipient.
+    """Send a test message, with a dummy code, by every sender of the recipient's channel.
 
     Args:
         recipient: an e-mail address, or a mobile number in E.164.
-        senders: by channel.
+        senders: the senders by channel.
     """
     channel = "email" if "@" in recipient else "sms"
     if not senders.get(channel):
-        yield failed(f"messages.{channel}", "no sender is configured", f"name one in messages.{channel}")
+        yield failed(
+            f"messages.{channel}", "no sender is configured", f"configure one in messages.{channel}"
+        )
     for sender in senders.get(channel, ()):
         yield _try(sender, channel, recipient)
 
@@ -37,7 +39,7 @@ def _try(sender: MessageSender[Any], channel: str, recipient: str) -> Finding:
     try:
         reference = sender.send(message)
     except DeliveryUncertain as error:
-        return failed(part, f"it may have been sent, or not: {error}", "look at the gateway's own log")
+        return failed(part, f"delivery is uncertain: {error}", "check the log of the gateway")
     except MessageNotSent as error:
-        return failed(part, f"not sent: {error}", f"mend [{part}]")
-    return ok(part, f"taken by the gateway{f' as {reference}' if reference else ''}")
+        return failed(part, f"not sent: {error}", f"correct [{part}]")
+    return ok(part, f"accepted by the gateway{f' as {reference}' if reference else ''}")

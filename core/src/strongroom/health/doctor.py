@@ -1,4 +1,4 @@
-"""Examines what the server stands on, and says what to do about what it finds."""
+"""Diagnoses the services and settings that the server depends on, with a remedy for each fault."""
 
 import stat
 from collections.abc import Iterator, Mapping
@@ -26,20 +26,20 @@ from strongroom.storage.ownership import StorageOwnership
 from strongroom.users.registration import OPEN
 
 TOLERATED: Final = 5000
-"""Milliseconds by which two clocks may differ."""
+"""The tolerated difference of two clocks in milliseconds."""
 
 
 class Doctor:
-    """Examines the parts of a server, whether it runs or not.
+    """Diagnoses the parts of a server, whether it is running or not.
 
     Args:
-        settings: what it is configured to be.
-        database: where its rows are.
-        limits_store: where it counts.
-        storages: where its bytes are.
-        ownership: examines whose the storages are.
-        clock: the time.
-        keys: the keys that its secret key gives.
+        settings: the configuration.
+        database: the database.
+        limits_store: the backend of rate limits.
+        storages: the storage backends by name.
+        ownership: checks which database owns a storage.
+        clock: the local clock, which is compared with other clocks.
+        keys: the keys derived from the configured secret key.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class Doctor:
         self._keys = keys
 
     def examine(self) -> Iterator[Finding]:
-        """Yield what is found, part by part."""
+        """Yield the findings of all parts."""
         database = self._examine_database()
         yield database
         if not database.remedy:
@@ -85,11 +85,11 @@ class Doctor:
             return failed(part, f"the disk of {kind} is full", "free space on it, or enlarge it")
         if fault is not None:
             return failed(
-                part, f"{kind} does not answer", "start it, or mend database.url; its log says more"
+                part, f"{kind} is unavailable", "start it, or correct database.url; see its log"
             )
         if kind == "sqlite" and self._settings.is_production:
-            return ok(part, "SQLite answers; it serves one machine")
-        return ok(part, f"{kind} answers")
+            return ok(part, "SQLite is available; it supports a single machine only")
+        return ok(part, f"{kind} is available")
 
     def _examine_schema(self) -> Finding:
         schema = read_schema(self._database.engine)
@@ -102,11 +102,11 @@ class Doctor:
     def _examine_secret(self) -> Finding:
         part = "secret"
         if is_own_secret(self._database, self._keys.fingerprint):
-            return ok(part, "is the one that the database was filled under")
+            return ok(part, "matches the database")
         return failed(
             part,
-            "is not the one that the database was filled under, so no password matches",
-            "set that one (a backup holds it: tar -xOf ARCHIVE secret.key), or run: "
+            "does not match the database, so all passwords fail",
+            "set the original one (a backup contains it: tar -xOf ARCHIVE secret.key), or run: "
             "strongroom keys adopt-secret",
         )
 
@@ -127,11 +127,14 @@ class Doctor:
         )
 
     def _examine_clock(self) -> Finding:
-        now, remedy = self._clock.now(), "set the clock, and keep it right: chrony, systemd-timesyncd"
+        now, remedy = (
+            self._clock.now(),
+            "set the clock, and synchronise it by chrony or systemd-timesyncd",
+        )
         others = {"the database's": self._database_time(), "the newest record's": self._newest_record()}
         for whose, time in others.items():
             ahead = time - now if time is not None else 0
-            # A record may be as old as it likes; it may not be of the future.
+            # The newest record may be arbitrarily old, but not from the future.
             behind = -ahead if whose == "the database's" else 0
             if max(ahead, behind) > TOLERATED:
                 return failed("clock", f"differs from {whose} by {abs(ahead) / 1000:.0f} s", remedy)
@@ -165,8 +168,8 @@ class Doctor:
         where = "Redis" if self._settings.redis.url else "the database"
         if self._limits_answer():
             return ok("limits", f"counted in {where}, so {workers} processes count as one")
-        remedy = "start it, or mend redis.url" if self._settings.redis.url else "mend the database"
-        return failed("limits", f"{where}, where they are counted, does not answer", remedy)
+        remedy = "start it, or correct redis.url" if self._settings.redis.url else "repair the database"
+        return failed("limits", f"{where}, which stores the counters, is unavailable", remedy)
 
     def _limits_answer(self) -> bool:
         try:
@@ -178,34 +181,36 @@ class Doctor:
         part, server = "server.trusted_proxies", self._settings.server
         networks = [parse_network(text) for text in server.trusted_proxies]
         if any(network.prefixlen == 0 for network in networks):
-            return failed(part, "everybody's X-Forwarded-For is believed", "list the proxies' networks")
+            return failed(
+                part, "X-Forwarded-For is trusted from every client", "list the proxies' networks"
+            )
         if not networks and server.public_url.startswith("https://"):
             return warning(
                 part,
-                "empty, though a proxy must stand before https: all clients count as one address",
+                "empty, but HTTPS needs a proxy: all clients count as the address of the proxy",
                 'list the proxies\' networks, such as ["127.0.0.1/32"]',
             )
-        return ok(part, ", ".join(server.trusted_proxies) or "no proxy is believed")
+        return ok(part, ", ".join(server.trusted_proxies) or "no proxy is trusted")
 
     def _examine_storage(self, name: str, storage: StorageBackend[Any]) -> Finding:
         part = f"storages.{name}"
         if fault := self._ownership_fault(name, storage):
-            return failed(part, fault, "do what the message says; see: strongroom storage claim --help")
+            return failed(part, fault, "follow the message; see: strongroom storage claim --help")
         try:
             fault = fault_of(storage)
         except StorageFull as error:
-            return failed(part, f"is full: {error}", "make room; until then uploads are refused")
+            return failed(part, f"is full: {error}", "free space; until then, uploads are refused")
         except StorageUnavailable as error:
-            return failed(part, f"does not answer: {error}", f"start the store, or mend [{part}]")
+            return failed(part, f"is unavailable: {error}", f"start the store, or correct [{part}]")
         if fault:
-            return failed(part, fault, f"mend the options in [{part}], or the store")
+            return failed(part, fault, f"correct the options in [{part}], or repair the store")
         return ok(part, "an object was written, read and deleted")
 
     def _ownership_fault(self, name: str, storage: StorageBackend[Any]) -> str | None:
         try:
             return self._ownership.examine(name, storage)
         except (StorageError, Unavailable, SQLAlchemyError):
-            # The trial of the store, or the examination of the database, says what is wrong.
+            # The round trip of the storage, or the check of the database, reports this fault.
             return None
 
     def _examine_files(self) -> Iterator[Finding]:
@@ -222,7 +227,7 @@ class Doctor:
 def _examine_folder(part: str, path: Path) -> Finding:
     if path.stat().st_mode & stat.S_IRWXO:
         return failed(part, f"{path} can be read by others", f"chmod 700 {path}")
-    return ok(part, f"{path} is closed to others")
+    return ok(part, f"{path} cannot be read by others")
 
 
 def examine_registration(settings: Settings) -> Finding:
@@ -241,4 +246,4 @@ def examine_registration(settings: Settings) -> Finding:
 def _examine_mode(part: str, path: Path) -> Finding:
     if path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
         return failed(part, f"{path} can be read by others", f"chmod 600 {path}")
-    return ok(part, f"{path} is for its owner alone")
+    return ok(part, f"{path} can be read only by its owner")

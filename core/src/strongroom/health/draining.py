@@ -1,22 +1,22 @@
-"""Whether the server is being drained, known to all of its processes."""
+"""The drain flag, which all processes of a server share."""
 
 import mmap
 from typing import Final
 
 
 class DrainFlag:
-    """Whether the server is being drained; shared with the processes that are forked from this one."""
+    """Whether the server is draining; shared memory with the processes forked from this one."""
 
     def __init__(self) -> None:
         self._memory = mmap.mmap(-1, 1)
 
     @property
     def is_set(self) -> bool:
-        """Whether it is."""
+        """Whether the server is draining."""
         return self._memory[0] != 0
 
     def set(self) -> None:
-        """Note that it is."""
+        """Mark the server as draining."""
         self._memory[0] = 1
 
 

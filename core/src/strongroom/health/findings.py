@@ -1,11 +1,11 @@
-"""What a doctor finds."""
+"""The findings of the doctor."""
 
 from dataclasses import dataclass
 from enum import StrEnum
 
 
 class State(StrEnum):
-    """How a part is."""
+    """The state of a part."""
 
     OK = "ok"
     WARNING = "warning"
@@ -14,13 +14,13 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What was found about one part.
+    """The result of checking one part.
 
     Args:
-        part: its name, that of a key of the configuration where there is one.
-        state: how it is.
-        message: what was found.
-        remedy: what to do, unless nothing needs to be done.
+        part: the configuration key, or another name of the part.
+        state: the state of the part.
+        message: a description of the state.
+        remedy: how to correct it; empty if nothing needs to be done.
     """
 
     part: str
@@ -30,15 +30,15 @@ class Finding:
 
 
 def ok(part: str, message: str) -> Finding:
-    """Return a finding that all is well."""
+    """Return the finding of a part without faults."""
     return Finding(part, State.OK, message)
 
 
 def failed(part: str, message: str, remedy: str) -> Finding:
-    """Return a finding of what keeps the server from its work."""
+    """Return the finding of a fault that prevents the server from working."""
     return Finding(part, State.FAILED, message, remedy)
 
 
 def warning(part: str, message: str, remedy: str) -> Finding:
-    """Return a finding of what the server works with, but not well."""
+    """Return the finding of a problem that the server can work with."""
     return Finding(part, State.WARNING, message, remedy)

@@ -1,4 +1,4 @@
-"""One question to each part that the server needs."""
+"""The readiness probes of the parts that the server needs."""
 
 from collections.abc import Mapping
 from typing import Final, Protocol
@@ -14,7 +14,7 @@ from strongroom.health.readiness import Note, Probe
 from strongroom.plugin_api.storage import ObjectNotFound, ObjectStat, StorageError
 
 ABSENT_KEY: Final = "00/00/" + 32 * "0"
-"""A key that a store is asked for; chance will not make it."""
+"""The key that probes look up; generated keys practically never equal it."""
 
 AWAY: Final = "It does not answer."
 DISK_FULL: Final = "Its disk is full."
@@ -25,21 +25,21 @@ NOT_OWNED: Final = "It is another database's, or not the one that holds the file
 
 
 class Store(Protocol):
-    """A storage, as far as it is asked."""
+    """The interface of a storage that the probes use."""
 
     @property
     def is_full(self) -> bool:
-        """Whether the last object was refused for lack of room."""
+        """Whether the last write was refused because the store is full."""
 
     def stat(self, key: str) -> ObjectStat:
-        """Return what is known of an object."""
+        """Return the metadata of an object."""
 
     def ownership_fault(self, *, claim: bool) -> str | None:
         """Return why the database may not use the store, or ``None``."""
 
 
 def probes(database: Database, limits_store: Storage, storages: Mapping[str, Store]) -> dict[str, Probe]:
-    """Return the probes of all parts, by the names of the parts."""
+    """Return the probes by the names of their parts."""
     return {
         "database": lambda: database_fault(database),
         "schema": lambda: _schema(database),
@@ -49,7 +49,7 @@ def probes(database: Database, limits_store: Storage, storages: Mapping[str, Sto
 
 
 def database_fault(database: Database) -> str | None:
-    """Return what is wrong with the database: it does not answer, or it has no space left."""
+    """Return the fault of the database (unavailable, or its disk is full), or ``None``."""
     try:
         with database.read() as connection:
             connection.execute(select(1))
@@ -63,9 +63,10 @@ def database_fault(database: Database) -> str | None:
 
 
 def _write_temporary_file(connection: Connection) -> None:
-    """Let PostgreSQL write some 500 kB to its disk, which leave no trace.
+    """Make PostgreSQL write a temporary file of about 500 kB, which it deletes at once.
 
-    A full disk answers every read, so only a write shows it.
+    Reads succeed on a full disk, so only a write detects it. The low ``work_mem`` makes the function
+    scan spill to disk.
     """
     connection.execute(text("SET LOCAL work_mem = '64kB'"))
     connection.execute(select(func.count()).select_from(func.generate_series(1, 20_000))).scalar()
@@ -97,5 +98,5 @@ def _ownership(store: Store) -> str | None:
     except StorageError:
         return AWAY
     except (Unavailable, SQLAlchemyError, OSError):
-        # The database is away, which its own part reports.
+        # The database is unavailable; its own probe reports that.
         return None

@@ -1,4 +1,4 @@
-"""Tells which parts of the server answer, without waiting long for one that does not."""
+"""Readiness: runs the probes of all parts concurrently, with a timeout."""
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
@@ -9,21 +9,21 @@ from typing import Final
 from strongroom.clock import Clock
 
 PATIENCE_SECONDS: Final = 2.0
-"""After which a part that has not answered is taken for away."""
+"""The time after which a part that has not responded counts as unavailable."""
 
 FRESH: Final = 1000
-"""Milliseconds for which an answer is given again, so that asking often costs nothing."""
+"""Milliseconds for which a report is cached, so that frequent health checks are cheap."""
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A remark about a part that works, without secrets."""
+    """A remark about a part that works. It is public, so it must not contain secrets."""
 
     text: str
 
 
 Probe = Callable[[], str | Note | None]
-"""Returns what is wrong with a part, in a sentence that holds nothing secret, or ``None``."""
+"""Returns the fault of a part, or ``None``. The text is public, so it must not contain secrets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +31,8 @@ class Report:
     """The state of all parts.
 
     Args:
-        parts: what is wrong with each, by its name; ``None`` where nothing is.
-        notes: remarks about parts that work, by their name.
+        parts: the fault of each part by its name; ``None`` if there is none.
+        notes: remarks about parts that work, by name.
     """
 
     parts: Mapping[str, str | None]
@@ -40,19 +40,19 @@ class Report:
 
     @property
     def is_ready(self) -> bool:
-        """Whether nothing is wrong."""
+        """Whether no part has a fault."""
         return not any(self.parts.values())
 
 
 class Readiness:
-    """Asks all parts at once.
+    """Runs the probes of all parts concurrently, and caches the report.
 
-    A part that hangs keeps one thread, and is not asked again before it has answered.
+    A probe that hangs blocks one thread, and is not started again before it has finished.
 
     Args:
-        probes: by the name of their part.
-        clock: the time.
-        patience: seconds that a part is waited for.
+        probes: the probes by the name of their part.
+        clock: measures the age of the cached report.
+        patience: the timeout of the probes in seconds.
     """
 
     def __init__(
@@ -67,16 +67,16 @@ class Readiness:
         self._last: tuple[int, Report] | None = None
 
     def report(self) -> Report:
-        """Return what is wrong, as it was at most a second ago."""
+        """Return the current report; it is at most ``FRESH`` milliseconds old."""
         with self._lock:
             now = self._clock.now()
-            # A clock that was set back must not keep an answer.
+            # If the clock was set back, the cached report counts as expired.
             if self._last is None or not 0 <= now - self._last[0] < FRESH:
                 self._last = (now, self._ask())
             return self._last[1]
 
     def close(self) -> None:
-        """Ask no more; a part that hangs is not waited for."""
+        """Stop the threads, without waiting for probes that hang."""
         self._pool.shutdown(wait=False, cancel_futures=True)
 
     def _ask(self) -> Report:
@@ -99,6 +99,6 @@ def _fault(outcome: str | Note | None) -> str | None:
 def _outcome(future: "Future[str | Note | None]", *, answered: bool) -> str | Note | None:
     if not answered:
         return "It does not answer."
-    # What a probe did not foresee is told by its kind alone: the text of an error may hold anything.
+    # Only the class of an unexpected error is reported, because its text may contain secrets.
     error = future.exception()
     return future.result() if error is None else f"It failed: {type(error).__name__}."

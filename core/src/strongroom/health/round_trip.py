@@ -1,4 +1,4 @@
-"""Tries a storage out: an object is written, read and deleted."""
+"""Tests a storage by writing, reading and deleting an object."""
 
 from io import BytesIO
 from typing import Any
@@ -10,11 +10,11 @@ _CONTENT = b"written by strongroom to try this storage out"
 
 
 def fault_of(storage: StorageBackend[Any]) -> str | None:
-    """Return what is wrong with a storage, in a phrase, or ``None``.
+    """Return the fault of a storage as a phrase, or ``None``.
 
     Raises:
-        StorageUnavailable: it is away, which says nothing about its configuration.
-        StorageFull: it has no room, likewise.
+        StorageUnavailable: the storage is unavailable, which may be temporary.
+        StorageFull: the storage is full, which may be temporary.
     """
     key = new_key()
     try:
@@ -29,7 +29,7 @@ def fault_of(storage: StorageBackend[Any]) -> str | None:
     except StorageError as error:
         return f"fails when an object is written, read and deleted: {error}"
     except Exception as error:
-        # A driver's own exceptions, such as for an endpoint that is no URL.
+        # Drivers raise exceptions of their own, for example for an endpoint that is not a URL.
         reason = f"{type(error).__name__}: {' '.join(str(error).split())}"
         return f"fails when an object is written, read and deleted: {reason}"
-    return None if found == _CONTENT else "gives other bytes back than were written"
+    return None if found == _CONTENT else "returns different bytes than were written"

@@ -1,16 +1,16 @@
-"""What clients get."""
+"""Response schemas of the health routes."""
 
 from marshmallow import Schema, fields
 
 
 class AliveSchema(Schema):
-    """The process answers."""
+    """The process is alive."""
 
     status = fields.Constant("alive", required=True, metadata={"type": "string"})
 
 
 class ReadySchema(Schema):
-    """Every part answers."""
+    """All parts are available."""
 
     status = fields.Constant("ready", required=True, metadata={"type": "string"})
     parts = fields.List(fields.String(), required=True)

@@ -1,4 +1,4 @@
-"""Whether the server lives, and whether it can do its work: for balancers and supervisors."""
+"""Liveness and readiness routes, for load balancers and service managers."""
 
 from typing import Any
 
@@ -10,27 +10,27 @@ from strongroom.web.blueprint import Blueprint
 from strongroom.web.components import use
 from strongroom.web.guard import Access
 
-blueprint = Blueprint("health", __name__, description="Whether the server can do its work.")
+blueprint = Blueprint("health", __name__, description="Liveness and readiness of the server.")
 
 _RETRY_SECONDS = 1
 
 
 @blueprint.operation("GET", "/livez", access=Access.PUBLIC, returns=AliveSchema)
 def get_liveness() -> dict[str, Any]:
-    """Answer, if only this process lives; restart it if it does not."""
+    """Report that the process is alive. If there is no response, restart the process."""
     return {}
 
 
 @blueprint.operation("GET", "/readyz", access=Access.PUBLIC, returns=ReadySchema, errors=(Unavailable,))
 def get_readiness() -> dict[str, Any]:
-    """Report whether every part answers: the database, its schema, the limits and each storage.
+    """Report whether all parts are available: the database, its schema, the limits and each storage.
 
-    Otherwise the error's details name the parts that are away. Nothing in them is secret. ``notes``
-    are remarks about parts that work, such as a newer schema that this version may serve. A server
-    that is being drained names itself: ``draining``.
+    Otherwise the details of the error name the unavailable parts. They contain no secrets. ``notes``
+    are remarks about available parts, such as a newer schema that is compatible with this version.
+    While the server drains, the details contain the code ``draining``.
     """
     if DRAINING.is_set:
-        details = [Detail("server", "draining", "It is being taken out of service.")]
+        details = [Detail("server", "draining", "The server is shutting down.")]
         raise Unavailable(details=details, retry_after=_RETRY_SECONDS)
     report = use(Readiness).report()
     if not report.is_ready:

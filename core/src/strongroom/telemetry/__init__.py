@@ -1,1 +1,1 @@
-"""Telemetry: what the server tells its operators: metrics and the log."""
+"""Telemetry: metrics and the log."""

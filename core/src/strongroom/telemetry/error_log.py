@@ -1,4 +1,4 @@
-"""Logs unexpected errors, identical ones at most once a minute with their count."""
+"""Logs unexpected errors; identical ones at most once a minute, with the number suppressed."""
 
 import logging
 import time
@@ -16,13 +16,13 @@ _Key = tuple[type[BaseException], str, str]
 
 
 class ErrorLog:
-    """A log that a flood of identical errors neither fills nor hides others in.
+    """Rate-limits identical errors, so that a flood of them neither fills the log nor hides others.
 
-    Two errors are identical if they are of one class and raised by one function.
+    Two errors are identical if they have the same class and were raised by the same function.
 
     Args:
         logger: receives the entries.
-        now: returns seconds from any starting point.
+        now: a monotonic clock in seconds.
     """
 
     def __init__(self, logger: logging.Logger, now: Callable[[], float] = time.monotonic) -> None:
@@ -43,9 +43,10 @@ class ErrorLog:
         self._logger.error(message, *arguments, exc_info=error)
 
     def _suppressed(self, key: _Key) -> int | None:
-        """Return how many identical errors were suppressed before this one, ``None`` if it is too."""
+        """Return the number of identical errors suppressed so far, or ``None`` to suppress this one."""
         now = self._now()
         with self._lock:
+            # Bounds the memory; clearing only makes some errors appear in the log earlier.
             if len(self._seen) >= _CAPACITY:
                 self._seen.clear()
             logged_at, count = self._seen.get(key, (now - INTERVAL, 0))

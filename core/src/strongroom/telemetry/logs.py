@@ -1,6 +1,6 @@
-"""The log on standard error: lines for people, or JSON, each with the id of its request.
+"""The log on standard error, as plain text or JSON; each line has the id of its request.
 
-A line of a request tells its route, never its path: paths hold tokens and names.
+A line of a request contains its route, never its path, because paths contain tokens and names.
 """
 
 import json
@@ -20,11 +20,11 @@ RequestId = Callable[[], str | None]
 
 
 def configure(settings: LoggingSettings, request_id: RequestId = lambda: None) -> None:
-    """Send the log of this process to standard error, in the configured form.
+    """Configure the log of this process.
 
     Args:
-        settings: the form, and what is worth a line.
-        request_id: returns the id of the request under way, if there is one.
+        settings: the format and the levels.
+        request_id: returns the id of the current request, if there is one.
     """
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonFormatter() if settings.format == "json" else TextFormatter())
@@ -36,27 +36,27 @@ def configure(settings: LoggingSettings, request_id: RequestId = lambda: None) -
 
 
 class TextFormatter(logging.Formatter):
-    """A line for people; a traceback follows it."""
+    """Formats a record as a plain text line, followed by the traceback, if any."""
 
     def __init__(self) -> None:
         super().__init__(_TEXT)
 
     def formatTime(self, record: logging.LogRecord, datefmt: str | None = None) -> str:  # noqa: N802, ARG002
-        """Return when it was, in UTC to the millisecond."""
+        """Return the time of the record in UTC, to the millisecond."""
         return iso_format(int(record.created * 1000))
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return the line."""
+        """Return the text of the record."""
         request = getattr(record, "request_id", None)
         record.request = f" (request {request})" if request else ""
         return super().format(record)
 
 
 class JsonFormatter(logging.Formatter):
-    """A JSON object on one line, whatever stands in the message."""
+    """Formats a record as a JSON object on one line; line breaks in the message are escaped."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return the line."""
+        """Return the JSON text of the record."""
         members: dict[str, Any] = {
             "time": iso_format(int(record.created * 1000)),
             "level": record.levelname.lower(),
@@ -72,7 +72,7 @@ class JsonFormatter(logging.Formatter):
 
 
 class _Tagging(logging.Filter):
-    """Gives each record the id of its request."""
+    """Adds the id of the current request to each record."""
 
     def __init__(self, request_id: RequestId) -> None:
         super().__init__()

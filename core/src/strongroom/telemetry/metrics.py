@@ -1,4 +1,4 @@
-"""What is measured. Values are kept per process, and add up where they are read."""
+"""Prometheus metrics. Each process counts separately; the values are summed when they are read."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -18,22 +18,22 @@ _SUM_OF_LIVING: Final = "livesum"
 
 
 class Metrics:
-    """The instruments of a process.
+    """The metrics of a process.
 
-    No label is taken from what a client sends: routes are templates, and everything else comes from
-    closed lists, so that the number of series has an end.
+    Labels never contain client input: routes are templates, and all other values are from closed lists.
+    So the number of time series is bounded.
     """
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self._requests = Counter(
             "strongroom_requests",
-            "Requests answered.",
+            "Finished requests.",
             ["method", "route", "status"],
             registry=registry,
         )
         self._seconds = Histogram(
             "strongroom_request_seconds",
-            "Time from a request's head to the end of its answer.",
+            "Time from the head of a request to the end of its response.",
             ["method", "route"],
             buckets=_SECONDS,
             registry=registry,
@@ -42,51 +42,51 @@ class Metrics:
             "strongroom_received_bytes", "Bytes of request bodies.", ["route"], registry=registry
         )
         self._sent = Counter(
-            "strongroom_sent_bytes", "Bytes of answers' bodies.", ["route"], registry=registry
+            "strongroom_sent_bytes", "Bytes of response bodies.", ["route"], registry=registry
         )
         self._logins = Counter(
             "strongroom_logins",
-            "Attempts to log in, by success or the code of the error.",
+            "Login attempts, by success or error code.",
             ["outcome"],
             registry=registry,
         )
         self._events = Counter(
             "strongroom_audit_events",
-            "What was written into the audit record.",
+            "Recorded audit events.",
             ["action", "outcome"],
             registry=registry,
         )
         self.requests_in_flight = _gauge(
-            registry, "strongroom_requests_in_flight", "Requests under way."
+            registry, "strongroom_requests_in_flight", "Requests in progress."
         )
         self._hashes = _gauge(
-            registry, "strongroom_hashes_in_flight", "Password hashes being computed or waited for."
+            registry, "strongroom_hashes_in_flight", "Password hashes that are computed or queued."
         )
         self._connections = _gauge(
-            registry, "strongroom_database_connections_in_use", "Connections held by transactions."
+            registry, "strongroom_database_connections_in_use", "Database connections in use."
         )
         self._circuits = _gauge(
             registry,
             "strongroom_open_circuits",
-            "Processes that leave a storage alone, for it did not answer.",
+            "Processes whose circuit breaker of a storage is open, because it was unavailable.",
             ["storage"],
         )
 
     def circuit(self, storage: str, *, is_open: bool) -> None:
-        """Note that the circuit of a storage opened or closed, in this process."""
+        """Record the state of a storage's circuit breaker in this process."""
         self._circuits.labels(storage).set(int(is_open))
 
     def request(
         self, method: str, route: str, status: int, seconds: float, received: int, sent: int
     ) -> None:
-        """Count a request that has been answered."""
+        """Count a finished request."""
         self._requests.labels(method, route, str(status)).inc()
         self._seconds.labels(method, route).observe(seconds)
         self._received.labels(route).inc(received)
         self._sent.labels(route).inc(sent)
 
     def audit_event(self, event: AuditEvent) -> None:
-        """Count an event that was recorded."""
+        """Count a recorded audit event."""
         self._events.labels(event.action, event.outcome).inc()
         if event.action == LOGIN:
             code = event.details.get("code", event.outcome)
@@ -94,12 +94,12 @@ class Metrics:
 
     @contextmanager
     def hashing(self) -> Iterator[None]:
-        """Count a hash as in flight until the block ends."""
+        """Count a password hash as in flight during the block."""
         with self._hashes.track_inprogress():
             yield
 
     def watch(self, engine: Engine) -> None:
-        """Count the connections that an engine has given out."""
+        """Count the connections that are checked out of an engine's pool."""
         event.listen(engine, "checkout", self._count_checkout)
         event.listen(engine, "checkin", self._count_checkin)
 
@@ -108,7 +108,7 @@ class Metrics:
         self._connections.inc()
 
     def _count_checkin(self, _connection: Any, record: Any) -> None:
-        # A connection that could not be opened again is checked in, too, and was never checked out.
+        # A connection whose reconnect failed is checked in without having been checked out.
         if record.record_info.pop(_COUNTED, False):
             self._connections.dec()
 

@@ -1,7 +1,7 @@
-"""Metrics of several processes: each writes into files of its own in one folder, and a reader adds up.
+"""Metrics of several processes: each writes its own files in a shared folder; the reader sums them.
 
-The library decides by its environment, when it is imported, whether values are kept so: whoever
-starts the processes calls :func:`share_metrics` before anything imports it.
+The Prometheus library selects this mode by an environment variable when it is imported. So the master
+process must call :func:`share_metrics` before anything imports the library.
 """
 
 import os
@@ -20,18 +20,18 @@ _PROCESS = re.compile(r"_(\d+)\.db$")
 
 
 def share_metrics(folder: Path) -> None:
-    """Make this process and those it will start keep their metrics in a folder, which is empty."""
+    """Make this process and its future children write their metrics to an empty folder."""
     if "prometheus_client" in sys.modules:
-        raise RuntimeError("the metrics of this process are kept elsewhere already")
+        raise RuntimeError("prometheus_client is already imported, so its metrics cannot be shared")
     os.environ[_VARIABLE] = str(folder)
 
 
 def exposition(folder: Path, others: "Iterable[Collector]" = ()) -> tuple[bytes, str]:
-    """Return the metrics of all processes, added up, and the media type of the text.
+    """Return the metrics of all processes, summed, and the media type of the text.
 
     Args:
-        folder: where the processes keep them.
-        others: what else to tell.
+        folder: the folder of the processes' metrics.
+        others: additional collectors.
     """
     from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
     from prometheus_client.multiprocess import MultiProcessCollector
@@ -45,7 +45,7 @@ def exposition(folder: Path, others: "Iterable[Collector]" = ()) -> tuple[bytes,
 
 
 def _forget_dead(folder: Path) -> None:
-    """Take what is under way in a process for ended if the process has; its counts stay."""
+    """Drop the gauges of processes that have ended; their counters remain."""
     from prometheus_client.multiprocess import mark_process_dead
 
     processes = {int(match[1]) for path in folder.iterdir() if (match := _PROCESS.search(path.name))}
