@@ -147,7 +147,7 @@ class FastPath:
         except Exception as error:
             answer = None
             if environ["REQUEST_METHOD"] != "GET":
-                # The change may have begun, so the ordinary route must not run; it only reports the error.
+                # The change may have begun, so the ordinary route only reports the error.
                 environ[FAILURE] = error
             elif not isinstance(error, StrongroomError):
                 # A read can be repeated: the ordinary route may succeed, or reports the error.
