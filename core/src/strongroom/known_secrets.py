@@ -25,7 +25,8 @@ _PUBLISHED: Final = frozenset(
 )
 
 _PUBLISHED_MODULI: Final = (
-    # The RSA keys of RFC 7515, appendix A.2; RFC 7517, appendix A; and RFC 7520, section 3.4.
+    # The first digits of the moduli, in base64url, of the RSA keys of
+    # RFC 7515, appendix A.2; RFC 7517, appendix A; and RFC 7520, section 3.4.
     "ofgWCuLjybRlzo0tZWJjNiuSfb4p4fAkd_wWJcyQoTbji9k0l8W26mPddxHmfHQp",
     "0vx7agoebGcQSuuPiLJXZptN9nndrQmbXEps2aiAFbWhM78LhWx4cbbfAAtVT86z",
     "n4EPtAOCc9AlkeQHPzHStgAbgs7bTZLwUBZdR8_KuKPEHLd4rHVTeT-O-XV2jRoj",

@@ -186,6 +186,7 @@ def _check_extension(plugin: Plugin, hook: str, item: Any, kind: type[Extension[
         raise PluginError(
             f"{plugin} returned {item!r} from {hook}; expected a subclass of {kind.__name__}"
         )
+    # Checked now, because an abstract class would only fail when it is created.
     if inspect.isabstract(item):
         missing = ", ".join(sorted(item.__abstractmethods__))
         raise PluginError(f"{plugin}: {item.__name__} lacks the methods: {missing}")
@@ -202,6 +203,7 @@ def _check_error(plugin: Plugin, item: Any) -> None:
 
 
 def _explain(plugin: Plugin, error: pluggy.PluginValidationError) -> str:
+    # For a misspelt hook, suggest the right name instead of pluggy's message.
     hooks = [name for name in vars(hookspecs) if name.startswith("register_")]
     for name, value in vars(plugin.module).items():
         if hasattr(value, "strongroom_impl") and name not in hooks:

@@ -131,12 +131,14 @@ class _Chooser:
         chosen = {}
         for name, storage in self._settings.storages.items():
             path = ("storages", name)
+            # The default section needs a plugin that may be missing, so the error names both remedies.
             if storage.backend not in offered and not self._configuration.raw.states(path):
                 self._configuration.add_error(path, _NO_STORAGE)
                 self._configuration.claim(path)
             elif self._is_offered(storage.backend, offered, (*path, "backend"), "storage backend"):
                 chosen[name] = self._choice(offered[storage.backend], path)
             else:
+                # The options of an unknown backend cannot be checked, so do not report them as unknown.
                 self._configuration.claim(path)
         target = self._settings.files.storage
         if target not in self._settings.storages:
@@ -168,6 +170,7 @@ class _Chooser:
     ) -> ExtensionSpec[CaptchaProvider[Any]]:
         name = self._settings.captcha.provider
         if not self._is_offered(name, offered, ("captcha", "provider"), "captcha provider"):
+            # No provider, no options to validate: stop here.
             self._configuration.raise_if_invalid()
         return self._choice(offered[name], ("captcha",))
 

@@ -108,6 +108,7 @@ class BindingService:
         self._reauthentication.require(identity, proof)
         self._codes.require(code, credential, Purpose.BIND)
         with self._database.write() as connection:
+            # Release first, because a unique index allows one credential of this kind per user.
             self._release(connection, user_id, kind)
             self._credentials.bind(connection, user_id, credential)
             self._record(connection, "credential.bind", user_id, kind, origin)
@@ -156,6 +157,7 @@ class BindingService:
         (credential,) = identified(self._credentials, {USERNAME: text})
         self._reauthentication.require_any(identity, proof, Purpose.BIND, login_age=RECENT_LOGIN)
         with self._database.write() as connection:
+            # Release first, because a unique index allows one username per user.
             self._credentials.release(connection, user_id, USERNAME)
             self._credentials.bind(connection, user_id, credential)
             self._record(connection, "credential.bind", user_id, USERNAME, origin)

@@ -38,6 +38,7 @@ def proof_of_headers() -> Proof:
     Raises:
         ValidationFailed: the code does not have the form ``{id}.{code}``.
     """
+    # Clients percent-encode the password, because header values are limited to Latin-1.
     pair, password = header_pair(CODE_HEADER), request.headers.get(PASSWORD_HEADER)
     return Proof(
         VerificationCode(*pair) if pair else None, unquote(password) if password is not None else None

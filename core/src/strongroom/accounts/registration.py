@@ -110,6 +110,7 @@ class RegistrationService:
         if not proven:
             self._require_captcha(captcha, origin)
         with self._spent(proven, codes, origin):
+            # Checked before the expensive hash; add() checks again.
             self._require_free(credentials)
             prepared = self.prepare(registration)
             with self._database.write() as connection:
@@ -130,6 +131,7 @@ class RegistrationService:
         Raises:
             ValidationFailed: a name is malformed or missing, or the password is weak.
             CredentialTaken: another user has one of the names.
+            Unavailable: too many hashes are waiting.
         """
         prepared = self.prepare(registration)
         with self._database.write() as connection:
@@ -140,6 +142,7 @@ class RegistrationService:
 
         Raises:
             ValidationFailed: a name is malformed or missing, or the password is weak.
+            Unavailable: too many hashes are waiting.
         """
         credentials = self._credentials_of(registration)
         password_hash = self._credentials.hash_password(registration.password)

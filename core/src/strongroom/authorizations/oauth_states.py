@@ -126,6 +126,7 @@ class OAuthStateStore:
         self._audit.record(connection, event)
 
     def _count(self, origin: Origin) -> None:
+        # Issuing and using states share one limit.
         self._rates.spend(Allowance("state", network_of(origin.address or ""), self._per_address))
 
     def _expired(self) -> ColumnElement[bool]:

@@ -57,6 +57,7 @@ def good_authorization() -> FromClause:
 
     Its parameters ``authorization_id`` and ``user_id`` are the claims of the token.
     """
+    # No check of expires_at: the expiry of the access token is at most that of its authorization.
     return (
         select(authorizations.c.last_seen_at, authorizations.c.user_type)
         .where(

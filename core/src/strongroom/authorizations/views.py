@@ -184,6 +184,7 @@ def token_headers(issued: IssuedTokens) -> Headers:
     return {
         TOKEN_HEADER: issued.access_token,
         REFRESH_HEADER: issued.refresh_token,
+        # Without this header, browsers hide the tokens from scripts of other origins.
         "Access-Control-Expose-Headers": f"{TOKEN_HEADER}, {REFRESH_HEADER}",
     }
 

@@ -12,6 +12,7 @@ class PasswordLogin(LoginMethod[NoOptions]):
     """Checks attempts with a password. An empty password counts as missing."""
 
     name = "password"
+    # This method accepts no verification codes.
     code_recipients = frozenset()
 
     def authenticate(self, attempt: LoginAttempt) -> VerifiedCredential | None:

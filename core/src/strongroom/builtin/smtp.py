@@ -89,6 +89,7 @@ class SmtpSender(MessageSender[SmtpOptions]):
         mail["To"] = message.recipient
         mail["Subject"] = message.subject or ""
         mail["Date"] = formatdate(localtime=False)
+        # The sender's domain instead of the default, which reveals the server's host name.
         mail["Message-ID"] = make_msgid(domain=self.options.sender.rpartition("@")[2].rstrip("> "))
         # Suppresses automatic replies (RFC 3834, section 5).
         mail["Auto-Submitted"] = "auto-generated"

@@ -5,7 +5,9 @@ from typing import Final, Literal
 
 Strength = Literal["low", "medium", "high"]
 
+# The running time of zxcvbn grows faster than the length, so only the first characters are scored.
 _ZXCVBN_LENGTH: Final = 72
+# Minimum scores of zxcvbn, which range from 0 to 4.
 _MEDIUM, _HIGH = 2, 4
 
 

@@ -94,6 +94,7 @@ class MessageService:
         self._record(message)
         senders = self._senders.get(channel, ())
         work = self._suppress if suppressed else self._deliver
+        # Also true without senders: the failure is then recorded immediately.
         if all(sender.development_only for sender in senders):
             work(message, senders)
         else:

@@ -92,6 +92,7 @@ class Setup:
                 administrator already.
             ValidationFailed: a name is malformed or missing, or the password is weak.
             CredentialTaken: another user has one of the names.
+            Unavailable: too many hashes are waiting.
         """
         with self._database.read() as connection:
             is_good = self._is_good(connection, token)

@@ -69,6 +69,7 @@ class FakeProofs:
 
     def spend_code(self, code: VerificationCode, recipient: str, purpose: str) -> Credential | None:
         credential = self.identify(recipient)
+        # Atomic, like the core's check: of several threads, one gets the credential.
         with self._lock:
             if credential is None or self._codes.get(code.id) != (code.code, credential, purpose):
                 return None

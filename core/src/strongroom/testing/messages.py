@@ -52,6 +52,7 @@ def trace_of(error: BaseException | None) -> str:
     shown: list[str] = []
     while error:
         shown += [repr(error), *traceback.format_exception(error)]
+        # "raise ... from None" hides the context from tracebacks, but not from all log handlers.
         error = error.__cause__ or error.__context__
     return "".join(shown)
 

@@ -65,6 +65,7 @@ class WatchingSource(PatternSource):
         try:
             self.sightings.append(self._backend.stat(self._key))
         except ObjectNotFound:
+            # scan() must not list an incomplete object either.
             self.sightings += [found for found in self._backend.scan() if found.key == self._key]
         return super().read(size)
 
@@ -180,6 +181,7 @@ class StorageBackendContract:
             backend.stat(key)
 
     def test_deleting_one_leaves_its_neighbours(self, backend: StorageBackend[Any]) -> None:
+        # One key is a prefix of the other, and both are in the same folder.
         first, second = "aa/bb/aabb00", "aa/bb/aabb001"
         for key in (first, second):
             backend.put(key, io.BytesIO(key.encode()))
@@ -187,6 +189,7 @@ class StorageBackendContract:
         assert read_all(backend, second) == second.encode()
 
     def test_a_source_that_breaks_leaves_nothing(self, backend: StorageBackend[Any], key: str) -> None:
+        # The last size exceeds the default part size of multipart uploads.
         for size in (0, 10, 9 * MEBIBYTE):
             with pytest.raises(SourceBroke):
                 backend.put(key, PatternSource(size, breaks=True))

@@ -53,6 +53,7 @@ class UserService:
 
     def find(self, connection: Connection, user_ids: Iterable[str]) -> Sequence[User]:
         """Return the users that exist, including deleted ones, in no particular order."""
+        # Deleted users are included, because records still refer to them.
         rows = connection.execute(select(users).where(users.c.id.in_(set(user_ids))))
         return [User(*row) for row in rows]
 

@@ -103,6 +103,7 @@ class CaptchaService:
             row = connection.execute(
                 delete(captchas).where(captchas.c.id == answer.id).returning(*captchas.c)
             ).first()
+        # The configured provider may have changed since the challenge was issued.
         if row is None or row.expires_at <= self._clock.now() or row.provider != self._provider.name:
             raise CaptchaInvalid
         solution = answer.answer.strip()
