@@ -162,7 +162,7 @@ def test_a_storage_swapped_for_an_empty_one_is_noticed(
             result = run_command(command, "--config", str(config))
             assert result.returncode == (REFUSED if command == "serve" else 1)
             said = result.stdout + result.stderr
-            assert "holds none of the files that the database has there (1 were looked for)" in said
+            assert "holds none of the files that the database has there (1 were checked)" in said
 
 
 def test_a_store_without_a_marker_is_claimed_by_the_database_that_knows_its_files(

@@ -220,6 +220,8 @@ def _authorizations(base: Infrastructure) -> tuple[TokenIssuer, AuthorizationSer
     signer = _signer(base)
     lifetime = base.settings.tokens.refresh_lifetime_seconds * 1000
     refresh_tokens = RefreshTokens(base.clock, base.keys, lifetime=lifetime)
+    # 0 days means no maximum age. An authorization must not expire before its access tokens do, even if
+    # the lifetime of refresh tokens is configured to be shorter.
     max_age = base.settings.tokens.session_lifetime_days * _DAY or None
     sessions = AuthorizationStore(base.clock, lifetime=max(lifetime, signer.lifetime), max_age=max_age)
     mint = TokenIssuer(sessions, signer, refresh_tokens, base.users)
@@ -241,6 +243,7 @@ def _signer(base: Infrastructure) -> TokenSigner:
 def _key_file(base: Infrastructure) -> KeyFile:
     tokens, path = base.settings.tokens, base.settings.keys_path
     try:
+        # A configured file is never created, because several servers may have to share it.
         if tokens.keys_file is None:
             create_key_file(path, tokens.algorithm, base.clock.now())
         return KeyFile(path, tokens.algorithm)

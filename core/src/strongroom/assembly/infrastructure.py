@@ -56,6 +56,8 @@ class Infrastructure:
         self.selection = selection
         self.clock = clock
         self.resources = resources
+        # The order matters: the secret key and SQLite are in the data directory, and the database
+        # reports to the metrics.
         self._make_data_dir()
         self.keys = self._secret_keys()
         self.metrics = self._make_metrics()

@@ -53,6 +53,7 @@ def _require_capabilities(
         return
     if not isinstance(backend, SignedUploads):
         base.refuse((*path, "direct_uploads"), f"is not supported by {storage.backend}")
+    # Otherwise a client could replace a file by its signed URL after the server has checked it.
     if not backend.write_once:
         message = "needs a store that refuses to replace an object; see its option write_once"
         base.refuse((*path, "direct_uploads"), message)

@@ -27,7 +27,6 @@ class AuditRetention:
 
     Args:
         database: stores the chain.
-        clock: the source of timestamps.
         audit: records each deletion.
         days: the retention time in days; 0 is unlimited.
         batch: records deleted per transaction. No event can be recorded during a transaction.
@@ -48,6 +47,7 @@ class AuditRetention:
             return 0
         before = self._clock.now() - self._days * _DAY
         removed = 0
+        # In batches, because each one holds the lock on the chain until its commit.
         while count := self._prune_batch(before, origin):
             removed += count
         return removed

@@ -42,7 +42,6 @@ class AuditService:
     """Writes the chain of audit events.
 
     Args:
-        clock: the source of timestamps.
         observe: called with each event as it is written; the transaction may still be rolled back.
     """
 

@@ -15,6 +15,7 @@ _ROWS_IN_MEMORY: Final = 1000
 
 # As text, because a manipulated column may not be valid JSON.
 _DETAILS: Final = cast(audit_events.c.details, Text).label("details")
+# yield_per streams the rows, so that memory use does not depend on the length of the chain.
 _RECORDS: Final = (
     select(*(column for column in audit_events.c if column.name != "details"), _DETAILS)
     .order_by(audit_events.c.sequence)

@@ -100,6 +100,7 @@ class ArchiveWriter:
         member = tarfile.TarInfo(name)
         member.pax_headers = {_CHECKSUM: checksum}
         self._add(member, source, size)
+        # The manifest has one digest over all blobs, because listing millions would make it too large.
         self._blobs.update(f"{name}:{checksum}\n".encode())
 
     def finish(self) -> None:

@@ -50,7 +50,6 @@ class BackupService:
     Args:
         settings: the paths of the secret and the signing keys.
         database: the database to back up.
-        clock: the source of timestamps.
         blobs: reads the objects and takes the deletion lease.
         storages: backend name of each storage, and whether its objects are on this machine.
     """

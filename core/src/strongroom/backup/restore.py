@@ -42,7 +42,6 @@ class Restoration:
         settings: the paths of the secret and the signing keys.
         database: the database to restore into.
         storages: the configured storages whose objects are on this machine.
-        clock: the source of timestamps.
     """
 
     def __init__(
@@ -72,6 +71,7 @@ class Restoration:
         manifest = self._archive.manifest
         secret = self._archive.read(SECRET).decode("ascii")
         self._require_fit(manifest, secret)
+        # Creates the tables, which must exist before their emptiness can be checked.
         upgrade(self._database.engine)
         self._require_empty(manifest)
         self._restore_keys(secret, keep_sessions=keep_sessions)
@@ -83,6 +83,7 @@ class Restoration:
             # A new id: the restored and the original database must not share a storage.
             become_another_database(connection, SecretKeys(secret).fingerprint)
             self._void(connection, manifest, keep_sessions=keep_sessions)
+        # After the commit, because the owner marker contains the new database id.
         self._take_storages(manifest)
         return manifest
 

@@ -80,6 +80,7 @@ def load_rows(connection: Connection, table: Table, lines: Iterable[bytes]) -> i
     for batch in _batches(pieces):
         rows = [dict(zip(names, json.loads(line), strict=True)) for line in batch]
         late += [_key_and(row, table, inner) for row in rows if any(row[name] for name in inner)]
+        # Self-references are NULL at first; _fill_in sets them.
         connection.execute(insert(table), [row | dict.fromkeys(inner) for row in rows])
         count += len(rows)
     if late:

@@ -34,7 +34,6 @@ class RateLimits:
     Args:
         storage: counts the events.
         keys: hashes the subjects.
-        clock: the source of timestamps.
     """
 
     def __init__(self, storage: Storage, keys: SecretKeys, clock: Clock) -> None:

@@ -28,7 +28,6 @@ class RequestLimits:
         place: the backend, shared by all processes.
         limits: the rates by the name of their key in ``[limits]``.
         keys: hashes addresses.
-        clock: the source of timestamps.
     """
 
     def __init__(

@@ -22,7 +22,6 @@ class Circuit:
 
     Args:
         name: the name of the storage, for messages.
-        clock: the source of timestamps.
     """
 
     def __init__(self, name: str, clock: Clock) -> None:

@@ -34,8 +34,6 @@ class StorageCheck:
     """Finds rows without objects, objects without rows, and objects that differ from their rows.
 
     Args:
-        database: stores the rows.
-        clock: the source of timestamps.
         blobs: the storages, and their deletion.
     """
 

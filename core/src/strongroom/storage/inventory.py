@@ -33,7 +33,6 @@ class Inventory:
     """Summarizes the rows of blobs per storage.
 
     Args:
-        database: stores the rows.
         storages: the configured storages.
     """
 

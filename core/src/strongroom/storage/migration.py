@@ -72,8 +72,6 @@ class Migration:
     """Moves all blobs that a storage has when the migration starts.
 
     Args:
-        database: stores the rows.
-        clock: the source of timestamps.
         service: the storages and their rows.
         sleep: waits for a number of seconds while a storage is unavailable.
     """

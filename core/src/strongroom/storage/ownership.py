@@ -109,7 +109,6 @@ class StorageOwnership:
 
     Args:
         database: the database that claims the stores.
-        clock: the source of timestamps.
         sleep: waits for a number of seconds while other processes claim the same store.
     """
 
@@ -193,8 +192,8 @@ class StorageOwnership:
         if sample := self._sample(name):
             if not any(_is_there(backend, key) for key in sample):
                 return (
-                    f"holds none of the files that the database has there ({len(sample)} were looked "
-                    f"for); name the store that holds them, or, {remedy}"
+                    f"holds none of the files that the database has there ({len(sample)} were "
+                    f"checked); name the store that holds them, or, {remedy}"
                 )
             if self._is_restored():
                 return (

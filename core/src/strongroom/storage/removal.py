@@ -27,8 +27,6 @@ class BlobRemoval:
     """Deletes discarded blobs.
 
     Args:
-        database: stores the rows.
-        clock: the source of timestamps.
         storages: the named storages.
         holds: the deletion leases; while one exists, nothing is deleted.
     """

@@ -79,8 +79,6 @@ class BlobService:
     """Stores, reads and deletes blobs in named storages.
 
     Args:
-        database: stores the rows.
-        clock: the source of timestamps.
         backends: the backends by storage name.
         target: the name of the storage for new blobs.
     """

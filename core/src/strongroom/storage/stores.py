@@ -34,7 +34,6 @@ class Store:
     Args:
         name: the name in the configuration.
         backend: the backend; optional capabilities are used on it directly.
-        clock: the source of timestamps.
         ownership: verifies the owner before writes and deletions; ``None`` disables the verification.
     """
 
@@ -159,7 +158,6 @@ class Stores(dict[str, Store]):
 
     Args:
         backends: the backends by storage name.
-        clock: the source of timestamps.
         ownership: verifies the owner of each storage.
     """
 
