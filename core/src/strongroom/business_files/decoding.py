@@ -115,6 +115,7 @@ def load_codec(media_type: str) -> None:
     """Import only Pillow's plugin of a media type, so the other decoders stay unreachable."""
     module: Any = import_module(f"PIL.{_PLUGINS[media_type]}ImagePlugin")
     if media_type == "image/avif":
+        # Threads would add to the address space that the memory limit counts.
         module.DEFAULT_MAX_THREADS = 1
 
 
@@ -159,6 +160,7 @@ def _without_decoder(image: Image.Image) -> Image.Image:
 def _turn(image: Image.Image) -> Image.Transpose | None:
     try:
         orientation = image.getexif().get(ExifTags.Base.Orientation)
+    # Damaged EXIF data does not make a picture unreadable.
     except Exception:
         return None
     return _TURNS.get(orientation) if isinstance(orientation, int) else None

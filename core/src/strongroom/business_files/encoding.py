@@ -51,6 +51,7 @@ def encode_kept(picture: Decoded, media_type: str) -> bytes:
 def encode_smaller(picture: Decoded, media_type: str) -> bytes:
     """Return a picture encoded for display, with a small file size."""
     lossless = {key: value for key, value in picture.hints.items() if key == "lossless"}
+    # Of the original's hints only "lossless" matters at another size.
     return _encode(picture, media_type, {**_SMALLER[media_type], **lossless})
 
 
@@ -58,6 +59,7 @@ def _encode(picture: Decoded, media_type: str, options: dict[str, Any]) -> bytes
     images = [_in_mode(frame.image, media_type) for frame in picture.frames]
     if len(images) > 1:
         options = {**options, **_OF_ANIMATIONS.get(media_type, {}), **_animation(picture, images)}
+    # The original quantization tables replace the quality setting.
     if "qtables" in options:
         options = {key: value for key, value in options.items() if key != "quality"}
     target = io.BytesIO()

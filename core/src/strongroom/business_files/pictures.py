@@ -120,6 +120,7 @@ class PictureProcessor:
         self, request: PictureRequest, content: BinaryIO, answer: BinaryIO, errors: BinaryIO
     ) -> int:
         """Run a worker until it ends or times out, and return its exit status."""
+        # -s and -P keep the user's site-packages and unsafe folders off the module path.
         command = [sys.executable, "-s", "-P", "-m", "strongroom.business_files.worker"]
         try:
             process = subprocess.Popen(  # noqa: S603  no argument is a command from a client
@@ -134,6 +135,7 @@ class PictureProcessor:
         except OSError as error:
             logger.exception("Cannot start a picture worker")
             raise Unavailable(retry_after=self._seconds) from error
+        # The CPU limit in the worker does not cover a worker that sleeps or waits.
         timer = Timer(self._seconds, process.kill)
         timer.start()
         try:

@@ -142,6 +142,7 @@ class BusinessFileService:
             connection.execute(delete(picture_variants).where(picture_variants.c.name == name))
             connection.execute(delete(business_files).where(business_files.c.name == name))
             released = self._blobs.release(connection, keys)
+            # Only deletions of other users' files are audited.
             if identity.user_id != file.owner_id:
                 self._record_deletion(connection, identity, file, origin)
         self._blobs.remove(released)
@@ -151,6 +152,7 @@ class BusinessFileService:
     ) -> BusinessFile:
         """Store a picture re-encoded, without its metadata."""
         with received_file(incoming.source, profile.max_bytes) as (file, metered):
+            # The digest is checked before anything is decoded.
             incoming.check(metered.checksum)
             media_type = sniff(metered.head)
             profile.require_type(media_type)

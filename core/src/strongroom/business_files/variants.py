@@ -99,6 +99,7 @@ class VariantService:
 
     def _record(self, connection: Connection, name: str, width: int, key: str) -> bool:
         row = {"name": name, "width": width, "blob_key": key, "created_at": self._clock.now()}
+        # The first process wins; the others return its variant.
         statement = insert(connection, picture_variants).values(row).on_conflict_do_nothing()
         recorded = connection.execute(statement.returning(picture_variants.c.width))
         return recorded.first() is not None

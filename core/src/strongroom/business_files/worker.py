@@ -62,6 +62,7 @@ def main() -> None:
     request = PictureRequest(**json.loads(sys.argv[1]))
     Image.preinit()
     load_codec(request.media_type)
+    # All modules must be imported before this line, because importing opens files.
     _confine(request)
     head, content = process(request, sys.stdin.buffer)
     try:
@@ -78,6 +79,7 @@ def _confine(request: PictureRequest) -> None:
     """Drop privileges and set resource limits, before the first byte of the picture is read."""
     with suppress(OSError, AttributeError):
         system = ctypes.CDLL(None)
+        # Other processes of the same user cannot attach, and no program can gain privileges.
         system.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
         system.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
     _limit(resource.RLIMIT_AS, _address_space() + request.memory_bytes)

@@ -186,6 +186,7 @@ class DirectUploads:
         self, connection: Connection, identity: Identity, announcement: DirectUploadToken, until: int
     ) -> str:
         tenant_id, size = announcement.tenant_id, announcement.size
+        # Expired reservations of the tenant must not block its quota.
         self._reservations.end_expired(connection, tenant_id)
         self._filing.admit(connection, identity, announcement.target, size)
         key = self._blobs.announce_within(connection, self._blobs.target, until)
@@ -219,6 +220,7 @@ class DirectUploads:
             # Temporary: the client may retry, so the upload stays open.
             raise
         except StrongroomError:
+            # Permanent: a retry would fail in the same way, so the reservation is released.
             self._give_up(key)
             raise
 
@@ -244,6 +246,7 @@ class DirectUploads:
         except ValueError as error:
             raise NotFound from error
         agreed = DirectUploadToken(**ticket["agreed"])
+        # The same error as for a malformed id, so that a foreign id reveals nothing.
         if (ticket["user"], agreed.tenant_id) != (identity.user_id, tenant_id):
             raise NotFound
         return ticket["key"], agreed

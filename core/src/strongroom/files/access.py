@@ -108,6 +108,7 @@ def access_query(caller: FromClause | None = None) -> Select[Any]:
     in_tenant = (
         (nodes.c.id == bindparam("node_id"))
         & (nodes.c.tenant_id == bindparam("tenant_id"))
+        # Excludes the tenant's root node, which the API never returns.
         & nodes.c.parent_id.is_not(None)
     )
     tables = anchor.outerjoin(member, true()).outerjoin(nodes, in_tenant)
@@ -130,6 +131,7 @@ def decide(row: Sequence[Any], needed: Permission) -> tuple["NodeView", Role]:
         NotFound: the tenant has no such node.
     """
     role, permission, *columns = row
+    # Membership comes first, so that non-members cannot find out which nodes exist.
     if role is None:
         raise Forbidden
     if columns[0] is None:
@@ -234,6 +236,7 @@ class AccessControl:
             "user_id": identity.user_id,
             "now": self._clock.now(),
         }
+        # The query always returns one row.
         return decide(_ACCESS.all(connection, parameters)[0], needed)
 
     def node(self, connection: Connection, tenant_id: str, node_id: str) -> Node:
@@ -260,6 +263,7 @@ class AccessControl:
         """
         if role is None:
             return Permission.NONE
+        # Administrators need no grants, so there is no query for them.
         return Permission.MANAGE if role is Role.ADMIN else self.granted(connection, node_id, user_id)
 
     def granted(self, connection: Connection, node_id: str, user_id: str) -> Permission:

@@ -71,13 +71,17 @@ class AccessExplainer:
     ) -> float:
         """Return the height of the topmost ancestor of a node that the caller can see."""
         if self._access.memberships.role(connection, tenant_id, identity.user_id) is Role.ADMIN:
+            # Administrators see all ancestors.
             return float("inf")
         mine = self._access.grants_on_path(connection, node_id, identity.user_id)
+        # Never empty: a caller who manages the node without being an administrator has a grant in
+        # force on the path.
         return max(grant.height for grant in mine if self._access.holds(grant.expires_at))
 
     def _reason(self, grant: PathGrant, seen: float) -> Reason:
         return Reason(
             grant.node_id,
+            # The name of an ancestor that the caller cannot see is not revealed.
             grant.node_name if grant.height <= seen else None,
             grant.permission,
             grant.expires_at,

@@ -100,6 +100,7 @@ def replace_content(tenant_id: str, file_id: str) -> Tagged:
     """Replace the content of a file, sent as for an upload. The name in the upload is ignored."""
     files = use(FileService)
     revision = wanted_revision(tenant_id, file_id)
+    # The default only satisfies the parser, because the file keeps its own name.
     incoming = receive_upload(files.max_file_bytes, default_name="content")
     replacing = use(ReplacingService)
     return tagged(replacing.replace_content(current_identity(), tenant_id, file_id, incoming, revision))

@@ -77,6 +77,7 @@ def added(connection: Connection, folder_id: str, name: str) -> None:
     """Count a node that was added to a folder, and split its run if it has grown too large."""
     run = _change(connection, folder_id, name, 1)
     if run is None:
+        # The first run starts at the empty name, so that every name belongs to a run.
         row = {"folder_id": folder_id, "first_name": "", "children": 1}
         connection.execute(insert(folder_counts).values(row))
     elif run[1] > SPLIT_ABOVE:
@@ -98,6 +99,7 @@ def _change(
 
 
 def _split(connection: Connection, folder_id: str, first_name: str, children: int) -> None:
+    # Changes hold the tenant lock, so no other transaction splits the same run.
     half = children // 2
     middle = (
         select(nodes.c.name)

@@ -22,6 +22,7 @@ from strongroom.tenants.models import Role
 
 
 def _writers_within() -> Select[Any]:
+    # Users with a write grant inside the moved subtree that lasts past `until`.
     below = select(nodes.c.id).where(nodes.c.id == bindparam("node_id")).cte(recursive=True)
     child = nodes.alias()
     below = below.union_all(select(child.c.id).join(below, child.c.parent_id == below.c.id))
@@ -94,6 +95,7 @@ class ExpiryRules:
             Forbidden: a user would gain such a permission.
         """
         managed_until = self.ends(connection, identity, node.tenant_id, node.id).manage
+        # Every member may create nodes at the top level, without an expiry.
         is_top = folder_id == node.tenant_id
         target = ENDLESS if is_top else self.ends(connection, identity, node.tenant_id, folder_id)
         # Nothing outlasts a permanent permission, so the common case needs no further query.
@@ -102,6 +104,7 @@ class ExpiryRules:
         there = self._access.ends_by_user(connection, folder_id)
         gaining = self._gain_node(connection, node, there, managed_until)
         gaining |= self._gain_folder(connection, node, there, target.write)
+        # Administrators gain nothing: they manage every node already.
         if any(not self._is_administrator(connection, node.tenant_id, user) for user in gaining):
             raise Forbidden("The move would give permissions that outlast yours.")
 
@@ -111,6 +114,7 @@ class ExpiryRules:
         """Return the users whose access to the node would last past ``until`` and longer than before."""
         if until == FOREVER:
             return set()
+        # A gain up to `until`, or up to what the user already has on the node, is allowed.
         here = self._access.ends_by_user(connection, node.id)
         return {user for user, ends in there.items() if ends.exceed(_at_least(here.get(user), until))}
 

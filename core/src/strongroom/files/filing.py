@@ -117,6 +117,7 @@ class Filing:
             raise NameConflict.of_field("name", "taken", NameConflict.message)
         if size > self.max_file_bytes:
             raise PayloadTooLarge
+        # Replacing a file frees the size of its old content.
         replaced = taken.size if taken and target.on_conflict is OnConflict.REPLACE else 0
         self._space.require(connection, target.tenant_id, size - replaced)
 
@@ -158,11 +159,13 @@ class Filing:
             UnsupportedMediaType: files of its type are not accepted.
             StorageFull: the tenant's quota would be exceeded.
         """
+        # Lock before all checks, so that permissions and names cannot change until the commit.
         self._access.memberships.lock_tenant(connection, target.tenant_id)
         place = self.place(connection, identity, target.tenant_id, target.parent_id)
         blob = received.blob
         media_type = received.media_type or self.judge(received.head, target.name)
         content = FileContent(blob.key, blob.size, media_type, blob.checksum)
+        # The blob is committed in the same transaction as the node that references it.
         self._blobs.keep(connection, blob)
         if target.on_conflict is OnConflict.REPLACE:
             existing = self._tree.find_child(connection, place.parent_id, target.name)
@@ -193,6 +196,7 @@ class Filing:
         """
         if existing.blob_key is None:
             raise NameConflict.of_field("name", "taken", NameConflict.message)
+        # Every member may create top-level files, but only replace those with write permission.
         view = self._access.require(
             connection, identity, existing.tenant_id, existing.id, Permission.WRITE
         )

@@ -30,6 +30,7 @@ _COLUMNS = (
     grants.c.granted_by,
     grants.c.created_at,
 )
+# node_name and parent_visible_until remain: they do not depend on the replaced grant.
 _REPLACED = ("permission", "expires_at", "granted_by", "created_at")
 
 
@@ -110,6 +111,7 @@ class GrantService:
             before = self._find(connection, node_id, requested.user_id)
             grant = self._write(connection, identity, node, requested)
             if before is not None:
+                # Checked after the write: an error rolls the grant back.
                 self._expiry.require_owner_untouched(connection, identity, node, before, grant)
             details = {"user": requested.user_id, "permission": requested.permission.name.lower()}
             if requested.expires_at is not None:

@@ -37,6 +37,7 @@ class FileListing:
         """
         with self._database.read() as connection:
             role = self._owner_role(connection, identity, tenant_id, owner_id)
+            # For administrators the top level is the content of the root node.
             if role is Role.ADMIN:
                 page = self._children(connection, tenant_id, owner_id, Permission.MANAGE, paging)
             elif role is None:
@@ -60,6 +61,7 @@ class FileListing:
             role = self._owner_role(connection, identity, tenant_id, owner_id)
             parent = self._access.node(connection, tenant_id, parent_id)
             permission = self._access.permission(connection, parent_id, owner_id, role)
+            # An administrator who lists another user's folder gets an empty page instead of an error.
             if permission < Permission.READ and owner_id == identity.user_id:
                 raise Forbidden
             if parent.type != NodeType.FOLDER:
@@ -78,6 +80,7 @@ class FileListing:
             return role
         if role is not Role.ADMIN:
             raise Forbidden
+        # The list shows what its owner can see, so the owner's role counts, not the caller's.
         return self._access.memberships.role(connection, tenant_id, owner_id)
 
     def _children(

@@ -89,6 +89,7 @@ nodes: Final = Table(
     Column("revision", Timestamp, nullable=False),
     UniqueConstraint("parent_id", "name"),
     Index(None, "tenant_id"),
+    # Foreign keys are indexed, because deleting the referenced row searches for them.
     Index(None, "owner_id"),
     Index(None, "blob_key"),
 )
@@ -125,6 +126,7 @@ grants: Final = Table(
     ),
     Index(None, "user_id", "tenant_id", "parent_visible_until"),
     Index(
+        # Returns a user's top-level nodes in list order, and includes the columns of the filter.
         "ix_grants_top_level",
         "user_id",
         "tenant_id",

@@ -78,6 +78,7 @@ class MovingService:
         name = normalize_name(name)
         with self._database.write() as connection:
             self._access.memberships.lock_tenant(connection, tenant_id)
+            # Renaming needs only write permission, because it does not change who has access.
             view = self._access.require(connection, identity, tenant_id, node_id, Permission.WRITE)
             require_revision(view.node, revision)
             parent_id = view.node.parent_id or tenant_id
@@ -113,6 +114,7 @@ class MovingService:
             moved = self._move(
                 connection, identity, node, parent_id, name or node.name, wanted.on_conflict
             )
+            # The move may have changed the caller's permission.
             role = self._access.memberships.role(connection, tenant_id, identity.user_id)
             permission = self._access.permission(connection, node_id, identity.user_id, role)
             return NodeView(moved, permission)
@@ -127,6 +129,7 @@ class MovingService:
         ).node
         if folder.type != NodeType.FOLDER:
             raise NotAFolder
+        # Checked under the tenant lock, so that two concurrent moves cannot create a cycle.
         if self._tree.is_within(connection, parent_id, node.id):
             raise MoveIntoItself
         return parent_id

@@ -20,14 +20,16 @@ def normalize_name(name: str) -> str:
         raise _invalid(f"Must have 1 to {MAX_LENGTH} characters.")
     if normalized in (".", ".."):
         raise _invalid('May not be "." or "..".')
+    # Cc are control characters; Cs are surrogates, which UTF-8 cannot encode.
     if any(char == "/" or unicodedata.category(char) in ("Cc", "Cs") for char in normalized):
-        raise _invalid('May not hold "/" or a control character.')
+        raise _invalid('May not contain "/" or a control character.')
     return normalized
 
 
 def numbered(name: str, number: int) -> str:
     """Return the name with a number before its extension, truncated to the maximum length."""
     stem, dot, extension = name.rpartition(".")
+    # A hidden file has no stem, and a very long suffix is not an extension.
     if not stem or len(extension) > MAX_LENGTH // 4:
         stem, dot, extension = name, "", ""
     suffix = f" ({number}){dot}{extension}"

@@ -31,6 +31,7 @@ class FilePurge:
         garbage collection.
         """
         query = _leaves(tenant_id)
+        # Content is removed only after its batch is committed, so a rollback loses nothing.
         while (released := self._remove_batch(query)) is not None:
             self._blobs.remove(released)
 

@@ -55,12 +55,14 @@ def send_file(content: Content, offer: Offer, *, cache_control: str) -> Response
     handover = offer(handover_headers(content)) if request.method == "GET" else None
     if handover is None:
         return send_content(content, cache_control=cache_control)
+    # Evaluates conditions and builds the headers; the body is sent elsewhere.
     response = send_content(replace(content, open=nothing), cache_control=cache_control)
     if response.status_code >= 300:  # noqa: PLR2004  no body, such as 304
         return response
     response.close()
     if isinstance(handover, InternalPath):
         return _internal(response, handover.path)
+    # A presigned URL grants access, so the redirect must not be cached.
     return Response(status=307, headers={"Location": handover.url, "Cache-Control": "private, no-store"})
 
 

@@ -57,6 +57,7 @@ def wanted_revision(tenant_id: str, file_id: str, revision: int | None = None) -
     if "If-Match" not in request.headers:
         return revision
     node = use(FileService).get(current_identity(), tenant_id, file_id).node
+    # Details have the revision as their entity tag, downloads the checksum.
     tags = {str(node.revision), node.checksum or ""}
     if not request.if_match.star_tag and not any(map(request.if_match.contains, tags)):
         raise PreconditionFailed

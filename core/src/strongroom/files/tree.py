@@ -86,6 +86,7 @@ class Tree:
         root = Node(
             tenant_id, tenant_id, None, NodeType.FOLDER, "", None, 0, None, None, user_id, now, now, now
         )
+        # A concurrent transaction may create the root first; the conflict is ignored.
         _ADD_UNLESS_THERE.change(connection, _row(root))
 
     def find_child(self, connection: Connection, parent_id: str, name: str) -> Node | None:
@@ -180,16 +181,19 @@ class Tree:
             NameConflict: the name is taken in the folder.
             RevisionConflict: the node has changed since it was read.
         """
+        # The tenant lock prevents a race between this check and the update.
         if self.find_child(connection, parent_id, name) is not None:
             raise NameConflict.of_field("name", "taken", NameConflict.message)
         seen_before = self._visibility.until_by_user(connection, node.id)
         changed = self._change(connection, node, parent_id=parent_id, name=name)
         if name != node.name:
+            # Grants repeat the name, because top-level lists are sorted by it.
             repeated = update(grants).where(grants.c.node_id == node.id)
             connection.execute(repeated.values(node_name=name))
         child_counts.taken_out(connection, node.parent_id or "", node.name)
         child_counts.added(connection, parent_id, name)
         if parent_id != node.parent_id:
+            # Grants on the old and the new ancestors differ.
             self._visibility.moved(connection, changed.tenant_id, node.id, seen_before)
         return changed
 

@@ -174,6 +174,7 @@ def download_file(tenant_id: str, file_id: str) -> Response:
     response = send_file(
         content, lambda headers: delivery.offer(key, headers), cache_control=CACHE_CONTROL
     )
+    # HEAD requests and responses such as 304 are not downloads.
     if request.method == "GET" and response.status_code in SENT:
         use(DownloadRecorder).record(current_identity(), node)
     return response

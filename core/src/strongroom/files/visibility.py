@@ -45,6 +45,7 @@ def _until_of_all() -> Select[Any]:
 def _all_below() -> Select[Any]:
     below = select(nodes.c.id).where(nodes.c.parent_id == bindparam("node_id")).cte(recursive=True)
     child = nodes.alias()
+    # The limit stops the recursion early in large subtrees.
     below = below.union_all(select(child.c.id).join(below, child.c.parent_id == below.c.id))
     return select(below.c.id).limit(bindparam("at_most"))
 
@@ -136,6 +137,7 @@ class Visibility:
             node_id: the node.
             changes: the change of visibility for each user.
         """
+        # Most changes of a grant do not change the visibility.
         changes = {user: change for user, change in changes.items() if change[0] != change[1]}
         below = self._below(connection, node_id) if changes else []
         if below is None:
@@ -166,6 +168,7 @@ class Visibility:
 
     def _below(self, connection: Connection, node_id: str) -> Sequence[str] | None:
         """Return the ids of all descendants of a node, or ``None`` if there are too many."""
+        # One row more than allowed shows that the limit is exceeded.
         found = _BELOW.all(connection, {"node_id": node_id, "at_most": self._descend_at_most + 1})
         ids = [row[0] for row in found]
         return ids if len(ids) <= self._descend_at_most else None

@@ -132,6 +132,7 @@ class TenantDeletion:
     def _set_deleted(self, connection: Connection, tenant_id: str, deleted_at: int | None) -> bool:
         """Set or clear the deletion time of a tenant, and return whether it changed."""
         restores = deleted_at is None
+        # A tenant past its grace period may already be partly purged.
         is_open = tenants.c.deleted_at > self._purged_before()
         wanted = is_open if restores else tenants.c.deleted_at.is_(None)
         query = select(tenants.c.revision).where(tenants.c.id == tenant_id, wanted).with_for_update()

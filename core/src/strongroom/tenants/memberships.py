@@ -93,6 +93,7 @@ class Memberships:
             set_={"role": row.excluded.role},
         ).returning(tenant_members.c.created_at)
         created_at = connection.execute(statement).scalar_one()
+        # Checked after the change: an error rolls it back.
         self._require_administrator(connection, tenant_id)
         return Member(user_id, role.value, created_at)
 

@@ -94,6 +94,7 @@ class Quota:
         Raises:
             StorageFull: the tenant's quota would be exceeded.
         """
+        # Only an early check: the decisive one is the UPDATE in _take().
         tenant = self.find(connection, tenant_id)
         total = tenant.used_bytes + tenant.reserved_bytes + size
         if tenant.quota_bytes is not None and size > 0 and total > tenant.quota_bytes:

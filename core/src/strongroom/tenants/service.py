@@ -178,6 +178,7 @@ class TenantService:
         self, connection: Connection, tenant_id: str, changes: dict[str, Any], revision: int | None
     ) -> None:
         found = (tenants.c.id == tenant_id) & tenants.c.deleted_at.is_(None)
+        # The row lock serializes changes, so a concurrent one is detected by its revision.
         query = select(tenants.c.revision).where(found).with_for_update()
         current = connection.execute(query).scalar()
         if current is None:

@@ -106,6 +106,7 @@ def get_usage(tenant_id: str) -> dict[str, int | None]:
         "usedBytes": tenant.used_bytes,
         "reservedBytes": tenant.reserved_bytes,
         "quotaBytes": quota,
+        # The quota may be lower than the usage.
         "freeBytes": None if quota is None else max(0, quota - taken),
     }
 

@@ -152,6 +152,7 @@ class Reception:
                 self._blobs.discard(whole.blob.key)
             raise
         if whole:
+            # The joined blob contains the last part.
             self._blobs.discard(last.blob.key)
         self._blobs.remove(released[:_REMOVED_AT_ONCE])
         return finished
@@ -172,6 +173,7 @@ class Reception:
 
     def _heartbeat(self, upload_id: str, lease: str) -> Callable[[], None]:
         """Return a function that renews the lease when due; it must be called regularly."""
+        # Renewed after a third of its lifetime, so that a slow write does not lose it.
         due = self._clock.now() + LEASE // 3
 
         def beat() -> None:

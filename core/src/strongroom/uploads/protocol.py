@@ -24,6 +24,7 @@ MEDIA_TYPE: Final = "application/offset+octet-stream"
 CHECKSUM_ALGORITHMS: Final = ("sha256", "sha1")
 
 _MAX_METADATA: Final = 8192
+# Every number of 18 digits fits a signed 64-bit column.
 _MAX_DIGITS: Final = 18
 
 

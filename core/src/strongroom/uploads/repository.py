@@ -146,6 +146,7 @@ class Ledger:
 
     def next_of_tenant(self, connection: Connection, tenant_id: str) -> Upload | None:
         """Return and lock an upload of a tenant, even one with an active lease, or return ``None``."""
+        # The tenant is being purged, so active writers are not spared.
         query = select(uploads).where(uploads.c.tenant_id == tenant_id).limit(1)
         row = connection.execute(query.with_for_update()).first()
         return Upload(*row) if row else None

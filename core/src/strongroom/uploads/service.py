@@ -203,6 +203,7 @@ class UploadService:
         *,
         lock: bool = True,
     ) -> Upload:
+        # Checks the membership first, so that non-members cannot find out which uploads exist.
         self._filing.require_folder(connection, identity, tenant_id, None)
         upload = self._ledger.find(connection, tenant_id, upload_id, lock=lock)
         if upload.user_id != identity.user_id:
@@ -212,6 +213,7 @@ class UploadService:
     def _drop(self, connection: Connection, upload: Upload) -> list[Released]:
         parts = self._ledger.parts(connection, upload.id)
         self._ledger.remove(connection, upload.id)
+        # A finished upload has already converted its reservation into usage.
         if not upload.is_finished:
             self._space.reserve(connection, upload.tenant_id, -upload.size)
         return self._blobs.release(connection, [part.blob_key for part in parts])

@@ -25,6 +25,7 @@ class ArrivingBytes:
         self._source = source
         self._on_read = on_read
         self._held = b""
+        # tus allows SHA-1; the digest only detects transmission errors.
         self._hash = hashlib.new(algorithm, usedforsecurity=False) if algorithm else None
         self.has_broken = False
 

@@ -67,6 +67,7 @@ def _add_version(response: Response) -> Response:
     return response
 
 
+# after_request also covers error responses.
 blueprint.after_request(_add_version)
 
 

@@ -72,6 +72,7 @@ class Archive:
         """Yield the parts of items in the range, with the locations of their content."""
         items = self._overlapping(start, stop)
         while batch := list(islice(items, _LOOKED_UP_AT_ONCE)):
+            # One query per batch instead of one per item.
             places = self._store.places([item.key for item, _, _ in batch if item.key])
             for item, first, last in batch:
                 header = local_header(item.entry)
@@ -90,6 +91,7 @@ class Archive:
                 return
 
     def _is_worth_a_thread(self, part: "_Part") -> bool:
+        # Prefetched content is held in memory, so only small content is.
         is_small = 0 < part.length <= _READ_AT_ONCE
         return is_small and part.place is not None and not self._store.is_local(part.place)
 
@@ -128,7 +130,8 @@ def _whole(part: _Part, chunks: Iterable[bytes]) -> Iterator[bytes]:
         missing -= len(chunk)
         yield chunk
     if missing:
-        raise StorageError(f"{part.key} is not as long as it was")
+        # The headers with the size are already sent, so the response must be aborted.
+        raise StorageError(f"the size of blob {part.key} differs from its record")
 
 
 def _cut(pieces: Iterable[bytes], start: int, stop: int) -> Iterator[bytes]:

@@ -82,6 +82,7 @@ class Contents:
         self, connection: Connection, identity: Identity, tenant_id: str, file_ids: Sequence[str]
     ) -> list[Row[Any]]:
         role = self._access.memberships.require_member(connection, tenant_id, identity)
+        # Removes duplicates and keeps the order.
         wanted = list(dict.fromkeys(file_ids))
         query = self._rows.where(
             nodes.c.id.in_(wanted), nodes.c.tenant_id == tenant_id, nodes.c.parent_id.is_not(None)
@@ -89,9 +90,9 @@ class Contents:
         found = {row.id: row for row in connection.execute(query)}
         for file_id in wanted:
             if file_id not in found:
-                raise NotFound.of_field("fileIds", "not-found", f"There is no {file_id}.")
+                raise NotFound.of_field("fileIds", "not-found", f"{file_id} does not exist.")
             if not self._may_read(connection, identity, role, file_id):
-                raise Forbidden.of_field("fileIds", "forbidden", f"{file_id} may not be read.")
+                raise Forbidden.of_field("fileIds", "forbidden", f"You may not read {file_id}.")
         return [found[file_id] for file_id in wanted]
 
     def require_member(self, connection: Connection, tenant_id: str, identity: Identity) -> None:

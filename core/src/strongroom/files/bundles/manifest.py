@@ -48,6 +48,7 @@ class Manifest:
         path, size, crc32, modified = entry
         if len(path) > MAX_PATH_BYTES:
             raise PayloadTooLarge("The path of an entry is too long for a ZIP archive.")
+        # Fixed-size fields, followed by the path and the key with the lengths given there.
         head = _RECORD.pack(size, crc32, modified, len(path), len(key))
         self._unwritten.append(head + path + key.encode())
         if len(self._unwritten) == _WRITTEN_AT_ONCE:

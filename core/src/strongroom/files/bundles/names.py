@@ -9,6 +9,7 @@ from strongroom.text_direction import without_direction
 MAX_COMPONENT_BYTES: Final = 255
 """Maximum length of a file name on common file systems, in bytes of UTF-8."""
 
+# Windows reserves device names with any extension; it treats superscript digits as digits.
 _DEVICE = re.compile(r"(?i:CON|PRN|AUX|NUL|(?:COM|LPT)[0-9\u00b9\u00b2\u00b3]) *(?:\.|$)")
 _SAFE = re.compile(rf"(?!{_DEVICE.pattern})[\w()\[\]{{}} ,;=+@#$%&'!.-]{{0,60}}[\w)\]}}-]")
 _FORBIDDEN = re.compile(r'[\x00-\x1f\x7f"*/:<>?\\|]')

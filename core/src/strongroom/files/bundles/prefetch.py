@@ -31,6 +31,7 @@ def work_ahead(
         for item in items:
             early = None
             if is_wanted(item):
+                # Threads are created only if an item needs them.
                 pool = pool or ThreadPoolExecutor(IN_FLIGHT, thread_name_prefix="ahead")
                 early = pool.submit(work, item)
             waiting.append((item, early))

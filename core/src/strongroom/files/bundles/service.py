@@ -97,6 +97,7 @@ class BundleService:
                 now + self._lifetime,
             )
             with self._database.write() as connection:
+                # Each new request deletes the expired ones.
                 connection.execute(delete(bundles).where(bundles.c.expires_at <= now))
                 connection.execute(insert(bundles).values(asdict(request)))
             return self._bundle(request, manifest, selected)
@@ -125,6 +126,7 @@ class BundleService:
         if row is None:
             raise NotFound
         request = BundleRequest(*row)
+        # This checks the permissions again, because they may have changed since the request.
         manifest, selected = self._collect(identity, tenant_id, request.file_ids)
         return self._bundle(request, manifest, selected)
 

@@ -15,9 +15,11 @@ _MAX_32: Final = 0xFFFFFFFF
 _MAX_16: Final = 0xFFFF
 _UTF8: Final = 0x800
 _STORED: Final = 0
+# Versions needed to extract: 2.0 for folders, 4.5 for Zip64 (APPNOTE 4.4.3).
 _PLAIN_VERSION: Final = 20
 _ZIP64_VERSION: Final = 45
 _MADE_ON_UNIX: Final = 3 << 8
+# The Unix mode is in the upper 16 bits; 0x10 is the DOS flag of folders.
 _FILE_ATTRIBUTES: Final = 0o100644 << 16
 _FOLDER_ATTRIBUTES: Final = 0o40755 << 16 | 0x10
 
@@ -102,6 +104,7 @@ def end_records(count: int, start: int, size: int) -> bytes:
     if count >= _MAX_16 or start >= _MAX_32 or size >= _MAX_32:
         version = _ZIP64_VERSION
         numbers = (version | _MADE_ON_UNIX, version, 0, 0, count, count, size, start)
+        # The size field excludes itself and the signature (APPNOTE 4.3.14).
         zip64 = _ZIP64_END.pack(b"PK\6\6", _ZIP64_END.size - 12, *numbers)
         zip64 += _ZIP64_LOCATOR.pack(b"PK\6\7", 0, start + size, 1)
     fits = min(count, _MAX_16)

@@ -50,6 +50,7 @@ file_events: Final = Table(
     Column("name", Name, nullable=False),
     Column("parent_id", Id),
     Column("size", BigInteger, nullable=False),
+    # One index per filter, each ending with the sort order of lists.
     Index(None, "tenant_id", "at", "id"),
     Index(None, "tenant_id", "node_id", "at", "id"),
     Index(None, "tenant_id", "actor_id", "at", "id"),

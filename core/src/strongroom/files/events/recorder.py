@@ -135,6 +135,8 @@ class DownloadRecorder:
     def flush(self) -> None:
         """Write the buffered events; if the database is unavailable, retry later."""
         with self._lock:
+            # The buffer is swapped under the lock and written without it, so requests do not wait for
+            # the database.
             waiting, self._waiting, self._timer = self._waiting, {}, None
         try:
             if waiting:
@@ -175,5 +177,6 @@ class DownloadRecorder:
     def _schedule(self) -> None:
         if self._timer is None:
             self._timer = Timer(_INTERVAL, self.flush)
+            # A daemon thread does not delay the exit; close() writes the remaining events.
             self._timer.daemon = True
             self._timer.start()

@@ -71,6 +71,7 @@ class FastDownloads:
         content, headers = known
         place = BlobLocation(*seen.more)
         spans = parse_ranges(request.header("HTTP_RANGE"), content.size)
+        # The ordinary route builds multipart/byteranges.
         if spans is not None and len(spans) > 1:
             return None
         handover = self._delivery.offer_at(place, lambda: handover_headers(content))

@@ -57,6 +57,7 @@ class FastLists:
 
     def _answer_inside(self, request: PlainRequest) -> PlainAnswer | None:
         parent_id = request.places["parent_id"]
+        # The root is not a folder for clients; the ordinary route returns the error.
         return None if parent_id == request.places["tenant_id"] else self._answer(request, parent_id)
 
     def _answer(

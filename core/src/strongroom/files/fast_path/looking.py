@@ -13,6 +13,7 @@ from strongroom.files.access import NodeView, access_query, decide
 from strongroom.files.models import Permission, nodes
 from strongroom.web.fast_path import Claims
 
+# Order of the columns: authorization, role, permission, node, further columns.
 _CALLER: Final = len(good_authorization().c)
 _END: Final = _CALLER + 2 + len(nodes.c)
 

@@ -85,6 +85,7 @@ def granted(paging: Paging, columns: Columns) -> Select[Any]:
     wanted = select(*keys, grants.c.permission).where(mine).order_by(*keys)
     if paging.offset:
         wanted = wanted.offset(bindparam("offset"))
+    # The limit is applied before the join, so that only the nodes of the page are read.
     shown = wanted.limit(literal_column(str(paging.size))).subquery()
     total = select(func.count()).select_from(grants).where(mine).scalar_subquery()
     return (

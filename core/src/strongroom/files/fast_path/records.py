@@ -67,6 +67,7 @@ class PageRecords:
         rows = ask(self._page(query, paging, pages.KEYS), parameters)
         recall = self._remembered.get
         found = [recall((node_id, revision, max(inherited, own))) for node_id, revision, own, *_ in rows]
+        # One uncached node needs the same query as all, so all nodes are read and rendered again.
         if None in found:
             whole = ask(self._page(query, paging, pages.WHOLE), parameters)
             found = [self._render(row, inherited) for row in whole]
@@ -89,6 +90,7 @@ class PageRecords:
         return [summary(*row) for row in ask(query, named)]
 
     def _page(self, query: PageQuery, paging: Paging, columns: pages.Columns) -> Compiled:
+        # The page size is part of the statement's text; the offset is a parameter.
         key = (query, columns is pages.WHOLE, paging.size, paging.offset > 0)
         return self._prepare(key, lambda: query(paging, columns))
 

@@ -66,6 +66,7 @@ class FastUploads:
         if upload is None:
             return None
         tenant_id, parent_id = request.places["tenant_id"], request.places.get("parent_id")
+        # Errors of the service become the same responses as on the ordinary route.
         view = self._files.upload(caller, tenant_id, parent_id, upload, OnConflict.FAIL)
         location = f"{self._root}/api/v1/tenants/{tenant_id}/files/{view.node.id}"
         return as_json(rendered(view), [("Location", location)], status="201 CREATED")
