@@ -111,7 +111,7 @@ class StorageCheck:
     ) -> tuple[FindingKind, str] | None:
         store = self._blobs.storages[row.storage]
         try:
-            # The listing may be older than the row; ask the store again before reporting.
+            # The listing may be older than the row; query the store again before reporting.
             if seen is None or seen.size != row.size:
                 seen = store.stat(row.object_key)
             if seen.size != row.size:
