@@ -142,13 +142,13 @@ def translated_errors(key: str) -> Iterator[None]:
 def _translate(error: Any, key: str) -> StorageError:
     errors = load_sdk().exceptions
     if isinstance(error, errors.ServiceError):
-        return _translate_answer(error, key)
+        return _translate_response(error, key)
     if isinstance(error, (errors.RequestError, errors.ResponseError, OSError)):
         return StorageUnavailable(f"OSS cannot be reached: {error}")
     return StorageError(f"OSS failed on {key}: {error}")
 
 
-def _translate_answer(error: Any, key: str) -> StorageError:
+def _translate_response(error: Any, key: str) -> StorageError:
     status, message = error.status_code, f"{error.code}: {error.message} (request {error.request_id})"
     if status == HTTPStatus.NOT_FOUND and error.code not in NOT_ABOUT_OBJECTS:
         return ObjectNotFound(key)

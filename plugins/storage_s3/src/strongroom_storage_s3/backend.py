@@ -84,8 +84,8 @@ class S3Backend(StorageBackend[S3Options], ServerSideCopy, SignedDownloads, Sign
 
     def stat(self, key: str) -> ObjectStat:
         with translated_errors():
-            answer = self._client.get().head_object(**self._at(key))
-        return ObjectStat(key, answer["ContentLength"], _milliseconds(answer))
+            response = self._client.get().head_object(**self._at(key))
+        return ObjectStat(key, response["ContentLength"], _milliseconds(response))
 
     def delete(self, key: str) -> None:
         with translated_errors():
@@ -185,8 +185,8 @@ def _chunks(body: Any) -> Iterator[bytes]:
         yield from body.iter_chunks(CHUNK_SIZE)
 
 
-def _milliseconds(answer: Mapping[str, Any]) -> int:
-    return int(answer["LastModified"].timestamp() * 1000)
+def _milliseconds(response: Mapping[str, Any]) -> int:
+    return int(response["LastModified"].timestamp() * 1000)
 
 
 def _next_page(pages: Iterator[Any]) -> Any:

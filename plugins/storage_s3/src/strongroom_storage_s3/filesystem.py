@@ -244,10 +244,10 @@ class StrongroomS3FS(S3FS):  # type: ignore[misc]  # its base has no types
 
     def _is_folder(self, path: str) -> bool:
         with filesystem_errors(path):
-            answer = self.client.list_objects_v2(
+            response = self.client.list_objects_v2(
                 Bucket=self._bucket_name, Prefix=self._path_to_dir_key(path), MaxKeys=1
             )
-        return "Contents" in answer
+        return "Contents" in response
 
     def _children(self, path: str) -> Iterator[Mapping[str, Any]]:
         folder = self._path_to_dir_key(path)
@@ -274,12 +274,12 @@ class StrongroomS3FS(S3FS):  # type: ignore[misc]  # its base has no types
         with filesystem_errors(path):
             try:
                 with translated_errors():
-                    answer = self.client.head_object(Bucket=self._bucket_name, Key=key)
+                    response = self.client.head_object(Bucket=self._bucket_name, Key=key)
             except ObjectNotFound:
                 if not self._is_folder(path):
                     raise
                 return {"Key": f"{key}/"}
-        return {"Key": key, "Size": answer["ContentLength"], "LastModified": answer["LastModified"]}
+        return {"Key": key, "Size": response["ContentLength"], "LastModified": response["LastModified"]}
 
     def _info_from_object(self, item: Mapping[str, Any], namespaces: Collection[str]) -> dict[str, Any]:
         key = item["Key"]

@@ -114,9 +114,9 @@ class _Multipart:
         self, client: Any, target: Mapping[str, str], attributes: Mapping[str, Any], *, in_flight: int
     ) -> None:
         with translated_errors():
-            answer = client.create_multipart_upload(**target, **attributes)
+            response = client.create_multipart_upload(**target, **attributes)
         self._client = client
-        self._upload = {**target, "UploadId": answer["UploadId"]}
+        self._upload = {**target, "UploadId": response["UploadId"]}
         self._in_flight = in_flight
         self._pool = ThreadPoolExecutor(in_flight, thread_name_prefix="s3-part")
         self._parts: list[Future[dict[str, Any]]] = []
@@ -142,8 +142,8 @@ class _Multipart:
     def _send(self, number: int, body: bytearray) -> dict[str, Any]:
         with translated_errors():
             digest = digest_header(self._client.meta.endpoint_url, body)
-            answer = self._client.upload_part(**self._upload, **digest, PartNumber=number, Body=body)
-        return {"PartNumber": number, "ETag": answer["ETag"]}
+            response = self._client.upload_part(**self._upload, **digest, PartNumber=number, Body=body)
+        return {"PartNumber": number, "ETag": response["ETag"]}
 
 
 def digest_header(endpoint_url: str, body: bytearray) -> dict[str, str]:
