@@ -13,7 +13,7 @@ _BATCH = 200
 
 
 class Reservations:
-    """Direct uploads, within the caller's transaction.
+    """Repository of direct uploads, within the caller's transaction.
 
     Args:
         clock: decides which uploads have expired.

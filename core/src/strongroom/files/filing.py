@@ -29,7 +29,7 @@ from strongroom.tenants.quota import Quota
 
 
 class OnConflict(StrEnum):
-    """What to do when the name is taken."""
+    """Conflict rule for a taken name."""
 
     FAIL = "fail"
     RENAME = "rename"
@@ -130,7 +130,7 @@ class Filing:
         media_type = sniff(head, name)
         essence = media_type.partition(";")[0]
         if self._allowed_types and not any(fnmatch(essence, item) for item in self._allowed_types):
-            raise UnsupportedMediaType(f"Files of the type {essence} are not accepted here.")
+            raise UnsupportedMediaType(f"Files of the type {essence} are not accepted.")
         return media_type
 
     def store(

@@ -101,7 +101,7 @@ class AccessSchema(Schema):
 
 
 class FolderConflictQuery(Schema):
-    """What to do when the name is taken."""
+    """Conflict rule for a taken name; folders cannot be replaced."""
 
     onConflict = fields.String(
         load_default=OnConflict.FAIL.value,
@@ -110,7 +110,7 @@ class FolderConflictQuery(Schema):
 
 
 class FileConflictQuery(Schema):
-    """What to do when the name is taken."""
+    """Conflict rule for a taken name."""
 
     onConflict = fields.String(
         load_default=OnConflict.FAIL.value,

@@ -20,7 +20,7 @@ _REMOVED_AT_ONCE = 20
 
 
 class FileService:
-    """Files and folders of tenants.
+    """Creates, reads and deletes files and folders.
 
     Args:
         database: stores the nodes.

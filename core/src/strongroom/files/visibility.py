@@ -123,7 +123,7 @@ class Visibility:
         return _UNTIL_OF_USER.scalar(connection, parameters) or 0
 
     def until_by_user(self, connection: Connection, node_id: str) -> dict[str, int]:
-        """Return the same for each user who has such a grant."""
+        """Return :meth:`until` for each user who has such a grant."""
         return dict(_UNTIL_OF_ALL.all(connection, {"node_id": node_id}))
 
     def refresh(

@@ -130,7 +130,7 @@ class Memberships:
             ~others.where(other.c.role == Role.ADMIN.value).exists(),
         )
         if (tenant_id := connection.execute(query.limit(1)).scalar()) is not None:
-            raise LastAdministrator(f"Name another administrator of the tenant {tenant_id} first.")
+            raise LastAdministrator(f"Appoint another administrator of the tenant {tenant_id} first.")
 
     def lock_tenant(self, connection: Connection, tenant_id: str) -> None:
         """Block concurrent changes of the tenant's members and files until this transaction ends.

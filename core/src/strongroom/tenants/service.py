@@ -18,7 +18,7 @@ from strongroom.users.service import UserService
 
 
 class TenantService:
-    """Tenants and their members.
+    """Creates and changes tenants and their members.
 
     Args:
         database: stores the tenants.

@@ -154,7 +154,7 @@ def _read_checksum() -> Checksum | None:
     try:
         return Checksum(algorithm, base64.b64decode(encoded.strip(), validate=True))
     except binascii.Error as error:
-        raise _invalid("Upload-Checksum", "Must be like: sha256 BASE64.") from error
+        raise _invalid("Upload-Checksum", 'Must have the form "sha256 BASE64".') from error
 
 
 def _invalid(header: str, message: str, code: str = "invalid") -> ValidationFailed:

@@ -26,7 +26,7 @@ from strongroom.uploads.repository import Ledger
 
 
 class UploadService:
-    """Resumable uploads.
+    """Creates, continues and deletes resumable uploads.
 
     Args:
         database: stores the uploads.

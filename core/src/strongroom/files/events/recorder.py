@@ -145,7 +145,7 @@ class DownloadRecorder:
             # The database is unavailable, which is already logged.
             self._keep(waiting)
         except Exception:
-            logger.exception("Downloads could not be recorded yet")
+            logger.exception("Cannot write download events, retrying later")
             self._keep(waiting)
 
     def close(self) -> None:
