@@ -291,7 +291,7 @@ def test_controls_of_direction_hide_no_extension(api: Api) -> None:
     for bundled in (False, True):
         path = f"{tenant}/files/{node['id']}/download"
         if bundled:
-            bundle = api.post(f"{tenant}/bundles", {"fileIds": [node["id"]]}, by=person)
+            bundle = api.post(f"{tenant}/multi-files-download", {"fileIds": [node["id"]]}, by=person)
             assert b"photo__gpj.exe" in bundle.data, bundle.text
             continue
         disposition = api.get(path, by=person).headers["Content-Disposition"]
