@@ -88,6 +88,7 @@ def create_app(
     register_request_hooks(app)
     register_error_handlers(app)
     limits = _request_limits(app, container)
+    # Counted before and after the routes of plugins are registered, to detect hooks of plugins.
     hooks = _hooks_of_all_requests(app)
     try:
         _register_routes(app, container)
@@ -99,6 +100,8 @@ def create_app(
     # The fast path runs no Flask hooks, so a plugin that has registered one disables it.
     if fast_path and _hooks_of_all_requests(app) == hooks:
         app.wsgi_app = _fast_path(app.wsgi_app, container)  # type: ignore[method-assign]
+    # The order of the middlewares matters. The metrics are outside of the fast path and CORS, so that
+    # they count every request; the connection header is outermost, so that no response lacks it.
     if container.settings.server.cors_origins:
         app.wsgi_app = CorsMiddleware(  # type: ignore[method-assign]
             app.wsgi_app, container.settings.server.cors_origins

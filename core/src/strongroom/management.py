@@ -74,7 +74,7 @@ class _Parts:
         self._readiness = readiness
 
     def collect(self) -> Iterator[Metric]:
-        family = GaugeMetricFamily("strongroom_part_up", "Whether a part answers.", labels=["part"])
+        family = GaugeMetricFamily("strongroom_part_up", "Whether a part is available.", labels=["part"])
         for name, fault in self._readiness.report().parts.items():
             family.add_metric([name], float(fault is None))
         yield family

@@ -29,6 +29,7 @@ class PidFile:
             os.truncate(self._file, 0)
             os.write(self._file, str(os.getpid()).encode())
         except OSError as error:
+            # Only ``strongroom drain`` needs the file, so the server starts without it.
             logger.warning("strongroom drain will not find this server: %s", error)
 
     def owner(self) -> int | None:

@@ -63,6 +63,7 @@ def run(
         metrics_folder: the folder of the processes' metrics, if the management interface is enabled.
     """
     settings, master = configuration.settings, os.getpid()
+    # Replaced on reload, before Granian's master starts new workers, which call ``load``.
     current = configuration
 
     def load() -> Any:
@@ -86,6 +87,7 @@ def run(
                 logger.error("Reload rejected, configuration unchanged: %s", problem)  # noqa: TRY400
 
     _configure_log(configuration)
+    # Granian's own start-up and reload lines are at INFO.
     logging.getLogger("granian").setLevel(logging.WARNING)
     server = _Server(
         "strongroom",

@@ -33,7 +33,7 @@ def test_verify_prints_how_many_are_good_and_the_link_to_keep(config: str, recor
     assert verified["records"] == 3
     said = run_command("--config", config, "audit", "verify", "--expect", verified["newest"])
     assert said.returncode == 0
-    assert said.stdout == f"3 records are good; the newest is {verified['newest']}\n"
+    assert said.stdout == f"3 records are valid; the newest is {verified['newest']}\n"
 
 
 def test_verify_names_the_first_record_that_does_not_fit(
@@ -69,7 +69,7 @@ def test_prune_removes_what_is_older_than_configured(
     config = str(write_config(tmp_path, database_url, "[audit]\nretention_days = 365\n"))
     assert run_command("--config", config, "audit", "prune").stdout == "3 records removed\n"
     result = run_command("--config", config, "audit", "verify")
-    assert result.stdout.startswith("1 records are good; the newest is 4:")
+    assert result.stdout.startswith("1 records are valid; the newest is 4:")
 
 
 def test_a_retention_below_zero_is_refused(tmp_path: Path, database_url: str) -> None:

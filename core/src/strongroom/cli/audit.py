@@ -39,7 +39,7 @@ def verify_command(context: CommandContext, expect: Link | None, *, as_json: boo
     if as_json:
         click.echo(json.dumps({"records": verified.records, "newest": str(verified.last)}))
     else:
-        click.echo(f"{verified.records} records are good; the newest is {verified.last}")
+        click.echo(f"{verified.records} records are valid; the newest is {verified.last}")
 
 
 @audit_group.command("prune")

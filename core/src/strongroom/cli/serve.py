@@ -36,7 +36,9 @@ def serve(context: CommandContext) -> None:
     production, settings that are safe only on a developer's machine are refused.
     """
     configuration = context.configuration
+    # Before anything opens files, and inherited by the workers.
     raise_file_limit()
+    # Before the preload, because prometheus_client selects its mode when it is imported.
     with _metrics_folder(configuration) as metrics_folder:
         _preload(configuration)
         in_own_process(lambda: _prepare(configuration))

@@ -43,6 +43,7 @@ def in_own_process(work: Callable[[], None]) -> None:
     receiver, sender = context.Pipe(duplex=False)
     process = context.Process(target=_report, args=(work, sender, os.getpid()))
     process.start()
+    # Without this, recv would never see the end of the pipe if the child dies.
     sender.close()
     try:
         problems = receiver.recv()

@@ -89,6 +89,7 @@ def template(sections: Sequence[Section]) -> Iterator[str]:
 
 def spell(value: Any) -> str:
     """Return a value in TOML syntax; ``None``, which TOML lacks, becomes an empty string."""
+    # Before int, because bool is a subclass of it.
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int | float):

@@ -17,6 +17,7 @@ ExtensionValues = dict[KeyPath, dict[str, Any]]
 
 def split(values: dict[str, Any]) -> tuple[dict[str, Any], ExtensionValues]:
     """Return the values of the core, and those of extensions by the path of their table."""
+    # Only the changed levels are copied; the caller's tables are not modified.
     core = dict(values)
     extensions: ExtensionValues = {}
     for section in ("login", "messages"):

@@ -81,6 +81,7 @@ def load(path: Path | None, environment: Mapping[str, str]) -> Configuration:
         settings: Settings = schema_for(Settings).load(interpret(core_values, Settings))
     except ValidationError as error:
         raise ConfigurationError(find_problems(error.messages_dict, Settings, (), raw)) from error
+    # After validation, because these defaults depend on other keys.
     settings = defaults.fill(settings, extension_values, raw)
     return Configuration(settings, raw, extension_values)
 

@@ -49,6 +49,7 @@ def schema_for(options_type: type[Any]) -> Schema:
 
     def build(_schema: Schema, data: dict[str, Any], **_: Any) -> Any:
         try:
+            # ``__post_init__`` validates what the types cannot express.
             return options_type(**data)
         except ValueError as error:
             raise ValidationError(str(error)) from error
@@ -98,6 +99,7 @@ def _typed_field(annotation: Annotation, options: dict[str, Any]) -> ma.Field[An
 
 def _scalar_field(annotation: Annotation, options: dict[str, Any]) -> ma.Field[Any]:
     if annotation is bool:
+        # By default, marshmallow also accepts 1, "on" and "yes".
         return ma.Boolean(truthy={True}, falsy={False}, **_messages(options, "true or false"))
     if annotation is int:
         return ma.Integer(strict=True, **_messages(options, "a whole number"))

@@ -102,6 +102,7 @@ def apply_environment(raw: RawConfiguration, environment: Mapping[str, str]) -> 
     Raises:
         ConfigurationError: such a file cannot be read.
     """
+    # Sorted, so that the result does not depend on the order of the environment.
     for name in sorted(environment):
         if name.startswith(PREFIX):
             path = tuple(part.lower() for part in name.removeprefix(PREFIX).split("__"))

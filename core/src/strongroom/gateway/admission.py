@@ -38,6 +38,7 @@ class Admission:
     """
 
     def __init__(self, threads: int) -> None:
+        # With few threads, the reserved ones would be most of them, so half are reserved instead.
         few = threads < _FEW_THREADS
         self.transfers_limit = max(1, threads // 2 if few else threads - RESERVED_THREADS)
         self._limit = max(threads, self.transfers_limit + 1)
@@ -51,6 +52,7 @@ class Admission:
     def enter(self, job: Job) -> Verdict:
         """Admit a new job: the caller runs it now, or it is queued, or it is refused."""
         with self._lock:
+            # A transfer may take minutes, so queueing another one would only delay the 503.
             if job.is_transfer and self._transfers >= self.transfers_limit:
                 return Verdict.REFUSED
             if self._running < self._limit:
@@ -96,6 +98,7 @@ class Admission:
         self._transfers += job.is_transfer
 
     def _next(self) -> Job | None:
+        # Resumed transfers go first: they hold buffers and open files.
         if self._resumed and self._transfers < self.transfers_limit:
             return self._resumed.popleft()
         # While transfers are at their limit, queued uploads move to the end of the queue, so that they

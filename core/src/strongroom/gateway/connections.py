@@ -18,6 +18,7 @@ def cut(client: tuple[str, int], server_port: int) -> bool:
         server_port: the local port of the connection.
     """
     for descriptor in _sockets():
+        # Other threads may close the descriptor at any time, which is not an error here.
         with suppress(OSError), _duplicate(descriptor) as connection:
             if _is_between(connection, client, server_port):
                 connection.shutdown(socket.SHUT_RDWR)

@@ -69,6 +69,7 @@ def _add_headers(environ: Environ, headers: list[tuple[bytes, bytes]]) -> None:
         text = value.decode("latin-1")
         if variable not in environ:
             environ[variable] = text
+        # A repeated Content-Type or Content-Length keeps its first value.
         elif variable not in _SINGLE:
             # Cookie is the only header whose lines are not joined by commas (RFC 6265 section 5.4).
             separator = "; " if variable == "HTTP_COOKIE" else ","
@@ -78,6 +79,7 @@ def _add_headers(environ: Environ, headers: list[tuple[bytes, bytes]]) -> None:
 def _check(environ: Environ, scope: Scope) -> None:
     if environ["SERVER_PROTOCOL"] == "HTTP/1.1" and not _has_one_host(environ, scope):
         raise BadHost
+    # Werkzeug falls back to SERVER_NAME only if the variable is absent.
     if environ.get("HTTP_HOST") == "":
         del environ["HTTP_HOST"]
 

@@ -125,6 +125,7 @@ class Exchange:
             return
         self._environ["wsgi.input"] = body
         if self._environ["PATH_INFO"] == self._gateway.unqueued_path:
+            # Liveness must succeed under overload, otherwise the supervisor restarts a busy server.
             self.run()
         else:
             self._enter()
@@ -138,6 +139,7 @@ class Exchange:
             self._linger()
 
     def _respond(self, started: "_Started", body: Iterable[bytes]) -> None:
+        # Small or complete bodies never wait for the client, so they do not count as transfers.
         if isinstance(body, list) or started.length <= PIECE_BYTES or self._scope["method"] == "HEAD":
             send_whole(self._protocol, started.status, started.headers, _joined(body))
         elif self._gateway.waiting.make_room() and self._gateway.admission.become_transfer(self):

@@ -56,6 +56,7 @@ class CallbackLoop:
 
 def when_done(future: Future, callback: Callback) -> bool:
     """Return ``True`` if the result is available; otherwise register the callback for it."""
+    # If the result arrives between these two lines, Granian calls ``call_soon``; see CallbackLoop.
     if future.done():
         return True
     future.add_done_callback(callback)

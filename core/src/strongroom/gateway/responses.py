@@ -71,9 +71,11 @@ class WaitingResponses:
         with self._lock:
             if len(self._since) < WAITING_LIMIT:
                 return True
+            # A dict preserves the order of insertion, so the first response has waited longest.
             longest, since = next(iter(self._since.items()))
             if time.monotonic() - since < self._grace_seconds:
                 return False
+        # Outside the lock, because claim takes it, and expire closes a connection.
         if self.claim(longest):
             longest.expire()
         return True
@@ -144,6 +146,7 @@ class StreamedResponse:
         while not self._is_over and (piece := next(self._pieces, None)) is not None:
             sent = self._protocol.send({"type": "http.response.body", "body": piece, "more_body": True})
             self._sent_pieces += 1
+            # Short responses end before a disconnect matters, so only longer ones pay for the watch.
             if self._sent_pieces == _UNWATCHED_PIECES + 1:
                 self._watch()
             if is_pending(sent) and not self._is_there(sent, len(piece)):
@@ -153,12 +156,14 @@ class StreamedResponse:
     def _is_there(self, sent: Future, size: int) -> bool:
         """Return whether Granian has accepted a piece; otherwise the job is resumed once it has."""
         self._waits_since, self._waits_for = time.monotonic(), size
-        # Granian accepts a piece only after it has sent the buffer before it.
+        # Granian accepts a piece only after it has sent the buffer before it, so the deadline allows for
+        # both at the minimum rate. Registered before the callback, which may run on another thread.
         slowest = (size + BUFFER_BYTES) / self._rate.bytes_per_second
         self._waiting.add(self, self._patience.seconds + slowest)
         return when_done(sent, self._taken) and self._waiting.claim(self)
 
     def _taken(self, _: Future) -> None:
+        # Otherwise the deadline has fired first, and the response is already closed.
         if self._waiting.claim(self):
             self._patience.spend(time.monotonic() - self._waits_since, self._waits_for)
             self._resume(self)

@@ -46,6 +46,7 @@ class Timers:
 
     def check(self, now: float) -> None:
         """Expire all tasks whose deadline has passed."""
+        # A copy, because other threads add and claim tasks during the iteration.
         due = [task for task, deadline in self._deadlines.copy().items() if deadline <= now]
         for task in due:
             if self.claim(task):

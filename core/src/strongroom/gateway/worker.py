@@ -57,6 +57,7 @@ def _spawn_worker(
     gateway.timers.start()
     # Granian's type stub of the class is outdated.
     create_worker: Any = ASGIWorker
+    # No event loop: requests are passed to the scheduler directly on threads of the pool.
     worker = create_worker(
         worker_id,
         sock,

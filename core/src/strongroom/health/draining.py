@@ -8,6 +8,7 @@ class DrainFlag:
     """Whether the server is draining; shared memory with the processes forked from this one."""
 
     def __init__(self) -> None:
+        # An anonymous shared mapping: forked children see the writes of the master.
         self._memory = mmap.mmap(-1, 1)
 
     @property

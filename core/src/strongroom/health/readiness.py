@@ -62,7 +62,7 @@ class Readiness:
         self._clock = clock
         self._patience = patience
         self._pool = ThreadPoolExecutor(len(probes), thread_name_prefix="readiness")
-        self._asked: dict[str, Future[str | Note | None]] = {}
+        self._running: dict[str, Future[str | Note | None]] = {}
         self._lock = Lock()
         self._last: tuple[int, Report] | None = None
 
@@ -72,20 +72,23 @@ class Readiness:
             now = self._clock.now()
             # If the clock was set back, the cached report counts as expired.
             if self._last is None or not 0 <= now - self._last[0] < FRESH:
-                self._last = (now, self._ask())
+                self._last = (now, self._run_probes())
             return self._last[1]
 
     def close(self) -> None:
         """Stop the threads, without waiting for probes that hang."""
         self._pool.shutdown(wait=False, cancel_futures=True)
 
-    def _ask(self) -> Report:
+    def _run_probes(self) -> Report:
         for name, probe in self._probes.items():
-            if name not in self._asked:
-                self._asked[name] = self._pool.submit(probe)
-        done, _ = wait(self._asked.values(), self._patience)
-        parts = {name: _outcome(future, answered=future in done) for name, future in self._asked.items()}
-        self._asked = {name: future for name, future in self._asked.items() if future not in done}
+            if name not in self._running:
+                self._running[name] = self._pool.submit(probe)
+        done, _ = wait(self._running.values(), self._patience)
+        parts = {
+            name: _outcome(future, answered=future in done) for name, future in self._running.items()
+        }
+        # Probes that hang stay registered, so that the next report does not start them again.
+        self._running = {name: future for name, future in self._running.items() if future not in done}
         return Report(
             {name: _fault(parts[name]) for name in self._probes},
             {name: part.text for name, part in parts.items() if isinstance(part, Note)},

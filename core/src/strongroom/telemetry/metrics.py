@@ -114,5 +114,6 @@ class Metrics:
 
 
 def _gauge(registry: CollectorRegistry, name: str, meaning: str, labels: Sequence[str] = ()) -> Gauge:
+    # Gauges of ended processes are dropped; see processes._forget_dead.
     mode: Any = _SUM_OF_LIVING
     return Gauge(name, meaning, labels, registry=registry, multiprocess_mode=mode)

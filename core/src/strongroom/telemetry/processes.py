@@ -60,5 +60,6 @@ def _is_alive(process: int) -> bool:
     except ProcessLookupError:
         return False
     except PermissionError:
+        # The process exists, but belongs to another user.
         return True
     return True

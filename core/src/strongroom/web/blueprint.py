@@ -124,16 +124,19 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
                         as_kwargs=False,
                         required=_has_required_field(schema),
                     )(handler)
+            # A limit fails closed: 503 while the backend of the counters is unavailable.
             limited = (TooManyRequests, Unavailable) if limit else ()
             refusals = _refusals(access, (*errors, *limited), takes_input=bool(body or query))
             sent = (*response_headers, *(("Location",) if location else ()))
             headers = {"request": tuple(request_headers), "response": sent}
+            # Outermost: access is checked before the query or the body is parsed.
             handler = guarded(
                 self.doc(**_operation(view, access, refusals, document or {}, headers))(handler), access
             )
             handler.__strongroom_access__ = access  # type: ignore[attr-defined]
             handler.__strongroom_limit__ = limit  # type: ignore[attr-defined]
             self.route(path, methods=[method])(handler)
+            # The undecorated view, so that other code and tests can call it directly.
             return view
 
         return decorate

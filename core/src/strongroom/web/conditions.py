@@ -56,6 +56,7 @@ def if_range_holds(current: Validators) -> bool:
         return True
     date = _date("If-Range")
     if date is not None:
+        # Exact match, not "not later than" (section 13.1.5).
         return date == current.modified
     return condition.strip() == current.etag
 

@@ -20,6 +20,7 @@ ALLOWED_HEADERS: Final = ", ".join(
 """The request headers that scripts of allowed origins may send: all headers that routes read."""
 
 _ALLOWED_METHODS: Final = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"
+# Chromium caches preflight responses for at most two hours.
 _MAX_AGE_SECONDS: Final = 7200
 
 Headers = list[tuple[str, str]]

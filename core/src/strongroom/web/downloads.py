@@ -108,6 +108,7 @@ def content_disposition(name: str, *, inline: bool) -> str:
     """Return the Content-Disposition of a name in any script, with an ASCII fallback for old clients."""
     kind = "inline" if inline else "attachment"
     name = without_direction(name)
+    # "%" is replaced as well, because some browsers percent-decode the plain name (RFC 6266, D).
     plain = "".join(char if " " <= char <= "~" and char not in '"\\%' else "_" for char in name)
     encoded = quote(name, safe="!#$&+-.^_`|~")
     extended = "" if plain == name else f"; filename*=UTF-8''{encoded}"

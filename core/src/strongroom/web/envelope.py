@@ -135,6 +135,7 @@ def _meta(page: Page[Any], links: Links) -> dict[str, Any]:
     number, size = page.paging.number, page.paging.size
     count = -(-page.total // size)
     has_previous, has_next = number > 1, number < count
+    # From a page beyond the end, the previous page is the last one.
     previous = min(number - 1, max(count, 1))
     return {
         "totalCount": page.total,

@@ -133,7 +133,7 @@ def _replace_redirect(response: Response) -> Response:
     redirect = request.routing_exception
     if not isinstance(redirect, RequestRedirect):
         return response
-    # Werkzeug builds the URL from the request's Host, which the client chooses.
+    # Werkzeug builds the URL from the Host header, which the client controls, so only its path is used.
     target = urlsplit(redirect.new_url)
     response = answer(errors.MovedPermanently())
     response.headers["Location"] = use(PublicUrl).root + urlunsplit(("", "", *target[2:]))

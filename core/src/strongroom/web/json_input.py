@@ -58,6 +58,7 @@ def is_unstorable(text: str) -> bool:
 
 
 def _check_depth(text: str) -> None:
+    # Fast path: a text with so few brackets cannot be nested deeper.
     if text.count("[") + text.count("{") <= MAX_DEPTH:
         return
     depth = 0

@@ -67,23 +67,23 @@ class RequestMetricsMiddleware:
         self._meter = meter
 
     def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
-        passage = _RequestStats(environ, self._meter)
+        stats = _RequestStats(environ, self._meter)
 
         def start(status: str, *args: Any, **kwargs: Any) -> Any:
-            passage.status = int(status.partition(" ")[0])
+            stats.status = int(status.partition(" ")[0])
             return start_response(status, *args, **kwargs)
 
         try:
             answer = self._app(environ, start)
         except BaseException:
-            passage.end()
+            stats.end()
             raise
         if isinstance(answer, list):
             # A list is complete, so it can be counted now; the gateway sends lists in one piece.
-            passage.sent = sum(map(len, answer))
-            passage.end()
+            stats.sent = sum(map(len, answer))
+            stats.end()
             return answer
-        return _Measured(answer, passage)
+        return _Measured(answer, stats)
 
 
 class _RequestStats:
@@ -97,6 +97,7 @@ class _RequestStats:
         self._ended = False
         self._body = environ["wsgi.input"] = _CountedBody(environ["wsgi.input"])
         environ[_SEEN] = self._seen
+        # Reported if the application raises before it calls start_response.
         self.status = 500
         self.sent = 0
         if meter is not None:
@@ -156,10 +157,10 @@ class _CountedBody:
 class _Measured:
     """A response body that counts the bytes sent; the request ends when it is closed."""
 
-    def __init__(self, answer: Iterable[bytes], passage: _RequestStats) -> None:
+    def __init__(self, answer: Iterable[bytes], stats: _RequestStats) -> None:
         self._answer = answer
         self._pieces = iter(answer)
-        self._passage = passage
+        self._stats = stats
 
     def __iter__(self) -> Iterator[bytes]:
         return self
@@ -168,9 +169,9 @@ class _Measured:
         try:
             piece = next(self._pieces)
         except BaseException:
-            self._passage.end()
+            self._stats.end()
             raise
-        self._passage.sent += len(piece)
+        self._stats.sent += len(piece)
         return piece
 
     def close(self) -> None:
@@ -179,4 +180,4 @@ class _Measured:
             if close is not None:
                 close()
         finally:
-            self._passage.end()
+            self._stats.end()

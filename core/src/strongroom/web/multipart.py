@@ -140,6 +140,7 @@ class _PartSource:
     def _end(self, index: int) -> bytes:
         content = self._body.take(index)
         self._body.take(len(self._delimiter))
+        # "--" after the delimiter closes the form; otherwise another part follows.
         if not self._body.starts_with(b"--"):
             raise MalformedRequest("The form must end with the file.")
         self._body.drain()

@@ -12,6 +12,7 @@ from strongroom.errors import RangeNotSatisfiable
 MAX_RANGES: Final = 16
 """The maximum number of ranges; with more, or with overlaps, the whole is sent (section 14.2)."""
 
+# At most 18 digits, so that a position fits into 64 bits and int() stays cheap.
 _RANGE = re.compile(r"(?:(\d{1,18})-(\d{0,18})|-(\d{1,18}))")
 
 

@@ -46,6 +46,7 @@ def client() -> Client:
     """Return the client of the request. No other code may read the client's address."""
     return Client(
         address=address_of(request.environ.get, use(TrustedProxies).networks),
+        # Truncated, because both are stored in rows.
         user_agent=request.headers.get("User-Agent", "")[:512],
         device_id=(request.headers.get("X-Device-Id") or "")[:128] or None,
     )

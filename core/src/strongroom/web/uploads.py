@@ -150,6 +150,7 @@ def _form_upload(stream: ByteSource, boundary: str, announced: list[AnnouncedDig
     if not announced:
         part = read_file_part(stream, boundary.encode(), FILE_FIELD)
         return Upload(part.name, part.source, None)
+    # The digest may cover the form or the file, so both are hashed.
     algorithms = {item.algorithm for item in announced}
     body = HashedSource(stream, algorithms)
     part = read_file_part(body, boundary.encode(), FILE_FIELD)
@@ -168,7 +169,7 @@ def _raw_upload(stream: ByteSource, max_bytes: int, default_name: str | None) ->
         raise LengthRequired
     if size is not None and size > max_bytes:
         raise PayloadTooLarge
-    # The storage service computes SHA-256 anyway.
+    # SHA-256 is not computed here, because the storage service computes it anyway.
     content = HashedSource(stream, {item.algorithm for item in announced} - {"sha256"})
     return Upload(name, content, size, announced, [content])
 
