@@ -84,6 +84,7 @@ class LocalBackend(StorageBackend[LocalOptions], LocalPaths, ServerSideCopy):
                 if f"{base}{name}".startswith(prefix) and not name.startswith(INCOMING):
                     try:
                         yield self.stat(f"{base}{name}")
+                    # Deleted since the folder was read.
                     except ObjectNotFound:
                         continue
 
@@ -156,6 +157,8 @@ def _publish(temporary: Path, target: Path, descriptor: int) -> None:
             os.fsync(descriptor)
             _sync_folder(target.parent)
         except BaseException:
+            # After a failed fsync the kernel may have dropped the dirty pages, so a retry of fsync
+            # could succeed without the bytes being on disk. Remove the object instead.
             target.unlink(missing_ok=True)
             raise
 

@@ -55,14 +55,14 @@ def error_code(error: Any) -> str:
 
 def _refusal(error: Any) -> StorageError:
     code = error_code(error)
-    response = error.response.get("ResponseMetadata", {})
-    status = response.get("HTTPStatusCode", 0)
+    metadata = error.response.get("ResponseMetadata", {})
+    status = metadata.get("HTTPStatusCode", 0)
     if code in NOT_FOUND:
         return ObjectNotFound(str(error))
     if code in FULL or status == 507:  # noqa: PLR2004  Insufficient Storage
         return StorageFull(str(error))
     if code in BUSY or status == 429 or status >= 500:  # noqa: PLR2004  Too Many Requests
-        return _unavailable(str(error), response.get("HTTPHeaders", {}))
+        return _unavailable(str(error), metadata.get("HTTPHeaders", {}))
     return StorageError(str(error))
 
 

@@ -77,6 +77,7 @@ class ObjectReader(io.RawIOBase):
         if origin + offset < 0:
             raise ValueError(f"negative seek position {origin + offset}")
         if origin + offset != self._position:
+            # The open response continues at the old position; the next read starts a new request.
             self._release()
             self._position = origin + offset
         return self._position

@@ -123,6 +123,7 @@ class _Multipart:
 
     def send(self, body: bytearray) -> None:
         if len(self._parts) >= self._in_flight:
+            # Wait for the oldest part in flight: it bounds the memory, and raises its error early.
             self._parts[-self._in_flight].result()
         self._parts.append(self._pool.submit(self._send, len(self._parts) + 1, body))
 
