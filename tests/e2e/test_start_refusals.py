@@ -159,7 +159,7 @@ def test_a_hook_that_is_misspelt(deployment: Deployment) -> None:
     install(deployment.site, "riddles", PREAMBLE + code)
     deployment.enable("riddles")
     assert deployment.refusal() == (
-        f'{deployment.config}:5: plugins.enabled: plugin "riddles" does not fit: there is no hook '
+        f'{deployment.config}:5: plugins.enabled: plugin "riddles" is invalid: there is no hook '
         '"register_captcha_provider"; did you mean "register_captcha_providers"?'
     )
 

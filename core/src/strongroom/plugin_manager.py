@@ -116,7 +116,7 @@ class PluginManager:
             # register() accepts unknown hooks; only check_pending() refuses them.
             self._pluggy.check_pending()
         except pluggy.PluginValidationError as error:
-            raise PluginError(f"{plugin} does not fit: {_explain(plugin, error)}") from error
+            raise PluginError(f"{plugin} is invalid: {_explain(plugin, error)}") from error
         self.plugins.append(plugin)
 
     def _collect(self, hook: str, kind: type[Any]) -> dict[str, Any]:

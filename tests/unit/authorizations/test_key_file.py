@@ -172,7 +172,7 @@ class TestLoad:
     def test_two_keys_of_one_id(self, path: Path) -> None:
         keys = [dict(OctKey.generate_key(256, {"kid": "a"}).as_dict(private=True)) for _ in range(2)]
         write(path, *keys)
-        with pytest.raises(KeyRingError, match="two keys of one kid"):
+        with pytest.raises(KeyRingError, match="two keys with the same kid"):
             load_keys(path, "HS256")
 
     def test_no_file_at_all_says_what_makes_one(self, tmp_path: Path) -> None:

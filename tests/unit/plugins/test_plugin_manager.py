@@ -72,7 +72,7 @@ def test_what_plugins_offer_is_found_by_name() -> None:
 def test_a_misspelt_hook_is_refused_with_the_right_spelling() -> None:
     text = refusal(plugin(register_captcha_provider=[Riddle]))
     assert text == (
-        'plugin "plugin" does not fit: there is no hook "register_captcha_provider"; '
+        'plugin "plugin" is invalid: there is no hook "register_captcha_provider"; '
         'did you mean "register_captcha_providers"?'
     )
 

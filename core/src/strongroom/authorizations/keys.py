@@ -105,7 +105,7 @@ def _checked(path: Path, algorithm: str, key_set: KeySet) -> list[Key]:
             )
         _check(path, key)
         if keys.setdefault(str(key.kid), key) is not key:
-            raise KeyRingError(f"{path} holds two keys of one kid")
+            raise KeyRingError(f"{path} holds two keys with the same kid")
     return list(keys.values())
 
 
@@ -114,6 +114,6 @@ def _check(path: Path, key: Key) -> None:
         raise KeyRingError(f"{path} holds an HMAC key of less than {MIN_HMAC_BITS} bits")
     if isinstance(key, RSAKey):
         if not key.is_private:
-            raise KeyRingError(f"{path} holds a public RSA key; a private one is wanted")
+            raise KeyRingError(f"{path} holds a public RSA key; expected a private one")
         if key.raw_value.key_size < MIN_RSA_BITS:
             raise KeyRingError(f"{path} holds an RSA key of less than {MIN_RSA_BITS} bits")

@@ -34,6 +34,7 @@ from strongroom.users.models import User
 SEEN_INTERVAL: Final = 60_000
 """Milliseconds by which ``last_seen_at`` may lag."""
 
+# The namespace of the advisory locks on PostgreSQL: "AUTH" in ASCII.
 _LOGINS_LOCK: Final = 0x41555448
 _NEVER: Final = 1 << 60
 
@@ -200,7 +201,7 @@ class AuthorizationStore:
             with database.write() as connection:
                 connection.execute(statement)
         except (StrongroomError, SQLAlchemyError):
-            logger.warning("Cannot update last_seen_at of an authorization", exc_info=True)
+            logger.warning("Cannot record when an authorization was last seen", exc_info=True)
 
     def prune(self, database: Database) -> int:
         """Delete expired authorizations, with their tokens; return the count."""

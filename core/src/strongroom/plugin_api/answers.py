@@ -51,7 +51,7 @@ class _TimedReader(io.RawIOBase):
         self._socket = sock
         self._timeout = sock.gettimeout()
         self._waited = 0.0
-        self._came = 0
+        self._received = 0
         self._has_begun = False
 
     def readable(self) -> bool:
@@ -83,11 +83,11 @@ class _TimedReader(io.RawIOBase):
             count: int = self._raw.readinto(buffer)
         finally:
             self._socket.settimeout(timeout)
-        self._came += count
+        self._received += count
         self._waited += time.monotonic() - started
         # The window ends with LEAST_BYTES received in time. EOF (count 0) is never too slow.
-        if self._came >= LEAST_BYTES:
-            self._came, self._waited = 0, 0.0
+        if self._received >= LEAST_BYTES:
+            self._received, self._waited = 0, 0.0
         elif count and self._waited >= timeout:
-            raise TimeoutError(f"received only {self._came} bytes in {self._waited:.1f} s")
+            raise TimeoutError(f"received only {self._received} bytes in {self._waited:.1f} s")
         return count
