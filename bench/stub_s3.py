@@ -1,9 +1,10 @@
-"""``python -m bench.stub_s3``: an S3 server that keeps sizes alone, and takes next to no time.
+"""``python -m bench.stub_s3``: an S3 server that stores sizes instead of bytes and responds at once.
 
-What is between two figures taken against it is the clients' own work. Told so, it lets its answers wait
-for as many milliseconds, as a store does that is elsewhere. Objects are zeros; a key that ends
-in ``zeros-N`` has N of them without having been stored. It prints its port, counts requests by method at
-``/requests``, and ends when its input does.
+The difference between two figures taken against it is the clients' own work. Its argument delays each
+response by as many milliseconds, as a remote store would. The content of an object is zeros, except for
+objects of up to 1 KiB, such as the owner marker of a store, which are stored. A key that ends in
+``zeros-N`` exists with N zeros. It prints its port, lists the methods of requests at ``/requests``, and
+ends when its standard input does.
 """
 
 import os
@@ -14,11 +15,12 @@ import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Final
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 from bench.harness import MEBIBYTE
 
 LARGEST: Final = 2048 * MEBIBYTE
+STORED_BYTES: Final = 1024
 XML: Final = {
     "uploads": "<InitiateMultipartUploadResult><UploadId>1</UploadId></InitiateMultipartUploadResult>",
     "uploadId": "<CompleteMultipartUploadResult><ETag>1</ETag></CompleteMultipartUploadResult>",
@@ -34,6 +36,7 @@ class StubS3(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Handler)
         self.wait_seconds = wait_seconds
         self.sizes: dict[str, int] = {}
+        self.contents: dict[str, bytes] = {}
         self.lock = threading.Lock()
         self.requests: list[str] = []
         self.zeros = tempfile.TemporaryFile()  # noqa: SIM115  as long as the process
@@ -60,7 +63,11 @@ class Handler(BaseHTTPRequestHandler):
             return
         self.server.requests.append(self.command)
         time.sleep(self.server.wait_seconds)
-        size = self.server.size(urlsplit(self.path).path)
+        url = urlsplit(self.path)
+        if "list-type" in url.query:
+            self._answer(200, self._listing(url.path, parse_qs(url.query).get("prefix", [""])[0]))
+            return
+        size = self.server.size(url.path)
         if size is None:
             self._answer(404, b"<Error><Code>NoSuchKey</Code></Error>")
             return
@@ -69,7 +76,9 @@ class Handler(BaseHTTPRequestHandler):
         stop = min(int(wanted[2]) + 1, size) if wanted and wanted[2] else size
         headers = {"Content-Range": f"bytes {start}-{stop - 1}/{size}"} if wanted else {}
         self._head(206 if wanted else 200, stop - start, headers)
-        if self.command == "GET":
+        if self.command == "GET" and url.path in self.server.contents:
+            self.wfile.write(self.server.contents[url.path][start:stop])
+        elif self.command == "GET":
             self._send_zeros(stop - start)
 
     do_HEAD = do_GET  # noqa: N815  http.server looks for it
@@ -77,8 +86,12 @@ class Handler(BaseHTTPRequestHandler):
     def do_PUT(self) -> None:
         """Take an object, or a part."""
         self.server.requests.append(self.command)
-        size = self._drain()
         url = urlsplit(self.path)
+        size = int(self.headers.get("Content-Length", "0"))
+        if size <= STORED_BYTES and "partNumber" not in url.query:
+            self.server.contents[url.path] = self.rfile.read(size)
+        else:
+            self._drain()
         with self.server.lock:
             known = self.server.sizes.get(url.path, 0) if "partNumber" in url.query else 0
             self.server.sizes[url.path] = known + size
@@ -98,10 +111,23 @@ class Handler(BaseHTTPRequestHandler):
         """Forget an object."""
         self.server.requests.append(self.command)
         self.server.sizes.pop(self.path, None)
+        self.server.contents.pop(self.path, None)
         self._head(204, 0, {})
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002
         """Nobody reads it."""
+
+    def _listing(self, bucket: str, prefix: str) -> bytes:
+        start = f"{bucket.rstrip('/')}/{quote(prefix)}"
+        with self.server.lock:
+            found = sorted((path, size) for path, size in self.server.sizes.items())
+        entries = "".join(
+            f"<Contents><Key>{unquote(path[len(bucket.rstrip('/')) + 1 :])}</Key><Size>{size}</Size>"
+            '<LastModified>2026-01-01T00:00:00.000Z</LastModified><ETag>"1"</ETag></Contents>'
+            for path, size in found
+            if path.startswith(start)
+        )
+        return f"<ListBucketResult><IsTruncated>false</IsTruncated>{entries}</ListBucketResult>".encode()
 
     def _drain(self) -> int:
         buffer, left = bytearray(MEBIBYTE), int(self.headers.get("Content-Length", "0"))
