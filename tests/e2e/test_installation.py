@@ -22,7 +22,7 @@ LINE = (
     f"the schema is {NEWER}, newer than this version's {SCHEMA_REVISION}; "
     "run a newer version of strongroom, or restore a backup made by this one"
 )
-OTHER_SECRET = "is not the secret key that this database was filled under"
+OTHER_SECRET = "does not match this database, so all passwords would fail"
 
 
 @pytest.fixture

@@ -296,7 +296,7 @@ def test_a_full_storage_lets_the_server_start_so_that_files_can_be_deleted(
         assert client.download(tenant, file) == b"kept"
         client.expect(200, "DELETE", f"{tenant}/files/{file}")
     said = (tmp_path / "output").read_text()
-    assert "strongroom: warning: storages.main: takes no files now: less than 10000000000" in said
+    assert "strongroom: warning: storages.main: cannot store files now: less than 10000000000" in said
     doctor = run_command("--config", str(deployment.config), "doctor")
     assert (doctor.returncode, "storages.main: is full: " in doctor.stdout) == (1, True)
 

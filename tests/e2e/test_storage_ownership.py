@@ -214,7 +214,7 @@ def test_a_server_starts_while_its_store_is_away_and_takes_files_once_it_is_back
             proxy.fault = Fault.NONE
             wait_until(lambda: client.send(tenant, "note.txt", b"kept", 4).status == 201)
     said = config.with_suffix(".log").read_text()
-    assert "strongroom: warning: storages.main: takes no files now: " in said
+    assert "strongroom: warning: storages.main: cannot store files now: " in said
 
 
 def test_an_endpoint_without_a_scheme_is_refused_with_one_line(

@@ -239,7 +239,7 @@ class CredentialConflict(StrongroomError):
 
 class PreconditionFailed(StrongroomError):
     status, code = 412, "error.precondition-failed"
-    message = "A precondition such as If-Match does not hold."
+    message = "A precondition such as If-Match is false."
 
 
 class TusVersionUnsupported(StrongroomError):

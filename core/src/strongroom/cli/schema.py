@@ -70,8 +70,8 @@ def require_own_secret(configuration: Configuration, database: Database, keys: S
         return
     configuration.add_error(
         ("server", "secret_key"),
-        "is not the secret key that this database was filled under, so no password would match; "
-        "set that one (a backup holds it: tar -xOf ARCHIVE secret.key), or run: "
+        "does not match this database, so all passwords would fail; "
+        "set the original one (a backup contains it: tar -xOf ARCHIVE secret.key), or run: "
         "strongroom keys adopt-secret",
     )
     configuration.raise_if_invalid()

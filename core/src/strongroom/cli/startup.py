@@ -142,7 +142,7 @@ def require_startable(configuration: Configuration) -> None:
             try:
                 fault = fault_of(store.backend)
             except (StorageUnavailable, StorageFull) as error:
-                fault = f"takes no files now: {error}"
+                fault = f"cannot store files now: {error}"
             if fault:
                 configuration.add_error(
                     ("storages", name), f"{fault}; correct its options, or the store"
@@ -204,7 +204,9 @@ def _require_usable_storages(configuration: Configuration, container: "Container
     errors |= refuse_unusable(configuration, answering)
     for name, error in errors.items():
         if isinstance(error, StorageUnavailable | StorageFull):
-            click.echo(f"strongroom: warning: storages.{name}: takes no files now: {error}", err=True)
+            click.echo(
+                f"strongroom: warning: storages.{name}: cannot store files now: {error}", err=True
+            )
         else:
             configuration.add_error(("storages", name), f"cannot be used: {error}")
     configuration.raise_if_invalid()

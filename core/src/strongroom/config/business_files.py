@@ -54,7 +54,7 @@ class PicturesProfile:
     def __post_init__(self) -> None:
         for text in self.types:
             if text not in PICTURE_TYPES:
-                raise ValueError(f'types: "{text}" is none of: {", ".join(PICTURE_TYPES)}')
+                raise ValueError(f'types: "{text}" must be one of: {", ".join(PICTURE_TYPES)}')
         for width in self.widths:
             if not 1 <= width <= _WIDEST:
                 raise ValueError(f"widths: each must be from 1 to {_WIDEST}")

@@ -21,7 +21,7 @@ DISK_FULL: Final = "Its disk is full."
 
 FULL: Final = Note("It is full: uploads are refused.")
 
-NOT_OWNED: Final = "It is another database's, or not the one that holds the files; see the doctor."
+NOT_OWNED: Final = "It belongs to another database, or is not the original store; see the doctor."
 
 
 class Store(Protocol):

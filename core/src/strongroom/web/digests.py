@@ -70,7 +70,7 @@ def announced_digests() -> list[AnnouncedDigest]:
         if text := request.headers.get(header):
             known = list(_known(header, text))
             if not known:
-                message = f"Must hold one of: {', '.join(_ALGORITHMS)}."
+                message = f"Must have one of: {', '.join(_ALGORITHMS)}."
                 raise ValidationFailed.of_field(header, "unsupported-algorithm", message)
             announced += known
     return announced

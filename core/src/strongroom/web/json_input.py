@@ -22,7 +22,7 @@ MAX_NUMBER: Final = 64
 _TOKEN: Final = re.compile(r'"(?:[^"\\]++|\\.)*+\\?(?:"|\Z)|[\[{]|[\]}]', re.DOTALL)
 _SUSPECT_ESCAPE: Final = re.compile(r"\\u(?:0000|[dD][89a-fA-F])")
 _UNSTORABLE: Final = re.compile("[\0\ud800-\udfff]")
-_UNSTORABLE_MESSAGE: Final = "May not hold NUL or an unpaired surrogate."
+_UNSTORABLE_MESSAGE: Final = "Must not contain NUL or an unpaired surrogate."
 
 
 def parse_json(content: bytes) -> Any:

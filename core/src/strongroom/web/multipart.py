@@ -44,14 +44,14 @@ def read_file_part(stream: ByteSource, boundary: bytes, field: str) -> FilePart:
     delimiter = b"--" + boundary
     body.skip_past(delimiter)
     if body.starts_with(b"--"):
-        raise ValidationFailed.of_field(field, "required", "The form must carry a file in this field.")
+        raise ValidationFailed.of_field(field, "required", "The form must have a file in this field.")
     name, filename = _disposition(body.take_until(_BLANK_LINE))
     if name != field:
         unknown = Detail(name, "unknown-field", "Unknown field.")
-        missing = Detail(field, "required", "The form must carry a file in this field, and first.")
+        missing = Detail(field, "required", "The file in this field must be the first part.")
         raise ValidationFailed(details=[unknown, missing])
     if filename is None:
-        raise ValidationFailed.of_field(field, "required", "The field must carry a file with a name.")
+        raise ValidationFailed.of_field(field, "required", "The field must have a file with a name.")
     return FilePart(filename, _PartSource(body, _LINE_END + delimiter))
 
 
