@@ -1,1 +1,1 @@
-"""Measures Strongroom beside a limit, in the same run."""
+"""Benchmarks: measures Strongroom and a reference in the same run."""

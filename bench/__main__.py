@@ -45,9 +45,9 @@ RESULTS: Final = Path(__file__).with_name("results")
 
 
 def main() -> None:
-    """Measure, print the table, and keep it with its figures."""
+    """Measure, print the table, and write it with its figures."""
     options = _parser().parse_args()
-    # Told to stop, a bench still stops its servers first.
+    # Exit by an exception on SIGTERM, so that the servers are stopped first.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     plan = Plan(options.rounds, options.seconds, files=options.files)
     rows = [row for measure in options.benches or BENCHES.values() for row in measure(plan)]
@@ -62,9 +62,9 @@ def main() -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser("bench", description="Measure Strongroom beside its limits.")
+    parser = argparse.ArgumentParser("bench", description="Compare Strongroom with peers and limits.")
     parser.add_argument("benches", nargs="*", type=_bench, metavar="NAME", help=", ".join(BENCHES))
-    parser.add_argument("--rounds", type=int, default=Plan().rounds, help="turns that each side takes")
+    parser.add_argument("--rounds", type=int, default=Plan().rounds, help="rounds for each side")
     parser.add_argument("--seconds", type=float, default=Plan().seconds, help="how long a turn lasts")
     parser.add_argument("--files", type=int, default=Plan().files, help="of a large tenant")
     parser.add_argument(

@@ -1,7 +1,7 @@
-"""``python -m bench.bare_flask CONFIG``: one Flask route that does nothing, run as Strongroom is.
+"""``python -m bench.bare_flask CONFIG``: an empty Flask route, served like Strongroom.
 
-It goes through Strongroom's own way of serving, so that both always have the same server, processes
-and threads, and what lies between their figures is Strongroom's own work.
+It uses Strongroom's own server code, so that both always have the same server, processes and threads.
+The difference between their figures is then Strongroom's own work.
 """
 
 import os

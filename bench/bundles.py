@@ -1,4 +1,4 @@
-"""A bundle of many files, beside `zip -0` that writes the same files into a pipe."""
+"""A bundle of many files, compared with `zip -0` of the same files into a pipe."""
 
 import json
 import os
@@ -26,7 +26,7 @@ Sample = tuple[float, float]
 
 
 def measure(plan: Plan) -> list[Row]:
-    """Measure the speed of a bundle and the memory that it takes; without `zip`, beside nothing."""
+    """Measure the speed and the memory of a bundle; without `zip`, there is no reference."""
     with TemporaryDirectory() as folder, strongroom(Path(folder)) as server:
         files = Path(folder) / "bundled"
         bundle = bundle_of_new_files(server, files, plan.bundled)

@@ -1,4 +1,4 @@
-"""Details of a file while others log in: answers must not wait for hashes."""
+"""Details of a file during logins: responses must not wait for password hashes."""
 
 import json
 import time
@@ -51,7 +51,7 @@ def _p99(times: Times) -> float:
 def _times(server: Server, login: bytes, details: bytes, seconds: float) -> Times:
     with ThreadPoolExecutor(1) as pool:
         logins = pool.submit(generate, server, login, clients=LOGGING_IN, seconds=seconds)
-        # Whoever waits for a login has all the others before it.
+        # Start once the queue of logins is full.
         time.sleep(seconds / 10)
         taken = latencies(server, details, seconds=seconds * 0.8)
         logins.result()

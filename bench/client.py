@@ -30,11 +30,11 @@ class HttpClient:
         self.headers: dict[str, str] = dict(headers or {})
 
     def post(self, path: str, body: Json) -> Json:
-        """Send a JSON object, and return the one that is answered."""
+        """Send a JSON object, and return the JSON object of the response."""
         return self.upload(path, {"Content-Type": "application/json"}, json.dumps(body).encode())
 
     def upload(self, path: str, headers: Mapping[str, str], *parts: bytes | BinaryIO) -> Json:
-        """Send a body made of parts, and return the JSON object that is answered."""
+        """Send a multipart body, and return the JSON object of the response."""
         with closing(self._begin("POST", path, headers, sum(map(_length, parts)))) as connection:
             # A server that refuses a body stops to read it, and says why.
             with suppress(BrokenPipeError, ConnectionResetError):
@@ -48,7 +48,7 @@ class HttpClient:
         return self.receive("GET", path, {})
 
     def receive(self, method: str, path: str, headers: Mapping[str, str], body: bytes = b"") -> int:
-        """Send a request, and return how many bytes its answer had."""
+        """Send a request, and return the size of the response body in bytes."""
         buffer, received = bytearray(MEBIBYTE), 0
         with closing(self._begin(method, path, headers, len(body))) as connection:
             if body:
@@ -59,7 +59,7 @@ class HttpClient:
         return received
 
     def delete(self, path: str) -> None:
-        """Delete what is there."""
+        """Delete the resource."""
         with closing(self._begin("DELETE", path, {}, 0)) as connection:
             _successful(connection.getresponse()).read()
 

@@ -1,4 +1,4 @@
-"""The details of one file, asked for with a token, beside the peer and an empty Flask route."""
+"""Authenticated requests for a file's details, compared with the peer and an empty Flask route."""
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,7 +16,7 @@ CLIENTS: Final = 32
 
 
 def measure(plan: Plan) -> list[Row]:
-    """Measure answers a second, and what each costs the server."""
+    """Measure responses per second, and the server's processor time for each."""
     with (
         TemporaryDirectory() as folder,
         strongroom(Path(folder)) as server,

@@ -1,4 +1,4 @@
-"""Downloads of one file by many at once, beside the peer and beside nginx, which asks nobody."""
+"""Concurrent downloads of one file, compared with the peer and with nginx without authentication."""
 
 import os
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ _RANGE_BYTES: Final = 64 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Download:
-    """What is asked for, and by how many at once. ``size`` is in bytes."""
+    """The requested file and the number of clients. ``size`` is in bytes."""
 
     name: str
     size: int

@@ -45,12 +45,12 @@ GROUP BY parent_id, run
 
 @dataclass(frozen=True, slots=True)
 class Forest:
-    """What was written.
+    """The created nodes.
 
     Args:
         tenant: the tenant.
-        member: who made and may do all but one folder: the files in it stand at the top.
-        folder: the member's folder, in which all other files lie.
+        member: manages all nodes but one folder, whose files are the member's top-level nodes.
+        folder: the member's folder, which contains all other files.
     """
 
     tenant: str

@@ -1,8 +1,8 @@
-"""Rounds in which contenders take turns, and what their figures say.
+"""Measures contenders alternately, and compares their figures.
 
-A figure of a machine that others use too says little; the ratio of two figures that were taken one
-right after the other says much. So contenders take turns, a ratio is formed in each round, and the
-median of the ratios counts.
+On a shared machine, an absolute figure is unreliable, but the ratio of two figures measured one directly
+after the other is stable. So contenders alternate, each round yields a ratio, and the median of the
+ratios is the result.
 """
 
 from collections.abc import Callable, Sequence
@@ -58,14 +58,14 @@ class Limit:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What was measured of Strongroom, one figure for each round.
+    """One measured property of Strongroom, with a figure for each round.
 
     Args:
-        name: what was measured.
+        name: the measured property.
         unit: the unit of the figures.
         values: the figures.
-        limit: what Strongroom took turns with.
-        is_cost: whether less is better.
+        limit: the reference measured alternately.
+        is_cost: whether lower is better.
     """
 
     name: str
@@ -76,7 +76,7 @@ class Row:
 
     @property
     def ratio(self) -> Spread | None:
-        """How much of the limit was reached, round by round; more is better, of costs as well."""
+        """The ratio to the limit over the rounds; higher is better, for costs as well."""
         if self.limit is None:
             return None
         pairs = zip(self.values, self.limit.values, strict=True)
@@ -84,9 +84,9 @@ class Row:
 
 
 def interleave(rounds: int, *contenders: Callable[[], T]) -> list[list[T]]:
-    """Let contenders take turns, and return the figures of each.
+    """Call the contenders alternately, and return the figures of each.
 
-    A turn before the first round warms up and does not count.
+    A call before the first round warms up and does not count.
     """
     for contender in contenders:
         contender()

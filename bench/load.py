@@ -1,10 +1,10 @@
-"""Generates load: clients that each send the next request once the last was answered.
+"""Generates load: each client sends the next request after the response to the previous one.
 
-All clients share one thread that waits for whichever socket is readable. A request is built once, and
-of an answer only the status and the length are looked at, so that the load leaves the machine to the
-server: against one written in C that answers with fixed bytes it reaches 50,000 answers a second at 11
-microseconds of processor time each, three times what a bare Flask route on two cores can take. It took
-a quarter of a core beside that route, and a twentieth beside Strongroom.
+All clients share one thread with a selector. A request is built once, and only the status and length of
+a response are parsed, so that the load generator leaves the processor to the server. Against a server in
+C with a constant response it reaches 50,000 responses per second at 11 microseconds of processor time
+each, three times the maximum of a bare Flask route on two cores. It used a quarter of a core with that
+route, and a twentieth with Strongroom.
 """
 
 import re
@@ -22,7 +22,7 @@ from bench.servers import HOST, Server
 from bench.usage import processor_seconds
 
 SILENCE_SECONDS: Final = 30
-"""How long a server may say nothing before it is given up."""
+"""Timeout of a response."""
 
 MakeRequest = Callable[[], bytes]
 """Gives a request; uploads need a name of its own for each."""
@@ -37,7 +37,7 @@ _FEWEST_LATENCIES: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """What was answered, in how many seconds, and how many of a processor's it took the server."""
+    """The number of responses, the elapsed seconds and the server's processor seconds."""
 
     answers: int
     seconds: float
@@ -45,12 +45,12 @@ class Load:
 
     @property
     def rate(self) -> float:
-        """Answers a second."""
+        """Responses per second."""
         return self.answers / self.seconds
 
     @property
     def cost(self) -> float:
-        """Milliseconds of processor time for an answer."""
+        """Milliseconds of processor time per response."""
         return self.processor_seconds / self.answers * 1000
 
 
@@ -63,7 +63,7 @@ def build_request(method: str, path: str, headers: Mapping[str, str], body: byte
 
 @dataclass(frozen=True, slots=True)
 class Contender:
-    """A server, and what it is asked again and again."""
+    """A server, and the request that is repeated."""
 
     name: str
     server: Server
@@ -71,7 +71,7 @@ class Contender:
 
 
 def side_by_side(plan: Plan, name: str, clients: int, ours: Contender, *others: Contender) -> list[Row]:
-    """Let so many clients ask Strongroom and the others in turns, and compare what they get."""
+    """Load Strongroom and the others alternately with this number of clients, and compare them."""
     loads, *theirs = interleave(
         plan.rounds,
         *(
@@ -83,9 +83,9 @@ def side_by_side(plan: Plan, name: str, clients: int, ours: Contender, *others: 
 
 
 def compare(name: str, loads: Sequence[Load], others: Mapping[str, Sequence[Load]]) -> list[Row]:
-    """Return how fast answers came beside each other contender, and what they cost beside it.
+    """Return the rate and the processor time of responses, compared with each other contender.
 
-    What else the machine does takes from the speed, and next to nothing from the cost.
+    Other load on the machine reduces the rate, but hardly affects the processor time.
     """
     rates, costs = [load.rate for load in loads], [load.cost for load in loads]
     rows = []
@@ -97,11 +97,11 @@ def compare(name: str, loads: Sequence[Load], others: Mapping[str, Sequence[Load
 
 
 def generate(server: Server, request: bytes | MakeRequest, *, clients: int, seconds: float) -> Load:
-    """Let clients send a request again and again; each one sent is answered, and counted.
+    """Repeat a request with several clients; wait for every response and count it.
 
     Raises:
-        RuntimeError: an answer is no success.
-        TimeoutError: the server does not answer.
+        RuntimeError: a response has an error status.
+        TimeoutError: the server does not respond.
     """
     make = request if callable(request) else lambda: request
     with ExitStack() as stack, selectors.DefaultSelector() as selector:
@@ -117,13 +117,13 @@ def generate(server: Server, request: bytes | MakeRequest, *, clients: int, seco
 
 
 def latencies(server: Server, request: bytes, *, seconds: float) -> list[float]:
-    """Let one client send a request again and again, and return the seconds that each answer took.
+    """Repeat a request with one client, and return the seconds of each response.
 
-    It goes on past its time until there are two, since fewer have no percentiles.
+    Continues past the deadline until there are two, because percentiles need at least two.
 
     Raises:
-        RuntimeError: an answer is no success.
-        TimeoutError: the server does not answer.
+        RuntimeError: a response has an error status.
+        TimeoutError: the server does not respond.
     """
     taken: list[float] = []
     deadline = time.perf_counter() + seconds
@@ -141,7 +141,7 @@ def _keep_sending(selector: selectors.BaseSelector, deadline: float) -> int:
     while selector.get_map():
         readable = selector.select(SILENCE_SECONDS)
         if not readable:
-            raise TimeoutError("the server does not answer")
+            raise TimeoutError("the server does not respond")
         for key, _ in readable:
             if not key.data.receive():
                 continue
@@ -154,7 +154,7 @@ def _keep_sending(selector: selectors.BaseSelector, deadline: float) -> int:
 
 
 class _Client:
-    """A connection that is kept."""
+    """A keep-alive connection."""
 
     def __init__(self, port: int, make_request: MakeRequest) -> None:
         self._socket = socket.create_connection((HOST, port), timeout=SILENCE_SECONDS)
@@ -177,7 +177,7 @@ class _Client:
         self._socket.sendall(self._make_request())
 
     def receive(self) -> bool:
-        """Take what has arrived, and return whether the answer is complete."""
+        """Read the available bytes, and return whether the response is complete."""
         count = self._socket.recv_into(self._buffer)
         if not count:
             raise RuntimeError(f"the server hung up after {self._head[:500]!r}")
@@ -208,6 +208,6 @@ class _Client:
             self._go_on(body)
 
     def _go_on(self, body: bytes) -> None:
-        """Take more of an answer of unknown length; -1 stands for what is missing."""
+        """Read more of a response of unknown length; -1 stands for the missing length."""
         self._head = (self._head + body)[-len(_LAST_CHUNK) :]
         self._missing = 0 if self._head == _LAST_CHUNK else -1

@@ -1,4 +1,4 @@
-"""Login by password, beside the peer and beside nothing but its hashes on every core."""
+"""Login by password, compared with the peer and with bare hashing on every core."""
 
 import json
 import os
@@ -20,7 +20,7 @@ from bench.servers import BCRYPT_COST, strongroom
 
 CLIENTS: Final = 8
 TURNS: Final = 3
-"""How many times as long a turn lasts: at its end, a core idles while others work off what is queued."""
+"""Factor of the duration, because one core is idle at the end while others finish the queue."""
 
 
 def measure(plan: Plan) -> list[Row]:

@@ -11,7 +11,7 @@ from bench.servers import HOST, Server, free_port, running
 
 NAME: Final = "nginx"
 
-# Debian keeps it where only root's PATH leads.
+# Debian installs it in a folder that is only in root's PATH.
 _PROGRAM: Final = shutil.which("nginx", path="/usr/sbin:/usr/bin:/usr/local/sbin:/usr/local/bin")
 
 _CONFIG: Final = """
@@ -50,7 +50,7 @@ _FRONT: Final = """
 
 
 def is_installed() -> bool:
-    """Return whether there is an nginx to take turns with."""
+    """Return whether nginx is installed."""
     return _PROGRAM is not None
 
 
@@ -72,7 +72,7 @@ def nginx_before(folder: Path, behind: Server, root: Path) -> Iterator[Server]:
 def _running(folder: Path, template: str, **values: object) -> Iterator[Server]:
     port = free_port()
     config = folder / "nginx.conf"
-    # The workers of a master that is root would be somebody else, whom the folder is closed to.
+    # With a root master, nginx would run its workers as another user, who may not read the folder.
     user = "user root;" if os.geteuid() == 0 else ""
     section = template.format(host=HOST, port=port, **values)
     config.write_text(_CONFIG.format(user=user, folder=folder, server=section))

@@ -1,4 +1,4 @@
-"""A page of one's own files over HTTP, beside the peer, both with as many files as a busy user has."""
+"""A page of the user's own files over HTTP, compared with the peer, both with many files."""
 
 import sqlite3
 from contextlib import closing

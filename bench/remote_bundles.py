@@ -1,4 +1,4 @@
-"""A bundle of many files that lie in S3, beside reading them with as many in flight."""
+"""A bundle of many files in S3, compared with reading them with the same concurrency."""
 
 import time
 from concurrent.futures import ThreadPoolExecutor

@@ -1,4 +1,4 @@
-"""Shows rows: as a table to read, and as JSON to compute with."""
+"""Formats rows as a Markdown table and as JSON."""
 
 import json
 import os
@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from bench.harness import Plan, Row, Spread
 
-_HEADINGS: Final = ("", "Strongroom", "beside", "", "ratio", "spread")
+_HEADINGS: Final = ("", "Strongroom", "reference", "", "ratio", "spread")
 _NOTHING: Final = "-"
 
 
@@ -22,19 +22,19 @@ def table(rows: Sequence[Row]) -> str:
 
 
 def markdown(rows: Sequence[Row], plan: Plan) -> str:
-    """Return the table with what it takes to read it."""
+    """Return the table with an explanation."""
     machine = _machine()
     return (
-        f"Medians of {plan.rounds} rounds in which both sides took turns, on {machine['cores']} cores "
+        f"Medians of {plan.rounds} rounds in which both sides alternated, on {machine['cores']} cores "
         f"with Python {machine['python']}.\n"
-        f"A ratio above 1 is better than what stands beside it: a peer, or a limit that leaves nothing "
-        f"out but the work.\nThe spread is the lowest and the highest ratio of a round.\n"
+        f"A ratio above 1 is better than the reference: a peer, or a limit that does only the bare "
+        f"operation.\nThe spread is the lowest and the highest ratio of a round.\n"
         f"\n{table(rows)}\n"
     )
 
 
 def as_json(rows: Sequence[Row], plan: Plan) -> str:
-    """Return every figure that was taken, and what the table makes of them."""
+    """Return every measured figure, and the medians and ratios of the table."""
     document = {"machine": _machine(), "plan": asdict(plan), "rows": [_record(row) for row in rows]}
     return json.dumps(document, indent=2) + "\n"
 
@@ -60,7 +60,7 @@ def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
 
 
 def _figure(value: float) -> str:
-    """Return three digits of a figure, and all before the point."""
+    """Format a figure with three significant digits, and all digits before the decimal point."""
     return f"{value:,.{max(0, 3 - len(str(int(value))))}f}"
 
 

@@ -1,4 +1,4 @@
-"""The details of one file on PostgreSQL, by as many processes as there are cores, beside one."""
+"""The details of one file on PostgreSQL, with one process per core, compared with one process."""
 
 import os
 import tempfile
@@ -18,7 +18,7 @@ CORES: Final = os.cpu_count() or 1
 
 
 def measure(plan: Plan) -> list[Row]:
-    """Measure answers a second, of which the load itself and the database take their part."""
+    """Measure responses per second, which includes the work of the load generator and the database."""
     # Not below a folder of ours: run as root, PostgreSQL is another user's.
     with tempfile.TemporaryDirectory(prefix="strongroom-bench-") as name, ExitStack() as stack:
         databases = PostgresqlDatabases(Path(name))

@@ -84,12 +84,12 @@ def strongroom(
     plugins: Sequence[str] = ("storage_local", "login_sms"),
     workers: int = WORKERS,
 ) -> Iterator[Server]:
-    """Run Strongroom, with all that it keeps in a folder, until the block ends.
+    """Run Strongroom, with all its data in a folder, until the block ends.
 
     Args:
         folder: an empty folder.
         extra: more of the configuration, in TOML.
-        downloads: who gives files out.
+        downloads: the component that sends files.
         plugins: which are enabled.
         workers: how many processes serve.
     """
@@ -119,7 +119,7 @@ def _write_config(path: Path, port: int, **values: object) -> Path:
 
 
 def free_port() -> int:
-    """Return a free port below the range that the system gives out by itself to others meanwhile."""
+    """Return a free port below the ephemeral range, which other processes may use concurrently."""
     while True:
         port = random.SystemRandom().randrange(*PORTS)
         with suppress(OSError), socket.socket() as probe:
@@ -129,10 +129,10 @@ def free_port() -> int:
 
 @contextmanager
 def running(command: Sequence[str], port: int, config: Path) -> Iterator[Server]:
-    """Run the server that listens on a port until the block ends; it logs beside its configuration.
+    """Run the server that listens on a port until the block ends; its log is next to the configuration.
 
     Raises:
-        RuntimeError: it does not answer.
+        RuntimeError: it does not respond.
     """
     log = config.with_suffix(".log")
     with log.open("wb") as output:
@@ -150,7 +150,7 @@ def _wait_until_answering(process: "subprocess.Popen[bytes]", port: int, log: Pa
         with suppress(ConnectionError):
             return _ask(port)
         time.sleep(0.02)
-    raise RuntimeError(f"the server does not answer: {log.read_text()}")
+    raise RuntimeError(f"the server does not respond: {log.read_text()}")
 
 
 def _ask(port: int) -> None:

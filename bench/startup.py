@@ -1,4 +1,4 @@
-"""From the start to the first answer, and the memory of an idle server."""
+"""Time from the start to the first response, and the memory of an idle server."""
 
 import time
 from collections.abc import Callable
@@ -14,13 +14,13 @@ from bench.servers import Server, bare_flask, strongroom
 from bench.usage import processes, proportional_bytes
 
 Sample = tuple[float, float]
-"""Milliseconds to the first answer, and mebibytes that a process takes."""
+"""Milliseconds to the first response, and mebibytes of a process."""
 
 LIMIT: Final = "bare Flask route"
 
 
 def measure(plan: Plan) -> list[Row]:
-    """Measure starts on data that is there already, and the memory after one answer."""
+    """Measure starts on existing data, and the memory after one response."""
     with TemporaryDirectory() as folder:
         ours, peers, bare = interleave(
             plan.rounds,

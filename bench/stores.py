@@ -1,7 +1,7 @@
-"""``python -m bench.stores``: what the backends of object stores cost, beside boto3 by itself.
+"""``python -m bench.stores``: the cost of the object store backends, compared with plain boto3.
 
-Requests are counted where they arrive. Speed is measured against a server that does nothing, so that
-neither side waits for anything but its own work.
+The server counts the requests. Speed is measured against a stub server, so that both sides only wait for
+their own work.
 """
 
 import argparse
@@ -41,7 +41,7 @@ Sample = tuple[float, float]
 """Mebibytes a second, and by how many mebibytes the memory of this process rose at most."""
 
 Drain = Callable[[], int]
-"""Returns how many requests have come since it was asked last."""
+"""Returns the number of requests since the previous call."""
 
 
 def count_requests(backend: StorageBackend[Any], arrived: Drain) -> dict[str, int]:
@@ -63,7 +63,7 @@ def count_requests(backend: StorageBackend[Any], arrived: Drain) -> dict[str, in
 
 
 def measure(plan: Plan) -> list[Row]:
-    """Measure the speed of the S3 backend beside that of boto3, and the memory that both take."""
+    """Compare the speed and the memory of the S3 backend with those of boto3."""
     with TemporaryDirectory() as folder, stub_s3() as (endpoint, _), s3_backend(endpoint) as backend:
         path = Path(folder) / "content"
         with path.open("wb") as file:
@@ -84,7 +84,7 @@ def measure(plan: Plan) -> list[Row]:
 
 @contextmanager
 def stub_s3(wait_milliseconds: int = 0) -> Iterator[tuple[str, Drain]]:
-    """Run the server that does nothing; yield its URL, and what tells how many requests came."""
+    """Run the stub server; yield its URL and a function that returns the number of requests."""
     command = [sys.executable, "-m", "bench.stub_s3", str(wait_milliseconds)]
     with subprocess.Popen(  # noqa: S603  a command of our own
         command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE
@@ -205,7 +205,7 @@ def _read(
 
 
 def boto3_client(endpoint: str) -> Any:
-    """Return a client of S3 that does what it does by default."""
+    """Return an S3 client with the default settings."""
     from boto3.session import Session  # type: ignore[import-untyped]  # it has no types
 
     return Session().client(
@@ -239,7 +239,7 @@ def _column(samples: list[Sample], index: int) -> list[float]:
 def main() -> None:
     """Count, measure, and print both."""
     parser = argparse.ArgumentParser("bench.stores", description="Measure the object stores' backends.")
-    parser.add_argument("--rounds", type=int, default=Plan().rounds, help="turns that each side takes")
+    parser.add_argument("--rounds", type=int, default=Plan().rounds, help="rounds for each side")
     plan = Plan(parser.parse_args().rounds, transfer_bytes=256 * MEBIBYTE)
     with ExitStack() as stack:
         endpoint, s3_arrived = stack.enter_context(stub_s3())

@@ -28,7 +28,7 @@ XML: Final = {
 
 
 class StubS3(ThreadingHTTPServer):
-    """The server and what it knows."""
+    """The server and its state."""
 
     daemon_threads = True
 
@@ -57,7 +57,7 @@ class Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         """Give zeros."""
         if self.path == "/requests":
-            # Taken out before the answer: whoever has read that may send the next at once.
+            # Remove it before the response, because a client may send the next request right after that.
             arrived, self.server.requests = self.server.requests, []
             self._answer(200, "\n".join(arrived).encode())
             return
@@ -115,7 +115,7 @@ class Handler(BaseHTTPRequestHandler):
         self._head(204, 0, {})
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-        """Nobody reads it."""
+        """Suppress the access log."""
 
     def _listing(self, bucket: str, prefix: str) -> bytes:
         start = f"{bucket.rstrip('/')}/{quote(prefix)}"

@@ -1,4 +1,4 @@
-"""A large file up and down, beside a copy on the same disk, the peer, and nothing but its SHA-256."""
+"""Transfers of a large file, compared with a copy on the same disk, the peer and a bare SHA-256."""
 
 import hashlib
 import os
@@ -123,7 +123,7 @@ class _Transfers:
 
         sample = self._sample(send)
         if stored["checksum"] != self._checksum:
-            raise RuntimeError("the upload is not what was sent")
+            raise RuntimeError("the upload differs from the sent file")
         self._client.delete(f"{self._client.files}/{stored['id']}")
         return sample
 
@@ -137,7 +137,7 @@ class _Transfers:
 
 
 def _write_random(path: Path, size: int) -> str:
-    """Write a file that nothing can compress, and return its checksum as Strongroom tells it."""
+    """Write an incompressible file, and return its checksum in Strongroom's format."""
     digest = hashlib.sha256()
     with path.open("wb") as file:
         for start in range(0, size, MEBIBYTE):

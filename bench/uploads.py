@@ -1,4 +1,4 @@
-"""Small uploads by many at once, durable when answered, beside the peer and beside a bare fsync."""
+"""Concurrent small uploads, durable before the response, compared with the peer and a bare fsync."""
 
 import os
 import time

@@ -27,7 +27,7 @@ def peak_bytes(root: int) -> int:
 
 
 def forget_peak(root: int) -> None:
-    """Let the peak begin anew at the memory in use."""
+    """Reset the peak to the current memory."""
     for pid in processes(root):
         # See proc(5): 5 resets the peak, and nothing else.
         Path(f"/proc/{pid}/clear_refs").write_text("5")
@@ -45,10 +45,10 @@ def _status_bytes(pid: int, name: str) -> int:
 def _number(path: Path, name: str) -> int:
     found = re.search(rf"^{name}:\s+(\d+) kB$", path.read_text(), re.MULTILINE)
     if found is None:
-        raise ProcessLookupError(f"{path} tells nothing of a process that has ended")
+        raise ProcessLookupError(f"{path} has no data of a process that has ended")
     return int(found[1])
 
 
 def _processor_clock(pid: int) -> int:
-    # What clock_getcpuclockid(3) returns, which Python does not offer: /proc counts whole 10 ms.
+    # The id that clock_getcpuclockid(3) returns; Python lacks it, and /proc counts in units of 10 ms.
     return (~pid << 3) | 2

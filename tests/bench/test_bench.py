@@ -85,10 +85,10 @@ def test_the_table_shows_medians_and_ratios() -> None:
         Row("memory", "MiB", [1234.0]),
     ]
     assert table(rows).splitlines() == [
-        "|        | Strongroom | beside  |      | ratio | spread       |",
-        "| ------ | ---------- | ------- | ---- | ----- | ------------ |",
-        "| login  | 20.0 /s    | 40.0 /s | bare | 0.50  | 0.25 to 0.75 |",
-        "| memory | 1,234 MiB  | -       |      | -     | -            |",
+        "|        | Strongroom | reference |      | ratio | spread       |",
+        "| ------ | ---------- | --------- | ---- | ----- | ------------ |",
+        "| login  | 20.0 /s    | 40.0 /s   | bare | 0.50  | 0.25 to 0.75 |",
+        "| memory | 1,234 MiB  | -         |      | -     | -            |",
     ]
 
 
