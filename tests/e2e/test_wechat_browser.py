@@ -114,8 +114,8 @@ def test_neither_code_nor_state_stays_in_the_address(page: Page, server: Server)
 
 def test_denying_is_told(page: Page) -> None:
     decide(page, "Ada", "Deny")
-    expect(framed(page).get_by_text("You have denied the login.")).to_be_visible()
-    expect(page.get_by_text("You have denied the login.", exact=True)).to_be_visible()
+    expect(framed(page).get_by_text("You denied the login.")).to_be_visible()
+    expect(page.get_by_text("You denied the login.", exact=True)).to_be_visible()
 
 
 def test_denying_on_a_phone_that_sends_nobody_back_leaves_another_try(
@@ -135,7 +135,7 @@ def answers(page: Page) -> tuple[str, str]:
     with page.expect_request(lambda request: CALLBACK in request.url) as came_back:
         page.route("**/wechat-authorizations", lambda route: route.abort())
         decide(page, "Ada", "Confirm")
-    expect(framed(page).get_by_text("The login did not work.")).to_be_visible()
+    expect(framed(page).get_by_text("The login failed.")).to_be_visible()
     page.unroute("**/wechat-authorizations")
     query = parse_qs(urlsplit(came_back.value.url).query)
     return query["code"][0], query["state"][0]
