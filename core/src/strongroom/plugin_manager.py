@@ -63,6 +63,7 @@ class PluginManager:
         self._extensions: list[tuple[Plugin, type[Extension[Any]]]] = []
         for module in builtin:
             self._register(Plugin(module.__name__.rpartition(".")[2], module, "built in"))
+        # Built-in extensions come first, so a plugin that reuses one of their names is refused.
         installed = installed_plugins()
         for name in enabled:
             self._register(_load(name, installed))

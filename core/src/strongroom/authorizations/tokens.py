@@ -96,8 +96,10 @@ class TokenSigner:
             expires_at = _typed(claims, "exp", int) * 1000
             user_id = _typed(claims, "sub", str)
             begins_at = _typed(claims, "nbf", int) * 1000 if "nbf" in claims else 0
+        # RecursionError: deeply nested JSON in the header or the claims.
         except (JoseError, ValueError, KeyError, TypeError, RecursionError) as error:
             raise TokenInvalid from error
+        # Other services may trust the same keys, so a token for another audience must be refused.
         is_ours = claims.get("iss") == claims.get("aud") == self._issuer
         if not is_ours or not begins_at <= self._clock.now() < expires_at:
             raise TokenInvalid

@@ -159,5 +159,6 @@ class CodeSending:
 
     def _shortest_pause(self) -> int:
         """Return the minimum number of seconds until another code can be sent."""
+        # Only rates such as 1/min require a pause; 5/hour allows bursts.
         rates = (*self._limits.code_per_device, *self._limits.code_per_recipient)
         return max((rate.seconds for rate in rates if rate.count == 1), default=0)
