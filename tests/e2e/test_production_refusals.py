@@ -123,7 +123,11 @@ def test_a_schema_that_does_not_match_is_all_that_is_wrong_with_the_rest(deploym
             "changeme-changeme-changeme-changeme",
             "server.secret_key: is a published sample; set ",
         ),
-        ("uT5v0cQm3sXk9wZrB7nLd2yHfJ4gPeAa", "abcabcabc" * 5, "server.secret_key: is a sample, "),
+        (
+            "uT5v0cQm3sXk9wZrB7nLd2yHfJ4gPeAa",
+            "abcabcabc" * 5,
+            "server.secret_key: is a published sample",
+        ),
         (
             '\nkeys_file = "{folder}/keys.json"',
             "",
@@ -188,7 +192,7 @@ def test_what_is_unsafe_is_refused_by_its_key_with_what_to_do(
             "holds a published sample key; move it away, and run: strongroom keys rotate",
         ),
         ({"kty": "oct", "k": "eW91ci0yNTYtYml0LXNlY3JldC15b3VyLTI1Ni1iaXQtc2VjcmV0"}, "sample key"),
-        ({"kty": "oct", "k": "A" * 43}, "holds a sample key"),
+        ({"kty": "oct", "k": "A" * 43}, "holds a published sample key"),
     ],
 )
 def test_a_signing_key_that_is_short_or_known_is_refused(

@@ -109,7 +109,7 @@ class StateInvalid(StrongroomError):
 
 class SetupLinkInvalid(StrongroomError):
     status, code = 400, "error.setup-link-invalid"
-    message = "The setup link is invalid, used or expired, or no longer needed."
+    message = "Invalid, used or expired setup link, or an administrator exists."
 
 
 class WrongPassword(StrongroomError):
