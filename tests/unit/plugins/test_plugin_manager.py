@@ -81,7 +81,7 @@ def test_a_hook_that_wants_unknown_arguments_is_refused() -> None:
     def register_commands(application: object) -> list[object]:
         return [application]
 
-    assert "does not fit" in refusal(plugin(register_commands=register_commands))
+    assert "is invalid" in refusal(plugin(register_commands=register_commands))
 
 
 @pytest.mark.parametrize("stated", [None, 1.0, "1", "one", "1.0.0"])
