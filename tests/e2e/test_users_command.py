@@ -17,7 +17,7 @@ def config(tmp_path: Path) -> str:
     ("arguments", "said"),
     [
         (("--email", "x"), "Must be an e-mail address"),
-        (("--email", "taken@example.com"), "belongs to a user already"),
+        (("--email", "taken@example.com"), "already belongs to a user"),
         ((), "At least one of"),
     ],
 )
