@@ -86,4 +86,5 @@ def test_the_log_names_the_part_that_an_answer_503_comes_from(
     monkeypatch.setattr(api.container.keeping.tenants, "create", refuse)
     response = api.post("/api/v1/tenants", {"name": "Acme"}, by=alice)
     assert response.status_code == 503
-    assert f"Responded 503, raised by {__name__} (request {response.headers['X-Request-Id']})" in caplog.text
+    request = response.headers["X-Request-Id"]
+    assert f"Responded 503, raised by {__name__} (request {request})" in caplog.text

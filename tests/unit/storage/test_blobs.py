@@ -97,7 +97,7 @@ def test_an_upload_given_up_can_no_longer_be_kept(bench: Bench) -> None:
     received = bench.service.receive(PatternSource(10), size=None, max_bytes=100)
     bench.clock.advance(ABANDONED_AFTER + 1)
     bench.service.collect()
-    with pytest.raises(Exception, match="given up"), bench.database.write() as connection:
+    with pytest.raises(Exception, match="was discarded"), bench.database.write() as connection:
         bench.service.keep(connection, received.blob)
 
 
