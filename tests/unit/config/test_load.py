@@ -97,7 +97,7 @@ def test_the_embedded_storage_lies_in_the_data_folder() -> None:
         (
             "[business_files.figures]\ntypes = ['image/svg+xml']",
             (
-                'strongroom.toml:2: business_files.figures.types: "image/svg+xml" is none of: '
+                'strongroom.toml:2: business_files.figures.types: "image/svg+xml" must be one of: '
                 "image/jpeg, image/png, image/gif, image/webp, image/avif"
             ),
         ),
