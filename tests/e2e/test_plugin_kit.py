@@ -77,7 +77,9 @@ def test_what_is_written_is_typed_installs_offline_and_holds_to_its_contract(
     example = readme.partition("```toml\n")[2].partition("```")[0]
     (tmp_path / "accounts").touch()
     config = tmp_path / "strongroom.toml"
-    config.write_text(example.replace("/etc/strongroom/accounts", str(tmp_path / "accounts")))
+    example = example.replace("/etc/strongroom/accounts", str(tmp_path / "accounts"))
+    # A store outlives the test and belongs to the database that used it first.
+    config.write_text(example.replace("/srv/files", str(tmp_path / "files")))
     environment.succeed(["strongroom", "config", "check", "--config", config], tmp_path)
 
 

@@ -183,7 +183,7 @@ def leave_out_the_disk(database: Database, monkeypatch: pytest.MonkeyPatch) -> N
         connection.execute(NEVER_SYNC)
 
     monkeypatch.setattr(engine, "_prepare_sqlite", prepare_without)
-    for name in ("_SYNC", "_SYNC_LATER"):
+    for name in ("_SYNC", "_NO_SYNC"):
         monkeypatch.setattr(engine, name, Statement(text(NEVER_SYNC)))
     # What is open already is opened anew.
     database.close()
