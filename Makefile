@@ -25,10 +25,10 @@ serve: install ## Run a development server on http://127.0.0.1:8000
 	$(BIN)/strongroom serve
 
 # The tests start hundreds of processes. Compile once, because each process would compile every module
-# again where PYTHONDONTWRITEBYTECODE is set.
+# again where PYTHONDONTWRITEBYTECODE is set. Many tests wait for servers, hence one worker more than cores.
 test: install ## Run all tests, on SQLite and on PostgreSQL
 	$(BIN)/python -m compileall -q core/src $(addsuffix /src,$(PLUGINS))
-	$(BIN)/pytest -n auto --dist loadscope
+	$(BIN)/pytest -n $$(( $$(nproc) + 1 )) --dist loadscope
 
 test-timing: install ## Check that response times do not reveal accounts; needs an idle machine
 	STRONGROOM_TEST_TIMING=1 $(BIN)/pytest tests/rest/test_enumeration.py
