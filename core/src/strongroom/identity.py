@@ -1,6 +1,6 @@
 """The identity of a caller, and the origin of a request."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from strongroom.errors import Forbidden
 
@@ -37,6 +37,11 @@ class Identity:
     address: str | None = None
 
     @property
+    def identity(self) -> "Identity":
+        """The identity itself, so that an identity can be passed where a :class:`Caller` is."""
+        return self
+
+    @property
     def is_admin(self) -> bool:
         """Whether the user administers the whole server."""
         return self.user_type == ADMIN
@@ -49,3 +54,31 @@ class Identity:
         """
         if user_id != self.user_id and not self.is_admin:
             raise Forbidden
+
+
+@dataclass(slots=True)
+class Caller:
+    """The user of an access token whose signature and expiry are verified.
+
+    The login that issued the token may be revoked. The query that reads what the request needs verifies
+    the login as well, so that a request needs one query instead of two.
+
+    Args:
+        user_id: the user.
+        authorization_id: the login that issued the token.
+        address: the client's address, for audit records, if there is one.
+    """
+
+    user_id: str
+    authorization_id: str
+    address: str | None = None
+    identity: Identity | None = field(default=None, init=False)
+    """The verified identity; ``None`` until a query has verified the login."""
+    last_seen_at: int | None = field(default=None, init=False)
+    """When the login was last used, in milliseconds since the Unix epoch; known once it is verified."""
+
+    def confirm(self, last_seen_at: int, user_type: str) -> Identity:
+        """Record that the login is not revoked, and return the verified identity."""
+        self.last_seen_at = last_seen_at
+        self.identity = Identity(self.user_id, user_type, self.authorization_id, self.address)
+        return self.identity

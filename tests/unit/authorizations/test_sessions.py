@@ -142,8 +142,8 @@ def test_a_last_seen_that_cannot_be_written_fails_no_request(
         connection.execute(text("ALTER TABLE authorizations RENAME TO authorizations_away"))
     clock.advance(SEEN_INTERVAL - 1)
     with caplog.at_level(logging.WARNING):
-        sessions.note_seen(database, begun)
+        sessions.note_seen(database, begun.id, begun.last_seen_at)
         assert caplog.records == []
         clock.advance(1)
-        sessions.note_seen(database, begun)
+        sessions.note_seen(database, begun.id, begun.last_seen_at)
         assert "last seen" in caplog.text

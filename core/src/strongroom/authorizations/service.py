@@ -12,7 +12,7 @@ from strongroom.authorizations.sessions import AuthorizationStore
 from strongroom.authorizations.tokens import TokenClaims, TokenSigner, parse_token_id
 from strongroom.database import Database
 from strongroom.errors import InvalidCredentials, NotFound, TokenInvalid, UserSuspended
-from strongroom.identity import Identity, Origin
+from strongroom.identity import Caller, Identity, Origin
 from strongroom.ids import is_id
 from strongroom.paging import Page, Paging
 from strongroom.users.service import UserService
@@ -70,12 +70,30 @@ class AuthorizationService:
             TokenInvalid: the token is forged, has expired, or was revoked.
         """
         claims = self._signer.check(token)
+        caller = Caller(claims.user_id, claims.authorization_id)
+        identity = self.identify(caller)
+        self.note_seen(caller)
+        return identity
+
+    def identify(self, caller: Caller) -> Identity:
+        """Verify the login of a caller, and return the caller's identity.
+
+        Raises:
+            TokenInvalid: the login was revoked.
+        """
         with self._database.read() as connection:
-            found = self._sessions.find(connection, claims.authorization_id)
-        if found is None or found.revoked_at is not None or found.user_id != claims.user_id:
+            self._sessions.confirm(connection, caller)
+        if caller.identity is None:
             raise TokenInvalid
-        self._sessions.note_seen(self._database, found)
-        return Identity(found.user_id, found.user_type, found.id)
+        return caller.identity
+
+    def note_seen(self, caller: Caller) -> None:
+        """Record the use of a verified caller's login, at most once per :data:`SEEN_INTERVAL`.
+
+        Uses a separate transaction. A failure is logged and does not fail the request.
+        """
+        if caller.last_seen_at is not None:
+            self._sessions.note_seen(self._database, caller.authorization_id, caller.last_seen_at)
 
     def refresh(self, token: str, origin: Origin) -> IssuedTokens:
         """Exchange a refresh token for new tokens of the same authorization (RFC 6749, section 6).

@@ -26,6 +26,7 @@ from strongroom.database.locks import lock_until_commit
 from strongroom.database.pruning import prune
 from strongroom.database.statements import Statement
 from strongroom.errors import StrongroomError, TokenInvalid
+from strongroom.identity import Caller
 from strongroom.ids import new_id
 from strongroom.paging import Page, Paging, select_page
 from strongroom.plugin_api.login import Client
@@ -73,6 +74,9 @@ def good_authorization() -> FromClause:
 def was_seen_lately(last_seen_at: int, now: int) -> bool:
     """Return whether ``last_seen_at`` is recent enough not to be updated."""
     return last_seen_at > now - SEEN_INTERVAL
+
+
+_GOOD: Final = Statement(select(good_authorization()))
 
 
 class AuthorizationStore:
@@ -180,18 +184,24 @@ class AuthorizationStore:
         """Delete all authorizations of a user, with their tokens."""
         connection.execute(delete(authorizations).where(authorizations.c.user_id == user_id))
 
-    def note_seen(self, database: Database, authorization: Authorization) -> None:
+    def confirm(self, connection: Connection, caller: Caller) -> None:
+        """Set the caller's identity if the login is not revoked."""
+        claims = {"authorization_id": caller.authorization_id, "user_id": caller.user_id}
+        if row := _GOOD.first(connection, claims):
+            caller.confirm(*row)
+
+    def note_seen(self, database: Database, authorization_id: str, last_seen_at: int) -> None:
         """Update ``last_seen_at`` if it is older than :data:`SEEN_INTERVAL`.
 
         Uses a separate transaction. A failure is logged and does not fail the request.
         """
         now = self._clock.now()
-        if was_seen_lately(authorization.last_seen_at, now):
+        if was_seen_lately(last_seen_at, now):
             return
         statement = (
             update(authorizations)
             .where(
-                authorizations.c.id == authorization.id,
+                authorizations.c.id == authorization_id,
                 # Checked again: of several parallel requests, only the first one writes.
                 authorizations.c.last_seen_at <= now - SEEN_INTERVAL,
             )
