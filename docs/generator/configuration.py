@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import fields
 
 from generator.prose import prose, required
+from strongroom.config.aliases import ALIASES
 from strongroom.config.describe import Section, core_sections, template
 from strongroom.config.files import StorageSettings
 from strongroom.plugin_manager import PluginManager
@@ -32,6 +33,16 @@ EXTENSIONS = """\
 The README of a plugin documents the options of its extensions.
 """
 
+DEPRECATED = """\
+## Deprecated keys
+
+The former names of renamed keys still work, in the file and as environment variables. They are reported
+when the server starts and by `config check`. A key that is set by both of its names is refused.
+
+| former name | use |
+|---|---|
+"""
+
 
 def configuration_page() -> Iterator[str]:
     """Yield the pieces of the page of configuration keys."""
@@ -39,6 +50,8 @@ def configuration_page() -> Iterator[str]:
     yield from map(section_of, [*core_sections(), Section(("storages", "NAME"), StorageSettings)])
     yield "\n" + EXTENSIONS
     yield from map(section_of, offered_sections(PluginManager(BUILTIN, ())))
+    yield "\n" + DEPRECATED
+    yield from (f"| `{'.'.join(old)}` | `{'.'.join(new)}` |\n" for old, new in ALIASES.items())
 
 
 def section_of(section: Section) -> str:

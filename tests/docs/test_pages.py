@@ -18,7 +18,7 @@ RUN = ("sh", "json", "text", "toml")
 ELSEWHERE = {
     ("verifying-tokens.md", "python"): "tests/rest/test_jwks.py",
     ("message-texts.md", ""): "tests/docs/test_message_texts.py",
-    ("who-gives-files-out.md", "nginx"): "tests/e2e/test_x_accel.py",
+    ("file-delivery.md", "nginx"): "tests/e2e/test_x_accel.py",
 }
 
 

@@ -74,8 +74,8 @@ def test_nginx_takes_its_configuration(tmp_path: Path) -> None:
     "unit",
     [
         "strongroom@.service",
-        "strongroom-housekeeping.service",
-        "strongroom-housekeeping.timer",
+        "strongroom-prune.service",
+        "strongroom-prune.timer",
         "strongroom-backup.service",
         "strongroom-backup.timer",
     ],
@@ -195,5 +195,5 @@ def test_compose_watches_its_servers_and_does_what_must_be_done_every_day() -> N
         assert f"server {name}:8000 resolve" in compose["configs"]["upstream"]["content"]
         assert "./keys:/etc/strongroom/keys" in services[name]["volumes"]
     daily = " ".join(str(service.get("command", "")) for service in services.values())
-    for command in ("storage gc", "housekeeping", "backup create"):
+    for command in ("storage gc", "prune", "backup create"):
         assert f"strongroom {command}" in daily

@@ -96,6 +96,14 @@ def test_a_server_whose_redis_is_away_warns_when_it_starts(config: Path, tmp_pat
     assert "hush" not in output
 
 
+def test_a_server_reports_former_keys_when_it_starts(config: Path, tmp_path: Path) -> None:
+    config.write_text("files.user_tenants = false\n" + config.read_text())
+    with serving(config, tmp_path / "output"):
+        pass
+    notice = f"{config}:1: files.user_tenants: deprecated: use tenants.allow_user_creation"
+    assert f"strongroom: warning: {notice}\n" in (tmp_path / "output").read_text()
+
+
 @pytest.mark.parametrize("url", ["http://127.0.0.1:1", "127.0.0.1:9000"])
 def test_a_store_that_is_away_or_has_no_url_is_one_line(config: Path, url: str) -> None:
     replace(config, '["storage_local"]', '["storage_s3"]')

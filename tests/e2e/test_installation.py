@@ -44,7 +44,7 @@ def use_newer_schema(config: Path, *, oldest_code: str) -> None:
     execute(config, f"UPDATE installation SET value = '{oldest_code}' WHERE name = 'oldest_code'")
 
 
-@pytest.mark.parametrize("command", [["serve"], ["db", "upgrade"], ["housekeeping"]])
+@pytest.mark.parametrize("command", [["serve"], ["db", "upgrade"], ["prune"]])
 def test_a_database_newer_than_the_code_is_refused_in_one_line(config: Path, command: list[str]) -> None:
     use_newer_schema(config, oldest_code=NEWER)
     result = run_command("--config", str(config), *command)
@@ -97,7 +97,7 @@ def server(config: Path) -> Iterator[Server]:
 def test_another_secret_key_is_refused_until_it_is_adopted(server: Server) -> None:
     server.create_user(EMAIL)
     replace_secret(server.config)
-    for command in ("serve", "housekeeping"):
+    for command in ("serve", "prune"):
         result = run_command("--config", str(server.config), command)
         assert result.returncode == 2
         assert OTHER_SECRET in result.stderr

@@ -78,7 +78,7 @@ def test_plugins_are_closed_once_in_each_server_process_and_only_when_it_stops(
 
 
 def test_a_plugin_that_fails_to_close_fails_no_command(config: Path, record: Path) -> None:
-    result = run_command("--config", str(config), "housekeeping")
+    result = run_command("--config", str(config), "prune")
     assert result.returncode == 0, result.stderr
     assert len(_processes(record, "closed")) == 1
     assert "The extension riddle failed to close" in result.stderr

@@ -314,18 +314,18 @@ def test_a_text_that_cannot_be_sent(
     path = tmp_path / "texts" / name
     path.parent.mkdir(parents=True)
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    deployment.replace("[login]", f'[messages]\ntemplates = "{tmp_path}/texts"\n[login]')
+    deployment.replace("[login]", f'[messages]\ntemplates_dir = "{tmp_path}/texts"\n[login]')
     line = deployment.refusal()
     if path.parent.name == "fr":
         path = path.parent
-    assert line.startswith(f"{deployment.config}:10: messages.templates: {path}: {fault}")
+    assert line.startswith(f"{deployment.config}:10: messages.templates_dir: {path}: {fault}")
     checked = run_command("--config", str(deployment.config), "config", "check")
     assert (checked.returncode, checked.stderr) == (2, f"strongroom: {line}\n")
 
 
 def test_a_folder_of_texts_that_is_not_there(deployment: Deployment) -> None:
-    deployment.replace("[login]", '[messages]\ntemplates = "/nowhere"\n[login]')
-    fault = "messages.templates: /nowhere: cannot be read: No such file or directory"
+    deployment.replace("[login]", '[messages]\ntemplates_dir = "/nowhere"\n[login]')
+    fault = "messages.templates_dir: /nowhere: cannot be read: No such file or directory"
     assert deployment.refusal() == f"{deployment.config}:10: {fault}"
 
 

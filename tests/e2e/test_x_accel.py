@@ -15,7 +15,7 @@ from tests.support.server import Server, free_port, serving, write_config
 from tests.support.stores import stored_files
 from tests.support.waiting import wait_until
 
-GUIDE = Path(__file__).parents[2] / "docs/guides/who-gives-files-out.md"
+GUIDE = Path(__file__).parents[2] / "docs/guides/file-delivery.md"
 NGINX = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
 CONTENT = bytes(range(256)) * 4000
 START_SECONDS = 10

@@ -245,7 +245,7 @@ _ACCOUNTS: Final = (
         "credentials/passwords.py",
         "self._slots = BoundedSemaphore(slots)",
         "self._slots = BoundedSemaphore(slots + 1000)",
-        "unit/credentials/test_passwords.py::test_hashes_in_flight_are_bounded",
+        "unit/credentials/test_passwords.py::test_concurrent_hashes_are_bounded",
     ),
     _core(
         "passwords-queue",

@@ -40,7 +40,7 @@ class ExtensionSpec(Generic[ExtensionT]):
     extension: type[ExtensionT]
     options: Any
 
-    def make(self, *services: Any) -> ExtensionT:
+    def create(self, *services: Any) -> ExtensionT:
         """Return a new instance."""
         return self.extension(self.options, *services)
 
@@ -134,12 +134,12 @@ class _Chooser:
             # The default section needs a plugin that may be missing, so the error names both remedies.
             if storage.backend not in offered and not self._configuration.raw.states(path):
                 self._configuration.add_error(path, _NO_STORAGE)
-                self._configuration.claim(path)
+                self._configuration.consume(path)
             elif self._is_offered(storage.backend, offered, (*path, "backend"), "storage backend"):
                 chosen[name] = self._choice(offered[storage.backend], path)
             else:
                 # The options of an unknown backend cannot be checked, so do not report them as unknown.
-                self._configuration.claim(path)
+                self._configuration.consume(path)
         target = self._settings.files.storage
         if target not in self._settings.storages:
             known = suggestion(target, list(self._settings.storages))

@@ -84,8 +84,8 @@ def test_a_wrong_password_costs_as_many_rounds_whatever_it_is_held_against(
     assert sum(rounds) == 2**7
 
 
-def test_hashes_in_flight_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    hasher = PasswordHasher(b"k" * 32, cost=COST, in_flight=2)
+def test_concurrent_hashes_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    hasher = PasswordHasher(b"k" * 32, cost=COST, max_concurrent=2)
     running, most, lock = 0, 0, threading.Lock()
     third = threading.Barrier(3)
 
@@ -114,7 +114,7 @@ class BusyHasher:
     """A hasher whose every check of a password waits until it is released."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.hasher = PasswordHasher(b"k" * 32, cost=COST, in_flight=1, queue_length=2)
+        self.hasher = PasswordHasher(b"k" * 32, cost=COST, max_concurrent=1, queue_length=2)
         self.hasher.verify("first", None)
         self.released = threading.Event()
         self.started = threading.Semaphore(0)

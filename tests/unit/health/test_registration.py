@@ -15,26 +15,25 @@ backend = "local"
 root = "files"
 [users]
 registration = "{registration}"
-[files]
-{files}
+{tables}
 """
 
 
 @pytest.mark.parametrize(
-    ("mode", "registration", "files", "state"),
+    ("mode", "registration", "tables", "state"),
     [
         ("production", "open", "", "warning"),
-        ("production", "open", "default_quota_bytes = 1000000", "ok"),
-        ("production", "open", "user_tenants = false", "ok"),
+        ("production", "open", "[files]\ndefault_quota_bytes = 1000000", "ok"),
+        ("production", "open", "[tenants]\nallow_user_creation = false", "ok"),
         ("production", "closed", "", "ok"),
         ("development", "open", "", "ok"),
     ],
 )
 def test_open_registration_without_a_quota_is_a_warning_in_production(
-    tmp_path: Path, mode: str, registration: str, files: str, state: str
+    tmp_path: Path, mode: str, registration: str, tables: str, state: str
 ) -> None:
     path = tmp_path / "strongroom.toml"
-    path.write_text(CONFIG.format(mode=mode, registration=registration, files=files))
+    path.write_text(CONFIG.format(mode=mode, registration=registration, tables=tables))
     finding = examine_registration(load(path, {}).settings)
     assert finding.state == state
     assert bool(finding.remedy) == (state == "warning")

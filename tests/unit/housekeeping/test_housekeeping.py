@@ -193,7 +193,7 @@ def test_the_command_says_what_went(tmp_path: Path, database_url: str) -> None:
     database = Database(database_url)
     # Of long ago, since the command goes by the machine's clock.
     filled(database, ManualClock(1_000_000_000_000), 3)
-    result = run_command("--config", str(write_config(tmp_path, database_url)), "housekeeping")
+    result = run_command("--config", str(write_config(tmp_path, database_url)), "prune")
     assert (result.returncode, result.stderr) == (0, "")
     assert "counters: 3 removed\n" in result.stdout
     assert len(result.stdout.splitlines()) == 12

@@ -83,7 +83,7 @@ def assemble_keeping(base: Infrastructure) -> FileServices:
         Quota(settings.files.default_quota_bytes or None),
         base.users,
         base.audit,
-        any_user_creates=settings.files.user_tenants,
+        any_user_creates=settings.tenants.allow_user_creation,
     )
     expiry, visibility = ExpiryRules(access), Visibility()
     tree = Tree(base.clock, visibility)
@@ -160,7 +160,7 @@ def housekeeping_steps(keeping: FileServices) -> Mapping[str, Step]:
 def _business_files(base: Infrastructure, blobs: BlobService) -> BusinessFileService:
     settings = base.settings.business_files
     processor = PictureProcessor(
-        PictureSlots(settings.pictures_in_flight),
+        PictureSlots(settings.max_concurrent_images),
         memory_bytes=settings.picture_memory_bytes,
         seconds=settings.picture_seconds,
     )

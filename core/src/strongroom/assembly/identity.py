@@ -156,7 +156,7 @@ def _credentials(base: Infrastructure) -> CredentialService:
     hasher = PasswordHasher(
         base.keys.derive("passwords"),
         cost=passwords.bcrypt_cost,
-        in_flight=passwords.hashes_in_flight,
+        max_concurrent=passwords.max_concurrent_hashes,
         queue_length=passwords.hash_queue,
         watch=base.metrics.hashing if base.metrics else nullcontext,
     )

@@ -83,7 +83,7 @@ class Infrastructure:
             ConfigurationError: the constructor failed.
         """
         try:
-            extension = choice.make(*services)
+            extension = choice.create(*services)
         except StorageError as error:
             self.refuse(path, f"cannot be opened: {error}")
         except Exception as error:

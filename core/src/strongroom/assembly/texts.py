@@ -11,13 +11,13 @@ def message_texts(configuration: Configuration) -> Texts:
     Raises:
         ConfigurationError: a file in the folder cannot be used.
     """
-    folder = configuration.settings.messages.templates
+    folder = configuration.settings.messages.templates_dir
     if folder is None:
         return TEMPLATES
     try:
         return read_texts(folder)
     except TextsRefused as error:
         for fault in error.faults:
-            configuration.add_error(("messages", "templates"), fault)
+            configuration.add_error(("messages", "templates_dir"), fault)
         configuration.raise_if_invalid()
         raise

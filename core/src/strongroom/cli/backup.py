@@ -100,7 +100,7 @@ def restore_command(context: CommandContext, file: Path, *, keep_sessions: bool,
 @contextmanager
 def _local_storages(configuration: Configuration) -> Iterator[dict[str, StorageBackend[Any]]]:
     storages = {
-        name: choice.make()
+        name: choice.create()
         for name, choice in select(configuration).storages.items()
         if issubclass(choice.extension, LocalPaths)
     }

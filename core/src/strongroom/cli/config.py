@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 
 import click
 
-from strongroom.cli.context import CommandContext, config_option
+from strongroom.cli.context import CommandContext, config_option, warn_of_deprecations
 from strongroom.config import Configuration, load
 from strongroom.config.describe import core_sections, show, template
 from strongroom.selection import offered_sections, select
@@ -34,6 +34,7 @@ def check_command(context: CommandContext, *, offline: bool) -> None:
     """
     from strongroom.cli.startup import require_offline, require_startable
 
+    warn_of_deprecations(context.configuration)
     require_offline(context.configuration)
     if not offline:
         with _trial(context) as configuration:

@@ -74,6 +74,12 @@ class CommandContext:
         return commands
 
 
+def warn_of_deprecations(configuration: Configuration) -> None:
+    """Print a warning for each key that is set by a former name."""
+    for notice in configuration.deprecations:
+        warn(str(notice))
+
+
 def warn(message: str) -> None:
     """Print a warning on standard error."""
     click.echo(f"strongroom: warning: {message}", err=True)

@@ -63,7 +63,7 @@ def _examine_container(container: "Container", recipients: tuple[str, ...]) -> I
 
     yield from container.operating.doctor.examine()
     senders = {
-        channel: [choice.make() for choice in choices]
+        channel: [choice.create() for choice in choices]
         for channel, choices in container.selection.senders.items()
     }
     for recipient in recipients:

@@ -26,10 +26,10 @@ _COMMANDS: Final = {
     "db": "db_group",
     "doctor": "doctor",
     "drain": "drain",
-    "housekeeping": "housekeeping",
     "keys": "keys_group",
     "openapi": "openapi",
     "plugins": "plugins_group",
+    "prune": "prune",
     "serve": "serve",
     "storage": "storage_group",
     "tenants": "tenants_group",
@@ -38,6 +38,9 @@ _COMMANDS: Final = {
 """The name of the command object in each module, by the name of the command and module."""
 
 
+_FORMER_COMMANDS: Final = {"housekeeping": "prune"}
+"""The current names of renamed commands, by the former names, which are hidden but still work."""
+
 _PLUGIN_COMMANDS: Final = "strongroom.plugin_commands"
 
 
@@ -45,8 +48,11 @@ class RootGroup(click.Group):
     """Imports only the requested command; plugins are loaded only for commands unknown to the core."""
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name in _COMMANDS:
-            return core_command(cmd_name)
+        if current := _FORMER_COMMANDS.get(cmd_name):
+            warn(f"the command {cmd_name} is deprecated: use {current}")
+        name = current or cmd_name
+        if name in _COMMANDS:
+            return core_command(name)
         return self._plugin_commands(ctx).get(cmd_name)
 
     def list_commands(self, ctx: click.Context) -> list[str]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from strongroom.cli.context import CommandContext, config_option, warn
+from strongroom.cli.context import CommandContext, config_option, warn, warn_of_deprecations
 from strongroom.cli.setup_link import make_setup_link
 from strongroom.cli.startup import (
     application,
@@ -36,6 +36,7 @@ def serve(context: CommandContext) -> None:
     production, settings that are safe only on a developer's machine are refused.
     """
     configuration = context.configuration
+    warn_of_deprecations(configuration)
     # Before anything opens files, and inherited by the workers.
     raise_file_limit()
     # Before the preload, because prometheus_client selects its mode when it is imported.

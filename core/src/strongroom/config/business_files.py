@@ -88,7 +88,7 @@ class AvatarsProfile(PicturesProfile):
 class BusinessFilesSettings:
     """Photos, illustrations, covers, avatars and other files that are addressed by name only."""
 
-    pictures_in_flight: int = option(
+    max_concurrent_images: int = option(
         0,
         minimum=0,
         maximum=64,

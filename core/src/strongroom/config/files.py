@@ -34,13 +34,16 @@ class StorageSettings:
 
 @dataclass(frozen=True, slots=True)
 class TenantsSettings:
-    """The lifecycle of tenants."""
+    """The creation and deletion of tenants."""
 
     purge_after_days: int = option(
         30,
         minimum=0,
         maximum=3650,
-        help="Days for which a deleted tenant can be restored, before `housekeeping` purges it.",
+        help="Days for which a deleted tenant can be restored, before `prune` purges it.",
+    )
+    allow_user_creation: bool = option(
+        True, help="Whether any user may create tenants; otherwise only administrators may."
     )
 
 
@@ -81,8 +84,5 @@ class FilesSettings:
         365,
         minimum=0,
         maximum=36_500,
-        help="Days after which `housekeeping` deletes file events; 0: never.",
-    )
-    user_tenants: bool = option(
-        True, help="Whether any user may create tenants; otherwise only administrators may."
+        help="Days after which `prune` deletes file events; 0: never.",
     )

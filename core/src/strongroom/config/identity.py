@@ -21,7 +21,7 @@ class UsersSettings:
         30,
         minimum=0,
         maximum=36_500,
-        help="Days after which `housekeeping` erases the name and the logins of a deleted user.",
+        help="Days after which `prune` erases the name and the logins of a deleted user.",
     )
 
 
@@ -64,9 +64,9 @@ class MessagesSettings:
         90,
         minimum=0,
         maximum=36_500,
-        help="Days after which `housekeeping` deletes the record of a message; 0: never.",
+        help="Days after which `prune` deletes the record of a message; 0: never.",
     )
-    templates: Path | None = option(
+    templates_dir: Path | None = option(
         None,
         help="A folder of files LANGUAGE/OCCASION.txt that replace the built-in texts. Absent: none.",
     )
@@ -83,7 +83,7 @@ class PasswordsSettings:
         help="The base-2 logarithm of bcrypt's rounds. Raising it is always safe. Lowering it lets an "
         "attacker detect, by the time of a failed login, accounts that have not logged in since.",
     )
-    hashes_in_flight: int = option(
+    max_concurrent_hashes: int = option(
         0,
         minimum=0,
         maximum=64,
@@ -206,5 +206,5 @@ class AuditSettings:
         0,
         minimum=0,
         maximum=36_500,
-        help="Days after which `audit prune` and `housekeeping` delete a record; 0: never.",
+        help="Days after which `audit prune` and `prune` delete a record; 0: never.",
     )

@@ -8,6 +8,7 @@ from typing import Any
 from marshmallow import ValidationError
 
 from strongroom.config import defaults
+from strongroom.config.aliases import resolve_aliases
 from strongroom.config.extensions import ExtensionValues, split
 from strongroom.config.faults import find_problems
 from strongroom.config.problems import ConfigurationError, Problem, suggestion
@@ -20,21 +21,25 @@ from strongroom.config.variables import refuse_misspelt_variables
 
 @dataclass(slots=True)
 class Configuration:
-    """The settings of the core, the raw tables of extensions, and the problems collected so far."""
+    """The settings of the core, the raw tables of extensions, and the problems collected so far.
+
+    ``deprecations`` has a notice for each key that is set by a former name.
+    """
 
     settings: Settings
     raw: RawConfiguration
     extension_values: ExtensionValues
+    deprecations: Sequence[Problem] = ()
     problems: list[Problem] = field(default_factory=list)
-    _claimed: set[KeyPath] = field(default_factory=set)
+    _consumed: set[KeyPath] = field(default_factory=set)
 
-    def claim(self, path: KeyPath) -> None:
+    def consume(self, path: KeyPath) -> None:
         """Mark the table at ``path`` as used by an extension, even if its keys cannot be checked."""
-        self._claimed.add(path)
+        self._consumed.add(path)
 
     def options(self, path: KeyPath, options_type: type[Any]) -> Any:
         """Parse the table at ``path``; if it is invalid, collect its problems and return ``None``."""
-        self.claim(path)
+        self.consume(path)
         values = self.extension_values.get(path, {})
         try:
             return schema_for(options_type).load(interpret(values, options_type))
@@ -47,12 +52,12 @@ class Configuration:
         self.problems.append(Problem(self.raw.origin(path), ".".join(path), message))
 
     def reject_unknown(self, known: Mapping[str, list[str]]) -> None:
-        """Collect a problem for each table that no extension has claimed.
+        """Collect a problem for each table that no extension has consumed.
 
         Args:
             known: the valid names by section, for the suggestion in the message.
         """
-        for path in self.extension_values.keys() - self._claimed:
+        for path in self.extension_values.keys() - self._consumed:
             self.add_error(
                 path, f"nothing of that name is registered; {suggestion(path[-1], known[path[0]])}"
             )
@@ -76,6 +81,7 @@ def load(path: Path | None, environment: Mapping[str, str]) -> Configuration:
     refuse_misspelt_variables(environment)
     raw = read_file(path) if path else RawConfiguration()
     apply_environment(raw, environment)
+    deprecations = resolve_aliases(raw)
     core_values, extension_values = split(raw.values)
     try:
         settings: Settings = schema_for(Settings).load(interpret(core_values, Settings))
@@ -83,7 +89,7 @@ def load(path: Path | None, environment: Mapping[str, str]) -> Configuration:
         raise ConfigurationError(find_problems(error.messages_dict, Settings, (), raw)) from error
     # After validation, because these defaults depend on other keys.
     settings = defaults.fill(settings, extension_values, raw)
-    return Configuration(settings, raw, extension_values)
+    return Configuration(settings, raw, extension_values, deprecations)
 
 
 def enabled_plugins(path: Path | None, environment: Mapping[str, str]) -> Sequence[str]:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from typing import Any, Final, get_type_hints
 
+from strongroom.config.aliases import ALIASES
 from strongroom.config.problems import ConfigurationError, Problem
 from strongroom.config.settings import Settings
 from strongroom.config.sources import FILE_SUFFIX, PREFIX
@@ -43,6 +44,8 @@ def _meant(name: str) -> str | None:
         if not words.lstrip("_").startswith(prefix):
             continue
         key = words.lstrip("_").removeprefix(prefix)
+        if current := ALIASES.get((section, key.lstrip("_").lower())):
+            return f'did you mean "{PREFIX}{"__".join(current).upper()}"?'
         if key.startswith("_") or _is_key(kind, key.removesuffix(FILE_SUFFIX)):
             return f'did you mean "{PREFIX}{section.upper()}__{key.lstrip("_")}"?'
     return None

@@ -66,7 +66,7 @@ class PasswordHasher:
     Args:
         key: the key of the pre-hash; hashes cannot be verified without it.
         cost: the base-2 logarithm of the number of rounds.
-        in_flight: concurrent hashes in each of the two queues; 0: one per two cores.
+        max_concurrent: concurrent hashes in each of the two queues; 0: one per two cores.
         queue_length: requests that may wait in each queue.
         watch: a context manager around each hash, including the wait for a slot.
     """
@@ -76,14 +76,14 @@ class PasswordHasher:
         key: bytes,
         *,
         cost: int,
-        in_flight: int = 0,
+        max_concurrent: int = 0,
         queue_length: int = 16,
         watch: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
         self._key = key
         self._cost = cost
         self._watch = watch
-        slots = in_flight or max(1, (os.cpu_count() or 1) // 2)
+        slots = max_concurrent or max(1, (os.cpu_count() or 1) // 2)
         self._logins = HashQueue(slots, queue_length)
         self._others = HashQueue(slots, queue_length)
 

@@ -233,12 +233,12 @@ def _examine_folder(part: str, path: Path) -> Finding:
 def examine_registration(settings: Settings) -> Finding:
     """Return whether anyone who registers gets unlimited storage on a production server."""
     part, mode = "users.registration", settings.users.registration
-    unlimited = settings.files.user_tenants and not settings.files.default_quota_bytes
+    unlimited = settings.tenants.allow_user_creation and not settings.files.default_quota_bytes
     if settings.is_production and mode == OPEN and unlimited:
         return warning(
             part,
             "open, and each user may create tenants without a quota",
-            "set files.default_quota_bytes, files.user_tenants = false, or close registration",
+            "set files.default_quota_bytes, tenants.allow_user_creation = false, or close registration",
         )
     return ok(part, mode)
 

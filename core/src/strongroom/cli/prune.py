@@ -1,14 +1,14 @@
-"""``strongroom housekeeping``: removes expired data."""
+"""``strongroom prune``: removes expired data."""
 
 import click
 
 from strongroom.cli.context import CommandContext, config_option
 
 
-@click.command("housekeeping")
+@click.command("prune")
 @config_option
 @click.pass_obj
-def housekeeping(context: CommandContext) -> None:
+def prune(context: CommandContext) -> None:
     """Remove expired data; safe while servers run. Run it once a day.
 
     Removes expired captchas, verification codes, rate limit counters and logins with their tokens; the
