@@ -17,7 +17,7 @@ from strongroom.plugin_api.storage import (
     SignedUploads,
     StorageBackend,
 )
-from strongroom.plugin_api.web import Server
+from strongroom.plugin_api.web import HostAPI
 
 HOOKS = f"""\
 # Hooks
@@ -49,8 +49,8 @@ def hooks_page() -> Iterator[str]:
             for capability in _CAPABILITIES:
                 yield f"\n### class `{capability.__name__}`\n\n{prose(capability)}\n\n"
                 yield from _methods(capability)
-    yield f"\n## class `{Server.__name__}`\n\n`{Server.__module__}`. {prose(Server)}\n\n"
-    yield from _called(Server)
+    yield f"\n## class `{HostAPI.__name__}`\n\n`{HostAPI.__module__}`. {prose(HostAPI)}\n\n"
+    yield from _called(HostAPI)
 
 
 def _methods(kind: type[Any]) -> Iterator[str]:

@@ -185,10 +185,10 @@ def test_a_plugin_that_raises_in_a_hook(deployment: Deployment) -> None:
 @pytest.mark.parametrize(
     ("version", "fault"),
     [
-        ('"2.0"', 'plugin "riddles" was written for plugin API 2.0; this server has 1.0'),
-        ('"1.1"', 'plugin "riddles" was written for plugin API 1.1; this server has 1.0'),
-        ("1", 'plugin "riddles" must state API_VERSION = "1.0"'),
-        ("None", 'plugin "riddles" must state API_VERSION = "1.0"'),
+        ('"2.0"', 'plugin "riddles" was written for plugin API 2.0; this server has 1.1'),
+        ('"1.2"', 'plugin "riddles" was written for plugin API 1.2; this server has 1.1'),
+        ("1", 'plugin "riddles" must state API_VERSION = "1.1"'),
+        ("None", 'plugin "riddles" must state API_VERSION = "1.1"'),
     ],
 )
 def test_a_plugin_for_another_api(deployment: Deployment, version: str, fault: str) -> None:

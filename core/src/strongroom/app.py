@@ -156,9 +156,11 @@ def _request_limits(app: Flask, container: Container) -> RequestLimits:
 
 def _register_plugin_routes(app: Flask, container: Container) -> list[Any]:
     base_path = container.settings.server.base_path
-    server = PluginServer(container.settings, container.identity.login_methods)
+    host = PluginServer(container.settings, container.identity.login_methods)
     registered = []
-    for plugin, blueprint in container.selection.plugins.ask("register_blueprints", server=server):
+    for plugin, blueprint in container.selection.plugins.ask(
+        "register_blueprints", host=host, server=host
+    ):
         try:
             app.register_blueprint(blueprint, url_prefix=base_path + (blueprint.url_prefix or ""))
         except Exception as error:

@@ -14,7 +14,7 @@ from strongroom.plugin_api.captcha import CaptchaProvider
 from strongroom.plugin_api.login import LoginMethod
 from strongroom.plugin_api.messages import MessageSender
 from strongroom.plugin_api.storage import StorageBackend
-from strongroom.plugin_api.web import Blueprint, ErrorKind, Server
+from strongroom.plugin_api.web import Blueprint, ErrorKind, HostAPI
 
 if TYPE_CHECKING:
     from click import Command
@@ -42,9 +42,17 @@ def register_message_senders() -> Iterable[type[MessageSender[Any]]]:  # type: i
     """Return message senders. ``[messages]`` lists the senders of each channel in the order of use."""
 
 
-@hookspec
-def register_blueprints(server: Server) -> Iterable[Blueprint]:  # type: ignore[empty-body]
-    """Return blueprints, created by ``server``, with routes and their OpenAPI descriptions."""
+@hookspec(
+    warn_on_impl_args={"server": DeprecationWarning("the argument server is deprecated: use host")}
+)
+def register_blueprints(  # type: ignore[empty-body]
+    host: HostAPI,
+    server: HostAPI,
+) -> Iterable[Blueprint]:
+    """Return blueprints, created by ``host``, with routes and their OpenAPI descriptions.
+
+    ``server`` is the same object; deprecated since plugin API 1.1.
+    """
 
 
 @hookspec

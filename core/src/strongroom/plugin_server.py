@@ -39,7 +39,7 @@ from strongroom.errors import (
 )
 from strongroom.limits.requests import RequestLimits
 from strongroom.plugin_api.login import Credential, LoginAttempt, VerificationCode
-from strongroom.plugin_api.web import MethodT, Server, State
+from strongroom.plugin_api.web import HostAPI, MethodT, State
 from strongroom.plugin_manager import PluginError, PluginManager
 from strongroom.web.blueprint import Blueprint
 from strongroom.web.components import use
@@ -54,8 +54,8 @@ _PROOF_ERRORS: Final = (InvalidCredentials, TooManyRequests, Unavailable)
 _REAUTHENTICATION_ERRORS: Final = (CodeInvalid, WrongPassword, FreshProofRequired)
 
 
-class PluginServer(Server):
-    """Implements :class:`strongroom.plugin_api.web.Server`.
+class PluginServer(HostAPI):
+    """Implements :class:`strongroom.plugin_api.web.HostAPI`.
 
     Args:
         settings: the settings of the process.
@@ -187,9 +187,9 @@ def registration_fault(settings: Settings, plugins: PluginManager) -> str | None
 
     The check runs without login methods.
     """
-    server = PluginServer(settings, LoginMethods([], plugins.errors))
+    host = PluginServer(settings, LoginMethods([], plugins.errors))
     try:
-        list(plugins.ask("register_blueprints", server=server))
+        list(plugins.ask("register_blueprints", host=host, server=host))
     except PluginError as error:
         return str(error)
     return None

@@ -86,12 +86,12 @@ def test_a_hook_that_wants_unknown_arguments_is_refused() -> None:
 
 @pytest.mark.parametrize("stated", [None, 1.0, "1", "one", "1.0.0"])
 def test_a_plugin_must_state_its_api_version(stated: object) -> None:
-    assert refusal(plugin(stated)) == 'plugin "plugin" must state API_VERSION = "1.0"'
+    assert refusal(plugin(stated)) == 'plugin "plugin" must state API_VERSION = "1.1"'
 
 
-@pytest.mark.parametrize("stated", ["0.9", "1.1", "2.0"])
+@pytest.mark.parametrize("stated", ["0.9", "1.2", "2.0"])
 def test_an_api_version_that_the_server_does_not_know_is_refused(stated: str) -> None:
-    expected = f'plugin "plugin" was written for plugin API {stated}; this server has 1.0'
+    expected = f'plugin "plugin" was written for plugin API {stated}; this server has 1.1'
     assert refusal(plugin(stated)) == expected
 
 

@@ -1,25 +1,26 @@
-"""Routes of plugins, and the server's API for them.
+"""Routes of plugins, and the API of the server, their host.
 
-A plugin's routes change users only through :class:`Server`, so that limits, captchas, the audit log and
+A plugin's routes change users only through :class:`HostAPI`, so that limits, captchas, the audit log and
 the tokens are the same as on the core's routes::
 
     @hookimpl
-    def register_blueprints(server: Server) -> list[Blueprint]:
-        routes = server.blueprint("riddles", description="Log in by a riddle.")
+    def register_blueprints(host: HostAPI) -> list[Blueprint]:
+        routes = host.blueprint("riddles", description="Log in by a riddle.")
 
         @routes.operation("POST", "/api/v1/riddle-authorizations", access=Access.PUBLIC,
-                          body=AnswerSchema, returns=server.tokens_schema, errors=server.login_errors)
+                          body=AnswerSchema, returns=host.tokens_schema, errors=host.login_errors)
         def log_in_by_riddle(body: dict[str, str]) -> Any:
-            return server.log_in("riddle", {"answer": body["answer"]})
+            return host.log_in("riddle", {"answer": body["answer"]})
 
         return [routes]
 """
 
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from strongroom.plugin_api.login import Credential, LoginMethod, VerificationCode
 
@@ -98,7 +99,7 @@ class State:
 
 
 class Blueprint(Protocol):
-    """A plugin's routes, created by :meth:`Server.blueprint`."""
+    """A plugin's routes, created by :meth:`HostAPI.blueprint`."""
 
     def operation(
         self,
@@ -128,12 +129,12 @@ class Blueprint(Protocol):
             returns: the marshmallow schema of the response; without it, the view returns a Flask
                 response.
             status: the HTTP status of success.
-            errors: possible errors: :class:`ErrorKind`, and the errors that :class:`Server` lists.
+            errors: possible errors: :class:`ErrorKind`, and the errors that :class:`HostAPI` lists.
             document: additions to the OpenAPI operation.
         """
 
 
-class Server(ABC):
+class HostAPI(ABC):
     """The server's API for plugin routes. Request-bound methods may only be called during a request."""
 
     tokens_schema: type[Any]
@@ -235,3 +236,15 @@ class Server(ABC):
 
         A state is refused if it is unknown, expired or used, or of another browser, user or purpose.
         """
+
+
+if TYPE_CHECKING:
+    Server = HostAPI
+else:
+    # Hidden from type checkers, because it would make every misspelt name of this module valid.
+    def __getattr__(name: str) -> type[HostAPI]:
+        """Return the class for its deprecated name ``Server``, of plugin API 1.0."""
+        if name != "Server":
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        warnings.warn(f"{__name__}.Server is deprecated: use HostAPI", DeprecationWarning, stacklevel=2)
+        return HostAPI

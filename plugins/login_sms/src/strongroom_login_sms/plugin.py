@@ -12,7 +12,7 @@ from strongroom_login_sms.commands import sms
 from strongroom_login_sms.http import HttpSms
 from strongroom_login_sms.method import SmsLogin
 
-API_VERSION = "1.0"
+API_VERSION = "1.1"
 
 
 @hookimpl

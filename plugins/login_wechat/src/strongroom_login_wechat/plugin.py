@@ -7,13 +7,13 @@ from click import Command
 
 from strongroom.plugin_api import hookimpl
 from strongroom.plugin_api.login import LoginMethod
-from strongroom.plugin_api.web import Blueprint, ErrorKind, Server
+from strongroom.plugin_api.web import Blueprint, ErrorKind, HostAPI
 from strongroom_login_wechat.commands import wechat
 from strongroom_login_wechat.errors import kinds
 from strongroom_login_wechat.method import WeChatLogin
 from strongroom_login_wechat.routes import make_routes
 
-API_VERSION = "1.0"
+API_VERSION = "1.1"
 
 
 @hookimpl
@@ -32,6 +32,6 @@ def register_errors() -> Iterable[ErrorKind]:
 
 
 @hookimpl
-def register_blueprints(server: Server) -> list[Blueprint]:
-    login = server.login_method(WeChatLogin)
-    return [make_routes(server, login)] if login else []
+def register_blueprints(host: HostAPI) -> list[Blueprint]:
+    login = host.login_method(WeChatLogin)
+    return [make_routes(host, login)] if login else []

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 from flask import Response
 
 from strongroom.plugin_api.login import VerificationCode
-from strongroom.plugin_api.web import Access, ApiError, Blueprint, FieldError, Server, State
+from strongroom.plugin_api.web import Access, ApiError, Blueprint, FieldError, HostAPI, State
 from strongroom_login_wechat.app import App
 from strongroom_login_wechat.errors import APP_UNKNOWN, ClientFault, PhoneCodeInvalid
 from strongroom_login_wechat.method import OPENID, UNIONID, WeChatLogin, of_others
@@ -33,17 +33,17 @@ _MINI_PROGRAM_REFUSALS = [fault.kind for fault in ClientFault.__subclasses__()]
 _CODE_REFUSALS = [fault.kind for fault in ClientFault.__subclasses__() if fault is not PhoneCodeInvalid]
 
 
-def make_routes(server: Server, login: WeChatLogin) -> Blueprint:
+def make_routes(host: HostAPI, login: WeChatLogin) -> Blueprint:
     """Return the routes of an enabled login method."""
-    routes = server.blueprint("wechat", description="Log in with WeChat.")
-    _add_qr_codes(routes, server, login)
-    _add_logins(routes, server, login)
-    _add_bindings(routes, server, login)
+    routes = host.blueprint("wechat", description="Log in with WeChat.")
+    _add_qr_codes(routes, host, login)
+    _add_logins(routes, host, login)
+    _add_bindings(routes, host, login)
     _add_pages(routes, login)
     return routes
 
 
-def _add_qr_codes(routes: Blueprint, server: Server, login: WeChatLogin) -> None:
+def _add_qr_codes(routes: Blueprint, host: HostAPI, login: WeChatLogin) -> None:
     @routes.operation(
         "POST",
         "/api/v1/wechat-qr-codes",
@@ -51,7 +51,7 @@ def _add_qr_codes(routes: Blueprint, server: Server, login: WeChatLogin) -> None
         body=NewQrCodeSchema,
         returns=QrCodeSchema,
         status=201,
-        errors=(APP_UNKNOWN, *server.state_errors),
+        errors=(APP_UNKNOWN, *host.state_errors),
     )
     def create_wechat_qr_code(body: Json) -> Json:
         """Get the URL of a QR code page, for this browser and one use.
@@ -60,35 +60,35 @@ def _add_qr_codes(routes: Blueprint, server: Server, login: WeChatLogin) -> None
         """
         name, website = _choose(login, Website, body.get("app"))
         purpose = body["purpose"]
-        state = server.issue_state(purpose, {"app": name}, for_user=purpose == BIND)
+        state = host.issue_state(purpose, {"app": name}, for_user=purpose == BIND)
         url = website.authorize_url(state.value, language=body.get("language"))
         return {"url": url, "state": state.value, "app": name, "expiresAt": _iso_format(state)}
 
 
-def _add_logins(routes: Blueprint, server: Server, login: WeChatLogin) -> None:
+def _add_logins(routes: Blueprint, host: HostAPI, login: WeChatLogin) -> None:
     @routes.operation(
         "POST",
         "/api/v1/wechat-authorizations",
         access=Access.PUBLIC,
         body=WebsiteLoginSchema,
-        returns=server.tokens_schema,
-        errors=(*server.login_errors, *server.state_errors, *_CODE_REFUSALS),
+        returns=host.tokens_schema,
+        errors=(*host.login_errors, *host.state_errors, *_CODE_REFUSALS),
     )
     def create_wechat_authorization(body: Json) -> Any:
         """Log in with the code and state of WeChat's redirect, and get tokens.
 
         The state is redeemed even if the code is invalid.
         """
-        data = server.spend_state(body["state"], LOGIN)
-        return server.log_in(login.name, {"app": data["app"], "code": body["code"]})
+        data = host.spend_state(body["state"], LOGIN)
+        return host.log_in(login.name, {"app": data["app"], "code": body["code"]})
 
     @routes.operation(
         "POST",
         "/api/v1/miniProgram-authorization",
         access=Access.PUBLIC,
         body=MiniProgramLoginSchema,
-        returns=server.tokens_schema,
-        errors=(*server.login_errors, APP_UNKNOWN, *_MINI_PROGRAM_REFUSALS),
+        returns=host.tokens_schema,
+        errors=(*host.login_errors, APP_UNKNOWN, *_MINI_PROGRAM_REFUSALS),
     )
     def create_mini_program_authorization(body: Json) -> Any:
         """Log in with the code of a mini program, and get tokens.
@@ -96,18 +96,18 @@ def _add_logins(routes: Blueprint, server: Server, login: WeChatLogin) -> None:
         A `phoneCode` also verifies the phone number, and logs in the user who is bound to it.
         """
         name, _ = _choose(login, MiniProgram, body.get("app"))
-        return server.log_in(login.name, {**body, "app": name})
+        return host.log_in(login.name, {**body, "app": name})
 
 
-def _add_bindings(routes: Blueprint, server: Server, login: WeChatLogin) -> None:
+def _add_bindings(routes: Blueprint, host: HostAPI, login: WeChatLogin) -> None:
     @routes.operation(
         "POST",
         "/api/v1/users/<user_id>/wechatIds",
         access=Access.USER,
         body=NewWeChatIdSchema,
-        returns=server.credential_schema,
+        returns=host.credential_schema,
         status=201,
-        errors=(*server.bind_errors, *server.state_errors, APP_UNKNOWN, *_CODE_REFUSALS),
+        errors=(*host.bind_errors, *host.state_errors, APP_UNKNOWN, *_CODE_REFUSALS),
     )
     def bind_wechat_id(user_id: str, body: Json) -> Any:
         """Bind the caller's WeChat account; it replaces the one bound before.
@@ -116,12 +116,12 @@ def _add_bindings(routes: Blueprint, server: Server, login: WeChatLogin) -> None
         password, a login within the last 5 minutes.
         """
         if "state" in body:
-            name = server.spend_state(body["state"], BIND, for_user=True)["app"]
+            name = host.spend_state(body["state"], BIND, for_user=True)["app"]
         else:
             name, _ = _choose(login, MiniProgram, body.get("app"))
         proof = {"app": name, "code": body["code"]}
         held = body.get("heldCode")
-        return server.bind(
+        return host.bind(
             user_id,
             login.name,
             proof,
@@ -134,8 +134,8 @@ def _add_bindings(routes: Blueprint, server: Server, login: WeChatLogin) -> None
         "DELETE",
         "/api/v1/users/<user_id>/wechatIds",
         access=Access.USER,
-        returns=server.done_schema,
-        errors=server.unbind_errors,
+        returns=host.done_schema,
+        errors=host.unbind_errors,
         document={"parameters": [_CODE_PARAMETER]},
     )
     def unbind_wechat_ids(user_id: str) -> Any:
@@ -143,7 +143,7 @@ def _add_bindings(routes: Blueprint, server: Server, login: WeChatLogin) -> None
 
         Requires a code of the purpose `unbind`, and an e-mail address or mobile number that remains.
         """
-        return server.unbind(user_id, (OPENID, UNIONID))
+        return host.unbind(user_id, (OPENID, UNIONID))
 
 
 def _add_pages(routes: Blueprint, login: WeChatLogin) -> None:

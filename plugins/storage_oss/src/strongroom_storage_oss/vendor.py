@@ -10,7 +10,7 @@ from http import HTTPStatus
 from importlib import import_module
 from typing import Any
 
-from strongroom.plugin_api.answers import TimedResponse
+from strongroom.plugin_api.http_timeouts import TimedResponse
 from strongroom.plugin_api.storage import ObjectNotFound, StorageError, StorageUnavailable
 from strongroom_storage_oss.options import OssOptions
 

@@ -3,7 +3,7 @@
 from functools import cache
 from typing import Any
 
-from strongroom.plugin_api.answers import TimedResponse
+from strongroom.plugin_api.http_timeouts import TimedResponse
 
 SENT_BYTES = 64 * 1024
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from strongroom.plugin_api.answers import LEAST_BYTES, TimedResponse
+from strongroom.plugin_api.http_timeouts import LEAST_BYTES, TimedResponse
 
 TIMEOUT = 0.3
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n"
