@@ -15,7 +15,7 @@ from tests.support.commands import run_command
 from tests.support.nginx import PRODUCTION, nginx_before
 from tests.support.server import free_port
 
-from strongroom.authorizations.key_file import create_key_file
+from strongroom.sessions.keys import create_key_file
 
 ROOT = PRODUCTION.parents[1]
 SECRETS = {

@@ -20,7 +20,7 @@ from typing import Any
 
 import boto3  # type: ignore[import-untyped]  # it has no types
 
-from strongroom.authorizations.key_file import create_key_file
+from strongroom.sessions.keys import create_key_file
 from tests.e2e.client import Client
 from tests.support.databases import PostgresqlDatabases
 from tests.support.gate import Gate

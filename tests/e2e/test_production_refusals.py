@@ -11,8 +11,8 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from joserfc.jwk import RSAKey
 
 import strongroom.storage
-from strongroom.authorizations.key_file import create_key_file
 from strongroom.database.upgrade import SCHEMA_REVISION
+from strongroom.sessions.keys import create_key_file
 from tests.e2e.client import Client
 from tests.support.commands import run_command
 from tests.support.server import free_port, serving

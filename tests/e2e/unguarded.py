@@ -12,13 +12,13 @@ from uuid import uuid4
 from sqlalchemy import Connection, delete, select, update
 
 from strongroom.accounts.bindings import BindingService
-from strongroom.authorizations.models import refresh_tokens
-from strongroom.authorizations.refresh import RefreshTokens
-from strongroom.credentials.service import CredentialService
 from strongroom.errors import CaptchaInvalid
 from strongroom.plugin_api import hookimpl
 from strongroom.plugin_api.captcha import CaptchaProvider
 from strongroom.plugin_api.login import Credential, VerificationCode
+from strongroom.sessions.models import refresh_tokens
+from strongroom.sessions.store import RefreshTokens
+from strongroom.users.credentials import CredentialService
 from strongroom.verification.captchas import CaptchaAnswer, CaptchaService
 from strongroom.verification.codes import CodeService, Purpose
 from strongroom.verification.models import captchas, verification_codes

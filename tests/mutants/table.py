@@ -26,7 +26,7 @@ _TOKENS: Final = (
     _core(
         "tokens-signature",
         "An access token is signed by one of the server's keys.",
-        "authorizations/tokens.py",
+        "sessions/tokens.py",
         "return jwt.decode(token, key, algorithms=[ring.algorithm]).claims",
         'return __import__("json").loads(jws.extract_compact(token.encode("ascii")).payload)',
         "rest/test_tokens.py::test_a_forged_token_is_401",
@@ -34,7 +34,7 @@ _TOKENS: Final = (
     _core(
         "tokens-type",
         "A JWT of another type, signed by the same key, is no access token.",
-        "authorizations/tokens.py",
+        "sessions/tokens.py",
         ' or header["typ"] != _TYPE:',
         ":",
         "rest/test_lessons.py::TestIssuer::test_an_unusual_header_that_our_own_key_has_signed_is_401",
@@ -42,7 +42,7 @@ _TOKENS: Final = (
     _core(
         "tokens-header-names",
         "A header with a critical extension or a key of its own is refused.",
-        "authorizations/tokens.py",
+        "sessions/tokens.py",
         "set(header) != _HEADER_NAMES or ",
         "",
         "rest/test_lessons.py::TestIssuer::test_an_unusual_header_that_our_own_key_has_signed_is_401",
@@ -50,7 +50,7 @@ _TOKENS: Final = (
     _core(
         "tokens-issuer",
         "A token of another issuer or audience is refused.",
-        "authorizations/tokens.py",
+        "sessions/tokens.py",
         "if not is_ours or not begins_at",
         "if not begins_at",
         "rest/test_lessons.py::TestIssuer::test_what_our_own_key_has_signed_is_401_all_the_same",
@@ -58,7 +58,7 @@ _TOKENS: Final = (
     _core(
         "tokens-not-before",
         "A token is refused before its nbf.",
-        "authorizations/tokens.py",
+        "sessions/tokens.py",
         "not begins_at <= self._clock.now() < expires_at",
         "not self._clock.now() < expires_at",
         "rest/test_sessions_end.py::test_a_signed_token_with_odd_claims_is_401",
@@ -66,7 +66,7 @@ _TOKENS: Final = (
     _core(
         "tokens-expiry",
         "A token that was verified before is refused once it has expired.",
-        "authorizations/tokens.py",
+        "sessions/tokens.py",
         "if claims.expires_at <= self._clock.now():",
         "if False:",
         "rest/test_tokens.py::test_a_token_expires",
@@ -74,7 +74,7 @@ _TOKENS: Final = (
     _core(
         "tokens-claim-types",
         "A claim of another type than expected is refused.",
-        "authorizations/tokens.py",
+        "sessions/tokens.py",
         "if type(value) is not kind:",
         "if False:",
         "rest/test_sessions_end.py::test_a_signed_token_with_odd_claims_is_401",
@@ -82,7 +82,7 @@ _TOKENS: Final = (
     _core(
         "tokens-revoked",
         "A token of a login that was ended is refused.",
-        "authorizations/service.py",
+        "sessions/service.py",
         "found is None or found.revoked_at is not None or",
         "found is None or",
         "rest/test_fast_path.py::test_a_token_that_expires_or_is_revoked_between_two_requests_is_refused",
@@ -91,7 +91,7 @@ _TOKENS: Final = (
     _core(
         "tokens-revoked-fast-path",
         "The fast path refuses a token of a login that was ended.",
-        "authorizations/sessions.py",
+        "sessions/store.py",
         "            authorizations.c.revoked_at.is_(None),\n        )\n"
         '        .subquery("authorization")',
         '        )\n        .subquery("authorization")',
@@ -108,7 +108,7 @@ _TOKENS: Final = (
     _core(
         "refresh-single-use",
         "A refresh token is good for one use.",
-        "authorizations/refresh.py",
+        "sessions/store.py",
         "                refresh_tokens.c.used_at.is_(None),\n",
         "",
         "rest/test_sessions.py::TestRefresh::test_using_one_twice_ends_the_login_with_all_its_tokens",
@@ -116,7 +116,7 @@ _TOKENS: Final = (
     _core(
         "refresh-reuse",
         "A second use of a refresh token ends the login.",
-        "authorizations/service.py",
+        "sessions/service.py",
         "            self._end_if_spent(connection, token, origin)\n",
         "",
         "rest/test_sessions.py::TestRefresh::test_using_one_twice_ends_the_login_with_all_its_tokens",
@@ -124,7 +124,7 @@ _TOKENS: Final = (
     _core(
         "refresh-ended-login",
         "A login that was ended is not renewed.",
-        "authorizations/sessions.py",
+        "sessions/store.py",
         "authorizations.c.id == authorization_id, self._live(), ends_at > now)",
         "authorizations.c.id == authorization_id, ends_at > now)",
         "rest/test_sessions.py::TestRefresh::test_a_login_that_was_ended_is_not_renewed",
@@ -132,7 +132,7 @@ _TOKENS: Final = (
     _core(
         "sessions-max-age",
         "Renewing a login does not extend it beyond its maximal age.",
-        "authorizations/sessions.py",
+        "sessions/store.py",
         "expires_at=case((ends_at < extended, ends_at), else_=extended),",
         "expires_at=extended,",
         "rest/test_sessions_end.py::test_a_session_that_is_refreshed_every_day_ends_all_the_same",
@@ -140,7 +140,7 @@ _TOKENS: Final = (
     _core(
         "sessions-others",
         "A user does not end the login of another.",
-        "authorizations/service.py",
+        "sessions/service.py",
         "(identity.is_admin or identity.user_id == authorization.user_id)",
         "True",
         "rest/test_tokens.py::test_nobody_ends_the_login_of_another",
@@ -151,7 +151,7 @@ _ACCOUNTS: Final = (
     _core(
         "users-suspended",
         "A suspended user gets no tokens.",
-        "authorizations/issuing.py",
+        "sessions/tokens.py",
         "if user.status != UserStatus.ACTIVE:",
         "if False:",
         "rest/test_users.py::TestSuspension::test_a_suspended_user_is_out_at_once_and_told",
@@ -208,7 +208,7 @@ _ACCOUNTS: Final = (
     _core(
         "registration-mode-login",
         "A closed server registers nobody by a login either.",
-        "credentials/resolving.py",
+        "users/resolver.py",
         "        require_open(self._mode)\n",
         "",
         "rest/test_users.py::TestClosedRegistration::test_nobody_registers_oneself",
@@ -216,7 +216,7 @@ _ACCOUNTS: Final = (
     _core(
         "setup-expiry",
         "A setup link is void after an hour.",
-        "setup/service.py",
+        "accounts/first_administrator.py",
         "and_(columns.hash == self._hash(token), columns.expires_at > self._clock.now())",
         "and_(columns.hash == self._hash(token))",
         "rest/test_setup.py::test_it_is_void_after_an_hour",
@@ -233,7 +233,7 @@ _ACCOUNTS: Final = (
     _core(
         "passwords-guesses",
         "A stolen token does not guess the current password without end.",
-        "accounts/current_password.py",
+        "accounts/passwords.py",
         "lifetime=_HOUR) > ATTEMPTS:",
         "lifetime=_HOUR) > 1 << 30:",
         "rest/test_lessons.py::TestOldPassword"
@@ -242,18 +242,18 @@ _ACCOUNTS: Final = (
     _core(
         "passwords-hashes-at-once",
         "Only so many passwords are hashed at once.",
-        "credentials/passwords.py",
+        "users/passwords.py",
         "self._slots = BoundedSemaphore(slots)",
         "self._slots = BoundedSemaphore(slots + 1000)",
-        "unit/credentials/test_passwords.py::test_concurrent_hashes_are_bounded",
+        "unit/users/test_passwords.py::test_concurrent_hashes_are_bounded",
     ),
     _core(
         "passwords-queue",
         "Only so many logins wait for their hash.",
-        "credentials/passwords.py",
+        "users/passwords.py",
         "if not self._places.acquire(blocking=False):",
         "if self._places.acquire(blocking=False) is None:",
-        "unit/credentials/test_passwords.py::test_a_full_queue_refuses_at_once",
+        "unit/users/test_passwords.py::test_a_full_queue_refuses_at_once",
     ),
     _core(
         "bindings-held-code",
@@ -307,7 +307,7 @@ _ACCOUNTS: Final = (
     _core(
         "bindings-taken",
         "An id that another user holds is not bound to a second account.",
-        "credentials/resolving.py",
+        "users/resolver.py",
         "if set(holders.values()) - {user_id}:",
         "if False:",
         "rest/test_wechat_binding.py::TestBinding::test_an_id_of_another_account_is_409_and_stays_there",
@@ -407,7 +407,7 @@ _GUESSING: Final = (
     _core(
         "throttle-name",
         "After failures of one name, a login takes a captcha.",
-        "authorizations/throttle.py",
+        "sessions/throttle.py",
         "return by_name <= self._free_failures and by_address",
         "return by_address",
         "rest/test_login.py::test_a_captcha_is_due_after_three_failures_by_one_name",
@@ -415,7 +415,7 @@ _GUESSING: Final = (
     _core(
         "throttle-address",
         "After failures from one address, a login takes a captcha.",
-        "authorizations/throttle.py",
+        "sessions/throttle.py",
         " and by_address.events <= self._free_failures_per_address",
         "",
         "rest/test_login.py::TestAddressCount"
@@ -451,7 +451,7 @@ _OAUTH: Final = (
     _core(
         "states-browser",
         "The state of a redirect is good in the browser that began it.",
-        "authorizations/oauth_states.py",
+        "sessions/oauth_states.py",
         "            columns.browser_hash == self._hash(browser),\n",
         "",
         "rest/test_wechat_login.py::TestWebsite"
@@ -460,15 +460,15 @@ _OAUTH: Final = (
     _core(
         "states-purpose",
         "A state is good for the purpose that it was made for.",
-        "authorizations/oauth_states.py",
+        "sessions/oauth_states.py",
         "            columns.purpose == purpose,\n",
         "",
-        "unit/authorizations/test_oauth_states.py::test_a_state_is_spent_for_its_own_purpose_only",
+        "unit/sessions/test_oauth_states.py::test_a_state_is_spent_for_its_own_purpose_only",
     ),
     _core(
         "states-user",
         "The state of one user does not bind to another.",
-        "authorizations/oauth_states.py",
+        "sessions/oauth_states.py",
         "            columns.user_id.is_(None) if user_id is None else columns.user_id == user_id,\n",
         "",
         "rest/test_wechat_binding.py::TestBindingState::test_a_state_of_another_user_is_refused",
@@ -476,7 +476,7 @@ _OAUTH: Final = (
     _core(
         "states-expiry",
         "A state lasts ten minutes.",
-        "authorizations/oauth_states.py",
+        "sessions/oauth_states.py",
         "            columns.expires_at > self._clock.now(),\n",
         "",
         "rest/test_wechat_login.py::TestWebsite::test_a_state_lasts_ten_minutes",
@@ -1030,10 +1030,10 @@ _OPERATION: Final = (
     _core(
         "keys-short",
         "An HMAC key that is too short does not sign.",
-        "authorizations/keys.py",
+        "sessions/keys.py",
         "if isinstance(key, OctKey) and len(key.raw_value) * 8 < MIN_HMAC_BITS:",
         "if False:",
-        "unit/authorizations/test_key_file.py::TestLoad::test_a_key_that_is_short_or_of_another_kind",
+        "unit/sessions/test_keys.py::TestLoad::test_a_key_that_is_short_or_of_another_kind",
     ),
     _core(
         "production-debugger",

@@ -15,10 +15,10 @@ from tests.support.api import PASSWORD, Answer, Api
 from tests.support.databases import leave_out_the_disk
 from tests.support.timing import busy_wait, differences, differs
 
-from strongroom.credentials.models import passwords
-from strongroom.credentials.passwords import PasswordHasher
-from strongroom.credentials.service import CredentialService
 from strongroom.testing.clock import HOUR
+from strongroom.users.credentials import CredentialService
+from strongroom.users.models import passwords
+from strongroom.users.passwords import PasswordHasher
 
 KNOWN, UNKNOWN = "known@example.com", "other@example.com"
 NEW_PASSWORD = "Another2Battery"

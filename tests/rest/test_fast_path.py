@@ -20,11 +20,11 @@ from tests.support.stores import stored_files
 
 from strongroom import app as application
 from strongroom.assembly.container import Container
-from strongroom.authorizations.sessions import SEEN_INTERVAL
 from strongroom.config import load
 from strongroom.files import child_counts
 from strongroom.files.models import Permission
 from strongroom.plugin_api.storage import StorageUnavailable
+from strongroom.sessions.store import SEEN_INTERVAL
 from strongroom.telemetry.logs import ACCESS_LOGGER
 from strongroom.testing.clock import HOUR, ManualClock
 from strongroom.web.fast_path import FastPath

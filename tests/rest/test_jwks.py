@@ -19,7 +19,7 @@ from tests.support.api import Api, error_code
 from tests.support.databases import SqliteDatabases
 from tests.support.server import Server, serving, write_config
 
-from strongroom.authorizations.key_file import rotate
+from strongroom.sessions.keys import rotate
 from strongroom.testing.clock import MINUTE, ManualClock
 
 KEYS = "/.well-known/jwks.json"

@@ -10,11 +10,10 @@ from joserfc import jwt
 from tests.support.api import PASSWORD, Answer, Api, Json, Person, error_code
 from tests.support.http import at_once
 
-from strongroom.authorizations.keys import load_keys
-from strongroom.credentials.passwords import HashQueue
-from strongroom.credentials.policy import complaints
 from strongroom.errors import Unavailable
+from strongroom.sessions.keys import load_keys
 from strongroom.testing.clock import HOUR, MINUTE
+from strongroom.users.passwords import HashQueue, complaints
 from strongroom.verification.codes import CodeService
 
 GUESSERS = 64
@@ -308,7 +307,7 @@ class TestCommonPasswords:
     """The policy alone lets through what is guessed first."""
 
     def test_at_least_ten_thousand_are_known(self) -> None:
-        from strongroom.credentials.strength import _common_passwords
+        from strongroom.users.passwords import _common_passwords
 
         assert len(_common_passwords()) >= 10_000
 

@@ -4,7 +4,7 @@ import pytest
 from tests.support.api import PASSWORD, Answer, Api, Json, Person, error_code
 from tests.support.wechat import OFTEN, Logins, WeChat
 
-from strongroom.accounts.current_password import ATTEMPTS
+from strongroom.accounts.passwords import ATTEMPTS
 from strongroom.accounts.registration import Registration
 from strongroom.identity import Origin
 from strongroom.testing.clock import MINUTE

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from tests.support.api import PASSWORD, Answer, Api, error_code
 
+from strongroom.accounts.first_administrator import LIFETIME, AdministratorExists
+from strongroom.accounts.models import setup_links
 from strongroom.identity import Origin
-from strongroom.setup.models import setup_links
-from strongroom.setup.service import LIFETIME, AdministratorExists
 
 EMAIL = "root@example.com"
 

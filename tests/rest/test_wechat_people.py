@@ -32,8 +32,8 @@ from tests.support.wechat import ACCOUNT, OFTEN, Logins, wechat
 
 from strongroom.app import container_of, create_app
 from strongroom.config import load
-from strongroom.credentials.models import credentials
 from strongroom.testing.clock import ManualClock
+from strongroom.users.models import credentials
 from strongroom_login_wechat.simulator import Person as WeChatPerson
 
 EXAMPLES = int(os.environ.get("STRONGROOM_TEST_WECHAT_EXAMPLES", "15"))

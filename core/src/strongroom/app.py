@@ -6,12 +6,12 @@ from typing import Any
 from flask import Flask
 
 from strongroom.accounts.credential_views import blueprint as credentials_blueprint
+from strongroom.accounts.setup_views import blueprint as setup_blueprint
 from strongroom.accounts.views import blueprint as users_blueprint
 from strongroom.addresses import parse_network
 from strongroom.assembly.container import Container, build
 from strongroom.assembly.fast_path import fast_routes
 from strongroom.audit.views import blueprint as audit_blueprint
-from strongroom.authorizations.views import blueprint as authorizations_blueprint
 from strongroom.business_files.views import blueprint as business_files_blueprint
 from strongroom.clock import Clock
 from strongroom.config import Configuration, Settings
@@ -25,7 +25,7 @@ from strongroom.health.views import blueprint as health_blueprint
 from strongroom.limits.requests import RequestLimits
 from strongroom.plugin_manager import PluginError
 from strongroom.plugin_server import PluginServer
-from strongroom.setup.views import blueprint as setup_blueprint
+from strongroom.sessions.views import blueprint as authorizations_blueprint
 from strongroom.tenants.views import blueprint as tenants_blueprint
 from strongroom.uploads.views import blueprint as uploads_blueprint
 from strongroom.verification.views import blueprint as verification_blueprint

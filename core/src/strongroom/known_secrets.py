@@ -5,7 +5,7 @@ from typing import Final
 
 from joserfc.jwk import OctKey, RSAKey
 
-from strongroom.authorizations.keys import Key
+from strongroom.sessions.keys import Key
 
 _FEWEST_DIFFERENT: Final = 12
 """The minimum number of distinct bytes; 32 random bytes or characters practically always have more."""

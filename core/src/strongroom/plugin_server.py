@@ -13,11 +13,6 @@ from strongroom.accounts.external_credentials import ProvenBindings
 from strongroom.accounts.reauthentication import Proof, Reauthentication
 from strongroom.accounts.schemas import BoundCredentialSchema, CredentialsSchema
 from strongroom.accounts.views import own_id
-from strongroom.authorizations.login import LoginService
-from strongroom.authorizations.methods import LoginMethods
-from strongroom.authorizations.oauth_states import LIFETIME, OAuthStateStore
-from strongroom.authorizations.schemas import IssuedTokensSchema
-from strongroom.authorizations.views import token_headers
 from strongroom.config import Settings
 from strongroom.errors import (
     CodeInvalid,
@@ -41,6 +36,11 @@ from strongroom.limits.requests import RequestLimits
 from strongroom.plugin_api.login import Credential, LoginAttempt, VerificationCode
 from strongroom.plugin_api.web import HostAPI, MethodT, State
 from strongroom.plugin_manager import PluginError, PluginManager
+from strongroom.sessions.login import LoginService
+from strongroom.sessions.methods import LoginMethods
+from strongroom.sessions.oauth_states import LIFETIME, OAuthStateStore
+from strongroom.sessions.schemas import IssuedTokensSchema
+from strongroom.sessions.views import token_headers
 from strongroom.web.blueprint import Blueprint
 from strongroom.web.components import use
 from strongroom.web.guard import current_identity, optional_identity

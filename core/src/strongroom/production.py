@@ -9,7 +9,6 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from strongroom.addresses import parse_network
-from strongroom.authorizations.keys import KeyRingError, load_keys
 from strongroom.config import Configuration, Settings
 from strongroom.config.describe import core_sections, secrets_in
 from strongroom.config.sources import FILE_SUFFIX, KeyPath
@@ -23,6 +22,7 @@ from strongroom.plugin_api.storage import (
     StorageUnavailable,
 )
 from strongroom.selection import Selection
+from strongroom.sessions.keys import KeyRingError, load_keys
 
 _DATABASE_WANTED: Final = (
     "must be set in production: postgresql+psycopg://... from a file by STRONGROOM__DATABASE__URL_FILE, "

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from strongroom.authorizations.key_file import create_key_file
 from strongroom.cli.startup import require_offline
 from strongroom.config import ConfigurationError, load
+from strongroom.sessions.keys import create_key_file
 
 SECRET = "uT5v0cQm3sXk9wZrB7nLd2yHfJ4gPeAa"
 CONFIG = """\

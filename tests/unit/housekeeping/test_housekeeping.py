@@ -10,17 +10,17 @@ from tests.support.commands import run_command
 from tests.support.databases import PostgresqlDatabases
 from tests.support.server import write_config
 
+from strongroom.accounts.models import setup_links
 from strongroom.audit.models import audit_events
-from strongroom.authorizations.models import authorizations, browser_states, refresh_tokens
 from strongroom.database import Database
 from strongroom.database.metadata import metadata
 from strongroom.database.pruning import prune, prune_some
 from strongroom.identity import Origin
 from strongroom.limits.models import counters, rate_events
 from strongroom.limits.service import Counters
-from strongroom.messages.models import sent_messages
+from strongroom.notifications.models import sent_messages
 from strongroom.secret_keys import SecretKeys
-from strongroom.setup.models import setup_links
+from strongroom.sessions.models import authorizations, browser_states, refresh_tokens
 from strongroom.testing.clock import HOUR, MINUTE, ManualClock
 from strongroom.verification.models import captchas, verification_codes
 

@@ -13,14 +13,14 @@ from strongroom.accounts.reauthentication import (
 )
 from strongroom.accounts.registration import identified
 from strongroom.audit.service import AuditEvent, AuditService
-from strongroom.credentials.models import USERNAME, BoundCredential
-from strongroom.credentials.notifications import Notices
-from strongroom.credentials.service import CredentialService
 from strongroom.database import Database
 from strongroom.errors import Forbidden, LastContact, NotFound
 from strongroom.identity import Identity, Origin
+from strongroom.notifications.service import Notices
 from strongroom.paging import Page, Paging
 from strongroom.plugin_api.login import Credential, VerificationCode
+from strongroom.users.credentials import CredentialService
+from strongroom.users.models import USERNAME, BoundCredential
 from strongroom.users.service import UserService
 from strongroom.verification.codes import CodeService, Purpose
 

@@ -17,8 +17,6 @@ from strongroom.accounts.schemas import (
     UsernameSchema,
 )
 from strongroom.accounts.views import own_id
-from strongroom.credentials.models import EMAIL, MOBILE, BoundCredential
-from strongroom.credentials.strength import strength
 from strongroom.errors import (
     CaptchaInvalid,
     CaptchaRequired,
@@ -34,6 +32,8 @@ from strongroom.errors import (
 )
 from strongroom.limits.requests import RequestLimits
 from strongroom.plugin_api.login import VerificationCode
+from strongroom.users.models import EMAIL, MOBILE, BoundCredential
+from strongroom.users.passwords import strength
 from strongroom.verification.captchas import CaptchaAnswer, CaptchaService
 from strongroom.web.blueprint import Blueprint
 from strongroom.web.components import use

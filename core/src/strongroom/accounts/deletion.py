@@ -7,14 +7,14 @@ from sqlalchemy import Connection
 
 from strongroom.accounts.reauthentication import FRESH_LOGIN, Proof, ProofFields, Reauthentication
 from strongroom.audit.service import AuditEvent, AuditService
-from strongroom.authorizations.service import AuthorizationService
 from strongroom.clock import Clock
-from strongroom.credentials.notifications import Notices
-from strongroom.credentials.service import CredentialService
 from strongroom.database import Database
 from strongroom.errors import LastAdministrator
 from strongroom.identity import Identity, Origin
+from strongroom.notifications.service import Notices
 from strongroom.plugin_api.login import Credential
+from strongroom.sessions.service import AuthorizationService
+from strongroom.users.credentials import CredentialService
 from strongroom.users.models import User, UserStatus, UserType
 from strongroom.users.service import UserService
 from strongroom.verification.codes import CodeService, Purpose

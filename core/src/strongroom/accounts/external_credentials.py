@@ -7,14 +7,14 @@ from sqlalchemy import Connection
 from strongroom.accounts.bindings import CODE_HEADER, require_self
 from strongroom.accounts.reauthentication import require_held
 from strongroom.audit.service import FAILURE, SUCCESS, AuditEvent, AuditService
-from strongroom.credentials.models import BoundCredential
-from strongroom.credentials.notifications import Notices
-from strongroom.credentials.resolving import IdentityResolver
-from strongroom.credentials.service import CredentialService
 from strongroom.database import Database
 from strongroom.errors import CredentialTaken, LastContact, NotFound
 from strongroom.identity import Identity, Origin
+from strongroom.notifications.service import Notices
 from strongroom.plugin_api.login import Credential, VerificationCode, VerifiedCredential
+from strongroom.users.credentials import CredentialService
+from strongroom.users.models import BoundCredential
+from strongroom.users.resolver import IdentityResolver
 from strongroom.verification.codes import CodeService, Purpose
 
 Replaced = Callable[[Sequence[Credential]], Collection[Credential]]

@@ -1,27 +1,82 @@
-"""Changes and resets passwords, and revokes the user's other tokens."""
+"""Changes and resets passwords."""
 
 from collections.abc import Callable
+from typing import Final
 
 from sqlalchemy import Connection
 
-from strongroom.accounts.current_password import CurrentPassword
 from strongroom.audit.service import AuditEvent, AuditService
-from strongroom.authorizations.service import AuthorizationService
-from strongroom.authorizations.throttle import LoginThrottle
-from strongroom.credentials.notifications import Notices
-from strongroom.credentials.service import CredentialService
-from strongroom.credentials.strength import Strength, strength
 from strongroom.database import Database
 from strongroom.errors import (
     CodeInvalid,
     Forbidden,
+    TooManyRequests,
     Unavailable,
     ValidationFailed,
     WrongPassword,
 )
 from strongroom.identity import Identity, Origin
+from strongroom.limits.service import Counters
+from strongroom.notifications.service import Notices
 from strongroom.plugin_api.login import Credential, VerificationCode
+from strongroom.sessions.service import AuthorizationService
+from strongroom.sessions.throttle import LoginThrottle
+from strongroom.users.credentials import CredentialService
+from strongroom.users.passwords import Strength, strength
 from strongroom.verification.codes import CodeService, Purpose
+
+ATTEMPTS: Final = 10
+"""Wrong passwords per hour. Without a limit, a stolen token could be used to guess the password."""
+
+_PURPOSE: Final = "old-password"
+_HOUR: Final = 60 * 60 * 1000
+
+
+class CurrentPassword:
+    """Verifies the current password of a user.
+
+    Args:
+        database: stores the counts.
+        credentials: checks passwords.
+        counters: counts attempts.
+    """
+
+    def __init__(self, database: Database, credentials: CredentialService, counters: Counters) -> None:
+        self._database = database
+        self._credentials = credentials
+        self._counters = counters
+
+    def verify(self, user_id: str, password: str) -> str:
+        """Return the stored hash if the password is the user's.
+
+        Slow: call it outside of a transaction.
+
+        Raises:
+            WrongPassword: the password is wrong.
+            TooManyRequests: too many wrong passwords within the last hour.
+            Unavailable: too many hashes are waiting.
+        """
+        # Count before hashing, so that parallel attempts cannot exceed the limit.
+        with self._database.write() as connection:
+            if self._counters.add(connection, _PURPOSE, user_id, lifetime=_HOUR) > ATTEMPTS:
+                # Do not count refused attempts, so that they do not extend the lockout.
+                connection.rollback()
+                raise TooManyRequests(retry_after=_HOUR // 1000)
+        stored = self._hash_of(user_id, password)
+        if stored is None:
+            raise WrongPassword
+        with self._database.write() as connection:
+            self._counters.reset(connection, _PURPOSE, user_id)
+        return stored
+
+    def _hash_of(self, user_id: str, password: str) -> str | None:
+        try:
+            return self._credentials.hash_of(user_id, password)
+        except Unavailable:
+            # The password was not evaluated, so the attempt does not count.
+            with self._database.write() as connection:
+                self._counters.take_back(connection, _PURPOSE, user_id)
+            raise
 
 
 class PasswordService:

@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from strongroom.accounts.current_password import CurrentPassword
-from strongroom.authorizations.service import AuthorizationService
+from strongroom.accounts.passwords import CurrentPassword
 from strongroom.clock import Clock
-from strongroom.credentials.notifications import Notices
-from strongroom.credentials.service import CredentialService
 from strongroom.database import Database
 from strongroom.errors import CodeInvalid, FreshProofRequired, WrongPassword
 from strongroom.identity import Identity
+from strongroom.notifications.service import Notices
 from strongroom.plugin_api.login import Credential, VerificationCode
+from strongroom.sessions.service import AuthorizationService
+from strongroom.users.credentials import CredentialService
 from strongroom.verification.codes import CodeService, Purpose
 
 RECENT_LOGIN: Final = 5 * 60 * 1000

@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 from sqlalchemy import Connection
 
 from strongroom.audit.service import AuditEvent, AuditService
-from strongroom.credentials.models import EMAIL, MOBILE, USERNAME
-from strongroom.credentials.service import CredentialService
 from strongroom.database import Database
 from strongroom.errors import (
     CaptchaRequired,
@@ -20,9 +18,9 @@ from strongroom.errors import (
 )
 from strongroom.identity import Origin
 from strongroom.plugin_api.login import Credential, VerificationCode
-from strongroom.users.models import User, UserType
-from strongroom.users.registration import require_open
-from strongroom.users.service import UserService
+from strongroom.users.credentials import CredentialService
+from strongroom.users.models import EMAIL, MOBILE, USERNAME, User, UserType
+from strongroom.users.service import UserService, require_open
 from strongroom.verification.captchas import CaptchaAnswer, CaptchaService
 from strongroom.verification.codes import CodeService, Purpose
 

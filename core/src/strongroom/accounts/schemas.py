@@ -1,4 +1,4 @@
-"""Request and response bodies of the account routes."""
+"""The JSON of user accounts and credentials."""
 
 import re
 
@@ -154,3 +154,12 @@ class AvailabilitySchema(Schema):
     """Whether a credential can be used for registration."""
 
     available = fields.Boolean(required=True)
+
+
+class SetupSchema(Schema):
+    """The account of the first administrator, and the token of the setup link."""
+
+    token = text(MAX_TEXT, required=True)
+    email = text(MAX_TEXT, required=True)
+    name = text(MAX_NAME, minimum=0, load_default="")
+    password = text(MAX_TEXT * 4, required=True)

@@ -5,15 +5,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from sqlalchemy import ColumnElement, Connection, false
 
 from strongroom.audit.service import AuditEvent, AuditService
-from strongroom.authorizations.service import AuthorizationService
-from strongroom.credentials.models import SINGLE_KINDS
-from strongroom.credentials.notifications import Notices
-from strongroom.credentials.service import CredentialService
 from strongroom.database import Database
 from strongroom.errors import Forbidden, RevisionConflict
 from strongroom.identity import Identity, Origin
+from strongroom.notifications.service import Notices
 from strongroom.paging import Page, Paging
-from strongroom.users.models import User, UserStatus, users
+from strongroom.sessions.service import AuthorizationService
+from strongroom.users.credentials import CredentialService
+from strongroom.users.models import SINGLE_KINDS, User, UserStatus, users
 from strongroom.users.service import UserService
 
 

@@ -1,17 +1,18 @@
-"""Routes for users: registration, profile, deletion and suspension."""
+"""Routes for user accounts."""
 
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import Any
+from typing import Any, Final
+from urllib.parse import unquote
 
 from flask import request
 
+from strongroom.accounts.bindings import CODE_HEADER
 from strongroom.accounts.deletion import AccountDeletion
-from strongroom.accounts.proof_headers import PROOF_HEADERS, PROOF_PARAMETERS, proof_of_headers
+from strongroom.accounts.reauthentication import Proof, ProofFields
 from strongroom.accounts.registration import Registration, RegistrationService
 from strongroom.accounts.schemas import NewUserSchema, UserChangeSchema, UserQuery, UserSchema
 from strongroom.accounts.service import AccountService
-from strongroom.credentials.models import SINGLE_KINDS
 from strongroom.errors import (
     CaptchaInvalid,
     CaptchaRequired,
@@ -29,15 +30,51 @@ from strongroom.errors import (
     WrongPassword,
 )
 from strongroom.plugin_api.login import VerificationCode
-from strongroom.users.models import User
+from strongroom.users.models import SINGLE_KINDS, User
 from strongroom.verification.captchas import CaptchaAnswer
 from strongroom.web.blueprint import Blueprint
 from strongroom.web.components import use
 from strongroom.web.envelope import collection_of, envelope, paging
 from strongroom.web.guard import Access, current_identity
+from strongroom.web.headers import header_pair
 from strongroom.web.location import Location
 from strongroom.web.requests import origin
 from strongroom.web.schema import DONE, DoneSchema
+
+PASSWORD_HEADER: Final = "X-Current-Password"  # noqa: S105  the name of a header
+
+PROOF_HEADERS: Final = ProofFields(CODE_HEADER, PASSWORD_HEADER)
+
+PROOF_PARAMETERS: Final[list[dict[str, Any]]] = [
+    {
+        "name": CODE_HEADER,
+        "in": "header",
+        "required": False,
+        "schema": {"type": "string"},
+        "description": "`{id}.{code}` of a code sent to one of the user's contacts",
+    },
+    {
+        "name": PASSWORD_HEADER,
+        "in": "header",
+        "required": False,
+        "schema": {"type": "string"},
+        "description": "The current password, percent-encoded UTF-8 (`encodeURIComponent`)",
+    },
+]
+
+
+def proof_of_headers() -> Proof:
+    """Return the proof in the headers of the current request.
+
+    Raises:
+        ValidationFailed: the code does not have the form ``{id}.{code}``.
+    """
+    # Clients percent-encode the password, because header values are limited to Latin-1.
+    pair, password = header_pair(CODE_HEADER), request.headers.get(PASSWORD_HEADER)
+    return Proof(
+        VerificationCode(*pair) if pair else None, unquote(password) if password is not None else None
+    )
+
 
 blueprint = Blueprint("users", __name__, url_prefix="/users", description="User accounts.")
 

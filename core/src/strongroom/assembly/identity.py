@@ -7,10 +7,10 @@ from functools import partial
 from typing import Final
 
 from strongroom.accounts.bindings import BindingService
-from strongroom.accounts.current_password import CurrentPassword
 from strongroom.accounts.deletion import AccountDeletion
 from strongroom.accounts.external_credentials import ProvenBindings
-from strongroom.accounts.passwords import PasswordService
+from strongroom.accounts.first_administrator import Setup
+from strongroom.accounts.passwords import CurrentPassword, PasswordService
 from strongroom.accounts.reauthentication import Reauthentication
 from strongroom.accounts.registration import RegistrationService
 from strongroom.accounts.service import AccountService
@@ -20,26 +20,19 @@ from strongroom.assembly.texts import message_texts
 from strongroom.audit.listing import AuditListing
 from strongroom.audit.retention import AuditRetention
 from strongroom.audit.verifier import AuditVerifier
-from strongroom.authorizations.attempted_names import AttemptedNames
-from strongroom.authorizations.issuing import TokenIssuer
-from strongroom.authorizations.key_file import KeyFile, create_key_file
-from strongroom.authorizations.keys import KeyRingError
-from strongroom.authorizations.login import LoginService, LoginServices
-from strongroom.authorizations.methods import LoginMethods
-from strongroom.authorizations.oauth_states import OAuthStateStore
-from strongroom.authorizations.proofs import CoreProofs
-from strongroom.authorizations.refresh import RefreshTokens
-from strongroom.authorizations.service import AuthorizationService
-from strongroom.authorizations.sessions import AuthorizationStore
-from strongroom.authorizations.throttle import LoginThrottle
-from strongroom.authorizations.tokens import TokenSigner
-from strongroom.credentials.notifications import Notices
-from strongroom.credentials.passwords import PasswordHasher
-from strongroom.credentials.resolving import IdentityResolver
-from strongroom.credentials.service import CredentialService
 from strongroom.limits.storage import prune_events
-from strongroom.messages.service import CHANNELS, MessageService, Senders
-from strongroom.setup.service import Setup
+from strongroom.notifications.service import CHANNELS, MessageService, Notices, Senders
+from strongroom.sessions.keys import KeyFile, KeyRingError, create_key_file
+from strongroom.sessions.login import AttemptedNames, LoginService, LoginServices
+from strongroom.sessions.methods import CoreProofs, LoginMethods
+from strongroom.sessions.oauth_states import OAuthStateStore
+from strongroom.sessions.service import AuthorizationService
+from strongroom.sessions.store import AuthorizationStore, RefreshTokens
+from strongroom.sessions.throttle import LoginThrottle
+from strongroom.sessions.tokens import TokenIssuer, TokenSigner
+from strongroom.users.credentials import CredentialService
+from strongroom.users.passwords import PasswordHasher
+from strongroom.users.resolver import IdentityResolver
 from strongroom.verification.captchas import CaptchaService
 from strongroom.verification.codes import CodeService, GuessLimits, Purpose
 from strongroom.verification.sending import CodeSending, OfferedCodes

@@ -1,8 +1,8 @@
 """Loads the message templates of a configuration."""
 
 from strongroom.config import Configuration
-from strongroom.messages.overrides import TextsRefused, read_texts
-from strongroom.messages.templates import TEMPLATES, Texts
+from strongroom.notifications.overrides import TextsRefused, read_texts
+from strongroom.notifications.templates import TEMPLATES, Texts
 
 
 def message_texts(configuration: Configuration) -> Texts:

@@ -12,8 +12,6 @@ from typing import Any, Final
 from sqlalchemy import Connection, Table, delete, update
 
 from strongroom.audit.service import AuditEvent, AuditService
-from strongroom.authorizations.key_file import create_key_file
-from strongroom.authorizations.models import authorizations
 from strongroom.backup.archive import KEYS, ROWS, SECRET, ArchiveReader, Manifest
 from strongroom.backup.errors import BackupError
 from strongroom.backup.rows import is_empty, kept_tables, load_rows
@@ -25,6 +23,8 @@ from strongroom.database.upgrade import SCHEMA_REVISION, upgrade
 from strongroom.identity import Origin
 from strongroom.plugin_api.storage import StorageBackend, StorageError
 from strongroom.secret_keys import SecretKeys, create_private_file
+from strongroom.sessions.keys import create_key_file
+from strongroom.sessions.models import authorizations
 from strongroom.storage.models import BlobState, blobs
 from strongroom.storage.ownership import StorageOwnership, is_reserved
 from strongroom.storage.references import nobody_refers

@@ -6,12 +6,11 @@ from contextlib import contextmanager
 import click
 
 from strongroom.audit.service import AuditEvent
-from strongroom.authorizations.key_file import prune, rotate
-from strongroom.authorizations.keys import Key, KeyRingError, created_at, load_keys
 from strongroom.cli.context import CommandContext, config_option
 from strongroom.clock import SystemClock, iso_format
 from strongroom.database.installation import adopt_secret
 from strongroom.identity import Origin
+from strongroom.sessions.keys import Key, KeyRingError, created_at, load_keys, prune, rotate
 
 
 @click.group("keys")

@@ -7,13 +7,13 @@ from typing import Final
 
 import click
 
+from strongroom.accounts.first_administrator import AdministratorExists
 from strongroom.accounts.registration import Registration
 from strongroom.cli.context import CommandContext
 from strongroom.cli.setup_link import make_setup_link
 from strongroom.clock import iso_format
 from strongroom.errors import NotFound, StrongroomError
 from strongroom.identity import Origin
-from strongroom.setup.service import AdministratorExists
 from strongroom.users.models import User, UserType
 
 COMMAND_LINE: Final = Origin(user_agent="command line")

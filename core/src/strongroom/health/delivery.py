@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from strongroom.health.findings import Finding, failed, ok
 from strongroom.ids import new_id
-from strongroom.messages.templates import DEFAULT_LOCALE, TEMPLATES, text_of
+from strongroom.notifications.templates import DEFAULT_LOCALE, TEMPLATES, text_of
 from strongroom.plugin_api.messages import DeliveryUncertain, Message, MessageNotSent, MessageSender
 
 _TEMPLATE: Final = "login"

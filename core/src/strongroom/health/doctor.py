@@ -23,7 +23,7 @@ from strongroom.health.round_trip import fault_of
 from strongroom.plugin_api.storage import StorageBackend, StorageError, StorageFull, StorageUnavailable
 from strongroom.secret_keys import SecretKeys
 from strongroom.storage.ownership import StorageOwnership
-from strongroom.users.registration import OPEN
+from strongroom.users.service import OPEN
 
 TOLERATED: Final = 5000
 """The tolerated difference of two clocks in milliseconds."""

@@ -1,1 +1,1 @@
-"""Users and their profiles; their credentials are in :mod:`strongroom.credentials`."""
+"""Users and their profiles; their credentials are in :mod:`strongroom.users`."""

@@ -1,4 +1,4 @@
-"""Creates, finds and changes users."""
+"""Stores users, and decides who may register."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, replace
@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, Connection, bindparam, func, insert, selec
 
 from strongroom.clock import Clock, next_revision
 from strongroom.database.statements import Statement
-from strongroom.errors import NotFound, RevisionConflict
+from strongroom.errors import InvitationRequired, NotFound, RegistrationClosed, RevisionConflict
 from strongroom.ids import new_id
 from strongroom.paging import Page, Paging, select_page
 from strongroom.users.models import User, UserStatus, UserType, users
@@ -132,3 +132,21 @@ class UserService:
 def summary(user_id: str, name: str) -> dict[str, str]:
     """Return the ``included`` entry of a user."""
     return {"id": user_id, "type": "user", "name": name}
+
+
+OPEN: Final = "open"
+INVITED: Final = "invited"
+CLOSED: Final = "closed"
+
+
+def require_open(mode: str) -> None:
+    """Require that users may register themselves.
+
+    Raises:
+        InvitationRequired: only invited users may register.
+        RegistrationClosed: only administrators create users.
+    """
+    if mode == INVITED:
+        raise InvitationRequired
+    if mode == CLOSED:
+        raise RegistrationClosed

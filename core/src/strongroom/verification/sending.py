@@ -6,13 +6,13 @@ from typing import Final
 
 from strongroom.addresses import network_of
 from strongroom.config.identity import LimitsSettings
-from strongroom.credentials.service import CredentialService
 from strongroom.database import Database
 from strongroom.errors import CaptchaRequired, NotImplementedHere, ValidationFailed
 from strongroom.limits.rates import Allowance, RateLimits
-from strongroom.messages.service import CHANNELS, MessageService
+from strongroom.notifications.service import CHANNELS, MessageService
 from strongroom.plugin_api.login import Client, Credential
-from strongroom.users.registration import OPEN, require_open
+from strongroom.users.credentials import CredentialService
+from strongroom.users.service import OPEN, require_open
 from strongroom.verification.captchas import CaptchaAnswer, CaptchaService
 from strongroom.verification.codes import LIFETIME, CodeService, Purpose
 

@@ -4,7 +4,6 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from strongroom.authorizations.sessions import was_seen_lately
 from strongroom.clock import Clock
 from strongroom.database.reader import Ask, Reader
 from strongroom.files.child_counts import run_at, runs
@@ -13,6 +12,7 @@ from strongroom.files.fast_path.records import PageQuery, PageRecords, Records
 from strongroom.files.fast_path.rendering import as_list
 from strongroom.files.models import NodeType, Permission
 from strongroom.paging import Page, Paging
+from strongroom.sessions.store import was_seen_lately
 from strongroom.web.envelope import DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, Links, envelope
 from strongroom.web.fast_path import FastRoute, PlainAnswer, PlainRequest
 

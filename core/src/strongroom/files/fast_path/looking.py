@@ -6,11 +6,11 @@ from typing import Any, Final
 
 from sqlalchemy import Select
 
-from strongroom.authorizations.sessions import good_authorization, was_seen_lately
 from strongroom.clock import Clock
 from strongroom.database.reader import Reader
 from strongroom.files.access import NodeView, access_query, decide
 from strongroom.files.models import Permission, nodes
+from strongroom.sessions.store import good_authorization, was_seen_lately
 from strongroom.web.fast_path import Claims
 
 # Order of the columns: authorization, role, permission, node, further columns.

@@ -15,12 +15,12 @@ from sqlalchemy import (
     true,
 )
 
-from strongroom.authorizations.sessions import good_authorization
 from strongroom.database.metadata import Id
 from strongroom.files.access import effective_permission, is_at_top, is_in_force
 from strongroom.files.child_counts import children_of
 from strongroom.files.models import Permission, grants, nodes
 from strongroom.paging import Paging
+from strongroom.sessions.store import good_authorization
 from strongroom.tenants.memberships import membership
 from strongroom.users.models import users
 

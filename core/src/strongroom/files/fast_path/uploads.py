@@ -5,13 +5,13 @@ from typing import Final
 
 from sqlalchemy import select
 
-from strongroom.authorizations.sessions import good_authorization, was_seen_lately
 from strongroom.clock import Clock
 from strongroom.database.reader import Reader
 from strongroom.files.fast_path.rendering import as_json, rendered
 from strongroom.files.filing import OnConflict
 from strongroom.files.service import FileService
 from strongroom.identity import Identity
+from strongroom.sessions.store import good_authorization, was_seen_lately
 from strongroom.web.fast_path import FastRoute, PlainAnswer, PlainRequest
 from strongroom.web.requests import Network, address_of
 from strongroom.web.uploads import plain_upload

@@ -1,0 +1,141 @@
+"""Creates the first administrator, with a one-time link that the operator issues."""
+
+import secrets
+from dataclasses import dataclass, field
+from typing import Final
+
+from sqlalchemy import ColumnElement, Connection, and_, delete, select
+
+from strongroom.accounts.models import setup_links
+from strongroom.accounts.registration import Registration, RegistrationService
+from strongroom.audit.service import FAILURE, AuditEvent, AuditService
+from strongroom.clock import Clock
+from strongroom.database import Database
+from strongroom.database.pruning import prune
+from strongroom.database.upsert import insert as upsert
+from strongroom.errors import SetupLinkInvalid
+from strongroom.identity import Origin
+from strongroom.secret_keys import SecretKeys
+from strongroom.users.models import User
+from strongroom.users.service import UserService
+
+LIFETIME: Final = 3_600_000
+"""Milliseconds for which a link is valid."""
+
+_ONLY: Final = 1
+
+
+class AdministratorExists(Exception):
+    """There is an administrator already, who can create others."""
+
+
+@dataclass(frozen=True, slots=True)
+class SetupLink:
+    """A new setup link. ``expires_at`` is in milliseconds since the Unix epoch."""
+
+    token: str = field(repr=False)
+    expires_at: int
+
+
+class Setup:
+    """Issues and redeems the setup link. The database stores only a keyed hash of its token.
+
+    Args:
+        database: stores the link.
+        clock: dates the expiry of the link.
+        keys: hashes the token.
+        users: reports whether there is an administrator.
+        registration: creates the administrator.
+        audit: records issued and refused links.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        keys: SecretKeys,
+        users: UserService,
+        registration: RegistrationService,
+        audit: AuditService,
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._keys = keys
+        self._users = users
+        self._registration = registration
+        self._audit = audit
+
+    def issue(self, origin: Origin) -> SetupLink:
+        """Issue a link. It invalidates the previous one.
+
+        Raises:
+            AdministratorExists: there is an administrator already.
+        """
+        link = SetupLink(secrets.token_urlsafe(32), self._clock.now() + LIFETIME)
+        values = {"hash": self._hash(link.token), "expires_at": link.expires_at}
+        with self._database.write() as connection:
+            if self._users.has_administrator(connection):
+                raise AdministratorExists
+            # A fixed id, so that a new link replaces the previous one.
+            row = upsert(connection, setup_links).values(id=_ONLY, **values)
+            connection.execute(row.on_conflict_do_update(index_elements=[setup_links.c.id], set_=values))
+            self._audit.record(connection, AuditEvent("setup-link.issue", origin=origin))
+        return link
+
+    def redeem(self, token: str, registration: Registration, origin: Origin) -> User:
+        """Use up the link and create the first administrator.
+
+        The link stays valid if the registration fails.
+
+        Raises:
+            SetupLinkInvalid: the link is not the latest one, was used, or has expired, or there is an
+                administrator already.
+            ValidationFailed: a name is malformed or missing, or the password is weak.
+            CredentialTaken: another user has one of the names.
+            Unavailable: too many hashes are waiting.
+        """
+        with self._database.read() as connection:
+            is_good = self._is_good(connection, token)
+        if not is_good:
+            self._refuse(origin)
+        # Hash the password only after the token is verified, so it cannot be used for CPU exhaustion.
+        prepared = self._registration.prepare(registration)
+        with self._database.write() as connection:
+            is_spent = self._spend(connection, token)
+            # In the same transaction, so that the link stays valid if the registration fails.
+            if is_spent:
+                user = self._registration.add(connection, prepared, origin)
+        if not is_spent:
+            self._refuse(origin)
+        return user
+
+    def prune(self) -> int:
+        """Delete the link if it has expired; return the count."""
+        old = setup_links.c.expires_at <= self._clock.now()
+        return prune(self._database, setup_links.c.id, old)
+
+    def _is_good(self, connection: Connection, token: str) -> bool:
+        found = connection.execute(select(setup_links.c.id).where(self._matches(token))).first()
+        return found is not None and not self._users.has_administrator(connection)
+
+    def _spend(self, connection: Connection, token: str) -> bool:
+        """Delete the link; return whether it was valid.
+
+        The DELETE locks the row: a concurrent redemption waits until this transaction ends, and then
+        sees its result.
+        """
+        if connection.execute(delete(setup_links).where(self._matches(token))).rowcount != 1:
+            return False
+        return not self._users.has_administrator(connection)
+
+    def _refuse(self, origin: Origin) -> None:
+        with self._database.write() as connection:
+            self._audit.record(connection, AuditEvent("setup-link.redeem", FAILURE, origin=origin))
+        raise SetupLinkInvalid
+
+    def _matches(self, token: str) -> ColumnElement[bool]:
+        columns = setup_links.c
+        return and_(columns.hash == self._hash(token), columns.expires_at > self._clock.now())
+
+    def _hash(self, token: str) -> str:
+        return self._keys.hash("setup-link", token)

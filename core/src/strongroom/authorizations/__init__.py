@@ -1,1 +1,0 @@
-"""Authorizations: login, access and refresh tokens, revocation."""

@@ -1,1 +1,0 @@
-"""Credentials: the names and passwords that identify users."""

@@ -1,1 +1,0 @@
-"""Messages: notifications and verification codes by e-mail and SMS."""

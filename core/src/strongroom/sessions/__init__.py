@@ -1,0 +1,1 @@
+"""Login, tokens and the authorizations behind them."""

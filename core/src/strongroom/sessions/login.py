@@ -1,0 +1,225 @@
+"""Logs users in."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from sqlalchemy import Connection
+
+from strongroom.audit.service import FAILURE, AuditEvent, AuditService
+from strongroom.clock import Clock
+from strongroom.database import Database
+from strongroom.errors import CaptchaRequired, InvalidCredentials, StrongroomError, Unavailable
+from strongroom.identity import Origin
+from strongroom.notifications.service import Notices
+from strongroom.plugin_api.login import Credential, LoginAttempt, VerifiedCredential
+from strongroom.plugin_api.web import ApiError
+from strongroom.secret_keys import SecretKeys
+from strongroom.sessions.methods import LoginMethods
+from strongroom.sessions.throttle import LoginThrottle, Ticket
+from strongroom.sessions.tokens import IssuedTokens, TokenIssuer
+from strongroom.users.credentials import CredentialService
+from strongroom.users.resolver import IdentityResolver, Linked
+from strongroom.verification.captchas import CaptchaAnswer, CaptchaService
+
+_PURPOSE: Final = "login-name"
+# 64 bits are enough to compare names.
+_HASH_LENGTH: Final = 16
+
+
+class AttemptedNames:
+    """Login names as attackers and users typed them.
+
+    Users sometimes type their password into the name field. So a text is recorded only if it has the
+    form of an address, number or username, and cannot be a password of this server, which has an
+    uppercase letter, a lowercase letter and a digit. For other texts a keyed hash is recorded, which
+    shows whether attempts share a name.
+
+    Args:
+        credentials: recognises names.
+        keys: hashes texts that are not recorded.
+    """
+
+    def __init__(self, credentials: CredentialService, keys: SecretKeys) -> None:
+        self._credentials = credentials
+        self._keys = keys
+
+    def details(self, name: str) -> Mapping[str, str]:
+        """Return the details of an audit event: ``name`` or ``nameHash``; empty without a name."""
+        if not name:
+            return {}
+        credential = self._credentials.identify(name)
+        if credential is not None and not _may_be_password(name):
+            return {"name": credential.value}
+        canonical = self._credentials.canonical_name(name)
+        return {"nameHash": self._keys.hash(_PURPOSE, canonical)[:_HASH_LENGTH]}
+
+
+def _may_be_password(text: str) -> bool:
+    kinds: tuple[Callable[[str], bool], ...] = (str.isupper, str.islower, str.isdigit)
+    return all(any(map(kind, text)) for kind in kinds)
+
+
+@dataclass(frozen=True, slots=True)
+class LoginServices:
+    """Services of other features that a login uses."""
+
+    credentials: CredentialService
+    linking: IdentityResolver
+    captchas: CaptchaService
+    throttle: LoginThrottle
+    notices: Notices
+    audit: AuditService
+    names: AttemptedNames
+
+
+class LoginService:
+    """Checks login attempts and issues tokens.
+
+    Args:
+        database: stores users and authorizations.
+        clock: dates the start of an attempt.
+        mint: issues tokens.
+        methods: the enabled login methods.
+        services: the services of other features.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        mint: TokenIssuer,
+        methods: LoginMethods,
+        services: LoginServices,
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._mint = mint
+        self._methods = methods
+        self._services = services
+
+    def log_in(
+        self, attempt: LoginAttempt, captcha: CaptchaAnswer | None = None, origin: Origin | None = None
+    ) -> IssuedTokens:
+        """Check the proof of an attempt, and issue tokens.
+
+        Raises:
+            InvalidCredentials: the proof is wrong or missing.
+            ApiError: a login method rejected the proof with its own error.
+            CredentialConflict: the verified credentials belong to two users.
+            CaptchaRequired: a captcha is required after too many failures, and there is none.
+            CaptchaInvalid: a captcha is required, and its solution is wrong.
+            UserSuspended: the user is suspended.
+            Unavailable: the proof cannot be checked now.
+        """
+        origin, began_at = origin or Origin(), self._clock.now()
+        try:
+            # The throttle counts password attempts only, because codes have their own limits.
+            ticket = self._admit(attempt, captcha) if attempt.password else None
+            method, verified = self._prove(attempt, ticket)
+            return self._authorize(attempt, method, verified, ticket, origin, began_at)
+        except (ApiError, StrongroomError) as error:
+            self._record_failure(attempt, error, origin)
+            raise
+
+    def prove(self, attempt: LoginAttempt) -> VerifiedCredential:
+        """Check the proof of an attempt without a password, without logging in.
+
+        Raises:
+            InvalidCredentials: the proof is wrong or missing.
+            ApiError: a login method rejected the proof with its own error.
+            Unavailable: the proof cannot be checked now.
+        """
+        return self._methods.prove(attempt)[1]
+
+    def _prove(self, attempt: LoginAttempt, ticket: Ticket | None) -> tuple[str, VerifiedCredential]:
+        try:
+            return self._methods.prove(attempt)
+        except Unavailable:
+            # The proof was not evaluated, so it must not count as a failed attempt.
+            if ticket is not None:
+                self._services.throttle.give_back(ticket)
+            raise
+
+    def _admit(self, attempt: LoginAttempt, captcha: CaptchaAnswer | None) -> Ticket:
+        throttle, address = self._services.throttle, attempt.client.address
+        name = self._services.credentials.canonical_name(attempt.username or "")
+        ticket = throttle.admit(name, address)
+        if ticket is not None:
+            return ticket
+        if captcha is None:
+            raise CaptchaRequired
+        self._services.captchas.spend(captcha, address)
+        return throttle.admit_solved(name, address)
+
+    def _authorize(
+        self,
+        attempt: LoginAttempt,
+        method: str,
+        verified: VerifiedCredential,
+        ticket: Ticket | None,
+        origin: Origin,
+        began_at: int,
+    ) -> IssuedTokens:
+        services, contacts = self._services, list[Credential]()
+        # One transaction: a failure after the credentials are bound also undoes the binding.
+        with self._database.write() as connection:
+            linked = services.linking.user_of(connection, verified)
+            user_id = linked.user_id
+            issued = self._mint.begin(connection, user_id, method, attempt.client)
+            # The password may have been changed between its check and this transaction.
+            if services.credentials.password_changed_after(connection, user_id, began_at):
+                raise InvalidCredentials
+            if ticket is not None:
+                services.throttle.succeed(connection, ticket)
+            # Notify the user, because only an e-mail address or mobile number identified the account.
+            if linked.added_credentials and linked.by_contact:
+                contacts = services.notices.contacts(connection, user_id)
+            self._record_success(connection, issued, linked, method, origin)
+        services.notices.tell(contacts, "credential-changed", origin.languages)
+        return issued
+
+    def _record_success(
+        self,
+        connection: Connection,
+        issued: IssuedTokens,
+        linked: Linked,
+        method: str,
+        origin: Origin,
+    ) -> None:
+        for credential in linked.added_credentials:
+            event = AuditEvent(
+                "credential.bind",
+                actor_id=linked.user_id,
+                target_type="user",
+                target_id=linked.user_id,
+                origin=origin,
+                details={"kind": credential.kind, "method": method},
+            )
+            self._services.audit.record(connection, event)
+        event = AuditEvent(
+            "login",
+            actor_id=linked.user_id,
+            target_type="authorization",
+            target_id=issued.authorization_id,
+            origin=origin,
+            details={"method": method},
+        )
+        self._services.audit.record(connection, event)
+
+    def _record_failure(self, attempt: LoginAttempt, error: Exception, origin: Origin) -> None:
+        # A separate transaction, because that of the login was rolled back.
+        credentials = self._services.credentials
+        named = credentials.identify(attempt.username or "")
+        with self._database.write() as connection:
+            holders = credentials.find_users(connection, [named] if named else [])
+            attempted = {} if holders else self._services.names.details(attempt.username or "")
+            event = AuditEvent(
+                "login",
+                FAILURE,
+                target_type="user" if holders else None,
+                target_id=next(iter(holders.values()), None),
+                origin=origin,
+                details={"code": getattr(error, "code", InvalidCredentials.code), **attempted},
+            )
+            self._services.audit.record(connection, event)

@@ -1,0 +1,207 @@
+"""Routes for login, refresh, logout, the list of logins, and the public key set."""
+
+from dataclasses import asdict
+from typing import Any, Final
+
+from flask import request
+
+from strongroom.errors import (
+    AmbiguousToken,
+    CaptchaInvalid,
+    CaptchaRequired,
+    Forbidden,
+    InvalidCredentials,
+    InvitationRequired,
+    NotFound,
+    RegistrationClosed,
+    TokenInvalid,
+    TokenRequired,
+    UserSuspended,
+    ValidationFailed,
+)
+from strongroom.plugin_api.login import LoginAttempt, VerificationCode
+from strongroom.sessions.login import LoginService
+from strongroom.sessions.models import Authorization
+from strongroom.sessions.schemas import (
+    AuthorizationSchema,
+    IssuedTokensSchema,
+    JwkSetSchema,
+    LoginSchema,
+    RefreshSchema,
+    RevocationSchema,
+)
+from strongroom.sessions.service import AuthorizationService
+from strongroom.sessions.tokens import IssuedTokens
+from strongroom.verification.captchas import CaptchaAnswer
+from strongroom.web.blueprint import Blueprint
+from strongroom.web.components import use
+from strongroom.web.envelope import PagingQuery, collection_of, envelope, paging
+from strongroom.web.guard import TOKEN_HEADER, Access, current_identity, optional_identity
+from strongroom.web.headers import TOKEN_RESPONSE
+from strongroom.web.requests import client, origin
+from strongroom.web.schema import DONE, DoneSchema
+
+REFRESH_HEADER: Final = "X-Refresh-Token"
+KEYS_MAX_AGE: Final = 300
+"""Seconds for which clients may cache the key set."""
+
+blueprint = Blueprint("authorizations", __name__, description="Log in and out.")
+
+Headers = dict[str, str]
+
+
+@blueprint.operation(
+    "POST",
+    "/authorizations",
+    access=Access.PUBLIC,
+    body=LoginSchema,
+    returns=IssuedTokensSchema,
+    errors=(
+        InvalidCredentials,
+        CaptchaRequired,
+        CaptchaInvalid,
+        UserSuspended,
+        RegistrationClosed,
+        InvitationRequired,
+    ),
+    # Limited before the attempt is evaluated or recorded, so that a flood cannot fill the audit log.
+    limit="login_per_address",
+    response_headers=TOKEN_RESPONSE,
+)
+def create_authorization(body: dict[str, Any]) -> tuple[IssuedTokens, int, Headers]:
+    """Log in with a password or a verification code; returns an access and a refresh token.
+
+    With the default limits, a password login needs a captcha after three failures per name, or thirty
+    failures per address within an hour.
+    """
+    code, captcha = body["verificationCode"], body["captcha"]
+    attempt = LoginAttempt(
+        client=client(),
+        username=body["username"],
+        password=body["password"],
+        verification_code=VerificationCode(**code) if code else None,
+    )
+    issued = use(LoginService).log_in(attempt, CaptchaAnswer(**captcha) if captcha else None, origin())
+    return issued, 200, token_headers(issued)
+
+
+@blueprint.operation(
+    "POST",
+    "/authorizations/refresh",
+    access=Access.PUBLIC,
+    body=RefreshSchema,
+    returns=IssuedTokensSchema,
+    errors=(AmbiguousToken, TokenRequired, TokenInvalid),
+    request_headers=(REFRESH_HEADER,),
+    response_headers=TOKEN_RESPONSE,
+)
+def refresh_authorization(body: dict[str, Any]) -> tuple[IssuedTokens, int, Headers]:
+    """Exchange a refresh token, sent in the header or in the body, for new tokens of the same login.
+
+    A refresh token is valid for one use. If it is used again, the login and all its tokens are revoked.
+    """
+    issued = use(AuthorizationService).refresh(_presented_refresh_token(body), origin())
+    return issued, 200, token_headers(issued)
+
+
+@blueprint.operation(
+    "POST",
+    "/authorizations/revocation",
+    access=Access.PUBLIC,
+    returns=DoneSchema,
+    errors=(ValidationFailed,),
+)
+@blueprint.arguments(  # type: ignore[untyped-decorator]  # flask-smorest has no types
+    RevocationSchema, location="form", arg_name="form", as_kwargs=False
+)
+def revoke_token(form: dict[str, str]) -> dict[str, bool]:
+    """Revoke an access or refresh token, and its whole login (RFC 7009).
+
+    The token itself is the permission. The response is the same for an invalid token.
+    """
+    use(AuthorizationService).revoke_token(form["token"], origin())
+    return DONE
+
+
+@blueprint.operation(
+    "DELETE",
+    "/authorizations/<reference>",
+    access=Access.OPTIONAL,
+    returns=DoneSchema,
+    errors=(NotFound,),
+)
+def delete_authorization(reference: str) -> dict[str, bool]:
+    """Log out: revoke an access token, and its whole login.
+
+    The reference is `current`, the token's `jti`, or the token itself. Prefer the first two, because
+    URLs end up in logs. The token itself needs no Authorization header.
+    """
+    use(AuthorizationService).revoke(reference, optional_identity(), origin())
+    return DONE
+
+
+@blueprint.operation(
+    "GET",
+    "/users/<user_id>/authorizations",
+    access=Access.USER,
+    query=PagingQuery,
+    returns=collection_of(AuthorizationSchema),
+    errors=(Forbidden, NotFound),
+)
+def list_authorizations(user_id: str, query: dict[str, int]) -> dict[str, Any]:
+    """List the logins of a user (`me`: the caller), newest first."""
+    page = use(AuthorizationService).of_user(current_identity(), _named(user_id), paging(query))
+    return envelope(page, _present)
+
+
+@blueprint.operation(
+    "DELETE",
+    "/users/<user_id>/authorizations",
+    access=Access.USER,
+    returns=DoneSchema,
+    errors=(Forbidden, NotFound),
+)
+def delete_authorizations(user_id: str) -> dict[str, bool]:
+    """Revoke all logins of a user (`me`: the caller), including the current one."""
+    use(AuthorizationService).end_all(current_identity(), _named(user_id), origin())
+    return DONE
+
+
+@blueprint.operation(
+    "GET", "/.well-known/jwks.json", access=Access.PUBLIC, returns=JwkSetSchema, status=200
+)
+def get_key_set() -> tuple[dict[str, Any], int, Headers]:
+    """Get the public keys that verify access tokens (RFC 7517). Empty for HS256.
+
+    A verifier that encounters an unknown key id fetches the set again.
+    """
+    headers = {"Cache-Control": f"public, max-age={KEYS_MAX_AGE}"}
+    return use(AuthorizationService).public_keys(), 200, headers
+
+
+def token_headers(issued: IssuedTokens) -> Headers:
+    """Return the response headers with the tokens."""
+    return {
+        TOKEN_HEADER: issued.access_token,
+        REFRESH_HEADER: issued.refresh_token,
+        # Without this header, browsers hide the tokens from scripts of other origins.
+        "Access-Control-Expose-Headers": f"{TOKEN_HEADER}, {REFRESH_HEADER}",
+    }
+
+
+def _presented_refresh_token(body: dict[str, Any]) -> str:
+    tokens = {token for token in (request.headers.get(REFRESH_HEADER), body["refreshToken"]) if token}
+    if len(tokens) > 1:
+        raise AmbiguousToken("The request carries two different refresh tokens.")
+    if not tokens:
+        raise TokenRequired(f"A refresh token is required: {REFRESH_HEADER}, or refreshToken.")
+    return tokens.pop()
+
+
+def _named(user_id: str) -> str:
+    return current_identity().user_id if user_id == "me" else user_id
+
+
+def _present(authorization: Authorization) -> dict[str, Any]:
+    current = authorization.id == current_identity().authorization_id
+    return {**asdict(authorization), "current": current}

@@ -1,1 +1,0 @@
-"""Creation of the first administrator with a one-time link."""

@@ -1,0 +1,258 @@
+"""Finds users by their credentials, and checks passwords."""
+
+import unicodedata
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Final, cast
+
+from sqlalchemy import Connection, Select, bindparam, delete, insert, select, tuple_, update
+from sqlalchemy.exc import IntegrityError
+
+from strongroom.clock import Clock
+from strongroom.database import Database
+from strongroom.database.statements import Statement
+from strongroom.database.upsert import insert as upsert
+from strongroom.errors import CredentialTaken, Unavailable, ValidationFailed
+from strongroom.ids import new_id
+from strongroom.plugin_api.login import Credential
+from strongroom.users import passwords as policy
+from strongroom.users.identifiers import identify
+from strongroom.users.models import SINGLE_KINDS, BoundCredential, credentials, passwords
+from strongroom.users.passwords import MAX_LENGTH, PasswordHasher
+
+MAX_NAME_LENGTH: Final = 1024
+
+_NAMED: Final = (credentials.c.kind == bindparam("kind")) & (credentials.c.value == bindparam("value"))
+_HOLDER: Final = select(credentials.c.user_id).where(_NAMED)
+_HOLDER_OF: Final = Statement(_HOLDER)
+_HOLDER_HELD: Final = Statement(_HOLDER.with_for_update())
+# Built once: constructing the statement costs more than running it.
+_PAIRS: Final = tuple_(credentials.c.kind, credentials.c.value).in_(bindparam("pairs", expanding=True))
+_HOLDERS: Final = select(credentials.c.kind, credentials.c.value, credentials.c.user_id).where(_PAIRS)
+# The lock order of lock_user(), so that two transactions cannot deadlock.
+_HOLDERS_HELD: Final = _HOLDERS.order_by(credentials.c.id).with_for_update()
+_CHANGED_AT: Final = Statement(
+    select(passwords.c.changed_at).where(passwords.c.user_id == bindparam("user_id"))
+)
+_PASSWORD_OF: Final = Statement(
+    select(passwords.c.user_id, passwords.c.hash)
+    .join(credentials, credentials.c.user_id == passwords.c.user_id)
+    .where(_NAMED)
+)
+
+
+class CredentialService:
+    """Credentials and passwords of users.
+
+    Args:
+        database: for methods that are called outside of a transaction.
+        hasher: computes and verifies password hashes.
+        default_region: the region whose mobile numbers need no country code.
+    """
+
+    def __init__(
+        self, database: Database, clock: Clock, hasher: PasswordHasher, default_region: str
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._hasher = hasher
+        self._default_region = default_region
+
+    def identify(self, text: str) -> Credential | None:
+        """Return the normalised e-mail address, mobile number or username in ``text``, if any."""
+        return identify(text, self._default_region)
+
+    def canonical_name(self, text: str) -> str:
+        """Return the canonical form of a credential; unrecognised text is normalised too."""
+        credential = self.identify(text)
+        if credential is not None:
+            return f"{credential.kind}:{credential.value}"
+        return unicodedata.normalize("NFKC", text[:MAX_NAME_LENGTH]).strip().casefold()
+
+    def find_users(
+        self, connection: Connection, wanted: Sequence[Credential], *, hold: bool = False
+    ) -> dict[Credential, str]:
+        """Return the ids of the users who hold any of the credentials, by credential.
+
+        Args:
+            connection: a transaction.
+            wanted: the credentials.
+            hold: whether to lock the rows that are found until the transaction ends.
+        """
+        if len(wanted) == 1:
+            named = {"kind": wanted[0].kind, "value": wanted[0].value}
+            user_id = (_HOLDER_HELD if hold else _HOLDER_OF).scalar(connection, named)
+            return {wanted[0]: user_id} if user_id else {}
+        pairs = [(item.kind, item.value) for item in wanted]
+        rows = connection.execute(_HOLDERS_HELD if hold else _HOLDERS, {"pairs": pairs})
+        return {Credential(kind, value): user_id for kind, value, user_id in rows}
+
+    def of_user(self, connection: Connection, user_id: str) -> list[BoundCredential]:
+        """Return the credentials of a user, oldest first."""
+        query = select(credentials).where(credentials.c.user_id == user_id).order_by(credentials.c.id)
+        return [BoundCredential(*row) for row in connection.execute(query)]
+
+    def bind(self, connection: Connection, user_id: str, credential: Credential) -> None:
+        """Bind a credential to a user.
+
+        Raises:
+            CredentialTaken: it is bound already, or the user may have only one of this kind.
+        """
+        row = {
+            "id": new_id(),
+            "user_id": user_id,
+            "kind": credential.kind,
+            "value": credential.value,
+            "created_at": self._clock.now(),
+        }
+        try:
+            # A savepoint: on PostgreSQL, a failed INSERT would otherwise abort the whole transaction.
+            with connection.begin_nested():
+                connection.execute(insert(credentials).values(row))
+        except IntegrityError as error:
+            raise CredentialTaken.of_field(credential.kind, "taken", CredentialTaken.message) from error
+
+    def lock_user(self, connection: Connection, user_id: str) -> None:
+        """Block other changes to this user's credentials until the transaction ends."""
+        query = (
+            select(credentials.c.id).where(credentials.c.user_id == user_id).order_by(credentials.c.id)
+        )
+        connection.execute(query.with_for_update())
+
+    def release_one(self, connection: Connection, user_id: str, credential: Credential) -> None:
+        """Delete one credential of a user."""
+        connection.execute(
+            delete(credentials).where(
+                credentials.c.user_id == user_id,
+                credentials.c.kind == credential.kind,
+                credentials.c.value == credential.value,
+            )
+        )
+
+    def release(self, connection: Connection, user_id: str, kind: str) -> None:
+        """Delete a user's credentials of a kind."""
+        connection.execute(
+            delete(credentials).where(credentials.c.user_id == user_id, credentials.c.kind == kind)
+        )
+
+    def release_all(self, connection: Connection, user_id: str) -> None:
+        """Delete all credentials of a user, and the password."""
+        connection.execute(delete(credentials).where(credentials.c.user_id == user_id))
+        connection.execute(delete(passwords).where(passwords.c.user_id == user_id))
+
+    def contacts_of(self, connection: Connection, user_ids: Sequence[str]) -> dict[str, dict[str, str]]:
+        """Return the e-mail address, mobile number and username of users, by user and kind."""
+        query = select(credentials.c.user_id, credentials.c.kind, credentials.c.value).where(
+            credentials.c.user_id.in_(user_ids), credentials.c.kind.in_(SINGLE_KINDS)
+        )
+        found: dict[str, dict[str, str]] = {}
+        for user_id, kind, value in connection.execute(query):
+            found.setdefault(user_id, {})[kind] = value
+        return found
+
+    def holders_of(self, credential: Credential) -> Select[tuple[str]]:
+        """Return the query for the id of the user who holds a credential."""
+        return select(credentials.c.user_id).where(
+            credentials.c.kind == credential.kind, credentials.c.value == credential.value
+        )
+
+    def holders_like(self, part: str) -> Select[tuple[str]]:
+        """Return the query for the ids of users whose address, number or username contains ``part``."""
+        return select(credentials.c.user_id).where(
+            credentials.c.kind.in_(SINGLE_KINDS), credentials.c.value.icontains(part, autoescape=True)
+        )
+
+    def set_password(self, connection: Connection, user_id: str, password_hash: str) -> None:
+        """Set the user's password to a hash from :meth:`hash_password`."""
+        values = {"hash": password_hash, "changed_at": self._clock.now()}
+        row = upsert(connection, passwords).values(user_id=user_id, **values)
+        # Concurrent calls are serialised by the row lock; the last one wins.
+        connection.execute(row.on_conflict_do_update(index_elements=[passwords.c.user_id], set_=values))
+
+    def replace_password(
+        self, connection: Connection, user_id: str, old_hash: str, new_hash: str
+    ) -> bool:
+        """Compare and set: replace the hash if it is still ``old_hash``; return whether it was."""
+        changed = connection.execute(
+            update(passwords)
+            .where(passwords.c.user_id == user_id, passwords.c.hash == old_hash)
+            .values(hash=new_hash, changed_at=self._clock.now())
+        )
+        return changed.rowcount == 1
+
+    def password_changed_after(self, connection: Connection, user_id: str, moment: int) -> bool:
+        """Return whether the password was set after ``moment`` (milliseconds since the Unix epoch)."""
+        changed_at = _CHANGED_AT.scalar(connection, {"user_id": user_id})
+        return changed_at is not None and changed_at > moment
+
+    def require_acceptable(self, password: str, field: str = "password") -> None:
+        """Require that a new password meets the policy. Cheap: call it before using up codes.
+
+        Raises:
+            ValidationFailed: the password does not meet the policy.
+        """
+        if complaints := policy.complaints(password, field):
+            raise ValidationFailed(details=complaints)
+
+    def hash_password(self, password: str, field: str = "password") -> str:
+        """Return the hash of a new password.
+
+        Slow: call it outside of a transaction, after all cheap checks.
+
+        Raises:
+            ValidationFailed: the password does not meet the policy.
+            Unavailable: too many hashes are waiting.
+        """
+        self.require_acceptable(password, field)
+        return self._hasher.hash(password)
+
+    def check_password(self, username: str, password: str) -> Credential | None:
+        """Return the credential if the password is its user's, or ``None``.
+
+        The time does not reveal whether the user exists.
+
+        Raises:
+            Unavailable: too many logins are waiting.
+        """
+        credential = self.identify(username)
+        found = self._password_of(credential) if credential else None
+        user_id, stored = found or (None, None)
+        # Verified even without a user, so that the time is the same.
+        if len(password) > MAX_LENGTH or not self._hasher.verify(password, stored):
+            return None
+        if user_id and stored and self._hasher.is_outdated(stored):
+            # A full hash queue must not fail the login; the next login tries again.
+            with suppress(Unavailable):
+                self._rehash(user_id, stored, password)
+        return credential
+
+    def has_password(self, connection: Connection, user_id: str) -> bool:
+        """Return whether a user has a password."""
+        return _CHANGED_AT.scalar(connection, {"user_id": user_id}) is not None
+
+    def hash_of(self, user_id: str, password: str) -> str | None:
+        """Return the stored hash if the password is the user's, or ``None``.
+
+        Raises:
+            Unavailable: too many hashes are waiting.
+        """
+        query = select(passwords.c.hash).where(passwords.c.user_id == user_id)
+        with self._database.read() as connection:
+            stored: str | None = connection.execute(query).scalar()
+        matches = len(password) <= MAX_LENGTH and self._hasher.verify(password, stored, login=False)
+        return stored if matches else None
+
+    def _password_of(self, credential: Credential) -> tuple[str, str] | None:
+        wanted = {"kind": credential.kind, "value": credential.value}
+        with self._database.read() as connection:
+            return cast("tuple[str, str] | None", _PASSWORD_OF.first(connection, wanted))
+
+    def _rehash(self, user_id: str, old: str, password: str) -> None:
+        new = self._hasher.hash(password)
+        with self._database.write() as connection:
+            # Only if unchanged: a password that was replaced in the meantime must stay replaced.
+            connection.execute(
+                update(passwords)
+                .where(passwords.c.user_id == user_id, passwords.c.hash == old)
+                .values(hash=new)
+            )

@@ -1,0 +1,234 @@
+"""The key file: rotated by operators, followed by servers."""
+
+import json
+import logging
+import os
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from joserfc.errors import SecurityWarning
+from joserfc.jwk import OctKey, RSAKey
+
+from strongroom.cli.main import root
+from strongroom.sessions.keys import (
+    MARGIN,
+    KeyFile,
+    KeyRingError,
+    create_key_file,
+    load_keys,
+    prune,
+    rotate,
+)
+from strongroom.testing.clock import HOUR, MINUTE, ManualClock
+
+LIFETIME = 30 * MINUTE
+
+
+@pytest.fixture
+def path(tmp_path: Path, clock: ManualClock) -> Path:
+    """A file with one key."""
+    path = tmp_path / "keys.json"
+    create_key_file(path, "HS256", clock.now())
+    return path
+
+
+def ids(path: Path) -> list[str | None]:
+    """Return the ids of the keys in a file."""
+    return [key.kid for key in load_keys(path, "HS256").keys]
+
+
+def write(path: Path, *keys: dict[str, Any]) -> None:
+    path.write_text(json.dumps({"keys": keys}))
+
+
+class TestRotate:
+    """New keys come first; old ones stay as long as they are needed."""
+
+    @pytest.mark.parametrize("algorithm", ["HS256", "RS256"])
+    def test_a_new_key_stands_before_the_old_ones(
+        self, tmp_path: Path, clock: ManualClock, algorithm: str
+    ) -> None:
+        path = tmp_path / "new" / "keys.json"
+        made = [rotate(path, algorithm, clock.now())[0].kid for _ in range(3)]
+        assert [key.kid for key in load_keys(path, algorithm).keys] == made[::-1]
+
+    def test_only_the_owner_can_read_the_file_before_and_after(
+        self, path: Path, clock: ManualClock
+    ) -> None:
+        assert path.stat().st_mode & 0o777 == 0o600
+        path.chmod(0o644)
+        rotate(path, "HS256", clock.now())
+        assert path.stat().st_mode & 0o777 == 0o600
+        assert [file.name for file in path.parent.iterdir()] == [path.name]
+
+    def test_a_link_to_the_file_stays_a_link(self, path: Path, clock: ManualClock) -> None:
+        link = path.with_name("link.json")
+        link.symlink_to(path)
+        rotate(link, "HS256", clock.now())
+        assert link.is_symlink()
+        assert len(ids(path)) == 2
+
+    def test_of_many_who_rotate_at_once_no_key_is_lost(self, path: Path, clock: ManualClock) -> None:
+        with ThreadPoolExecutor(16) as pool:
+            made = list(pool.map(lambda _: rotate(path, "HS256", clock.now())[0].kid, range(32)))
+        assert set(made) < set(ids(path))
+        assert len(ids(path)) == 33
+
+    def test_a_file_that_cannot_be_used_is_left_alone(self, path: Path, clock: ManualClock) -> None:
+        path.write_text("{}")
+        with pytest.raises(KeyRingError, match="no private JWK Set"):
+            rotate(path, "HS256", clock.now())
+        assert path.read_text() == "{}"
+
+
+class TestPrune:
+    """A key goes when no token that it signed can be good any more."""
+
+    def test_a_key_stays_for_a_lifetime_after_it_was_replaced(
+        self, path: Path, clock: ManualClock
+    ) -> None:
+        clock.advance(90 * 24 * HOUR)
+        new, old = rotate(path, "HS256", clock.now())
+        clock.advance(LIFETIME + MARGIN - 1)
+        assert prune(path, "HS256", clock.now(), LIFETIME) == []
+        clock.advance(1)
+        assert [key.kid for key in prune(path, "HS256", clock.now(), LIFETIME)] == [old.kid]
+        assert ids(path) == [new.kid]
+
+    def test_the_key_that_signs_is_never_pruned(self, path: Path, clock: ManualClock) -> None:
+        clock.advance(1000 * 24 * HOUR)
+        assert prune(path, "HS256", clock.now(), LIFETIME) == []
+
+    def test_a_key_replaced_nobody_knows_when_is_kept(self, path: Path, clock: ManualClock) -> None:
+        ageless = OctKey.generate_key(256, {"kid": "ageless"}).as_dict(private=True)
+        write(path, dict(ageless), *json.loads(path.read_text())["keys"])
+        clock.advance(1000 * 24 * HOUR)
+        assert prune(path, "HS256", clock.now(), LIFETIME) == []
+
+
+class TestFollow:
+    """A server uses the file as it is now."""
+
+    def test_a_key_made_elsewhere_is_known_at_once(self, path: Path, clock: ManualClock) -> None:
+        file = KeyFile(path, "HS256")
+        new = rotate(path, "HS256", clock.now())[0]
+        assert file.ring().find(str(new.kid)) is not None
+        assert file.ring().signing_key.kid == new.kid
+
+    def test_a_flood_of_unknown_keys_reads_nothing(self, path: Path) -> None:
+        file = KeyFile(path, "HS256")
+        ring = file.ring()
+        path.with_name("elsewhere.json").write_bytes(path.read_bytes())
+        before = path.stat()
+        # Different content that looks unchanged shows that the file is not opened again.
+        path.write_text("x" * before.st_size)
+        os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+        for number in range(1000):
+            assert file.ring().find(f"unknown-{number}") is None
+        assert file.ring() is ring
+
+    @pytest.mark.parametrize("content", ["", "{", "{}", '{"keys": []}', None])
+    def test_a_file_that_cannot_be_used_changes_nothing_and_is_told_of_once(
+        self, path: Path, clock: ManualClock, caplog: pytest.LogCaptureFixture, content: str | None
+    ) -> None:
+        file = KeyFile(path, "HS256")
+        ring, good = file.ring(), path.read_text()
+        path.unlink() if content is None else path.write_text(content)
+        with caplog.at_level(logging.ERROR):
+            assert [file.ring() is ring for _ in range(3)] == [True] * 3
+        assert len(caplog.records) == 1
+        path.write_text(good)
+        assert file.ring() is not ring
+        assert file.ring().signing_key.kid == ring.signing_key.kid
+
+
+class TestLoad:
+    """A file that must not be used is refused in one line."""
+
+    @pytest.mark.parametrize(
+        ("key", "said"),
+        [
+            (OctKey.generate_key(128, {"kid": "a"}), "less than 256 bits"),
+            (RSAKey.generate_key(2048, {"kid": "a"}), "not of HS256"),
+        ],
+    )
+    def test_a_key_that_is_short_or_of_another_kind(
+        self, path: Path, key: OctKey | RSAKey, said: str
+    ) -> None:
+        write(path, dict(key.as_dict(private=True)))
+        with pytest.raises(KeyRingError, match=said):
+            load_keys(path, "HS256")
+
+    def test_a_public_or_short_rsa_key(self, path: Path) -> None:
+        write(path, dict(RSAKey.generate_key(2048, {"kid": "a"}).as_dict(private=False)))
+        with pytest.raises(KeyRingError, match="public RSA key"):
+            load_keys(path, "RS256")
+        with pytest.warns(SecurityWarning):
+            write(path, dict(RSAKey.generate_key(1024, {"kid": "a"}).as_dict(private=True)))
+        with pytest.warns(SecurityWarning), pytest.raises(KeyRingError, match="less than 2048 bits"):
+            load_keys(path, "RS256")
+
+    def test_a_key_without_an_id_goes_by_its_thumbprint(self, path: Path) -> None:
+        key = OctKey.generate_key(256, auto_kid=False)
+        write(path, dict(key.as_dict(private=True)))
+        assert ids(path) == [key.thumbprint()]
+
+    def test_two_keys_of_one_id(self, path: Path) -> None:
+        keys = [dict(OctKey.generate_key(256, {"kid": "a"}).as_dict(private=True)) for _ in range(2)]
+        write(path, *keys)
+        with pytest.raises(KeyRingError, match="two keys with the same kid"):
+            load_keys(path, "HS256")
+
+    def test_no_file_at_all_says_what_makes_one(self, tmp_path: Path) -> None:
+        with pytest.raises(KeyRingError, match="run: strongroom keys rotate"):
+            load_keys(tmp_path / "none.json", "HS256")
+
+
+class TestCommands:
+    """``strongroom keys``."""
+
+    @pytest.fixture
+    def config(self, tmp_path: Path, path: Path) -> Path:
+        config = tmp_path / "strongroom.toml"
+        config.write_text(f'[tokens]\nkeys_file = "{path}"\n[plugins]\nenabled = ["storage_local"]\n')
+        return config
+
+    def run(self, config: Path, *arguments: str) -> str:
+        result = CliRunner().invoke(root, ["--config", str(config), "keys", *arguments])
+        assert result.exit_code == 0, result.output
+        return result.output
+
+    def test_list_shows_ids_ages_and_duties_and_no_key(
+        self, config: Path, path: Path, clock: ManualClock
+    ) -> None:
+        rotate(path, "HS256", clock.now())
+        lines = self.run(config, "list").splitlines()
+        moment = "2026-06-21T00:00:00.000Z"
+        assert [line.split() for line in lines] == [
+            [kid, "HS256", moment, duty]
+            for kid, duty in zip(ids(path), ("signs", "verifies"), strict=True)
+        ]
+        secrets = [key["k"] for key in json.loads(path.read_text())["keys"]]
+        assert not any(secret in "".join(lines) for secret in secrets)
+
+    def test_rotate_makes_a_key_and_prune_takes_out_what_has_had_its_time(
+        self, config: Path, path: Path
+    ) -> None:
+        (first,) = ids(path)
+        assert self.run(config, "rotate").splitlines()[-1].startswith(f"{first}  HS256")
+        second = ids(path)[0]
+        content = json.loads(path.read_text())["keys"]
+        content[0]["iat"] -= 3600
+        write(path, *content)
+        assert f"{first} removed" in self.run(config, "rotate", "--prune")
+        assert ids(path)[1:] == [second]
+
+    def test_a_file_that_cannot_be_used_is_one_line(self, config: Path, path: Path) -> None:
+        path.write_text("{}")
+        result = CliRunner().invoke(root, ["--config", str(config), "keys", "rotate"])
+        assert result.exit_code == 1
+        remedy = "move the file away, and run: strongroom keys rotate"
+        assert result.output == f"Error: {path} is no private JWK Set (RFC 7517); {remedy}\n"

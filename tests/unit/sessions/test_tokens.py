@@ -1,0 +1,58 @@
+"""What is remembered of verified tokens."""
+
+from pathlib import Path
+
+import pytest
+
+from strongroom.errors import TokenInvalid
+from strongroom.ids import new_id
+from strongroom.sessions.keys import KeyFile, KeyRing, create_key_file, generate_key, rotate
+from strongroom.sessions.tokens import TokenClaims, TokenSigner, VerifiedTokens
+from strongroom.testing.clock import MINUTE, ManualClock
+
+LIFETIME = 30 * MINUTE
+CLAIMS = TokenClaims("user", "authorization", 1, 1)
+
+
+def ring() -> KeyRing:
+    return KeyRing("HS256", [generate_key("HS256", 0)])
+
+
+def test_only_the_very_keys_that_verified_a_token_are_remembered_with_it() -> None:
+    tokens, ours, others = VerifiedTokens(), ring(), ring()
+    assert tokens.recall(ours, "token") is None
+    tokens.remember(ours, "token", CLAIMS)
+    assert tokens.recall(ours, "token") is CLAIMS
+    assert tokens.recall(others, "token") is None
+    tokens.remember(others, "other", CLAIMS)
+    assert tokens.recall(ours, "token") is None
+    assert tokens.recall(others, "token") is None
+
+
+def test_the_oldest_make_room() -> None:
+    tokens, ours = VerifiedTokens(capacity=2), ring()
+    for token in ("first", "second", "third"):
+        tokens.remember(ours, token, CLAIMS)
+    remembered = [tokens.recall(ours, token) is CLAIMS for token in ("first", "second", "third")]
+    assert remembered == [False, True, True]
+
+
+def test_a_token_that_was_good_is_refused_once_it_expires_or_its_key_is_gone(
+    tmp_path: Path, clock: ManualClock
+) -> None:
+    path = tmp_path / "keys.json"
+    create_key_file(path, "HS256", clock.now())
+    signer = TokenSigner(KeyFile(path, "HS256"), issuer="us", lifetime=LIFETIME, clock=clock)
+    token, _ = signer.issue("user", new_id(), 1, 1 << 60)
+    assert signer.check(token) == signer.check(token)
+    rotate(path, "HS256", clock.now())
+    assert signer.check(token).user_id == "user"
+    clock.advance(LIFETIME)
+    with pytest.raises(TokenInvalid):
+        signer.check(token)
+    token, _ = signer.issue("user", new_id(), 1, 1 << 60)
+    assert signer.check(token).user_id == "user"
+    path.unlink()
+    create_key_file(path, "HS256", clock.now())
+    with pytest.raises(TokenInvalid):
+        signer.check(token)

@@ -1,0 +1,78 @@
+"""Spellings of addresses, numbers and names."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from strongroom.users.identifiers import identify
+
+MOBILE_SPELLINGS = [
+    "13800138000",
+    "138 0013 8000",
+    "138-0013-8000",
+    "+8613800138000",
+    "+86 138 0013 8000",
+    "+86-138-0013-8000",
+    "008613800138000",
+    "0086 138 0013 8000",
+    "(+86) 13800138000",
+    "+86 (138) 00138000",
+    " 13800138000 ",
+    "\uff11\uff13\uff18\uff10\uff10\uff11\uff13\uff18\uff10\uff10\uff10",
+    "\uff0b8613800138000",
+    "138.0013.8000",
+    "86 13800138000",
+]
+
+EMAIL_SPELLINGS = [
+    "alice@example.com",
+    "ALICE@EXAMPLE.COM",
+    "Alice@Example.Com",
+    " alice@example.com ",
+    "alice @example.com",
+    "alice@ example.com",
+    "\uff41lice@example.com",
+    "alice\uff20example.com",
+    "aLiCe@eXaMpLe.cOm",
+]
+
+
+@pytest.mark.parametrize("spelling", MOBILE_SPELLINGS)
+def test_every_spelling_of_a_number_is_one_number(spelling: str) -> None:
+    credential = identify(spelling, "CN")
+    assert credential is not None
+    assert (credential.kind, credential.value) == ("mobile", "+8613800138000")
+
+
+@pytest.mark.parametrize("spelling", EMAIL_SPELLINGS)
+def test_every_spelling_of_an_address_is_one_address(spelling: str) -> None:
+    credential = identify(spelling, "CN")
+    assert credential is not None
+    assert (credential.kind, credential.value) == ("email", "alice@example.com")
+
+
+@pytest.mark.parametrize("text", ["alice", "ALICE", " alice ", "\uff41lice"])
+def test_every_spelling_of_a_username_is_one_username(text: str) -> None:
+    credential = identify(text, "CN")
+    assert credential is not None
+    assert (credential.kind, credential.value) == ("username", "alice")
+
+
+@pytest.mark.parametrize(
+    "text", ["", " ", "@", "a@", "@b.com", "a@b", "ab", "1", "123", "a b", "a/b", "x" * 255, "é", "-abc"]
+)
+def test_what_is_none_of_them_is_nothing(text: str) -> None:
+    assert identify(text, "CN") is None
+
+
+def test_a_number_of_another_country_keeps_its_code() -> None:
+    credential = identify("+44 20 7946 0958", "CN")
+    assert credential is not None
+    assert credential.value == "+442079460958"
+
+
+@given(st.text(max_size=300))
+def test_no_text_breaks_it_and_its_result_is_stable(text: str) -> None:
+    credential = identify(text, "CN")
+    if credential is not None:
+        assert identify(credential.value, "US") == credential

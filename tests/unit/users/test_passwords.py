@@ -1,0 +1,178 @@
+"""Password hashes and the policy."""
+
+import threading
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+
+import bcrypt
+import pytest
+from tests.support.waiting import wait_until
+
+from strongroom.errors import Unavailable
+from strongroom.users import passwords
+from strongroom.users.passwords import PasswordHasher
+
+COST = 4
+
+
+@pytest.fixture
+def hasher() -> PasswordHasher:
+    return PasswordHasher(b"k" * 32, cost=COST)
+
+
+@pytest.mark.parametrize("password", ["short", "p" * 72, "p" * 1024, "密码" * 300, "nul\0inside", "🔑"])
+def test_a_password_of_any_length_and_script_verifies(hasher: PasswordHasher, password: str) -> None:
+    stored = hasher.hash(password)
+    assert hasher.verify(password, stored)
+    assert not hasher.verify(password + "x", stored)
+
+
+def test_long_passwords_that_begin_alike_differ(hasher: PasswordHasher) -> None:
+    assert not hasher.verify("p" * 1000 + "a", hasher.hash("p" * 1000 + "b"))
+
+
+def test_what_follows_a_nul_counts(hasher: PasswordHasher) -> None:
+    assert not hasher.verify("same\0other", hasher.hash("same\0thing"))
+
+
+def test_a_hash_is_worth_nothing_without_the_key(hasher: PasswordHasher) -> None:
+    assert not PasswordHasher(b"x" * 32, cost=COST).verify("password", hasher.hash("password"))
+
+
+def test_composed_and_decomposed_letters_are_one_password(hasher: PasswordHasher) -> None:
+    assert hasher.verify("cafe\u0301", hasher.hash("caf\u00e9"))
+
+
+def test_nobodys_password_is_never_right(hasher: PasswordHasher) -> None:
+    assert not hasher.verify("nobody", None)
+
+
+def test_a_hash_of_another_cost_is_outdated(hasher: PasswordHasher) -> None:
+    stored = hasher.hash("password")
+    assert not hasher.is_outdated(stored)
+    assert PasswordHasher(b"k" * 32, cost=COST + 1).is_outdated(stored)
+
+
+@pytest.fixture
+def rounds(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The rounds of every hash that is computed."""
+    counted: list[int] = []
+    checkpw, hashpw = bcrypt.checkpw, bcrypt.hashpw
+
+    def check(password: bytes, stored: bytes) -> bool:
+        counted.append(2 ** int(stored.split(b"$")[2]))
+        return checkpw(password, stored)
+
+    def make(password: bytes, salt: bytes) -> bytes:
+        counted.append(2 ** int(salt.split(b"$")[2]))
+        return hashpw(password, salt)
+
+    monkeypatch.setattr("strongroom.users.passwords.bcrypt.checkpw", check)
+    monkeypatch.setattr("strongroom.users.passwords.bcrypt.hashpw", make)
+    return counted
+
+
+@pytest.mark.parametrize("cost", [None, 4, 5, 6, 7])
+def test_a_wrong_password_costs_as_many_rounds_whatever_it_is_held_against(
+    rounds: list[int], cost: int | None
+) -> None:
+    stored = None if cost is None else PasswordHasher(b"k" * 32, cost=cost).hash("password")
+    hasher = PasswordHasher(b"k" * 32, cost=7)
+    hasher.verify("first", None)
+    rounds.clear()
+    assert not hasher.verify("wrong", stored)
+    assert sum(rounds) == 2**7
+
+
+def test_concurrent_hashes_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    hasher = PasswordHasher(b"k" * 32, cost=COST, max_concurrent=2)
+    running, most, lock = 0, 0, threading.Lock()
+    third = threading.Barrier(3)
+
+    def check(_password: bytes, _stored: bytes) -> bool:
+        nonlocal running, most
+        with lock:
+            running += 1
+            most = max(most, running)
+        # Holds the first two until a third comes, or half a second has passed without one.
+        with suppress(threading.BrokenBarrierError):
+            third.wait(timeout=0.5)
+        with lock:
+            running -= 1
+        return True
+
+    monkeypatch.setattr("strongroom.users.passwords.bcrypt.checkpw", check)
+    threads = [threading.Thread(target=hasher.verify, args=("x", "$2b$04$x")) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=30)
+    assert most == 2
+
+
+class BusyHasher:
+    """A hasher whose every check of a password waits until it is released."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.hasher = PasswordHasher(b"k" * 32, cost=COST, max_concurrent=1, queue_length=2)
+        self.hasher.verify("first", None)
+        self.released = threading.Event()
+        self.started = threading.Semaphore(0)
+        monkeypatch.setattr("strongroom.users.passwords.bcrypt.checkpw", self._check)
+
+    def _check(self, _password: bytes, _stored: bytes) -> bool:
+        self.started.release()
+        return self.released.wait(timeout=30)
+
+    def occupy(self, pool: ThreadPoolExecutor, *, login: bool) -> list["Future[bool]"]:
+        """Fill the slot and both places of a queue."""
+        checks = [pool.submit(self.hasher.verify, "x", "$2b$04$x", login=login) for _ in range(3)]
+        assert self.started.acquire(timeout=30)
+        queue = self.hasher._logins if login else self.hasher._others
+        wait_until(lambda: queue._places._value == 0)
+        return checks
+
+
+@pytest.fixture
+def busy(monkeypatch: pytest.MonkeyPatch) -> BusyHasher:
+    return BusyHasher(monkeypatch)
+
+
+def test_a_full_queue_refuses_at_once(busy: BusyHasher) -> None:
+    with ThreadPoolExecutor(3) as pool:
+        checks = busy.occupy(pool, login=False)
+        with pytest.raises(Unavailable) as refusal:
+            busy.hasher.hash("password")
+        assert refusal.value.retry_after
+        busy.released.set()
+        assert [check.result(timeout=30) for check in checks] == [True] * 3
+    assert busy.hasher.hash("password")
+
+
+def test_new_passwords_do_not_delay_logins(busy: BusyHasher) -> None:
+    with ThreadPoolExecutor(4) as pool:
+        busy.occupy(pool, login=False)
+        login = pool.submit(busy.hasher.verify, "x", "$2b$04$x", login=True)
+        # It has a slot, while the other queue is full.
+        assert busy.started.acquire(timeout=30)
+        busy.released.set()
+        assert login.result(timeout=30)
+
+
+@pytest.mark.parametrize(
+    ("password", "codes"),
+    [
+        ("Correct1", []),
+        ("Passw0rd", ["too-common"]),
+        ("Short1A", ["too-short"]),
+        ("alllowercase1", ["no-uppercase"]),
+        ("ALLUPPERCASE1", ["no-lowercase"]),
+        ("NoDigitsHere", ["no-digit"]),
+        ("", ["too-short", "no-uppercase", "no-lowercase", "no-digit"]),
+        ("Aa1" + "x" * 1021, []),
+        ("Aa1" + "x" * 1022, ["too-long"]),
+        ("Ünïcödé1", []),
+    ],
+)
+def test_the_policy_is_the_owners(password: str, codes: list[str]) -> None:
+    assert [detail.code for detail in passwords.complaints(password)] == codes
