@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from strongroom.config.business_files import PicturesProfile
+from strongroom.config.files import PicturesProfile
 from tests.e2e.client import Client, Response
 from tests.support.server import Server, serving, write_config
 

@@ -22,8 +22,8 @@ from strongroom.config import load
 from strongroom.errors import NotFound
 from strongroom.files.models import NodeType, nodes
 from strongroom.plugin_api.storage import StorageError
-from strongroom.storage.findings import FindingKind
-from strongroom.storage.removal import ABANDONED_AFTER
+from strongroom.storage.fsck import FindingKind
+from strongroom.storage.gc import ABANDONED_AFTER
 from strongroom.testing.clock import MINUTE, ManualClock
 from tests.e2e.client import Client, Json
 from tests.support.power_loss import Disk, Operation, copy_quietly, operations, recording

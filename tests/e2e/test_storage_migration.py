@@ -19,8 +19,8 @@ from sqlalchemy import func, select
 from strongroom.assembly.container import Container, build
 from strongroom.config import load
 from strongroom.database import Database
+from strongroom.storage.gc import ABANDONED_AFTER
 from strongroom.storage.models import BlobState, blobs
-from strongroom.storage.removal import ABANDONED_AFTER
 from strongroom.testing.clock import ManualClock
 from tests.e2e.client import Client
 from tests.support.commands import run_command

@@ -16,8 +16,8 @@ from sqlalchemy import func, select
 from strongroom.assembly.container import build
 from strongroom.business_files.models import business_files, picture_variants
 from strongroom.config import load
+from strongroom.storage.gc import ABANDONED_AFTER
 from strongroom.storage.models import BlobState, blobs
-from strongroom.storage.removal import ABANDONED_AFTER
 from strongroom.testing.clock import MINUTE, ManualClock
 from tests.e2e.client import Client, Response
 from tests.support.http import at_once

@@ -367,7 +367,7 @@ _GUESSING: Final = (
     _core(
         "codes-captcha",
         "Sending a code takes a captcha.",
-        "verification/sending.py",
+        "verification/service.py",
         "        self._captchas.spend(captcha, client.address)\n",
         "",
         "rest/test_verification_codes.py::test_a_captcha_sends_one_code",
@@ -375,7 +375,7 @@ _GUESSING: Final = (
     _core(
         "codes-rates",
         "A device, a recipient and an address get so many codes.",
-        "verification/sending.py",
+        "verification/service.py",
         "        self._rates.spend(*self._allowances(recipient, client))\n",
         "",
         "rest/test_verification_codes.py::test_one_code_a_minute_to_a_device",
@@ -813,7 +813,7 @@ _UPLOADS: Final = (
     _core(
         "direct-uploads-open",
         "A user has so many open direct uploads.",
-        "direct_uploads/reservations.py",
+        "direct_uploads/service.py",
         "if count >= self._max_open:",
         "if False:",
         "rest/test_direct_to_store.py::test_open_announcements_of_a_user_are_bounded",
@@ -821,7 +821,7 @@ _UPLOADS: Final = (
     _core(
         "pictures-pixels",
         "A picture of too many pixels is refused before it is decoded.",
-        "business_files/decoding.py",
+        "business_files/images.py",
         "if image.width * image.height > max_pixels:",
         "if False:",
         "unit/business_files/test_pictures.py::test_too_many_pixels_are_refused_by_the_header",
@@ -829,7 +829,7 @@ _UPLOADS: Final = (
     _core(
         "pictures-frames",
         "The frames of an animation count together.",
-        "business_files/decoding.py",
+        "business_files/images.py",
         "if pixels > max_pixels:",
         "if False:",
         "unit/business_files/test_pictures.py"
@@ -838,7 +838,7 @@ _UPLOADS: Final = (
     _core(
         "pictures-waiting",
         "Only so many requests wait for a picture to be decoded.",
-        "business_files/slots.py",
+        "business_files/pictures.py",
         "if self._waiting >= _MAX_WAITING:",
         "if False:",
         "unit/business_files/test_slots.py"

@@ -22,7 +22,7 @@ from tests.support.stores import oss_store, s3_store
 from strongroom.app import container_of, create_app
 from strongroom.config import ConfigurationError, load
 from strongroom.identity import Identity
-from strongroom.storage.removal import ABANDONED_AFTER
+from strongroom.storage.gc import ABANDONED_AFTER
 from strongroom.tenants.models import tenants
 from strongroom.testing.clock import ManualClock
 

@@ -13,8 +13,8 @@ from sqlalchemy import func, select
 from tests.support.api import Answer, Api, Person, error_code
 from werkzeug.http import parse_date
 
+from strongroom.storage.gc import ABANDONED_AFTER
 from strongroom.storage.models import blobs
-from strongroom.storage.removal import ABANDONED_AFTER
 from strongroom.testing.clock import SECOND
 from strongroom.uploads.models import upload_parts
 from strongroom.uploads.repository import LEASE

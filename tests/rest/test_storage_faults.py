@@ -17,11 +17,10 @@ from tests.support.stores import oss_store, s3_store
 from strongroom.app import container_of, create_app
 from strongroom.config import load
 from strongroom.plugin_api.storage import ServerSideCopy, StorageUnavailable
-from strongroom.storage.circuit import FAILURES_TO_OPEN, OPEN_MILLISECONDS
+from strongroom.storage.gc import ABANDONED_AFTER, BlobRemoval
 from strongroom.storage.models import BlobState, blobs
 from strongroom.storage.object_keys import new_key
-from strongroom.storage.removal import ABANDONED_AFTER, BlobRemoval
-from strongroom.storage.stores import Store
+from strongroom.storage.stores import FAILURES_TO_OPEN, OPEN_MILLISECONDS, Store
 from strongroom.testing.clock import ManualClock
 
 TIMEOUT = 2

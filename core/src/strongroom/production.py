@@ -12,7 +12,6 @@ from strongroom.addresses import parse_network
 from strongroom.config import Configuration, Settings
 from strongroom.config.describe import core_sections, secrets_in
 from strongroom.config.sources import FILE_SUFFIX, KeyPath
-from strongroom.health.round_trip import fault_of
 from strongroom.known_secrets import is_sample_key, is_sample_secret
 from strongroom.plugin_api.storage import (
     LocalPaths,
@@ -23,6 +22,7 @@ from strongroom.plugin_api.storage import (
 )
 from strongroom.selection import Selection
 from strongroom.sessions.keys import KeyRingError, load_keys
+from strongroom.storage.round_trip import fault_of
 
 _DATABASE_WANTED: Final = (
     "must be set in production: postgresql+psycopg://... from a file by STRONGROOM__DATABASE__URL_FILE, "

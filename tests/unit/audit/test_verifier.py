@@ -9,9 +9,8 @@ from sqlalchemy import delete, insert, select, update
 from tests.support.databases import SqliteDatabases
 from tests.unit.audit.conftest import Record
 
-from strongroom.audit.chain import GENESIS, Link, chain_hash
 from strongroom.audit.models import audit_events
-from strongroom.audit.service import AuditEvent, AuditService
+from strongroom.audit.service import GENESIS, AuditEvent, AuditService, Link, chain_hash
 from strongroom.audit.verifier import AuditVerifier, ChainBroken
 from strongroom.database import Database
 

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from strongroom.business_files.pictures import PictureProcessor
-from strongroom.business_files.slots import PictureSlots
+from strongroom.business_files.pictures import PictureProcessor, PictureSlots
 from strongroom.errors import PictureTooLarge, PictureUnreadable, Unavailable
 
 MEBIBYTE = 1024 * 1024

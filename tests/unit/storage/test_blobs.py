@@ -9,8 +9,8 @@ from sqlalchemy import select
 from strongroom.database import Database
 from strongroom.errors import PayloadTooLarge
 from strongroom.plugin_api.storage import ByteSource, StorageUnavailable
+from strongroom.storage.gc import ABANDONED_AFTER
 from strongroom.storage.models import blobs
-from strongroom.storage.removal import ABANDONED_AFTER
 from strongroom.storage.service import BlobService
 from strongroom.testing.clock import ManualClock
 from strongroom.testing.storage import PatternSource, SourceBroke

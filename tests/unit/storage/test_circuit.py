@@ -3,7 +3,7 @@
 import pytest
 
 from strongroom.plugin_api.storage import ObjectNotFound, StorageUnavailable
-from strongroom.storage.circuit import FAILURES_TO_OPEN, OPEN_MILLISECONDS, Circuit
+from strongroom.storage.stores import FAILURES_TO_OPEN, OPEN_MILLISECONDS, Circuit
 from strongroom.testing.clock import SECOND, ManualClock
 
 SECONDS = OPEN_MILLISECONDS // SECOND

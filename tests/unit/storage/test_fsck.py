@@ -10,11 +10,10 @@ from sqlalchemy import delete, insert, select, update
 
 from strongroom.business_files.models import business_files
 from strongroom.database import Database
-from strongroom.storage.findings import Finding, FindingKind
-from strongroom.storage.fsck import StorageCheck
+from strongroom.storage.fsck import Finding, FindingKind, StorageCheck
+from strongroom.storage.gc import ABANDONED_AFTER
 from strongroom.storage.models import BlobState, blobs
 from strongroom.storage.object_keys import is_key, new_key
-from strongroom.storage.removal import ABANDONED_AFTER
 from strongroom.storage.service import BlobService
 from strongroom.testing.clock import ManualClock
 from strongroom.users.service import UserService

@@ -7,14 +7,12 @@ from functools import partial
 from strongroom.assembly.housekeeping import HOUSEKEEPER, Step
 from strongroom.assembly.infrastructure import Infrastructure
 from strongroom.assembly.storages import open_storages, routes
-from strongroom.business_files.pictures import PictureProcessor
+from strongroom.business_files.pictures import PictureProcessor, PictureSlots
 from strongroom.business_files.profiles import profiles_of
 from strongroom.business_files.service import BusinessFileService
-from strongroom.business_files.slots import PictureSlots
 from strongroom.business_files.variants import VariantService
 from strongroom.config import Settings
-from strongroom.direct_uploads.reservations import Reservations
-from strongroom.direct_uploads.service import DirectUploads
+from strongroom.direct_uploads.service import DirectUploads, Reservations
 from strongroom.files.access import AccessControl
 from strongroom.files.access_report import AccessExplainer
 from strongroom.files.bundles.contents import Contents

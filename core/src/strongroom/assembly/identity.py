@@ -20,7 +20,7 @@ from strongroom.assembly.texts import message_texts
 from strongroom.audit.listing import AuditListing
 from strongroom.audit.retention import AuditRetention
 from strongroom.audit.verifier import AuditVerifier
-from strongroom.limits.storage import prune_events
+from strongroom.limits.backends import prune_events
 from strongroom.notifications.service import CHANNELS, MessageService, Notices, Senders
 from strongroom.sessions.keys import KeyFile, KeyRingError, create_key_file
 from strongroom.sessions.login import AttemptedNames, LoginService, LoginServices
@@ -35,7 +35,7 @@ from strongroom.users.passwords import PasswordHasher
 from strongroom.users.resolver import IdentityResolver
 from strongroom.verification.captchas import CaptchaService
 from strongroom.verification.codes import CodeService, GuessLimits, Purpose
-from strongroom.verification.sending import CodeSending, OfferedCodes
+from strongroom.verification.service import CodeSending, OfferedCodes
 
 logger = logging.getLogger(__name__)
 

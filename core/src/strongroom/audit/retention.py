@@ -9,9 +9,8 @@ from typing import Final
 
 from sqlalchemy import Connection, delete, select
 
-from strongroom.audit.chain import Link, lock_chain_head
 from strongroom.audit.models import audit_events
-from strongroom.audit.service import AuditEvent, AuditService
+from strongroom.audit.service import AuditEvent, AuditService, Link, lock_chain_head
 from strongroom.clock import Clock, iso_format
 from strongroom.database import Database
 from strongroom.identity import Origin

@@ -6,9 +6,9 @@ from typing import Final
 
 from sqlalchemy import Connection, RowMapping, Text, cast, select, text
 
-from strongroom.audit.chain import GENESIS, Link, chain_hash
 from strongroom.audit.models import audit_events
 from strongroom.audit.retention import PRUNE, THROUGH
+from strongroom.audit.service import GENESIS, Link, chain_hash
 from strongroom.database import Database
 
 _ROWS_IN_MEMORY: Final = 1000

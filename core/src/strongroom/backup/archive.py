@@ -16,7 +16,10 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO, Any, Final
 
-from strongroom.backup.errors import BackupError
+
+class BackupError(Exception):
+    """The archive cannot be created or restored; the message is one line with the remedy."""
+
 
 FORMAT: Final = 1
 MANIFEST: Final = "manifest.json"

@@ -20,12 +20,12 @@ from strongroom.backup.archive import (
     ROWS,
     SECRET,
     ArchiveWriter,
+    BackupError,
     HashedFile,
     Manifest,
     StorageSummary,
     writing,
 )
-from strongroom.backup.errors import BackupError
 from strongroom.backup.rows import dump_rows, kept_tables
 from strongroom.clock import Clock, iso_format
 from strongroom.config.settings import Settings
@@ -33,7 +33,7 @@ from strongroom.database import Database
 from strongroom.database.upgrade import SCHEMA_REVISION, read_schema
 from strongroom.errors import Unavailable
 from strongroom.plugin_api.storage import ObjectNotFound, StorageError, StorageUnavailable
-from strongroom.storage.leases import DeletionLease, LeaseLost
+from strongroom.storage.gc import DeletionLease, LeaseLost
 from strongroom.storage.models import BlobState, blobs
 from strongroom.storage.service import BlobService
 from strongroom.version import __version__

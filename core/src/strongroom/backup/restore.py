@@ -12,8 +12,7 @@ from typing import Any, Final
 from sqlalchemy import Connection, Table, delete, update
 
 from strongroom.audit.service import AuditEvent, AuditService
-from strongroom.backup.archive import KEYS, ROWS, SECRET, ArchiveReader, Manifest
-from strongroom.backup.errors import BackupError
+from strongroom.backup.archive import KEYS, ROWS, SECRET, ArchiveReader, BackupError, Manifest
 from strongroom.backup.rows import is_empty, kept_tables, load_rows
 from strongroom.clock import Clock
 from strongroom.config.settings import Settings
@@ -25,9 +24,8 @@ from strongroom.plugin_api.storage import StorageBackend, StorageError
 from strongroom.secret_keys import SecretKeys, create_private_file
 from strongroom.sessions.keys import create_key_file
 from strongroom.sessions.models import authorizations
-from strongroom.storage.models import BlobState, blobs
+from strongroom.storage.models import BlobState, blobs, nobody_refers
 from strongroom.storage.ownership import StorageOwnership, is_reserved
-from strongroom.storage.references import nobody_refers
 
 _CHUNK: Final = 1024 * 1024
 

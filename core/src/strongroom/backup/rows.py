@@ -14,7 +14,7 @@ from typing import IO, Any, Final
 
 from sqlalchemy import Connection, Table, bindparam, insert, inspect, select, update
 
-from strongroom.backup.errors import BackupError
+from strongroom.backup.archive import BackupError
 from strongroom.database import metadata
 
 EPHEMERAL: Final = frozenset(

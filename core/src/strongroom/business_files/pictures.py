@@ -1,5 +1,6 @@
-"""Cleans and scales pictures, each in a separate process with limited memory and time."""
+"""Processes pictures in worker processes, a bounded number at a time."""
 
+import io
 import json
 import logging
 import os
@@ -8,17 +9,130 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from errno import EDQUOT, ENOSPC
 from io import BytesIO
 from pathlib import Path
-from threading import Timer
-from typing import Any, BinaryIO, Final
+from threading import Condition, Timer
+from typing import Any, BinaryIO, Final, cast
 
-from strongroom.business_files.receiving import disk_faults
 from strongroom.business_files.requests import NO_SPACE, PictureRequest, raise_refusal
-from strongroom.business_files.slots import PictureSlots
 from strongroom.errors import PictureTooLarge, PictureUnreadable, StorageFull, Unavailable
+from strongroom.plugin_api.storage import ByteSource
+from strongroom.storage.streams import MeteredSource
+
+WAIT_SECONDS: Final = 5
+"""Maximum time to wait for a slot, in seconds: the default time limit of a picture."""
+
+_MAX_WAITING: Final = 16
+"""Maximum number of waiting requests. Each blocks a thread, so further ones fail immediately."""
+
+
+class PictureSlots:
+    """Slots for picture processing in one server process.
+
+    With more than one slot, one user never holds all of them. So expensive pictures of one user do not
+    block the others.
+
+    Args:
+        total: number of slots; 0 means one per core, but at least two.
+    """
+
+    def __init__(self, total: int = 0) -> None:
+        self._free = total or max(2, os.cpu_count() or 1)
+        self._share = max(1, self._free - 1)
+        self._waiting = 0
+        self._held: Counter[str] = Counter()
+        self._changed = Condition()
+
+    @contextmanager
+    def slot(self, user: str) -> Iterator[None]:
+        """Hold a slot during the block.
+
+        Args:
+            user: the user's id; all requests for variants count as one user.
+
+        Raises:
+            Unavailable: no slot became free in time, or too many requests are waiting.
+        """
+        self._acquire(user)
+        try:
+            yield
+        finally:
+            self._release(user)
+
+    def _acquire(self, user: str) -> None:
+        with self._changed:
+            if not self._is_free(user):
+                self._wait(user)
+            self._free -= 1
+            self._held[user] += 1
+
+    def _wait(self, user: str) -> None:
+        if self._waiting >= _MAX_WAITING:
+            raise Unavailable(retry_after=WAIT_SECONDS)
+        self._waiting += 1
+        try:
+            if not self._changed.wait_for(lambda: self._is_free(user), WAIT_SECONDS):
+                raise Unavailable(retry_after=WAIT_SECONDS)
+        finally:
+            self._waiting -= 1
+
+    def _release(self, user: str) -> None:
+        with self._changed:
+            self._free += 1
+            self._held[user] -= 1
+            if not self._held[user]:
+                del self._held[user]
+            self._changed.notify_all()
+
+    def _is_free(self, user: str) -> bool:
+        return self._free > 0 and self._held[user] < self._share
+
+
+_IN_MEMORY: Final = 1024 * 1024
+_CHUNK: Final = 256 * 1024
+
+
+@contextmanager
+def received_file(source: ByteSource, max_bytes: int) -> Iterator[tuple[BinaryIO, MeteredSource]]:
+    """Read a source completely, and yield the file at position 0 and the metered source.
+
+    Raises:
+        PayloadTooLarge: the content exceeds ``max_bytes``.
+        StorageFull: the disk is full.
+    """
+    metered = MeteredSource(source, max_bytes)
+    with tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY) as file:
+        while chunk := metered.read(_CHUNK):
+            with disk_faults():
+                file.write(chunk)
+        file.seek(0)
+        yield cast("BinaryIO", file), metered
+
+
+def as_source(content: bytes) -> ByteSource:
+    """Return bytes as the source type that storages read."""
+    return io.BytesIO(content)
+
+
+@contextmanager
+def disk_faults() -> Iterator[None]:
+    """Convert the operating system's error for a full disk.
+
+    Raises:
+        StorageFull: the disk is full, or the disk quota of the server's user is exhausted.
+    """
+    try:
+        yield
+    except OSError as error:
+        if error.errno in (ENOSPC, EDQUOT):
+            raise StorageFull from error
+        raise
+
 
 logger = logging.getLogger(__name__)
 
@@ -66,7 +180,7 @@ class PictureProcessor:
         Args:
             file: the picture, read from the current position.
             media_type: media type of the picture.
-            max_pixels: maximum number of pixels; see :func:`~strongroom.business_files.decoding.decode`.
+            max_pixels: maximum number of pixels; see :func:`~strongroom.business_files.images.decode`.
             user: the caller's id, because slots are shared fairly between users.
 
         Raises:

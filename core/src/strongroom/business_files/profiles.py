@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from strongroom.config.business_files import BusinessFilesSettings, FilesProfile, PicturesProfile
+from strongroom.config.files import BusinessFilesSettings, FilesProfile, PicturesProfile
 from strongroom.errors import UnsupportedMediaType, ValidationFailed
 
 PICTURES = ("photos", "figures", "covers", "avatars")

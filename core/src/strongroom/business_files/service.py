@@ -9,9 +9,8 @@ from sqlalchemy import Connection, delete, insert, select
 
 from strongroom.audit.service import AuditEvent, AuditService
 from strongroom.business_files.models import BusinessFile, business_files, picture_variants
-from strongroom.business_files.pictures import PictureProcessor
+from strongroom.business_files.pictures import PictureProcessor, as_source, received_file
 from strongroom.business_files.profiles import Profile
-from strongroom.business_files.receiving import as_source, received_file
 from strongroom.business_files.variants import VariantService
 from strongroom.clock import Clock
 from strongroom.database import Database

@@ -27,8 +27,8 @@ from PIL import (  # noqa: F401
     TiffImagePlugin,
 )
 
-from strongroom.business_files import pixels
-from strongroom.business_files.decoding import load_codec
+from strongroom.business_files import images
+from strongroom.business_files.images import load_codec
 from strongroom.business_files.requests import NO_SPACE, PictureRequest, refusal
 from strongroom.errors import PictureTooLarge, PictureUnreadable, StrongroomError
 
@@ -42,8 +42,8 @@ def process(request: PictureRequest, source: BinaryIO) -> tuple[dict[str, Any], 
     try:
         content = source.read()
         if request.width is not None:
-            return {}, pixels.scale(content, request.media_type, request.width)
-        cleaned, width, height = pixels.clean(content, request.media_type, request.max_pixels)
+            return {}, images.scale(content, request.media_type, request.width)
+        cleaned, width, height = images.clean(content, request.media_type, request.max_pixels)
         return {"width": width, "height": height}, cleaned
     except StrongroomError as error:
         (detail,) = error.details

@@ -4,7 +4,7 @@ import json
 
 import click
 
-from strongroom.audit.chain import Link
+from strongroom.audit.service import Link
 from strongroom.audit.verifier import ChainBroken
 from strongroom.cli.context import CommandContext
 from strongroom.identity import Origin

@@ -45,7 +45,7 @@ def create_command(context: CommandContext, file: Path, *, as_json: bool) -> Non
     storages are only counted, not included. Exits with 1 if files are missing or damaged; the archive
     contains all others.
     """
-    from strongroom.backup.errors import BackupError
+    from strongroom.backup.archive import BackupError
 
     with context.container() as container:
         try:
@@ -72,7 +72,7 @@ def restore_command(context: CommandContext, file: Path, *, keep_sessions: bool,
 
     The whole archive is verified before anything is written. All users have to log in again.
     """
-    from strongroom.backup.errors import BackupError
+    from strongroom.backup.archive import BackupError
     from strongroom.backup.restore import restore
 
     configuration = context.configuration

@@ -9,8 +9,7 @@ import click
 from strongroom.cli.context import CommandContext
 from strongroom.cli.progress import progress_bar
 from strongroom.plugin_api.storage import StorageError
-from strongroom.storage.findings import Finding
-from strongroom.storage.fsck import StorageCheck
+from strongroom.storage.fsck import Finding, StorageCheck
 
 FAULTS_LEFT = 1
 

@@ -133,7 +133,7 @@ def require_startable(configuration: Configuration) -> None:
     Raises:
         ConfigurationError: at least one is not; one problem each.
     """
-    from strongroom.health.round_trip import fault_of
+    from strongroom.storage.round_trip import fault_of
 
     with application(configuration) as container:
         if fault := limits_fault(container):

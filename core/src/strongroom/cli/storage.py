@@ -138,8 +138,8 @@ def migrate_command(
     Exits with 1 if files are missing or damaged in SOURCE, which are reported and left there, or if a
     storage is unavailable.
     """
-    from strongroom.storage.bandwidth import BandwidthLimiter
     from strongroom.storage.migration import Move
+    from strongroom.storage.streams import BandwidthLimiter
 
     with context.owning_container() as container:
         keeping = container.keeping

@@ -1,5 +1,6 @@
-"""The keys of storages, tenants and files."""
+"""The keys of storages, tenants, files and business files."""
 
+import re
 from dataclasses import dataclass
 
 from strongroom.plugin_api import option
@@ -86,3 +87,112 @@ class FilesSettings:
         maximum=36_500,
         help="Days after which `prune` deletes file events; 0: never.",
     )
+
+
+_MEBIBYTE = 1024 * 1024
+_PUBLIC, _USERS = "public", "users"
+_VISIBILITIES = (_PUBLIC, _USERS)
+_WIDEST = 16_383
+_TYPE = re.compile(r"\*/\*|[a-z]+/(\*|[a-z0-9][a-z0-9.+-]*)")
+
+PICTURE_TYPES = ("image/jpeg", "image/png", "image/gif", "image/webp", "image/avif")
+"""The image formats that can be decoded and encoded."""
+
+_SIZE_HELP = "The maximum file size in bytes."
+_VISIBILITY_HELP = "Who may read the files: anyone who knows the name, or any logged-in user."
+_PICTURES_HELP = "The accepted media types, detected from the content."
+_PIXELS_HELP = (
+    "The maximum number of pixels of an image, all frames together. WebP and animations may have half "
+    "as many, AVIF a third, because they need more memory and time."
+)
+_WIDTHS_HELP = "The widths in pixels that ?width= accepts; each variant is generated once and stored."
+
+
+@dataclass(frozen=True, slots=True)
+class FilesProfile:
+    """The profile of ``POST /api/v1/files``."""
+
+    max_bytes: int = option(100 * _MEBIBYTE, minimum=1, help=_SIZE_HELP)
+    types: tuple[str, ...] = option(
+        ("*/*",),
+        help='The accepted media types, detected from the content; wildcards such as "image/*" work.',
+    )
+    visibility: str = option(_USERS, choices=_VISIBILITIES, help=_VISIBILITY_HELP)
+
+    def __post_init__(self) -> None:
+        for text in self.types:
+            if not _TYPE.fullmatch(text):
+                raise ValueError(f'types: "{text}" is not like image/png, image/* or */*')
+
+
+@dataclass(frozen=True, slots=True)
+class PicturesProfile:
+    """The keys that all image profiles share."""
+
+    max_bytes: int = option(25 * _MEBIBYTE, minimum=1, help=_SIZE_HELP)
+    types: tuple[str, ...] = option(PICTURE_TYPES, help=_PICTURES_HELP)
+    visibility: str = option(_PUBLIC, choices=_VISIBILITIES, help=_VISIBILITY_HELP)
+    max_pixels: int = option(25_000_000, minimum=1, maximum=89_000_000, help=_PIXELS_HELP)
+    widths: tuple[int, ...] = option((320, 640, 1280, 1920), help=_WIDTHS_HELP)
+
+    def __post_init__(self) -> None:
+        for text in self.types:
+            if text not in PICTURE_TYPES:
+                raise ValueError(f'types: "{text}" must be one of: {", ".join(PICTURE_TYPES)}')
+        for width in self.widths:
+            if not 1 <= width <= _WIDEST:
+                raise ValueError(f"widths: each must be from 1 to {_WIDEST}")
+
+
+@dataclass(frozen=True, slots=True)
+class PhotosProfile(PicturesProfile):
+    """The profile of ``POST /api/v1/files/photos``."""
+
+
+@dataclass(frozen=True, slots=True)
+class FiguresProfile(PicturesProfile):
+    """The profile of ``POST /api/v1/files/figures``."""
+
+
+@dataclass(frozen=True, slots=True)
+class CoversProfile(PicturesProfile):
+    """The profile of ``POST /api/v1/files/covers``."""
+
+
+@dataclass(frozen=True, slots=True)
+class AvatarsProfile(PicturesProfile):
+    """The profile of ``POST /api/v1/files/avatars``."""
+
+    max_bytes: int = option(10 * _MEBIBYTE, minimum=1, help=_SIZE_HELP)
+    max_pixels: int = option(12_000_000, minimum=1, maximum=89_000_000, help=_PIXELS_HELP)
+    widths: tuple[int, ...] = option((48, 96, 192, 384), help=_WIDTHS_HELP)
+
+
+@dataclass(frozen=True, slots=True)
+class BusinessFilesSettings:
+    """Photos, illustrations, covers, avatars and other files that are addressed by name only."""
+
+    max_concurrent_images: int = option(
+        0,
+        minimum=0,
+        maximum=64,
+        help="Images that a process decodes concurrently; 0: one per core, at least two.",
+    )
+    picture_memory_bytes: int = option(
+        256 * _MEBIBYTE,
+        minimum=32 * _MEBIBYTE,
+        help="The maximum memory in bytes for decoding and encoding one image; an image that needs more "
+        "is refused.",
+    )
+    picture_seconds: int = option(
+        5,
+        minimum=1,
+        maximum=300,
+        help="The maximum time in seconds for decoding and encoding one image; an image that needs more "
+        "is refused.",
+    )
+    files: FilesProfile = option(default_factory=FilesProfile, help="Files of any kind.")
+    photos: PhotosProfile = option(default_factory=PhotosProfile, help="Photos.")
+    figures: FiguresProfile = option(default_factory=FiguresProfile, help="Illustrations.")
+    covers: CoversProfile = option(default_factory=CoversProfile, help="Covers.")
+    avatars: AvatarsProfile = option(default_factory=AvatarsProfile, help="Avatars.")

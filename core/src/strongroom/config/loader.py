@@ -1,22 +1,153 @@
-"""Loads and validates the configuration, and parses the options of each extension."""
+"""Loads and validates the configuration, and parses the options of each extension.
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+``[storages.NAME]`` and ``[captcha]`` contain keys of both; ``[login.NAME]`` and ``[messages.NAME]``
+contain only keys of an extension.
+"""
+
+import re
+import typing
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any
+from typing import Any, Final, get_type_hints
 
 from marshmallow import ValidationError
 
-from strongroom.config import defaults
-from strongroom.config.aliases import resolve_aliases
-from strongroom.config.extensions import ExtensionValues, split
-from strongroom.config.faults import find_problems
+from strongroom.config.aliases import ALIASES, resolve_aliases
+from strongroom.config.files import StorageSettings
+from strongroom.config.identity import CaptchaSettings
 from strongroom.config.problems import ConfigurationError, Problem, suggestion
-from strongroom.config.schema import interpret, schema_for
+from strongroom.config.schema import find_problems, interpret, schema_for
 from strongroom.config.server import PluginsSettings
 from strongroom.config.settings import Settings
-from strongroom.config.sources import KeyPath, RawConfiguration, apply_environment, read_file
-from strongroom.config.variables import refuse_misspelt_variables
+from strongroom.config.sources import (
+    FILE_SUFFIX,
+    PREFIX,
+    KeyPath,
+    RawConfiguration,
+    apply_environment,
+    read_file,
+)
+from strongroom.plugin_api import ENTRY_POINT_GROUP
+
+ExtensionValues = dict[KeyPath, dict[str, Any]]
+
+
+def split(values: dict[str, Any]) -> tuple[dict[str, Any], ExtensionValues]:
+    """Return the values of the core, and those of extensions by the path of their table."""
+    # Only the changed levels are copied; the caller's tables are not modified.
+    core = dict(values)
+    extensions: ExtensionValues = {}
+    for section in ("login", "messages"):
+        for name, table in _tables(core.get(section)):
+            extensions[section, name] = table
+            core[section] = {key: value for key, value in core[section].items() if key != name}
+    for name, table in _tables(core.get("storages")):
+        own, extensions["storages", name] = _divide(table, StorageSettings)
+        core["storages"] = {**core["storages"], name: own}
+    if isinstance(core.get("captcha"), dict):
+        core["captcha"], extensions["captcha",] = _divide(core["captcha"], CaptchaSettings)
+    return core, extensions
+
+
+def _divide(table: dict[str, Any], own_type: type[Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    own_names = {item.name for item in fields(own_type)}
+    own = {key: value for key, value in table.items() if key in own_names}
+    return own, {key: value for key, value in table.items() if key not in own_names}
+
+
+def _tables(section: object) -> list[tuple[str, dict[str, Any]]]:
+    if not isinstance(section, dict):
+        return []
+    tables = typing.cast("dict[str, Any]", section)
+    return [(name, value) for name, value in tables.items() if isinstance(value, dict)]
+
+
+_SMS: Final = "sms"
+_OF_SMS: Final = "login_sms"
+
+
+def fill(settings: Settings, extension_values: ExtensionValues, raw: RawConfiguration) -> Settings:
+    """Return the settings with these defaults, and add those of extensions to ``extension_values``.
+
+    The default storage and the console sender store their files in ``data_dir``. The default of
+    ``plugins.enabled`` contains only installed plugins. The default of ``login.methods`` contains SMS
+    only if its plugin is enabled.
+
+    Args:
+        settings: the configured values, with fixed defaults for all other keys.
+        extension_values: the tables of extensions; modified in place.
+        raw: the keys that are set explicitly.
+    """
+    data_dir = settings.server.data_dir
+    if not settings.storages:
+        settings.storages["main"] = StorageSettings(backend="local")
+        extension_values["storages", "main"] = {"root": str(data_dir / "files")}
+    console = extension_values.setdefault(("messages", "console"), {})
+    console.setdefault("outbox", str(data_dir / "outbox.jsonl"))
+    enabled, methods = settings.plugins.enabled, settings.login.methods
+    if not raw.states(("plugins", "enabled")):
+        enabled = installed_of(enabled)
+    if not raw.states(("login", "methods")) and _OF_SMS not in enabled:
+        methods = tuple(name for name in methods if name != _SMS)
+    return replace(
+        settings,
+        plugins=replace(settings.plugins, enabled=enabled),
+        login=replace(settings.login, methods=methods),
+    )
+
+
+def installed_of(plugins: Sequence[str]) -> tuple[str, ...]:
+    """Return the plugins that are installed, in the same order."""
+    installed = {entry_point.name for entry_point in entry_points(group=ENTRY_POINT_GROUP)}
+    return tuple(name for name in plugins if name in installed)
+
+
+_LOOSE_PREFIX: Final = "STRONGROOM_"
+_LINK = re.compile(r"(tcp|udp)://")
+"""Service links: Docker and Kubernetes set variables such as STRONGROOM_SERVER_PORT to such URLs."""
+
+
+def refuse_misspelt_variables(environment: Mapping[str, str]) -> None:
+    """Reject variables such as ``STRONGROOM_SERVER__PORT``: a key with the wrong underscores.
+
+    Raises:
+        ConfigurationError: there are such variables; one problem each.
+    """
+    problems = list(_misspelt(environment))
+    if problems:
+        raise ConfigurationError(problems)
+
+
+def _misspelt(environment: Mapping[str, str]) -> Iterator[Problem]:
+    for name in sorted(environment):
+        if not name.upper().startswith(_LOOSE_PREFIX) or name.startswith(PREFIX):
+            continue
+        meant = _meant(name)
+        if meant is not None and not _LINK.match(environment[name]):
+            message = f"is not read, because sections and keys are separated by two underscores; {meant}"
+            yield Problem(f"environment {name}", "", message)
+
+
+def _meant(name: str) -> str | None:
+    """Return "did you mean ...?" if the name contains a section and a key, else ``None``."""
+    words = name.upper().removeprefix(_LOOSE_PREFIX)
+    for section, kind in get_type_hints(Settings).items():
+        prefix = f"{section.upper()}_"
+        if not words.lstrip("_").startswith(prefix):
+            continue
+        key = words.lstrip("_").removeprefix(prefix)
+        if current := ALIASES.get((section, key.lstrip("_").lower())):
+            return f'did you mean "{PREFIX}{"__".join(current).upper()}"?'
+        if key.startswith("_") or _is_key(kind, key.removesuffix(FILE_SUFFIX)):
+            return f'did you mean "{PREFIX}{section.upper()}__{key.lstrip("_")}"?'
+    return None
+
+
+def _is_key(kind: Any, key: str) -> bool:
+    declared = getattr(kind, "__dataclass_fields__", None)
+    return declared is not None and key.lower() in {item.name for item in fields(kind)}
 
 
 @dataclass(slots=True)
@@ -88,7 +219,7 @@ def load(path: Path | None, environment: Mapping[str, str]) -> Configuration:
     except ValidationError as error:
         raise ConfigurationError(find_problems(error.messages_dict, Settings, (), raw)) from error
     # After validation, because these defaults depend on other keys.
-    settings = defaults.fill(settings, extension_values, raw)
+    settings = fill(settings, extension_values, raw)
     return Configuration(settings, raw, extension_values, deprecations)
 
 
@@ -100,7 +231,7 @@ def enabled_plugins(path: Path | None, environment: Mapping[str, str]) -> Sequen
         values = {"plugins": raw.values.get("plugins", {})}
         settings: Settings = schema_for(Settings).load(interpret(values, Settings))
     except (ConfigurationError, ValidationError):
-        return defaults.installed_of(PluginsSettings().enabled)
+        return installed_of(PluginsSettings().enabled)
     if raw.states(("plugins", "enabled")):
         return settings.plugins.enabled
-    return defaults.installed_of(settings.plugins.enabled)
+    return installed_of(settings.plugins.enabled)

@@ -8,8 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from strongroom.config.business_files import BusinessFilesSettings
-from strongroom.config.files import FilesSettings, StorageSettings, TenantsSettings
+from strongroom.config.files import (
+    BusinessFilesSettings,
+    FilesSettings,
+    StorageSettings,
+    TenantsSettings,
+)
 from strongroom.config.identity import (
     AuditSettings,
     CaptchaSettings,

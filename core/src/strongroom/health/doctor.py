@@ -19,10 +19,10 @@ from strongroom.database.upgrade import current_revision, read_schema
 from strongroom.errors import Unavailable
 from strongroom.health.findings import Finding, failed, ok, warning
 from strongroom.health.probes import DISK_FULL, database_fault
-from strongroom.health.round_trip import fault_of
 from strongroom.plugin_api.storage import StorageBackend, StorageError, StorageFull, StorageUnavailable
 from strongroom.secret_keys import SecretKeys
 from strongroom.storage.ownership import StorageOwnership
+from strongroom.storage.round_trip import fault_of
 from strongroom.users.service import OPEN
 
 TOLERATED: Final = 5000

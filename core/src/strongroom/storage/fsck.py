@@ -6,8 +6,12 @@ remain are reported.
 """
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import islice
 from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Row, func, select
@@ -15,16 +19,110 @@ from sqlalchemy import ColumnElement, Row, func, select
 from strongroom.clock import Clock
 from strongroom.database import Database
 from strongroom.plugin_api.storage import ObjectNotFound, ObjectStat
-from strongroom.storage.findings import Finding, FindingKind
-from strongroom.storage.models import BlobState, blobs
-from strongroom.storage.object_index import ObjectIndex
+from strongroom.storage.gc import ABANDONED_AFTER
+from strongroom.storage.models import BlobState, blobs, nobody_refers, referrers
 from strongroom.storage.object_keys import is_key
-from strongroom.storage.references import nobody_refers, referrers
-from strongroom.storage.removal import ABANDONED_AFTER
 from strongroom.storage.service import BlobService
 from strongroom.storage.stores import Store
 
-_BATCH: Final = 500
+
+class FindingKind(StrEnum):
+    """The kind of a finding. Only objects and rows without any reference can be repaired safely."""
+
+    MISSING = "missing"
+    """The object of a stored row is missing."""
+    WRONG_SIZE = "wrong-size"
+    """The size of the object differs from its row."""
+    WRONG_CONTENT = "wrong-content"
+    """The checksum of the object differs from its row."""
+    RELEASED = "released"
+    """A row that is marked for deletion is still referred to."""
+    NO_STORAGE = "no-storage"
+    """Rows name a storage that is not configured."""
+    UNREFERENCED = "unreferenced"
+    """A stored row has no references. Repair: the blob is released and deleted."""
+    STRAY = "stray"
+    """An object with a blob's key has no row. Repair: deleted if older than a day."""
+    FOREIGN = "foreign"
+    """An object whose key is not a blob's. It is never deleted."""
+
+
+HARMLESS: Final = frozenset({FindingKind.FOREIGN})
+"""Kinds that are reported but are not faults."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One finding.
+
+    Args:
+        kind: the kind of finding.
+        storage: the name of the storage.
+        key: the key of the object in the storage.
+        detail: a description for operators.
+        referrers: the rows that refer to the blob, each as its table name and primary key.
+        repaired: whether the check has repaired it.
+    """
+
+    kind: FindingKind
+    storage: str
+    key: str
+    detail: str
+    referrers: tuple[str, ...] = ()
+    repaired: bool = False
+
+    @property
+    def is_fault(self) -> bool:
+        """Whether the finding is a fault that is not repaired."""
+        return not self.repaired and self.kind not in HARMLESS
+
+
+_BATCH: Final = 1000
+
+
+class ObjectIndex:
+    """The objects of one storage, in a temporary SQLite file that is deleted when it is closed."""
+
+    def __init__(self) -> None:
+        # An empty name makes SQLite create a private temporary database on disk.
+        self._rows = sqlite3.connect("")
+        self._rows.execute(
+            "CREATE TABLE objects (key TEXT PRIMARY KEY, size INTEGER, modified_at INTEGER) "
+            "WITHOUT ROWID"
+        )
+
+    def add(self, objects: Iterable[ObjectStat], progress: Callable[[int], None]) -> None:
+        """Add objects; ``progress`` is called with the size of each inserted batch."""
+        remaining = iter(objects)
+        while batch := [(item.key, item.size, item.modified_at) for item in islice(remaining, _BATCH)]:
+            # A store that changes during the listing may list an object twice.
+            self._rows.executemany("INSERT OR REPLACE INTO objects VALUES (?, ?, ?)", batch)
+            progress(len(batch))
+
+    def take(self, keys: Sequence[str]) -> dict[str, ObjectStat]:
+        """Remove the given keys from the index and return their objects, those that it has."""
+        marks = ", ".join("?" * len(keys))
+        taken = self._rows.execute(
+            f"DELETE FROM objects WHERE key IN ({marks}) RETURNING key, size, modified_at",  # noqa: S608  marks
+            keys,
+        )
+        return {row[0]: ObjectStat(*row) for row in taken}
+
+    def rest(self) -> Iterator[ObjectStat]:
+        """Iterate over the objects that were not taken, sorted by key."""
+        for row in self._rows.execute("SELECT key, size, modified_at FROM objects ORDER BY key"):
+            yield ObjectStat(*row)
+
+    def __len__(self) -> int:
+        count: int = self._rows.execute("SELECT count(*) FROM objects").fetchone()[0]
+        return count
+
+    def close(self) -> None:
+        """Close the index and delete its file."""
+        self._rows.close()
+
+
+_ROWS_AT_ONCE: Final = 500
 
 Progress = Callable[[int], None]
 BlobRow = Row[Any]
@@ -96,7 +194,7 @@ class StorageCheck:
             progress(len(batch) - len(stored))
 
     def _batches(self, name: str) -> Iterator[Sequence[BlobRow]]:
-        query = select(blobs).where(blobs.c.storage == name).order_by(blobs.c.key).limit(_BATCH)
+        query = select(blobs).where(blobs.c.storage == name).order_by(blobs.c.key).limit(_ROWS_AT_ONCE)
         last = ""
         while True:
             with self._database.read() as connection:

@@ -17,10 +17,9 @@ from sqlalchemy import ColumnElement, Row, and_, delete, func, insert, select, u
 from strongroom.clock import Clock
 from strongroom.database import Database
 from strongroom.plugin_api.storage import ObjectNotFound, StorageError, StorageUnavailable
-from strongroom.storage.bandwidth import BandwidthLimiter
-from strongroom.storage.copying import copy_object
 from strongroom.storage.models import BlobLocation, BlobState, blobs
 from strongroom.storage.service import BlobService
+from strongroom.storage.streams import BandwidthLimiter, copy_object
 
 _BATCH: Final = 200
 _ATTEMPTS: Final = 6

@@ -1,10 +1,24 @@
-"""Blobs: stored content, referred to by files of all kinds."""
+"""The rows of blobs, and the tables that refer to them."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
+from typing import Any, Final
 
-from sqlalchemy import BigInteger, Column, Index, String, Table, UniqueConstraint
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    ColumnElement,
+    Connection,
+    Index,
+    String,
+    Table,
+    UniqueConstraint,
+    and_,
+    exists,
+    select,
+    true,
+)
 
 from strongroom.database.metadata import Id, Timestamp, metadata
 
@@ -74,3 +88,32 @@ blob_holds: Final = Table(
     Column("expires_at", Timestamp, nullable=False),
 )
 """Deletion leases: while an unexpired row exists, no objects are deleted, whatever their rows' state."""
+
+
+def referring_columns() -> list[Column[Any]]:
+    """Return the columns with a foreign key to blobs.
+
+    A feature needs no registration: its foreign key is found once its models are imported.
+    """
+    return [
+        column
+        for table in metadata.sorted_tables
+        for column in table.columns
+        if column.references(blobs.c.key)
+    ]
+
+
+def nobody_refers() -> ColumnElement[bool]:
+    """Return the condition that nothing refers to a row of :data:`blobs`."""
+    return and_(true(), *(~exists().where(column == blobs.c.key) for column in referring_columns()))
+
+
+def referrers(connection: Connection, key: str) -> Sequence[str]:
+    """Return the rows that refer to a blob, each as its table name and primary key."""
+    return [place for column in referring_columns() for place in _places(connection, column, key)]
+
+
+def _places(connection: Connection, column: Column[Any], key: str) -> Iterator[str]:
+    query = select(*column.table.primary_key.columns).where(column == key)
+    for row in connection.execute(query):
+        yield " ".join([column.table.name, *map(str, row)])

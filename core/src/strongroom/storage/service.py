@@ -33,15 +33,12 @@ from strongroom.plugin_api.storage import (
     StorageError,
     StorageUnavailable,
 )
-from strongroom.storage.copying import ReadingFailed
-from strongroom.storage.leases import DeletionLeases
+from strongroom.storage.gc import BlobRemoval, DeletionLeases
 from strongroom.storage.models import Blob, BlobLocation, BlobState, Released, blobs
 from strongroom.storage.object_keys import new_key
 from strongroom.storage.ownership import StorageOwnership
-from strongroom.storage.removal import BlobRemoval
-from strongroom.storage.source import Inspect, MeteredSource
-from strongroom.storage.stored_source import StoredObjectSource
 from strongroom.storage.stores import Backends, Stores
+from strongroom.storage.streams import Inspect, MeteredSource, ReadingFailed, StoredObjectSource
 
 _BATCH: Final = 500
 _PIECE: Final = 256 * 1024

@@ -18,7 +18,7 @@ from strongroom.verification.schemas import (
     IssuedCaptchaSchema,
     SentCodeSchema,
 )
-from strongroom.verification.sending import CodeSending, SentCode
+from strongroom.verification.service import CodeSending, SentCode
 from strongroom.web.blueprint import Blueprint
 from strongroom.web.components import use
 from strongroom.web.guard import Access

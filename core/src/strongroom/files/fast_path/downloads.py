@@ -14,8 +14,7 @@ from strongroom.files.models import Node, nodes
 from strongroom.files.sending import CACHE_CONTROL, content_of, handover_headers, nothing
 from strongroom.identity import Identity
 from strongroom.plugin_api.storage import StorageError
-from strongroom.storage.delivery import Delivery, InternalPath
-from strongroom.storage.local import FilePieces, local_path
+from strongroom.storage.delivery import Delivery, FilePieces, InternalPath, local_path
 from strongroom.storage.models import BlobLocation
 from strongroom.storage.service import BlobService
 from strongroom.web.downloads import Content, content_headers, version_headers

@@ -5,7 +5,7 @@ from io import BytesIO
 import pytest
 from tests.support.api import Api
 
-from strongroom.storage.leases import LIFETIME, LeaseLost
+from strongroom.storage.gc import LIFETIME, LeaseLost
 from strongroom.storage.service import BlobService
 
 

@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from strongroom.storage.hashing import OverlappedSha256
+from strongroom.storage.streams import OverlappedSha256
 
 MEBIBYTE = 1024 * 1024
 

@@ -5,9 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from sqlalchemy import select
 
-from strongroom.audit.chain import GENESIS, Link, chain_hash
 from strongroom.audit.models import audit_events
-from strongroom.audit.service import AuditEvent, AuditService
+from strongroom.audit.service import GENESIS, AuditEvent, AuditService, Link, chain_hash
 from strongroom.audit.verifier import AuditVerifier
 from strongroom.database import Database
 

@@ -1,11 +1,11 @@
-"""Decodes pictures into upright frames in sRGB without metadata.
+"""Decodes, cleans, scales and encodes images.
 
 The dimensions in the header are checked before any pixel is decoded.
 """
 
 import io
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from importlib import import_module
 from itertools import count
 from typing import Any, Final
@@ -225,3 +225,124 @@ def _jpeg_hints(image: ImageFile.ImageFile) -> dict[str, Any]:
     if tables and all(value <= 255 for table in tables.values() for value in table):  # noqa: PLR2004  8 bits
         hints |= {"qtables": tables, "subsampling": max(get_sampling(image), 0)}
     return hints
+
+
+_ORIGINAL: Final[Mapping[str, dict[str, Any]]] = {
+    "image/jpeg": {"quality": 92, "optimize": True},
+    "image/png": {"compress_level": 3},
+    "image/gif": {},
+    "image/webp": {"quality": 90, "exact": True, "method": 2},
+    "image/avif": {"quality": 85, "speed": 9, "max_threads": 1},
+}
+"""Save options of a picture in its original size; the picture's own hints override them.
+
+The effort for PNG, WebP and AVIF is below Pillow's default: a quarter of the time, hardly larger files.
+"""
+
+_SMALLER: Final[Mapping[str, dict[str, Any]]] = {
+    "image/jpeg": {"quality": 85, "optimize": True, "progressive": True},
+    "image/png": {"optimize": True},
+    "image/gif": {"optimize": True},
+    "image/webp": {"quality": 82},
+    "image/avif": {"quality": 70, "speed": 9, "max_threads": 1},
+}
+
+_OF_ANIMATIONS: Final[Mapping[str, dict[str, Any]]] = {
+    # Each frame is complete, so transparent pixels must not show the previous frame.
+    "image/gif": {"disposal": 2},
+    "image/png": {"disposal": 0, "blend": 0},
+}
+
+_MODES: Final[Mapping[str, tuple[str, ...]]] = {
+    "image/jpeg": ("L", "RGB"),
+    "image/png": ("1", "L", "LA", "P", "RGB", "RGBA"),
+    "image/gif": ("1", "L", "P", "RGB", "RGBA"),
+    "image/webp": ("RGB", "RGBA"),
+    "image/avif": ("RGB", "RGBA"),
+}
+
+
+def encode_kept(picture: Decoded, media_type: str) -> bytes:
+    """Return a picture encoded in its original type, as close to the original as possible."""
+    return _encode(picture, media_type, {**_ORIGINAL[media_type], **picture.hints})
+
+
+def encode_smaller(picture: Decoded, media_type: str) -> bytes:
+    """Return a picture encoded for display, with a small file size."""
+    lossless = {key: value for key, value in picture.hints.items() if key == "lossless"}
+    # Of the original's hints only "lossless" matters at another size.
+    return _encode(picture, media_type, {**_SMALLER[media_type], **lossless})
+
+
+def _encode(picture: Decoded, media_type: str, options: dict[str, Any]) -> bytes:
+    images = [_in_mode(frame.image, media_type) for frame in picture.frames]
+    if len(images) > 1:
+        options = {**options, **_OF_ANIMATIONS.get(media_type, {}), **_animation(picture, images)}
+    # The original quantization tables replace the quality setting.
+    if "qtables" in options:
+        options = {key: value for key, value in options.items() if key != "quality"}
+    target = io.BytesIO()
+    images[0].save(target, FORMATS[media_type], **options)
+    return target.getvalue()
+
+
+def _animation(picture: Decoded, images: list[Image.Image]) -> dict[str, Any]:
+    options: dict[str, Any] = {
+        "save_all": True,
+        "append_images": images[1:],
+        "duration": [frame.duration for frame in picture.frames],
+    }
+    # A GIF without a loop count plays once.
+    return options if picture.loop is None else {**options, "loop": picture.loop}
+
+
+def _in_mode(image: Image.Image, media_type: str) -> Image.Image:
+    if image.mode in _MODES[media_type]:
+        return image
+    if media_type == "image/jpeg":
+        return image.convert("L" if image.mode in ("1", "LA") else "RGB")
+    return image.convert("RGBA" if image.has_transparency_data else "RGB")
+
+
+_ANY: Final = 1 << 62
+"""No pixel limit: a stored picture was checked against the limit at its upload."""
+
+
+def clean(content: bytes, media_type: str, max_pixels: int) -> tuple[bytes, int, int]:
+    """Return a picture upright, in sRGB and without metadata, with its width and height in pixels.
+
+    Raises:
+        PictureTooLarge: it has more pixels than ``max_pixels`` allows (see :func:`decode`).
+        PictureUnreadable: a JPEG has too many scans.
+        Exception: any exception of Pillow for content that it cannot decode completely.
+    """
+    decoded = decode(content, media_type, max_pixels)
+    first = decoded.frames[0].image
+    return encode_kept(decoded, media_type), first.width, first.height
+
+
+def scale(content: bytes, media_type: str, width: int) -> bytes:
+    """Return a cleaned picture scaled to a smaller width, including all frames of an animation."""
+    picture = decode(content, media_type, max_pixels=_ANY, prepare=_draft(width))
+    frames = [replace(frame, image=_scaled(frame.image, width)) for frame in picture.frames]
+    return encode_smaller(Decoded(frames, picture.loop, picture.hints), media_type)
+
+
+def _draft(width: int) -> Callable[[ImageFile.ImageFile], None]:
+    """Return a function that makes Pillow decode a JPEG at about the target size, which costs less."""
+
+    def draft(image: ImageFile.ImageFile) -> None:
+        image.draft(None, (width, _height(image, width)))
+
+    return draft
+
+
+def _height(image: Image.Image, width: int) -> int:
+    return max(1, round(image.height * width / image.width))
+
+
+def _scaled(image: Image.Image, width: int) -> Image.Image:
+    # Resampling needs colour and alpha channels, not palette indexes or a transparent colour.
+    if image.mode in ("1", "P", "LA") or "transparency" in image.info:
+        image = image.convert("RGBA" if image.has_transparency_data else "RGB")
+    return image.resize((width, _height(image, width)), Image.Resampling.LANCZOS, reducing_gap=2.0)
