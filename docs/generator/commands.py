@@ -22,7 +22,7 @@ def commands_page() -> Iterator[str]:
     yield COMMANDS
     for name, command in core_commands().items():
         yield from command_of(("strongroom", name), command)
-    for plugin, command in shipped().ask("register_commands"):
+    for plugin, command in shipped().call("register_commands"):
         yield from command_of(
             ("strongroom", command.name), command, f"\nProvided by the plugin `{plugin.name}`.\n"
         )

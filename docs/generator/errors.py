@@ -50,6 +50,6 @@ def error_row(error: ErrorKind | type[StrongroomError]) -> str:
 
 def _plugin_errors() -> dict[str, list[ErrorKind]]:
     found: dict[str, list[ErrorKind]] = {}
-    for plugin, error in shipped().ask("register_errors"):
+    for plugin, error in shipped().call("register_errors"):
         found.setdefault(plugin.name, []).append(error)
     return found

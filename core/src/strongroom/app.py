@@ -158,7 +158,7 @@ def _register_plugin_routes(app: Flask, container: Container) -> list[Any]:
     base_path = container.settings.server.base_path
     host = PluginServer(container.settings, container.identity.login_methods)
     registered = []
-    for plugin, blueprint in container.selection.plugins.ask(
+    for plugin, blueprint in container.selection.plugins.call(
         "register_blueprints", host=host, server=host
     ):
         try:

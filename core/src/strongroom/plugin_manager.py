@@ -85,16 +85,16 @@ class PluginManager:
         """Return the extensions that a plugin has registered."""
         return [extension for owner, extension in self._extensions if owner is plugin]
 
-    def ask(self, hook: str, **arguments: Any) -> Iterable[tuple[Plugin, Any]]:
+    def call(self, hook: str, **arguments: Any) -> Iterable[tuple[Plugin, Any]]:
         """Call a hook of each plugin separately, and yield the items that each returned.
 
         Raises:
             PluginError: a plugin raised, or returned something that cannot be iterated.
         """
         for plugin in self.plugins:
-            yield from ((plugin, item) for item in self.ask_one(plugin, hook, **arguments))
+            yield from ((plugin, item) for item in self.call_one(plugin, hook, **arguments))
 
-    def ask_one(self, plugin: Plugin, hook: str, **arguments: Any) -> list[Any]:
+    def call_one(self, plugin: Plugin, hook: str, **arguments: Any) -> list[Any]:
         """Call a hook of one plugin, and return the items that it returned.
 
         Raises:
@@ -123,7 +123,7 @@ class PluginManager:
     def _collect(self, hook: str, kind: type[Any]) -> dict[str, Any]:
         found: dict[str, Any] = {}
         owners: dict[str, Plugin] = {}
-        for plugin, item in self.ask(hook):
+        for plugin, item in self.call(hook):
             _check_extension(plugin, hook, item, kind)
             if item.name in found:
                 raise PluginError(
@@ -137,7 +137,7 @@ class PluginManager:
         # Clients rely on the meaning of a code, so a plugin must not reuse one of the core's.
         taken = {kind.code for kind in catalogue()}
         found: dict[str, ErrorKind] = {}
-        for plugin, item in self.ask("register_errors"):
+        for plugin, item in self.call("register_errors"):
             _check_error(plugin, item)
             if item.code in taken | found.keys():
                 raise PluginError(f'{plugin} claims the error code "{item.code}", which is taken')

@@ -9,7 +9,7 @@ from typing import Any, Final
 from flask import Response, after_this_request, request
 
 from strongroom.accounts.bindings import CODE_HEADER, require_self
-from strongroom.accounts.external_credentials import ProvenBindings
+from strongroom.accounts.external_credentials import ExternalCredentials
 from strongroom.accounts.reauthentication import Proof, Reauthentication
 from strongroom.accounts.schemas import BoundCredentialSchema, CredentialsSchema
 from strongroom.accounts.views import own_id
@@ -116,14 +116,14 @@ class PluginServer(HostAPI):
         code = held_code or _code_of_header()
         use(Reauthentication).require(identity, Proof(code, current_password))
         verified = use(LoginService).prove(_attempt(method, proof))
-        bound = use(ProvenBindings).bind(identity, named, verified, replaced, origin())
+        bound = use(ExternalCredentials).bind(identity, named, verified, replaced, origin())
         new = next(item for item in bound if item.kind == verified.credential.kind)
         # Matches both credential_schema and credentials_schema.
         return {**asdict(new), "credentials": bound}
 
     def unbind(self, user_id: str, kinds: Collection[str]) -> Any:
         identity, code = current_identity(), _code_of_header()
-        use(ProvenBindings).unbind(identity, own_id(user_id), kinds, code, origin())
+        use(ExternalCredentials).unbind(identity, own_id(user_id), kinds, code, origin())
         return DONE
 
     def issue_state(self, purpose: str, data: Mapping[str, str], *, for_user: bool = False) -> State:
@@ -189,7 +189,7 @@ def registration_fault(settings: Settings, plugins: PluginManager) -> str | None
     """
     host = PluginServer(settings, LoginMethods([], plugins.errors))
     try:
-        list(plugins.ask("register_blueprints", host=host, server=host))
+        list(plugins.call("register_blueprints", host=host, server=host))
     except PluginError as error:
         return str(error)
     return None

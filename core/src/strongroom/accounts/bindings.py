@@ -113,7 +113,7 @@ class BindingService:
             self._credentials.bind(connection, user_id, credential)
             self._record(connection, "credential.bind", user_id, kind, origin)
             bound = self._credentials.of_user(connection, user_id)
-        self._notices.tell(held, "credential-changed", origin.languages)
+        self._notices.notify(held, "credential-changed", origin.languages)
         return next(item for item in bound if item.kind == kind)
 
     def unbind(
@@ -138,7 +138,7 @@ class BindingService:
             _require_another(self._notices.contacts(connection, user_id), kind)
             self._release(connection, user_id, kind)
             self._record(connection, "credential.unbind", user_id, kind, origin)
-        self._notices.tell(held, "credential-changed", origin.languages)
+        self._notices.notify(held, "credential-changed", origin.languages)
 
     def set_username(
         self, identity: Identity, user_id: str, text: str, proof: Proof, origin: Origin
@@ -163,7 +163,7 @@ class BindingService:
             self._record(connection, "credential.bind", user_id, USERNAME, origin)
             bound = self._credentials.of_user(connection, user_id)
             contacts = self._notices.contacts(connection, user_id)
-        self._notices.tell(contacts, "credential-changed", origin.languages)
+        self._notices.notify(contacts, "credential-changed", origin.languages)
         return next(item for item in bound if item.kind == USERNAME)
 
     def _release(self, connection: Connection, user_id: str, kind: str) -> None:

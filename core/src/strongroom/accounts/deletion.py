@@ -113,7 +113,7 @@ class AccountDeletion:
             )
             self._audit.record(connection, event)
         languages = origin.languages if is_self else ()
-        self._notices.tell(contacts, "user-deleted", (*languages, *filter(None, [user.locale])))
+        self._notices.notify(contacts, "user-deleted", (*languages, *filter(None, [user.locale])))
 
     def erase(self, origin: Origin) -> int:
         """Erase the personal data of users whose retention period has ended; return the count."""

@@ -20,7 +20,7 @@ from strongroom.verification.codes import CodeService, Purpose
 Replaced = Callable[[Sequence[Credential]], Collection[Credential]]
 
 
-class ProvenBindings:
+class ExternalCredentials:
     """Credentials of kinds that login methods define.
 
     Args:
@@ -75,7 +75,7 @@ class ProvenBindings:
             with self._database.write() as connection:
                 self._record(connection, "credential.bind", user_id, kind, origin, FAILURE)
             raise
-        self._notices.tell(contacts, "credential-changed", origin.languages)
+        self._notices.notify(contacts, "credential-changed", origin.languages)
         kinds = {kind, *(credential.kind for credential in verified.also)}
         return [item for item in held if item.kind in kinds]
 
@@ -108,7 +108,7 @@ class ProvenBindings:
             for kind in released:
                 self._credentials.release(connection, user_id, kind)
             self._record(connection, "credential.unbind", user_id, released[0], origin)
-        self._notices.tell(contacts, "credential-changed", origin.languages)
+        self._notices.notify(contacts, "credential-changed", origin.languages)
 
     def _contacts(self, connection: Connection, user_id: str) -> list[Credential]:
         contacts = self._notices.contacts(connection, user_id)

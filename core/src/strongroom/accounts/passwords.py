@@ -202,4 +202,4 @@ class PasswordService:
                 action, actor_id=user_id, target_type="user", target_id=user_id, origin=origin
             )
             self._audit.record(connection, event)
-        self._notices.tell(contacts, "password-changed", origin.languages)
+        self._notices.notify(contacts, "password-changed", origin.languages)

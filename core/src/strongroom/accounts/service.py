@@ -129,7 +129,7 @@ class AccountService:
         with self._database.read() as connection:
             contacts = self._notices.contacts(connection, user_id)
         # The request's languages are the administrator's, so use the locale of the user.
-        self._notices.tell(contacts, "user-suspended", [user.locale] if user.locale else [])
+        self._notices.notify(contacts, "user-suspended", [user.locale] if user.locale else [])
         return user
 
     def reinstate(self, identity: Identity, user_id: str, origin: Origin) -> User:

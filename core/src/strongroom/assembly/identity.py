@@ -8,7 +8,7 @@ from typing import Final
 
 from strongroom.accounts.bindings import BindingService
 from strongroom.accounts.deletion import AccountDeletion
-from strongroom.accounts.external_credentials import ProvenBindings
+from strongroom.accounts.external_credentials import ExternalCredentials
 from strongroom.accounts.first_administrator import Setup
 from strongroom.accounts.passwords import CurrentPassword, PasswordService
 from strongroom.accounts.reauthentication import Reauthentication
@@ -51,7 +51,7 @@ class IdentityServices:
     accounts: AccountService
     deletion: AccountDeletion
     bindings: BindingService
-    external_credentials: ProvenBindings
+    external_credentials: ExternalCredentials
     reauthentication: Reauthentication
     passwords: PasswordService
     messages: MessageService
@@ -110,7 +110,7 @@ def assemble_identity(base: Infrastructure) -> IdentityServices:
         accounts=AccountService(database, users, credentials, authorizations, notices, audit),
         deletion=deletion,
         bindings=BindingService(database, users, credentials, codes, reauthentication, notices, audit),
-        external_credentials=ProvenBindings(database, credentials, linking, codes, notices, audit),
+        external_credentials=ExternalCredentials(database, credentials, linking, codes, notices, audit),
         reauthentication=reauthentication,
         passwords=PasswordService(
             database, credentials, current, codes, authorizations, throttle, notices, audit

@@ -24,7 +24,7 @@ def commands_of(plugins: PluginManager) -> tuple[dict[str, click.Command], list[
 
 def _commands_of(plugins: PluginManager, plugin: Plugin) -> dict[str, click.Command]:
     commands: dict[str, click.Command] = {}
-    for item in plugins.ask_one(plugin, "register_commands"):
+    for item in plugins.call_one(plugin, "register_commands"):
         if not isinstance(item, click.Command) or not item.name:
             raise PluginError(
                 f"{plugin} returned {item!r} from register_commands; expected a named click.Command"

@@ -184,12 +184,12 @@ class Notices:
     def contacts(self, connection: Connection, user_id: str) -> list[Credential]:
         """Return the contacts of a user.
 
-        Call it before a change and :meth:`tell` afterwards, so that the previous contact is notified.
+        Call it before a change and :meth:`notify` afterwards, so that the previous contact is notified.
         """
         held = self._credentials.of_user(connection, user_id)
         return [Credential(item.kind, item.value) for item in held if item.kind in CHANNELS]
 
-    def tell(self, contacts: list[Credential], occasion: str, languages: Sequence[str] = ()) -> None:
+    def notify(self, contacts: list[Credential], occasion: str, languages: Sequence[str] = ()) -> None:
         """Send the message of an occasion, in the first language that has a template.
 
         Pass the languages of the request only if the user sent it.

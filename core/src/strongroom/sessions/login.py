@@ -19,7 +19,7 @@ from strongroom.sessions.methods import LoginMethods
 from strongroom.sessions.throttle import LoginThrottle, Ticket
 from strongroom.sessions.tokens import IssuedTokens, TokenIssuer
 from strongroom.users.credentials import CredentialService
-from strongroom.users.resolver import IdentityResolver, Linked
+from strongroom.users.resolver import IdentityResolver, ResolvedUser
 from strongroom.verification.captchas import CaptchaAnswer, CaptchaService
 
 _PURPOSE: Final = "login-name"
@@ -164,7 +164,7 @@ class LoginService:
         services, contacts = self._services, list[Credential]()
         # One transaction: a failure after the credentials are bound also undoes the binding.
         with self._database.write() as connection:
-            linked = services.linking.user_of(connection, verified)
+            linked = services.linking.resolve(connection, verified)
             user_id = linked.user_id
             issued = self._mint.begin(connection, user_id, method, attempt.client)
             # The password may have been changed between its check and this transaction.
@@ -176,14 +176,14 @@ class LoginService:
             if linked.added_credentials and linked.by_contact:
                 contacts = services.notices.contacts(connection, user_id)
             self._record_success(connection, issued, linked, method, origin)
-        services.notices.tell(contacts, "credential-changed", origin.languages)
+        services.notices.notify(contacts, "credential-changed", origin.languages)
         return issued
 
     def _record_success(
         self,
         connection: Connection,
         issued: IssuedTokens,
-        linked: Linked,
+        linked: ResolvedUser,
         method: str,
         origin: Origin,
     ) -> None:

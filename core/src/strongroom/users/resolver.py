@@ -23,7 +23,7 @@ _ATTEMPTS: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Linked:
+class ResolvedUser:
     """The user that verified credentials belong to.
 
     Args:
@@ -50,7 +50,7 @@ class IdentityResolver:
         self._credentials = credentials
         self._mode = mode
 
-    def user_of(self, connection: Connection, verified: VerifiedCredential) -> Linked:
+    def resolve(self, connection: Connection, verified: VerifiedCredential) -> ResolvedUser:
         """Return the user who holds one of the credentials, and bind the others to that user.
 
         Raises:
@@ -60,7 +60,7 @@ class IdentityResolver:
             CredentialConflict: they belong to different users.
             Unavailable: concurrent transactions kept changing the same credentials.
         """
-        return _until_settled(lambda: self._user_of(connection, verified))
+        return _until_settled(lambda: self._resolve(connection, verified))
 
     def bind(
         self,
@@ -96,7 +96,7 @@ class IdentityResolver:
         for credential in set(replaced(held)) - set(_names(verified)):
             self._credentials.release_one(connection, user_id, credential)
 
-    def _user_of(self, connection: Connection, verified: VerifiedCredential) -> Linked:
+    def _resolve(self, connection: Connection, verified: VerifiedCredential) -> ResolvedUser:
         # Locked, so that no concurrent transaction unbinds a credential while others are added.
         holders = self._credentials.find_users(connection, _names(verified), hold=True)
         user_ids = set(holders.values())
@@ -106,7 +106,7 @@ class IdentityResolver:
         if user_ids:
             user_id = user_ids.pop()
             added = self._add(connection, user_id, missing)
-            return Linked(user_id, added, all(name.kind in CONTACTS for name in holders))
+            return ResolvedUser(user_id, added, all(name.kind in CONTACTS for name in holders))
         if not verified.may_register:
             raise InvalidCredentials
         require_open(self._mode)
@@ -114,7 +114,7 @@ class IdentityResolver:
         with connection.begin_nested():
             user_id = self._users.create(connection, _user_name(verified)).id
             self._give(connection, user_id, missing)
-        return Linked(user_id)
+        return ResolvedUser(user_id)
 
     def _add(
         self, connection: Connection, user_id: str, names: Sequence[Credential]

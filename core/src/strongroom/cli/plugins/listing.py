@@ -123,7 +123,7 @@ def _describe(manager: PluginManager, plugin: Plugin) -> Iterator[str]:
     if hasattr(plugin.module, "register_blueprints"):
         yield "\nroutes: see the OpenAPI document of a server that enables it"
     for hook, attribute in (("register_errors", "code"), ("register_commands", "name")):
-        names = [str(getattr(item, attribute)) for owner, item in manager.ask(hook) if owner is plugin]
+        names = [str(getattr(item, attribute)) for owner, item in manager.call(hook) if owner is plugin]
         if names:
             yield f"\n{hook.removeprefix('register_')}: {', '.join(names)}"
 
