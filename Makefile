@@ -7,6 +7,10 @@ PLUGINS := $(wildcard plugins/*)
 PROJECTS := pyproject.toml $(wildcard plugins/*/pyproject.toml)
 INSTALLED := $(VENV)/.installed
 
+# pip compiles only packages that are not editable. Where PYTHONDONTWRITEBYTECODE is set, each process would
+# compile all modules again.
+COMPILE := $(BIN)/python -m compileall -q core/src $(addsuffix /src,$(PLUGINS))
+
 .PHONY: help install serve test test-timing mutants lint docs docs-serve bench bench-stores lock clean
 
 help: ## List the targets
@@ -19,15 +23,15 @@ $(INSTALLED): requirements.lock $(PROJECTS)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation \
 		-e . $(addprefix -e ,$(PLUGINS))
+	$(COMPILE)
 	touch $@
 
 serve: install ## Run a development server on http://127.0.0.1:8000
 	$(BIN)/strongroom serve
 
-# The tests start hundreds of processes. Compile once, because each process would compile every module
-# again where PYTHONDONTWRITEBYTECODE is set. Many tests wait for servers, hence one worker more than cores.
+# The tests start hundreds of processes. Many tests wait for servers, hence one worker more than cores.
 test: install ## Run all tests, on SQLite and on PostgreSQL
-	$(BIN)/python -m compileall -q core/src $(addsuffix /src,$(PLUGINS))
+	$(COMPILE)
 	$(BIN)/pytest -n $$(( $$(nproc) + 1 )) --dist loadscope
 
 test-timing: install ## Check that response times do not reveal accounts; needs an idle machine

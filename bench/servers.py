@@ -136,12 +136,19 @@ def running(command: Sequence[str], port: int, config: Path) -> Iterator[Server]
     """
     log = config.with_suffix(".log")
     with log.open("wb") as output:
-        process = subprocess.Popen(command, cwd=ROOT, stdout=output, stderr=output)  # noqa: S603
+        process = subprocess.Popen(  # noqa: S603
+            command, cwd=ROOT, env=_environment(), stdout=output, stderr=output
+        )
     try:
         _wait_until_answering(process, port, log)
         yield Server(port, process.pid, config)
     finally:
         _stop(process)
+
+
+def _environment() -> dict[str, str]:
+    """Return the environment without this variable: an installed server has bytecode of its modules."""
+    return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 
 
 def _wait_until_answering(process: "subprocess.Popen[bytes]", port: int, log: Path) -> None:

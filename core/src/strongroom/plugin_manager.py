@@ -4,7 +4,6 @@ import inspect
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.metadata import EntryPoint, entry_points
 from types import ModuleType
 from typing import Any, TypeVar
 
@@ -13,13 +12,14 @@ import pluggy
 from strongroom import hookspecs
 from strongroom.config.problems import suggestion
 from strongroom.errors import catalogue
-from strongroom.plugin_api import API_VERSION, ENTRY_POINT_GROUP, Extension
+from strongroom.plugin_api import API_VERSION, Extension
 from strongroom.plugin_api.captcha import CaptchaProvider
 from strongroom.plugin_api.login import LoginMethod
 from strongroom.plugin_api.messages import MessageSender
 from strongroom.plugin_api.storage import StorageBackend
 from strongroom.plugin_api.web import ErrorKind
 from strongroom.plugin_attributes import attribute_fault
+from strongroom.plugin_discovery import InstalledPlugins, installed_plugins
 from strongroom.plugin_tracing import trace_hooks
 
 ExtensionT = TypeVar("ExtensionT", bound=Extension[Any])
@@ -145,15 +145,7 @@ class PluginManager:
         return found
 
 
-def installed_plugins() -> dict[str, list[EntryPoint]]:
-    """Return the entry points of installed plugins by name, without importing any."""
-    found: dict[str, list[EntryPoint]] = {}
-    for entry_point in entry_points(group=ENTRY_POINT_GROUP):
-        found.setdefault(entry_point.name, []).append(entry_point)
-    return found
-
-
-def _load(name: str, installed: dict[str, list[EntryPoint]]) -> Plugin:
+def _load(name: str, installed: InstalledPlugins) -> Plugin:
     candidates = installed.get(name, [])
     if not candidates:
         distribution = f"strongroom-{name.replace('_', '-')}"

@@ -8,7 +8,6 @@ import os
 import resource
 import signal
 import socket
-import sys
 from collections.abc import Callable
 from multiprocessing.util import Finalize
 from pathlib import Path
@@ -19,6 +18,7 @@ from granian.http import HTTP1Settings
 from granian.log import LogLevels
 from granian.net import SocketSpec  # type: ignore[attr-defined]  # re-exported without saying so
 
+from strongroom.child_process import end_with
 from strongroom.config import Configuration, ConfigurationError
 from strongroom.config.server import ServerSettings
 from strongroom.draining import DrainingServer
@@ -40,7 +40,6 @@ _HEADER_MILLISECONDS: Final = 30_000
 _MOST_CONNECTIONS: Final = 4096
 _DESCRIPTORS: Final = 16_384
 _UNREAD_GRACES: Final = 3
-_PR_SET_PDEATHSIG: Final = 1
 _M_TRIM_THRESHOLD: Final = -1
 _M_MMAP_THRESHOLD: Final = -3
 _GARBAGE_AFTER: Final = 50_000
@@ -214,15 +213,3 @@ def _keep_memory() -> None:
     if mallopt is not None:
         mallopt(_M_MMAP_THRESHOLD, _LARGE_BYTES)
         mallopt(_M_TRIM_THRESHOLD, _KEPT_BYTES)
-
-
-def end_with(master: int) -> None:
-    """Terminate this process when the master exits or is killed, so that no port stays in use."""
-    if sys.platform != "linux":
-        return
-    # Until the worker sets its own handlers, it has those of the master, which would swallow SIGTERM.
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
-    # The master may have exited before prctl.
-    if os.getppid() != master:
-        sys.exit(1)

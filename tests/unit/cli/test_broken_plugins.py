@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Iterator
-from importlib.metadata import EntryPoints, entry_points
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,7 @@ from tests.e2e.distributions import install
 
 from strongroom.cli.main import root
 from strongroom.config import ConfigurationError, load
-from strongroom.plugin_api import ENTRY_POINT_GROUP
+from strongroom.plugin_discovery import installed_plugins
 from strongroom.selection import select
 
 PREAMBLE = 'import click\nfrom strongroom.plugin_api import hookimpl\nAPI_VERSION = "1.0"\n'
@@ -106,12 +105,10 @@ def test_a_command_of_a_plugin_that_is_not_enabled_names_the_plugin() -> None:
 def only(monkeypatch: pytest.MonkeyPatch, *plugins: str) -> None:
     """Let only these plugins be installed."""
 
-    def found(*, group: str) -> EntryPoints:
-        return EntryPoints(item for item in entry_points(group=group) if item.name in plugins)
-
-    assert set(plugins) <= {item.name for item in entry_points(group=ENTRY_POINT_GROUP)}
-    for module in ("config.defaults", "plugin_manager"):
-        monkeypatch.setattr(f"strongroom.{module}.entry_points", found)
+    installed = installed_plugins()
+    found = {name: installed[name] for name in plugins}
+    for module in ("config.loader", "plugin_manager", "cli.plugin_commands"):
+        monkeypatch.setattr(f"strongroom.{module}.installed_plugins", lambda: found)
 
 
 def test_a_command_of_a_plugin_that_is_not_installed_says_how_to_install_it(

@@ -11,6 +11,7 @@ from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
 from strongroom.database import Database, metadata
+from strongroom.database.metadata import WHERE
 from strongroom.database.upgrade import SCHEMA_REVISION, alembic_config, current_revision, upgrade
 from strongroom.errors import Unavailable
 
@@ -21,6 +22,17 @@ def test_migrations_make_what_the_models_say(database_url: str) -> None:
         context = MigrationContext.configure(connection, opts={"compare_type": True})
         assert compare_metadata(context, metadata) == []
     database.close()
+
+
+def test_migrations_make_partial_indexes_with_the_conditions_of_the_models(tmp_path: Path) -> None:
+    database = Database(f"sqlite:///{tmp_path / 'new.sqlite3'}")
+    upgrade(database.engine)
+    query = text("SELECT name, sql FROM sqlite_master WHERE type = 'index' AND sql LIKE '% WHERE %'")
+    with database.engine.connect() as connection:
+        made = {name: sql.partition(" WHERE ")[2] for name, sql in connection.execute(query)}
+    database.close()
+    indexes = [index for table in metadata.tables.values() for index in table.indexes]
+    assert made == {index.name: index.info[WHERE] for index in indexes if WHERE in index.info}
 
 
 def test_the_newest_revision_is_said_in_the_code(tmp_path: Path) -> None:

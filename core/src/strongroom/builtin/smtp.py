@@ -1,12 +1,10 @@
 """Sends e-mail by SMTP (RFC 5321), encrypted by default."""
 
-import smtplib
 import ssl
 from dataclasses import dataclass
 from email.message import EmailMessage
-from email.policy import SMTP
 from email.utils import formatdate, make_msgid
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from strongroom.plugin_api import hookimpl, option
 from strongroom.plugin_api.messages import (
@@ -16,6 +14,9 @@ from strongroom.plugin_api.messages import (
     MessageSender,
     RecipientRefused,
 )
+
+if TYPE_CHECKING:
+    import smtplib
 
 API_VERSION = "1.0"
 
@@ -53,6 +54,9 @@ class SmtpSender(MessageSender[SmtpOptions]):
     options_type = SmtpOptions
 
     def send(self, message: Message) -> str | None:
+        # Imported here and below, because a server that sends no mail starts faster without them.
+        import smtplib
+
         mail = self._compose(message)
         # An error after this point may mean that the server has accepted the message.
         handed_over = False
@@ -84,6 +88,8 @@ class SmtpSender(MessageSender[SmtpOptions]):
         return f"the mail server cannot be reached at {where}: {reason}"
 
     def _compose(self, message: Message) -> EmailMessage:
+        from email.policy import SMTP
+
         mail = EmailMessage(policy=SMTP)
         mail["From"] = self.options.sender
         mail["To"] = message.recipient
@@ -97,7 +103,9 @@ class SmtpSender(MessageSender[SmtpOptions]):
         mail.set_content(message.text)
         return mail
 
-    def _connect(self) -> smtplib.SMTP:
+    def _connect(self) -> "smtplib.SMTP":
+        import smtplib
+
         options = self.options
         context = ssl.create_default_context(cafile=options.ca_file)
         if options.encryption == "tls":

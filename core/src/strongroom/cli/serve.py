@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from strongroom.child_process import in_own_process
 from strongroom.cli.context import CommandContext, config_option, warn, warn_of_deprecations
 from strongroom.cli.setup_link import make_setup_link
 from strongroom.cli.startup import (
     application,
-    in_own_process,
     limits_fault,
     raise_file_limit,
     require_free_ports,
@@ -42,9 +42,11 @@ def serve(context: CommandContext) -> None:
     # Before the preload, because prometheus_client selects its mode when it is imported.
     with _metrics_folder(configuration) as metrics_folder:
         _preload(configuration)
-        in_own_process(lambda: _prepare(configuration))
+        # No other command needs the server, and importing it takes as long as the checks.
+        in_own_process(
+            lambda: _prepare(configuration), meanwhile=lambda: import_module("strongroom.server")
+        )
         click.echo(f"strongroom: serving {_addresses(configuration.settings)}", err=True)
-        # Imported here, because no other command needs the server.
         from strongroom.server import run
 
         run(configuration, lambda: _reread(context), metrics_folder)

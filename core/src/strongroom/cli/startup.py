@@ -1,15 +1,12 @@
 """The checks before a server starts, shared by ``serve`` and ``config check``."""
 
-import multiprocessing
 import os
 import resource
 import socket
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from http import HTTPStatus
 from http.client import HTTPConnection, HTTPException
-from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
@@ -17,7 +14,7 @@ import click
 
 from strongroom.cli.ownership import require_ownership
 from strongroom.cli.schema import require_own_secret, require_served_schema
-from strongroom.config import Configuration, ConfigurationError
+from strongroom.config import Configuration
 from strongroom.plugin_api.storage import StorageFull, StorageUnavailable
 from strongroom.selection import select
 
@@ -27,47 +24,6 @@ if TYPE_CHECKING:
 _REDIS_PORT: Final = 6379
 _PROBE_SECONDS: Final = 2
 _FEW_FILES: Final = 4096
-
-
-def in_own_process(work: Callable[[], None]) -> None:
-    """Run ``work`` in a forked process and wait until it exits.
-
-    ``work`` constructs plugins and never closes them, so in the server each plugin is closed exactly
-    once, when it stops. Threads and locks of plugins end with the process, before the workers start.
-
-    Raises:
-        ConfigurationError: ``work`` raised it.
-        SystemExit: ``work`` raised another exception, whose traceback was printed.
-    """
-    context = multiprocessing.get_context("fork")
-    receiver, sender = context.Pipe(duplex=False)
-    process = context.Process(target=_report, args=(work, sender, os.getpid()))
-    process.start()
-    # Without this, recv would never see the end of the pipe if the child dies.
-    sender.close()
-    try:
-        problems = receiver.recv()
-    except EOFError:
-        process.join()
-        sys.exit(process.exitcode or 1)
-    process.join()
-    if problems:
-        raise ConfigurationError(problems)
-
-
-def _report(work: Callable[[], None], sender: Connection, parent: int) -> None:
-    from strongroom.server import end_with
-
-    end_with(parent)
-    try:
-        work()
-    except ConfigurationError as error:
-        sender.send(error.problems)
-    else:
-        sender.send(())
-    # Skips the interpreter's shutdown, which would wait for threads of plugins.
-    sys.stderr.flush()
-    os._exit(0)
 
 
 @contextmanager

@@ -8,7 +8,6 @@ import re
 import typing
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, Final, get_type_hints
 
@@ -29,7 +28,7 @@ from strongroom.config.sources import (
     apply_environment,
     read_file,
 )
-from strongroom.plugin_api import ENTRY_POINT_GROUP
+from strongroom.plugin_discovery import installed_plugins
 
 ExtensionValues = dict[KeyPath, dict[str, Any]]
 
@@ -100,7 +99,7 @@ def fill(settings: Settings, extension_values: ExtensionValues, raw: RawConfigur
 
 def installed_of(plugins: Sequence[str]) -> tuple[str, ...]:
     """Return the plugins that are installed, in the same order."""
-    installed = {entry_point.name for entry_point in entry_points(group=ENTRY_POINT_GROUP)}
+    installed = installed_plugins()
     return tuple(name for name in plugins if name in installed)
 
 

@@ -21,5 +21,12 @@ Id: Final = String(36)
 Timestamp: Final = BigInteger
 """Milliseconds since the Unix epoch: exact, and identical on every database."""
 
+WHERE: Final = "where"
+"""The key of ``Index.info`` for the condition of a partial index.
+
+The migrations create the index. SQLAlchemy's own ``postgresql_where`` would import the dialect, and so
+delay each start.
+"""
+
 Name: Final = String(255).with_variant(String(255, collation="C"), "postgresql")
 """Text that every database compares and sorts by code point."""

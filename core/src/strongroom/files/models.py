@@ -14,10 +14,9 @@ from sqlalchemy import (
     String,
     Table,
     UniqueConstraint,
-    text,
 )
 
-from strongroom.database.metadata import Id, Name, Timestamp, metadata
+from strongroom.database.metadata import WHERE, Id, Name, Timestamp, metadata
 
 
 class NodeType(StrEnum):
@@ -134,8 +133,7 @@ grants: Final = Table(
         "node_id",
         "parent_visible_until",
         "expires_at",
-        sqlite_where=text("parent_visible_until IS NOT NULL"),
-        postgresql_where=text("parent_visible_until IS NOT NULL"),
+        info={WHERE: "parent_visible_until IS NOT NULL"},
     ),
 )
 """Only members have grants: deleting a membership deletes its grants in the same statement.

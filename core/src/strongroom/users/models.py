@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from sqlalchemy import Column, ForeignKey, Index, String, Table, UniqueConstraint, text
+from sqlalchemy import Column, ForeignKey, Index, String, Table, UniqueConstraint
 
-from strongroom.database.metadata import Id, Name, Timestamp, metadata
+from strongroom.database.metadata import WHERE, Id, Name, Timestamp, metadata
 
 MAX_LOCALE: Final = 35
 
@@ -101,8 +101,7 @@ credentials: Final = Table(
         "user_id",
         "kind",
         unique=True,
-        sqlite_where=text("kind IN ('email', 'mobile', 'username')"),
-        postgresql_where=text("kind IN ('email', 'mobile', 'username')"),
+        info={WHERE: "kind IN ('email', 'mobile', 'username')"},
     ),
 )
 

@@ -3,9 +3,7 @@
 from contextlib import suppress
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-
-import urllib3
-from urllib3.exceptions import ConnectTimeoutError, HTTPError, NewConnectionError
+from typing import TYPE_CHECKING
 
 from strongroom.plugin_api.messages import (
     DeliveryUncertain,
@@ -17,6 +15,9 @@ from strongroom.plugin_api.messages import (
 from strongroom_login_sms.body import BodyTemplate
 from strongroom_login_sms.options import HttpSmsOptions
 from strongroom_login_sms.statuses import StatusRule
+
+if TYPE_CHECKING:
+    from urllib3 import BaseHTTPResponse
 
 TOO_MANY_REQUESTS = 429
 SERVICE_UNAVAILABLE = 503
@@ -34,6 +35,9 @@ class HttpSms(MessageSender[HttpSmsOptions]):
 
     def __init__(self, options: HttpSmsOptions) -> None:
         super().__init__(options)
+        # Imported here, because most servers do not select this sender.
+        import urllib3
+
         self._body = BodyTemplate(options.body, options.encoding)
         self._accepted = StatusRule(options.accepted)
         self._pool = urllib3.PoolManager(
@@ -54,7 +58,9 @@ class HttpSms(MessageSender[HttpSmsOptions]):
     def close(self) -> None:
         self._pool.clear()
 
-    def _request(self, body: bytes) -> urllib3.BaseHTTPResponse:
+    def _request(self, body: bytes) -> "BaseHTTPResponse":
+        from urllib3.exceptions import ConnectTimeoutError, HTTPError, NewConnectionError
+
         headers = {"Content-Type": self._body.content_type, **self.options.headers}
         failure: MessageNotSent
         try:

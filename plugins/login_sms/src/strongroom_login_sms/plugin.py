@@ -8,7 +8,6 @@ from strongroom.plugin_api import hookimpl
 from strongroom.plugin_api.login import LoginMethod
 from strongroom.plugin_api.messages import MessageSender
 from strongroom_login_sms.aliyun import AliyunSms
-from strongroom_login_sms.commands import sms
 from strongroom_login_sms.http import HttpSms
 from strongroom_login_sms.method import SmsLogin
 
@@ -27,4 +26,7 @@ def register_message_senders() -> list[type[MessageSender[Any]]]:
 
 @hookimpl
 def register_commands() -> list[Command]:
+    # Imported here, because a server needs no simulator.
+    from strongroom_login_sms.commands import sms
+
     return [sms]

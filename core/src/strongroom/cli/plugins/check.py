@@ -15,7 +15,7 @@ from strongroom.cli.plugins.contract_run import ContractRun, run_contracts
 from strongroom.cli.plugins.kinds import kind_of
 from strongroom.cli.plugins.listing import load_plugin
 from strongroom.plugin_api import Extension
-from strongroom.plugin_manager import installed_plugins
+from strongroom.plugin_discovery import installed_plugins
 
 
 @click.command("check")

@@ -13,7 +13,8 @@ from strongroom.cli.plugins.kinds import kind_of
 from strongroom.config import ConfigurationError, enabled_plugins
 from strongroom.config.describe import Section, template
 from strongroom.plugin_api import API_VERSION, Extension
-from strongroom.plugin_manager import Plugin, PluginError, PluginManager, installed_plugins
+from strongroom.plugin_discovery import installed_plugins
+from strongroom.plugin_manager import Plugin, PluginError, PluginManager
 from strongroom.selection import BUILTIN, offered_sections
 
 _BUILTIN_NAMES: Final = tuple(module.__name__.rpartition(".")[2] for module in BUILTIN)

@@ -13,7 +13,8 @@ import click
 
 from strongroom.cli.plugins.kinds import KINDS, Kind
 from strongroom.plugin_api import API_VERSION
-from strongroom.plugin_manager import PluginManager, installed_plugins
+from strongroom.plugin_discovery import installed_plugins
+from strongroom.plugin_manager import PluginManager
 from strongroom.selection import BUILTIN
 from strongroom.version import __version__
 
