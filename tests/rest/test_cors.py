@@ -8,7 +8,7 @@ from tests.support.api import PASSWORD, Api
 from werkzeug.datastructures import Headers
 
 from strongroom.config import ConfigurationError, load
-from strongroom.web.cors import ALLOWED_HEADERS, EXPOSED_HEADERS
+from strongroom.web.middleware import ALLOWED_HEADERS, EXPOSED_HEADERS
 
 APP = "https://app.example.com"
 OTHER = "https://other.example.com"

@@ -7,7 +7,7 @@ from functools import partial
 import pytest
 from tests.support.api import Answer, Api, Person, error_code
 
-from strongroom.files.fast_path.uploads import MAX_BYTES
+from strongroom.web.request import MAX_JSON_BYTES as MAX_BYTES
 
 UNKNOWN = "01a1fd35-41a4-7159-832d-f9df39268981"
 WAYS = 16

@@ -13,7 +13,7 @@ from tests.support.http import at_once
 from tests.support.wechat import OFTEN, Browser, Logins, WeChat
 
 import strongroom
-from strongroom.web.guard import Access
+from strongroom.web.access import Access
 
 AUTHORIZATIONS = "/api/v1/wechat-authorizations"
 MINI_PROGRAM = "/api/v1/miniProgram-authorization"
@@ -380,7 +380,7 @@ class TestRoutes:
             if "wechat" in rule.rule or "miniProgram" in rule.rule
         }
         assert len(views) == 6
-        stated = [getattr(view, "__strongroom_access__", None) for view in views.values()]
+        stated = [getattr(view, "access", None) for view in views.values()]
         assert all(isinstance(access, Access) for access in stated)
 
     def test_are_in_a_document_that_is_valid(self, api: Api) -> None:

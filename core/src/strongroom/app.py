@@ -10,7 +10,6 @@ from strongroom.accounts.setup_views import blueprint as setup_blueprint
 from strongroom.accounts.views import blueprint as users_blueprint
 from strongroom.addresses import parse_network
 from strongroom.assembly.container import Container, build
-from strongroom.assembly.fast_path import fast_routes
 from strongroom.audit.views import blueprint as audit_blueprint
 from strongroom.business_files.views import blueprint as business_files_blueprint
 from strongroom.clock import Clock
@@ -22,7 +21,6 @@ from strongroom.files.events.views import blueprint as file_events_blueprint
 from strongroom.files.grant_views import blueprint as permissions_blueprint
 from strongroom.files.views import blueprint as files_blueprint
 from strongroom.health.views import blueprint as health_blueprint
-from strongroom.limits.requests import RequestLimits
 from strongroom.plugin_manager import PluginError
 from strongroom.plugin_server import PluginServer
 from strongroom.sessions.views import blueprint as authorizations_blueprint
@@ -30,19 +28,14 @@ from strongroom.tenants.views import blueprint as tenants_blueprint
 from strongroom.uploads.views import blueprint as uploads_blueprint
 from strongroom.verification.views import blueprint as verification_blueprint
 from strongroom.version import __version__
-from strongroom.web.components import provide, use
-from strongroom.web.cors import CorsMiddleware
-from strongroom.web.draining import CloseWhileDraining
-from strongroom.web.errors import register_error_handlers
-from strongroom.web.fast_path import FastPath
-from strongroom.web.guard import TokenVerifier
-from strongroom.web.metrics import RequestMetricsMiddleware, register_route_notes
+from strongroom.web.access import Authenticator
+from strongroom.web.app import Application
+from strongroom.web.middleware import CloseWhileDraining, CorsMiddleware, RequestMetricsMiddleware
 from strongroom.web.openapi import Description, serve_description
-from strongroom.web.requests import PublicUrl, TrustedProxies, register_request_hooks
+from strongroom.web.rate_limits import RequestLimits
+from strongroom.web.request import PublicUrl, TrustedProxies
 from strongroom.web.reserved import reserved_blueprint
-from strongroom.web.wsgi import WsgiApp
-
-MAX_JSON_BYTES = 1024 * 1024
+from strongroom.web.services import get_service, register_service
 
 BLUEPRINTS = (
     setup_blueprint,
@@ -64,94 +57,70 @@ BLUEPRINTS = (
 )
 
 
-def create_app(
-    configuration: Configuration, clock: Clock | None = None, *, fast_path: bool = True
-) -> Flask:
+def create_app(configuration: Configuration, clock: Clock | None = None) -> Flask:
     """Create the application of one process.
 
     Args:
         configuration: the loaded configuration.
         clock: replaces the system clock.
-        fast_path: whether frequent requests may bypass Flask.
 
     Raises:
         ConfigurationError: the configuration is invalid.
     """
     container = build(configuration, clock)
-    app = Flask("strongroom", static_folder=None)
-    # A path with an empty segment is a 404; by default, Werkzeug redirects to the path without it.
-    app.url_map.merge_slashes = False
-    app.config["MAX_CONTENT_LENGTH"] = MAX_JSON_BYTES
-    app.json.ensure_ascii = False  # type: ignore[attr-defined]  # Flask's own provider has it
-    app.json.sort_keys = False  # type: ignore[attr-defined]
-    _provide_components(app, container)
-    register_request_hooks(app)
-    register_error_handlers(app)
-    limits = _request_limits(app, container)
-    # Counted before and after the routes of plugins are registered, to detect hooks of plugins.
-    hooks = _hooks_of_all_requests(app)
+    app = Application("strongroom")
+    _register_services(app, container)
     try:
         _register_routes(app, container)
     except PluginError as error:
         container.close()
         configuration.add_error(("plugins", "enabled"), str(error))
         configuration.raise_if_invalid()
-    limits.guard_routes(app)
-    # The fast path runs no Flask hooks, so a plugin that has registered one disables it.
-    if fast_path and _hooks_of_all_requests(app) == hooks:
-        app.wsgi_app = _fast_path(app.wsgi_app, container)  # type: ignore[method-assign]
-    # The order of the middlewares matters. The metrics are outside of the fast path and CORS, so that
-    # they count every request; the connection header is outermost, so that no response lacks it.
-    if container.settings.server.cors_origins:
-        app.wsgi_app = CorsMiddleware(  # type: ignore[method-assign]
-            app.wsgi_app, container.settings.server.cors_origins
-        )
-    if container.base.metrics or container.settings.logging.requests:
-        register_route_notes(app)
-        app.wsgi_app = RequestMetricsMiddleware(app.wsgi_app, container.base.metrics)  # type: ignore[method-assign]
-    app.wsgi_app = CloseWhileDraining(app.wsgi_app)  # type: ignore[method-assign]
+    _wrap(app, container)
     return app
 
 
-def _hooks_of_all_requests(app: Flask) -> int:
-    """Return the number of hooks that run for every request, those of plugins included."""
-    kinds = (app.before_request_funcs, app.after_request_funcs, app.teardown_request_funcs)
-    return sum(len(kind.get(None, ())) for kind in (*kinds, app.url_value_preprocessors))
+def _wrap(app: Flask, container: Container) -> None:
+    """Add the middlewares.
 
-
-def _fast_path(app: WsgiApp, container: Container) -> FastPath:
-    base_path = container.settings.server.base_path
-    return FastPath(app, base_path, fast_routes(container), container.identity.authorizations.claims)
+    Metrics are outside of CORS, so that they count every request; the connection header is outermost,
+    so that no response lacks it.
+    """
+    origins = container.settings.server.cors_origins
+    if origins:
+        app.wsgi_app = CorsMiddleware(app.wsgi_app, origins)  # type: ignore[method-assign]
+    if container.base.metrics or container.settings.logging.requests:
+        app.wsgi_app = RequestMetricsMiddleware(app.wsgi_app, container.base.metrics)  # type: ignore[method-assign]
+    app.wsgi_app = CloseWhileDraining(app.wsgi_app)  # type: ignore[method-assign]
 
 
 def container_of(app: Flask) -> Container:
     """Return the services of an application. The caller of :func:`create_app` must close them."""
     with app.app_context():
-        return use(Container)
+        return get_service(Container)
 
 
-def _provide_components(app: Flask, container: Container) -> None:
+def _register_services(app: Flask, container: Container) -> None:
     settings = container.settings
     networks = tuple(parse_network(text) for text in settings.server.trusted_proxies)
-    components: dict[type[Any], object] = {
+    services: dict[type[Any], object] = {
         Container: container,
         PublicUrl: PublicUrl(settings.public_root),
         TrustedProxies: TrustedProxies(networks),
-        TokenVerifier: container.identity.authorizations,
+        Authenticator: container.identity.authorizations,
+        RequestLimits: _request_limits(container),
         Settings: settings,
         **{type(service): service for service in container.services()},
     }
-    for kind, component in components.items():
-        provide(app, kind, component)
+    for kind, service in services.items():
+        register_service(app, kind, service)
 
 
-def _request_limits(app: Flask, container: Container) -> RequestLimits:
+def _request_limits(container: Container) -> RequestLimits:
     base, settings = container.base, container.settings.limits
     values = {field.name: getattr(settings, field.name) for field in fields(settings)}
     by_name = {name: rates for name, rates in values.items() if isinstance(rates, tuple)}
-    limits = RequestLimits(app, base.limit_backend, by_name, base.keys, base.clock)
-    provide(app, RequestLimits, limits)
-    return limits
+    return RequestLimits(base.limit_backend, by_name, base.keys, base.clock)
 
 
 def _register_plugin_routes(app: Flask, container: Container) -> list[Any]:

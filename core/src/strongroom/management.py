@@ -21,9 +21,8 @@ from strongroom.health.readiness import PATIENCE_SECONDS, Readiness
 from strongroom.health.views import blueprint as health_blueprint
 from strongroom.local_probe import is_ok
 from strongroom.telemetry.processes import exposition
-from strongroom.web.components import provide
-from strongroom.web.errors import register_error_handlers
-from strongroom.web.requests import register_request_hooks
+from strongroom.web.app import Application
+from strongroom.web.services import register_service
 
 logger = logging.getLogger(__name__)
 
@@ -46,7 +45,7 @@ def create_management_app(container: Container, metrics_folder: Path) -> Flask:
         container: the services of this process.
         metrics_folder: the folder that all processes write their metrics to.
     """
-    app = Flask("strongroom.management", static_folder=None)
+    app = Application("strongroom.management")
     base = container.base
     parts = probes(base.database, base.limits_store, container.keeping.blobs.storages)
     readiness = Readiness(
@@ -54,9 +53,7 @@ def create_management_app(container: Container, metrics_folder: Path) -> Flask:
         base.clock,
         patience=PATIENCE_SECONDS,
     )
-    provide(app, Readiness, readiness)
-    register_request_hooks(app)
-    register_error_handlers(app)
+    register_service(app, Readiness, readiness)
     app.register_blueprint(health_blueprint)
 
     def metrics() -> Response:

@@ -32,7 +32,6 @@ from strongroom.errors import (
     UserSuspended,
     WrongPassword,
 )
-from strongroom.limits.requests import RequestLimits
 from strongroom.plugin_api.login import Credential, LoginAttempt, VerificationCode
 from strongroom.plugin_api.web import HostAPI, MethodT, State
 from strongroom.plugin_manager import PluginError, PluginManager
@@ -41,12 +40,12 @@ from strongroom.sessions.methods import LoginMethods
 from strongroom.sessions.oauth_states import LIFETIME, OAuthStateStore
 from strongroom.sessions.schemas import IssuedTokensSchema
 from strongroom.sessions.views import token_headers
-from strongroom.web.blueprint import Blueprint
-from strongroom.web.components import use
-from strongroom.web.guard import current_identity, optional_identity
-from strongroom.web.headers import header_pair
-from strongroom.web.requests import client, origin
+from strongroom.web.access import current_identity, optional_identity
+from strongroom.web.rate_limits import RequestLimits
+from strongroom.web.request import client, header_pair, origin
+from strongroom.web.routing import Blueprint
 from strongroom.web.schema import DONE, DoneSchema
+from strongroom.web.services import get_service
 
 _COOKIE: Final = "strongroom-browser"
 _COOKIE_FORM = re.compile(r"[A-Za-z0-9_-]{43}")
@@ -97,7 +96,7 @@ class PluginServer(HostAPI):
         return identity.user_id if identity else None
 
     def log_in(self, method: str, proof: Mapping[str, str]) -> Any:
-        issued = use(LoginService).log_in(_attempt(method, proof), origin=origin())
+        issued = get_service(LoginService).log_in(_attempt(method, proof), origin=origin())
         return issued, 200, token_headers(issued)
 
     def bind(
@@ -114,29 +113,31 @@ class PluginServer(HostAPI):
         # Check this first, because the next steps use up the code and the proof.
         require_self(identity, named)
         code = held_code or _code_of_header()
-        use(Reauthentication).require(identity, Proof(code, current_password))
-        verified = use(LoginService).prove(_attempt(method, proof))
-        bound = use(ExternalCredentials).bind(identity, named, verified, replaced, origin())
+        get_service(Reauthentication).require(identity, Proof(code, current_password))
+        verified = get_service(LoginService).prove(_attempt(method, proof))
+        bound = get_service(ExternalCredentials).bind(identity, named, verified, replaced, origin())
         new = next(item for item in bound if item.kind == verified.credential.kind)
         # Matches both credential_schema and credentials_schema.
         return {**asdict(new), "credentials": bound}
 
     def unbind(self, user_id: str, kinds: Collection[str]) -> Any:
         identity, code = current_identity(), _code_of_header()
-        use(ExternalCredentials).unbind(identity, own_id(user_id), kinds, code, origin())
+        get_service(ExternalCredentials).unbind(identity, own_id(user_id), kinds, code, origin())
         return DONE
 
     def issue_state(self, purpose: str, data: Mapping[str, str], *, for_user: bool = False) -> State:
         browser = self._known_browser() or secrets.token_urlsafe(32)
         user_id = _caller() if for_user else None
-        state = use(OAuthStateStore).issue(purpose, browser, user_id, data, origin())
+        state = get_service(OAuthStateStore).issue(purpose, browser, user_id, data, origin())
         after_this_request(lambda response: self._remember(response, browser))
         return state
 
     def spend_state(self, value: str, purpose: str, *, for_user: bool = False) -> Mapping[str, str]:
         user_id = _caller() if for_user else None
         # A browser with a state always sends the cookie. Without one, the lookup fails like any other.
-        return use(OAuthStateStore).spend(value, purpose, self._known_browser() or "", user_id, origin())
+        return get_service(OAuthStateStore).spend(
+            value, purpose, self._known_browser() or "", user_id, origin()
+        )
 
     @property
     def _is_secure(self) -> bool:
@@ -178,7 +179,7 @@ def _caller() -> str:
 
 def _attempt(method: str, proof: Mapping[str, str]) -> LoginAttempt:
     # Limited before the attempt is recorded, so that a flood cannot fill the audit log.
-    use(RequestLimits).spend("login_per_address")
+    get_service(RequestLimits).spend("login_per_address")
     return LoginAttempt(client=client(), method=method, proof=proof)
 
 

@@ -23,13 +23,12 @@ from strongroom.config import Configuration, ConfigurationError
 from strongroom.config.server import ServerSettings
 from strongroom.draining import DrainingServer
 from strongroom.gateway.admission import Admission
-from strongroom.gateway.exchange import Gateway
+from strongroom.gateway.exchange import Gateway, WsgiApp
 from strongroom.gateway.patience import TransferRate
 from strongroom.gateway.responses import BUFFER_BYTES, WaitingResponses
 from strongroom.gateway.timers import Timers
 from strongroom.gateway.worker import spawn_worker
 from strongroom.pid_file import PidFile
-from strongroom.web.wsgi import WsgiApp
 
 STOP_SECONDS: Final = 30
 """Seconds for which open requests may continue after the server receives a stop signal."""
@@ -197,7 +196,7 @@ def _start_management(configuration: Configuration, metrics_folder: Path, master
 
 def _configure_log(configuration: Configuration) -> None:
     from strongroom.telemetry.logs import configure
-    from strongroom.web.metrics import current_request_id
+    from strongroom.web.request import current_request_id
 
     configure(configuration.settings.logging, current_request_id)
 

@@ -30,18 +30,17 @@ from strongroom.errors import (
     Unavailable,
     WrongPassword,
 )
-from strongroom.limits.requests import RequestLimits
 from strongroom.plugin_api.login import VerificationCode
 from strongroom.users.models import EMAIL, MOBILE, BoundCredential
 from strongroom.users.passwords import strength
 from strongroom.verification.captchas import CaptchaAnswer, CaptchaService
-from strongroom.web.blueprint import Blueprint
-from strongroom.web.components import use
-from strongroom.web.envelope import PagingQuery, collection_of, envelope, paging
-from strongroom.web.guard import Access, current_identity
-from strongroom.web.headers import header_pair
-from strongroom.web.requests import origin
+from strongroom.web.access import Access, current_identity
+from strongroom.web.pages import PagingQuery, collection_of, envelope, paging
+from strongroom.web.rate_limits import RequestLimits
+from strongroom.web.request import header_pair, origin
+from strongroom.web.routing import Blueprint
 from strongroom.web.schema import DONE, DoneSchema
+from strongroom.web.services import get_service
 
 blueprint = Blueprint("credentials", __name__, description="Login credentials.")
 
@@ -79,12 +78,12 @@ _UNBIND_ERRORS = (Forbidden, NotFound, LastContact, CodeInvalid, TooManyRequests
 def check_credential_available(credential: str) -> dict[str, bool]:
     """Check whether a credential can be used for registration. Frequent checks need captchas."""
     # The route reveals whether an account exists, so enumeration is slowed down by captchas.
-    if not use(RequestLimits).has_room("available_per_address"):
+    if not get_service(RequestLimits).has_room("available_per_address"):
         answer = header_pair(CAPTCHA_HEADER)
         if answer is None:
             raise CaptchaRequired
-        use(CaptchaService).spend(CaptchaAnswer(*answer), origin().address)
-    return {"available": use(BindingService).is_available(credential)}
+        get_service(CaptchaService).spend(CaptchaAnswer(*answer), origin().address)
+    return {"available": get_service(BindingService).is_available(credential)}
 
 
 @blueprint.operation(
@@ -97,7 +96,7 @@ def check_credential_available(credential: str) -> dict[str, bool]:
 )
 def list_credentials(user_id: str, query: Json) -> Json:
     """List the credentials of a user, oldest first. Passwords are not included."""
-    page = use(BindingService).page(current_identity(), own_id(user_id), paging(query))
+    page = get_service(BindingService).page(current_identity(), own_id(user_id), paging(query))
     return envelope(page)
 
 
@@ -173,8 +172,8 @@ def set_username(user_id: str, body: Json) -> BoundCredential:
     Requires one proof: a code sent to a current contact, the current password, or a login within the
     last 5 minutes.
     """
-    use(RequestLimits).spend("username_changes_per_user", current_identity().user_id)
-    return use(BindingService).set_username(
+    get_service(RequestLimits).spend("username_changes_per_user", current_identity().user_id)
+    return get_service(BindingService).set_username(
         current_identity(), own_id(user_id), body["username"], _proof(body), origin()
     )
 
@@ -189,7 +188,7 @@ def set_username(user_id: str, body: Json) -> BoundCredential:
 )
 def change_password(user_id: str, body: Json) -> Json:
     """Change the password; requires the old one. Revokes all other tokens of the user immediately."""
-    new_strength = use(PasswordService).change(
+    new_strength = get_service(PasswordService).change(
         current_identity(), own_id(user_id), body["oldPassword"], body["newPassword"], origin()
     )
     return {"strength": new_strength}
@@ -207,7 +206,7 @@ def change_password(user_id: str, body: Json) -> Json:
 def reset_password(credential: str, body: Json) -> dict[str, bool]:
     """Set a new password with a reset code. Revokes all tokens of the user immediately."""
     code = VerificationCode(**body["verificationCode"])
-    use(PasswordService).reset(credential, code, body["newPassword"], origin())
+    get_service(PasswordService).reset(credential, code, body["newPassword"], origin())
     return DONE
 
 
@@ -225,7 +224,7 @@ def judge_password(body: Json) -> Json:
 
 
 def _bind(user_id: str, kind: str, body: Json) -> BoundCredential:
-    return use(BindingService).bind(
+    return get_service(BindingService).bind(
         current_identity(),
         own_id(user_id),
         kind,
@@ -243,7 +242,7 @@ def _proof(body: Json) -> Proof:
 
 def _unbind(user_id: str, kind: str) -> dict[str, bool]:
     code = header_pair(CODE_HEADER)
-    use(BindingService).unbind(
+    get_service(BindingService).unbind(
         current_identity(), own_id(user_id), kind, VerificationCode(*code) if code else None, origin()
     )
     return DONE

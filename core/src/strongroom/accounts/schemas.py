@@ -6,7 +6,7 @@ from marshmallow import Schema, ValidationError, fields, validate
 
 from strongroom.users.models import LIVE_STATUSES, MAX_LOCALE, UserType
 from strongroom.verification.schemas import CaptchaAnswerSchema, VerificationCodeSchema
-from strongroom.web.envelope import PagingQuery
+from strongroom.web.pages import PagingQuery
 from strongroom.web.schema import Timestamp, text
 
 MAX_TEXT = 1024

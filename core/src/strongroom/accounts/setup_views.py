@@ -12,12 +12,11 @@ from strongroom.accounts.schemas import SetupSchema, UserSchema
 from strongroom.errors import CredentialTaken, SetupLinkInvalid
 from strongroom.notifications.templates import locale_of
 from strongroom.users.models import User, UserType
-from strongroom.web.blueprint import Blueprint
-from strongroom.web.components import use
-from strongroom.web.guard import Access
-from strongroom.web.location import Location
-from strongroom.web.pages import html_page
-from strongroom.web.requests import languages, origin
+from strongroom.web.access import Access
+from strongroom.web.html import html_page
+from strongroom.web.request import languages, origin
+from strongroom.web.routing import Blueprint, Location
+from strongroom.web.services import get_service
 
 
 def setup_page() -> Response:
@@ -59,4 +58,4 @@ def create_first_administrator(body: dict[str, Any]) -> User:
     The link is valid for one use within an hour, and only while there is no administrator.
     """
     token = body.pop("token")
-    return use(Setup).redeem(token, Registration(kind=UserType.ADMIN, **body), origin())
+    return get_service(Setup).redeem(token, Registration(kind=UserType.ADMIN, **body), origin())

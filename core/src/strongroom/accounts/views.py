@@ -32,14 +32,12 @@ from strongroom.errors import (
 from strongroom.plugin_api.login import VerificationCode
 from strongroom.users.models import SINGLE_KINDS, User
 from strongroom.verification.captchas import CaptchaAnswer
-from strongroom.web.blueprint import Blueprint
-from strongroom.web.components import use
-from strongroom.web.envelope import collection_of, envelope, paging
-from strongroom.web.guard import Access, current_identity
-from strongroom.web.headers import header_pair
-from strongroom.web.location import Location
-from strongroom.web.requests import origin
+from strongroom.web.access import Access, current_identity
+from strongroom.web.pages import collection_of, envelope, paging
+from strongroom.web.request import header_pair, origin
+from strongroom.web.routing import Blueprint, Location
 from strongroom.web.schema import DONE, DoneSchema
+from strongroom.web.services import get_service
 
 PASSWORD_HEADER: Final = "X-Current-Password"  # noqa: S105  the name of a header
 
@@ -107,7 +105,7 @@ def create_user(body: Json) -> Tagged:
     """
     codes = [VerificationCode(**code) for code in body.pop("verificationCodes")]
     captcha = body.pop("captcha")
-    user = use(RegistrationService).register(
+    user = get_service(RegistrationService).register(
         Registration(**body), codes, CaptchaAnswer(**captcha) if captcha else None, origin()
     )
     return _tagged(user, 201)
@@ -117,8 +115,8 @@ def create_user(body: Json) -> Tagged:
 def list_users(query: Json) -> Json:
     """List users, oldest first. Filters are combined with AND."""
     filters = {name: value for name, value in query.items() if not name.startswith("page")}
-    page = use(AccountService).page(paging(query), filters)
-    contacts = use(AccountService).contacts_of([user.id for user in page.items])
+    page = get_service(AccountService).page(paging(query), filters)
+    contacts = get_service(AccountService).contacts_of([user.id for user in page.items])
     return envelope(page, lambda user: _shown(user, contacts))
 
 
@@ -132,7 +130,7 @@ def list_users(query: Json) -> Json:
 )
 def get_user(user_id: str) -> Tagged:
     """Get a user. `me` is the caller; administrators may get any user."""
-    return _tagged(use(AccountService).get(current_identity(), own_id(user_id)))
+    return _tagged(get_service(AccountService).get(current_identity(), own_id(user_id)))
 
 
 @blueprint.operation(
@@ -147,7 +145,7 @@ def get_user(user_id: str) -> Tagged:
 )
 def change_user(user_id: str, body: Json) -> Tagged:
     """Change the caller's name and locale. Administrators may change any user, and the type."""
-    accounts, identity = use(AccountService), current_identity()
+    accounts, identity = get_service(AccountService), current_identity()
     user_id = own_id(user_id)
     revision = body.pop("revision", None)
     # The ETag is the revision, so If-Match (RFC 9110, section 13.1.1) becomes the expected revision. It
@@ -183,7 +181,7 @@ def delete_user(user_id: str) -> dict[str, bool]:
     erased later. Users who delete themselves need a fresh proof: a code for `unbind`, the current
     password, or a login within the last 10 minutes.
     """
-    use(AccountDeletion).delete(
+    get_service(AccountDeletion).delete(
         current_identity(), own_id(user_id), proof_of_headers(), PROOF_HEADERS, origin()
     )
     return DONE
@@ -194,7 +192,7 @@ def delete_user(user_id: str) -> dict[str, bool]:
 )
 def suspend_user(user_id: str) -> Tagged:
     """Suspend a user. Revokes all tokens of the user immediately."""
-    return _tagged(use(AccountService).suspend(current_identity(), user_id, origin()))
+    return _tagged(get_service(AccountService).suspend(current_identity(), user_id, origin()))
 
 
 @blueprint.operation(
@@ -202,7 +200,7 @@ def suspend_user(user_id: str) -> Tagged:
 )
 def reinstate_user(user_id: str) -> Tagged:
     """Let a suspended user log in again."""
-    return _tagged(use(AccountService).reinstate(current_identity(), user_id, origin()))
+    return _tagged(get_service(AccountService).reinstate(current_identity(), user_id, origin()))
 
 
 def own_id(user_id: str) -> str:
@@ -211,7 +209,7 @@ def own_id(user_id: str) -> str:
 
 
 def _tagged(user: User, status: int = 200) -> Tagged:
-    shown = _shown(user, use(AccountService).contacts_of([user.id]))
+    shown = _shown(user, get_service(AccountService).contacts_of([user.id]))
     return shown, status, {"ETag": f'"{user.revision}"'}
 
 

@@ -3,7 +3,7 @@
 from marshmallow import Schema, fields, validate
 
 from strongroom.audit.models import FAILURE, SUCCESS
-from strongroom.web.envelope import PagingQuery, ReferenceSchema
+from strongroom.web.pages import PagingQuery, ReferenceSchema
 from strongroom.web.schema import Timestamp, text
 
 _OUTCOMES = (SUCCESS, FAILURE)

@@ -7,10 +7,10 @@ from strongroom.audit.listing import AuditFilter, AuditListing
 from strongroom.audit.models import AuditRecord
 from strongroom.audit.schemas import AuditEventSchema, AuditQuery
 from strongroom.errors import Forbidden
-from strongroom.web.blueprint import Blueprint
-from strongroom.web.components import use
-from strongroom.web.envelope import collection_of, envelope, paging, reference
-from strongroom.web.guard import Access
+from strongroom.web.access import Access
+from strongroom.web.pages import collection_of, envelope, paging, reference
+from strongroom.web.routing import Blueprint
+from strongroom.web.services import get_service
 
 blueprint = Blueprint(
     "audit", __name__, url_prefix="/audit-events", description="Audit events, for administrators."
@@ -27,7 +27,7 @@ blueprint = Blueprint(
 )
 def list_audit_events(query: dict[str, Any]) -> dict[str, Any]:
     """List audit events, newest first; an event must match all given filters."""
-    page, included = use(AuditListing).page(_filter(query), paging(query))
+    page, included = get_service(AuditListing).page(_filter(query), paging(query))
     return envelope(page, _present, included)
 
 

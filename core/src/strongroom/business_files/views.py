@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from flask import Response, request
+from flask import Response
 
 from strongroom.business_files.models import BusinessFile
 from strongroom.business_files.profiles import FILES
@@ -26,14 +26,13 @@ from strongroom.errors import (
     UploadIncomplete,
     ValidationFailed,
 )
-from strongroom.web.blueprint import Blueprint
-from strongroom.web.components import use
+from strongroom.web.access import TOKEN_HEADER, Access, current_identity, optional_identity
 from strongroom.web.downloads import DOWNLOAD_CONTENT, Content, send_content
-from strongroom.web.guard import TOKEN_HEADER, Access, current_identity, optional_identity
 from strongroom.web.headers import DOWNLOAD_REQUEST, DOWNLOAD_RESPONSE, UPLOAD_REQUEST
-from strongroom.web.location import Location
-from strongroom.web.requests import PublicUrl, origin
+from strongroom.web.request import origin
+from strongroom.web.routing import Blueprint, Location, absolute_url
 from strongroom.web.schema import DONE, DoneSchema
+from strongroom.web.services import get_service
 from strongroom.web.uploads import UPLOAD_BODY, receive_upload
 
 blueprint = Blueprint(
@@ -173,7 +172,7 @@ def download_business_file(file_name: str, query: Json) -> Response:
 
     The configuration of the file's profile decides whether a token is required.
     """
-    files = use(BusinessFileService)
+    files = get_service(BusinessFileService)
     shown = files.get(optional_identity(), file_name, query["width"])
     content = Content(
         name=shown.file.name,
@@ -201,22 +200,20 @@ def download_business_file(file_name: str, query: Json) -> Response:
 )
 def delete_business_file(file_name: str) -> dict[str, bool]:
     """Delete a file and its variants; only its owner and server administrators may."""
-    use(BusinessFileService).delete(current_identity(), file_name, origin())
+    get_service(BusinessFileService).delete(current_identity(), file_name, origin())
     return DONE
 
 
 def _upload(profile_name: str) -> Json:
-    files = use(BusinessFileService)
+    files = get_service(BusinessFileService)
     incoming = receive_upload(files.profiles[profile_name].max_bytes)
     return _present(files.upload(current_identity(), profile_name, incoming))
 
 
 def _present(file: BusinessFile) -> Json:
-    # The request's path before the endpoint contains the base path, if any.
-    path = request.path.partition("/api/v1/files")[0]
     body: Json = {
         "fileName": file.name,
-        "url": f"{use(PublicUrl).root}{path}/api/v1/files/{file.name}",
+        "url": absolute_url(_LOCATION.endpoint, file_name=file.name),
         "size": file.size,
         "contentType": file.content_type,
     }

@@ -24,9 +24,9 @@ from strongroom.errors import (
 from strongroom.files.filing import OnConflict
 from strongroom.files.schemas import FileConflictQuery, NodeSchema
 from strongroom.files.serializers import NODE_LOCATION, serialize_node
-from strongroom.web.blueprint import Blueprint
-from strongroom.web.components import use
-from strongroom.web.guard import Access, current_identity
+from strongroom.web.access import Access, current_identity
+from strongroom.web.routing import Blueprint
+from strongroom.web.services import get_service
 
 blueprint = Blueprint(
     "direct_uploads",
@@ -68,7 +68,7 @@ def begin_direct_upload(tenant_id: str, body: Json, query: Json) -> Json:
         body["checksum"].removeprefix("sha256:"),
         OnConflict(query["onConflict"]),
     )
-    upload = use(DirectUploads).begin(current_identity(), parameters)
+    upload = get_service(DirectUploads).begin(current_identity(), parameters)
     return {
         "uploadId": upload.upload_id,
         "method": upload.request.method,
@@ -98,4 +98,4 @@ def begin_direct_upload(tenant_id: str, body: Json, query: Json) -> Json:
 )
 def complete_direct_upload(tenant_id: str, upload_id: str) -> Json:
     """Create the file if the stored content matches the declared size and checksum. Idempotent."""
-    return serialize_node(use(DirectUploads).complete(current_identity(), tenant_id, upload_id))
+    return serialize_node(get_service(DirectUploads).complete(current_identity(), tenant_id, upload_id))

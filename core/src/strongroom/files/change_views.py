@@ -19,10 +19,10 @@ from strongroom.files.replacing import ReplacingService
 from strongroom.files.schemas import DirectorySchema, FileConflictQuery, NodeSchema, RenameSchema
 from strongroom.files.serializers import CONDITIONAL_ERRORS, Json, Tagged, tagged, wanted_revision
 from strongroom.files.service import FileService
-from strongroom.web.blueprint import Blueprint
-from strongroom.web.components import use
-from strongroom.web.guard import Access, current_identity
+from strongroom.web.access import Access, current_identity
 from strongroom.web.headers import UPLOAD_REQUEST
+from strongroom.web.routing import Blueprint
+from strongroom.web.services import get_service
 from strongroom.web.uploads import UPLOAD_BODY, receive_upload
 
 blueprint = Blueprint(
@@ -47,7 +47,7 @@ blueprint = Blueprint(
 def rename_file(tenant_id: str, file_id: str, body: Json, query: Json) -> Tagged:
     """Rename a file or folder."""
     revision = wanted_revision(tenant_id, file_id, body["revision"])
-    view = use(MovingService).rename(
+    view = get_service(MovingService).rename(
         current_identity(), tenant_id, file_id, body["name"], revision, OnConflict(query["onConflict"])
     )
     return tagged(view)
@@ -73,7 +73,9 @@ def move_file(tenant_id: str, file_id: str, body: Json, query: Json) -> Tagged:
     """
     revision = wanted_revision(tenant_id, file_id, body["revision"])
     move = Move(body["parentId"], body["name"], OnConflict(query["onConflict"]))
-    return tagged(use(MovingService).move(current_identity(), tenant_id, file_id, move, revision))
+    return tagged(
+        get_service(MovingService).move(current_identity(), tenant_id, file_id, move, revision)
+    )
 
 
 @blueprint.operation(
@@ -98,9 +100,9 @@ def move_file(tenant_id: str, file_id: str, body: Json, query: Json) -> Tagged:
 )
 def replace_content(tenant_id: str, file_id: str) -> Tagged:
     """Replace the content of a file, sent as for an upload. The name in the upload is ignored."""
-    files = use(FileService)
+    files = get_service(FileService)
     revision = wanted_revision(tenant_id, file_id)
     # The default only satisfies the parser, because the file keeps its own name.
     incoming = receive_upload(files.max_file_bytes, default_name="content")
-    replacing = use(ReplacingService)
+    replacing = get_service(ReplacingService)
     return tagged(replacing.replace_content(current_identity(), tenant_id, file_id, incoming, revision))

@@ -6,12 +6,12 @@ from strongroom.files.grants import GrantRequest, GrantService
 from strongroom.files.models import Grant, Permission
 from strongroom.files.schemas import AccessQuery, AccessSchema, GrantSchema, NewGrantSchema
 from strongroom.files.serializers import Json
-from strongroom.web.blueprint import Blueprint
-from strongroom.web.components import use
-from strongroom.web.envelope import PagingQuery, collection_of, envelope, paging, reference
-from strongroom.web.guard import Access, current_identity
-from strongroom.web.requests import origin
+from strongroom.web.access import Access, current_identity
+from strongroom.web.pages import PagingQuery, collection_of, envelope, paging, reference
+from strongroom.web.request import origin
+from strongroom.web.routing import Blueprint
 from strongroom.web.schema import DONE, DoneSchema
+from strongroom.web.services import get_service
 
 blueprint = Blueprint(
     "permissions",
@@ -42,7 +42,9 @@ def put_grant(tenant_id: str, file_id: str, body: Json) -> tuple[Json, int]:
     A grant on a folder applies to everything below it. It may not outlast the caller's own permission.
     """
     requested = GrantRequest(body["ownerId"], Permission[body["permission"].upper()], body["expiresAt"])
-    grant, is_new = use(GrantService).put(current_identity(), tenant_id, file_id, requested, origin())
+    grant, is_new = get_service(GrantService).put(
+        current_identity(), tenant_id, file_id, requested, origin()
+    )
     return _present(grant), 201 if is_new else 200
 
 
@@ -56,7 +58,9 @@ def put_grant(tenant_id: str, file_id: str, body: Json) -> tuple[Json, int]:
 )
 def list_grants(tenant_id: str, file_id: str, query: dict[str, int]) -> Json:
     """List the grants in force on a file or folder itself, without those on its parent folders."""
-    page, included = use(GrantService).page(current_identity(), tenant_id, file_id, paging(query))
+    page, included = get_service(GrantService).page(
+        current_identity(), tenant_id, file_id, paging(query)
+    )
     return envelope(page, _present, included)
 
 
@@ -69,7 +73,7 @@ def list_grants(tenant_id: str, file_id: str, query: dict[str, int]) -> Json:
 )
 def delete_grant(tenant_id: str, file_id: str, owner_id: str) -> dict[str, bool]:
     """Revoke a user's grant on a file or folder; revoking a missing grant is not an error."""
-    use(GrantService).remove(current_identity(), tenant_id, file_id, owner_id, origin())
+    get_service(GrantService).remove(current_identity(), tenant_id, file_id, owner_id, origin())
     return DONE
 
 
@@ -83,7 +87,7 @@ def delete_grant(tenant_id: str, file_id: str, owner_id: str) -> dict[str, bool]
 )
 def explain_access(tenant_id: str, file_id: str, query: Json) -> Json:
     """Explain a user's permission on a file or folder: the role and the grants it comes from."""
-    explanation = use(AccessExplainer).explain(
+    explanation = get_service(AccessExplainer).explain(
         current_identity(), tenant_id, file_id, query["userId"] or current_identity().user_id
     )
     return _present_explanation(explanation)

@@ -7,7 +7,7 @@ from marshmallow import Schema, fields, validate
 from strongroom.files.filing import OnConflict
 from strongroom.files.models import NodeType, Permission
 from strongroom.tenants.models import Role
-from strongroom.web.envelope import ReferenceSchema
+from strongroom.web.pages import ReferenceSchema
 from strongroom.web.schema import Timestamp, text
 
 _LEVELS = [item.name.lower() for item in Permission]

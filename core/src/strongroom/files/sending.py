@@ -5,12 +5,13 @@ from contextlib import nullcontext
 from dataclasses import replace
 from typing import Final
 
-from flask import Response, request
+from flask import request
 
 from strongroom.files.models import Node
 from strongroom.plugin_api.storage import ByteStream
 from strongroom.storage.delivery import Handover, InternalPath
 from strongroom.web.downloads import INLINE_TYPES, Content, content_disposition, send_content
+from strongroom.web.response import Response
 
 CACHE_CONTROL: Final = "private, no-cache"
 """``Cache-Control`` of downloads of tenants' files."""
@@ -63,18 +64,13 @@ def send_file(content: Content, offer: Offer, *, cache_control: str) -> Response
     if isinstance(handover, InternalPath):
         return _internal(response, handover.path)
     # A presigned URL grants access, so the redirect must not be cached.
-    return Response(status=307, headers={"Location": handover.url, "Cache-Control": "private, no-store"})
+    return Response((), 307, {"Location": handover.url, "Cache-Control": "private, no-store"})
 
 
 def _internal(response: Response, path: str) -> Response:
     """Return the response that makes nginx send the file; nginx applies the request's range itself."""
-    headers = response.headers
-    for name in ("Content-Length", "Content-Range"):
-        headers.pop(name, None)
-    headers["X-Accel-Redirect"] = path
-    internal = Response((), status=200, headers=headers)
-    internal.headers.pop("Content-Length", None)
-    return internal
+    headers = [item for item in response.headers if item[0] not in ("Content-Length", "Content-Range")]
+    return Response(b"", 200, [*headers, ("X-Accel-Redirect", path)])
 
 
 def nothing(_start: int, _length: int) -> ByteStream:

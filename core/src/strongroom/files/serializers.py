@@ -7,10 +7,11 @@ from flask import request
 from strongroom.errors import Forbidden, NotFound, PreconditionFailed, RevisionConflict
 from strongroom.files.access import NodeView
 from strongroom.files.service import FileService
-from strongroom.web.components import use
-from strongroom.web.envelope import reference
-from strongroom.web.guard import current_identity
-from strongroom.web.location import Location
+from strongroom.web.access import current_identity
+from strongroom.web.conditions import require_match
+from strongroom.web.pages import reference
+from strongroom.web.routing import Location
+from strongroom.web.services import get_service
 
 Json = dict[str, Any]
 Tagged = tuple[Json, int, dict[str, str]]
@@ -56,9 +57,7 @@ def wanted_revision(tenant_id: str, file_id: str, revision: int | None = None) -
     """
     if "If-Match" not in request.headers:
         return revision
-    node = use(FileService).get(current_identity(), tenant_id, file_id).node
+    node = get_service(FileService).get(current_identity(), tenant_id, file_id).node
     # Details have the revision as their entity tag, downloads the checksum.
-    tags = {str(node.revision), node.checksum or ""}
-    if not request.if_match.star_tag and not any(map(request.if_match.contains, tags)):
-        raise PreconditionFailed
+    require_match({str(node.revision), node.checksum or ""})
     return node.revision if revision is None else revision

@@ -34,13 +34,13 @@ from strongroom.files.serializers import (
 )
 from strongroom.files.service import FileService
 from strongroom.storage.delivery import Delivery
-from strongroom.web.blueprint import Blueprint
-from strongroom.web.components import use
+from strongroom.web.access import Access, current_identity
 from strongroom.web.downloads import DOWNLOAD_CONTENT
-from strongroom.web.envelope import PagingQuery, collection_of, envelope, paging
-from strongroom.web.guard import Access, current_identity
 from strongroom.web.headers import DOWNLOAD_REQUEST, DOWNLOAD_RESPONSE, UPLOAD_REQUEST
+from strongroom.web.pages import PagingQuery, collection_of, envelope, paging
+from strongroom.web.routing import Blueprint
 from strongroom.web.schema import DONE, DoneSchema
+from strongroom.web.services import get_service
 from strongroom.web.uploads import UPLOAD_BODY, receive_upload
 
 blueprint = Blueprint(
@@ -151,7 +151,7 @@ def upload_file_into_folder(tenant_id: str, parent_id: str, query: Json) -> Json
 )
 def get_file(tenant_id: str, file_id: str) -> Tagged:
     """Get the details of a file or folder."""
-    return tagged(use(FileService).get(current_identity(), tenant_id, file_id))
+    return tagged(get_service(FileService).get(current_identity(), tenant_id, file_id))
 
 
 @blueprint.operation(
@@ -165,18 +165,18 @@ def get_file(tenant_id: str, file_id: str) -> Tagged:
 )
 def download_file(tenant_id: str, file_id: str) -> Response:
     """Download a file or ranges of it; several ranges are sent as `multipart/byteranges`."""
-    files = use(FileService)
+    files = get_service(FileService)
     node = files.get(current_identity(), tenant_id, file_id).node
     content = content_of(node, lambda start, length: files.open(node, start, length))
     if content is None:
         raise NotAFile
-    delivery, key = use(Delivery), node.blob_key or ""
+    delivery, key = get_service(Delivery), node.blob_key or ""
     response = send_file(
         content, lambda headers: delivery.offer(key, headers), cache_control=CACHE_CONTROL
     )
     # HEAD requests and responses such as 304 are not downloads.
     if request.method == "GET" and response.status_code in SENT:
-        use(DownloadRecorder).record(current_identity(), node)
+        get_service(DownloadRecorder).record(current_identity(), node)
     return response
 
 
@@ -191,7 +191,7 @@ def download_file(tenant_id: str, file_id: str) -> Response:
 def delete_file(tenant_id: str, file_id: str) -> dict[str, bool]:
     """Delete a file, or a folder with its content."""
     revision = wanted_revision(tenant_id, file_id)
-    use(FileService).delete(current_identity(), tenant_id, file_id, revision)
+    get_service(FileService).delete(current_identity(), tenant_id, file_id, revision)
     return DONE
 
 
@@ -209,7 +209,9 @@ def list_files(tenant_id: str, owner_id: str, query: dict[str, int]) -> Json:
     `me` is the caller; only an administrator of the tenant may list the files of other users.
     """
     identity = current_identity()
-    page, included = use(FileListing).top_level(identity, tenant_id, _user_id(owner_id), paging(query))
+    page, included = get_service(FileListing).top_level(
+        identity, tenant_id, _user_id(owner_id), paging(query)
+    )
     return envelope(page, serialize_node, included)
 
 
@@ -224,21 +226,21 @@ def list_files(tenant_id: str, owner_id: str, query: dict[str, int]) -> Json:
 def list_files_in_folder(tenant_id: str, owner_id: str, parent_id: str, query: dict[str, int]) -> Json:
     """List the files a user can access inside a folder."""
     identity = current_identity()
-    page, included = use(FileListing).inside(
+    page, included = get_service(FileListing).inside(
         identity, tenant_id, _user_id(owner_id), parent_id, paging(query)
     )
     return envelope(page, serialize_node, included)
 
 
 def _create_folder(tenant_id: str, parent_id: str | None, body: Json, query: Json) -> Json:
-    view = use(FileService).create_folder(
+    view = get_service(FileService).create_folder(
         current_identity(), tenant_id, parent_id, body["name"], OnConflict(query["onConflict"])
     )
     return serialize_node(view)
 
 
 def _upload(tenant_id: str, parent_id: str | None, query: Json) -> Json:
-    files = use(FileService)
+    files = get_service(FileService)
     incoming = receive_upload(files.max_file_bytes)
     view = files.upload(
         current_identity(), tenant_id, parent_id, incoming, OnConflict(query["onConflict"])

@@ -2,7 +2,7 @@
 
 import json
 import logging
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from io import BytesIO
 from secrets import token_hex
@@ -23,10 +23,12 @@ from strongroom.gateway.responses import (
     send_whole,
 )
 from strongroom.gateway.timers import Timers
-from strongroom.web.wsgi import WsgiApp
 
 RETRY_SECONDS: Final = 1
 """The Retry-After value, in seconds, of requests that are refused because all threads are busy."""
+
+WsgiApp = Callable[..., Iterable[bytes]]
+"""A WSGI application (PEP 3333)."""
 
 logger = logging.getLogger(__name__)
 

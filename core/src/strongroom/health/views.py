@@ -6,9 +6,9 @@ from strongroom.errors import Detail, Unavailable
 from strongroom.health.draining import DRAINING
 from strongroom.health.readiness import Readiness
 from strongroom.health.schemas import AliveSchema, ReadySchema
-from strongroom.web.blueprint import Blueprint
-from strongroom.web.components import use
-from strongroom.web.guard import Access
+from strongroom.web.access import Access
+from strongroom.web.routing import Blueprint
+from strongroom.web.services import get_service
 
 blueprint = Blueprint("health", __name__, description="Liveness and readiness of the server.")
 
@@ -32,7 +32,7 @@ def get_readiness() -> dict[str, Any]:
     if DRAINING.is_set:
         details = [Detail("server", "draining", "The server is shutting down.")]
         raise Unavailable(details=details, retry_after=_RETRY_SECONDS)
-    report = use(Readiness).report()
+    report = get_service(Readiness).report()
     if not report.is_ready:
         details = [Detail(name, "away", fault) for name, fault in report.parts.items() if fault]
         raise Unavailable(details=details, retry_after=_RETRY_SECONDS)

@@ -12,13 +12,7 @@ from strongroom.ids import is_id
 from strongroom.paging import Page, Paging
 from strongroom.sessions.models import Authorization
 from strongroom.sessions.store import AuthorizationStore, RefreshTokens
-from strongroom.sessions.tokens import (
-    IssuedTokens,
-    TokenClaims,
-    TokenIssuer,
-    TokenSigner,
-    parse_token_id,
-)
+from strongroom.sessions.tokens import IssuedTokens, TokenIssuer, TokenSigner, parse_token_id
 from strongroom.users.service import UserService
 
 
@@ -59,13 +53,18 @@ class AuthorizationService:
         pruned = self._refresh_tokens.prune(self._database)
         return pruned + self._sessions.prune(self._database)
 
-    def claims(self, token: str) -> TokenClaims:
-        """Return the claims of an access token, without checking for revocation.
+    def caller(self, token: str, address: str | None = None) -> Caller:
+        """Return the user of an access token, whose login may have been revoked.
+
+        Args:
+            token: the token.
+            address: the client's address, for audit records.
 
         Raises:
             TokenInvalid: the token is forged or has expired.
         """
-        return self._signer.check(token)
+        claims = self._signer.check(token)
+        return Caller(claims.user_id, claims.authorization_id, address)
 
     def verify(self, token: str) -> Identity:
         """Return the identity of an access token.
@@ -73,8 +72,7 @@ class AuthorizationService:
         Raises:
             TokenInvalid: the token is forged, has expired, or was revoked.
         """
-        claims = self._signer.check(token)
-        caller = Caller(claims.user_id, claims.authorization_id)
+        caller = self.caller(token)
         identity = self.identify(caller)
         self.note_seen(caller)
         return identity

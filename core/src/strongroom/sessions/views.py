@@ -17,7 +17,6 @@ from strongroom.errors import (
     TokenInvalid,
     TokenRequired,
     UserSuspended,
-    ValidationFailed,
 )
 from strongroom.plugin_api.login import LoginAttempt, VerificationCode
 from strongroom.sessions.login import LoginService
@@ -33,13 +32,13 @@ from strongroom.sessions.schemas import (
 from strongroom.sessions.service import AuthorizationService
 from strongroom.sessions.tokens import IssuedTokens
 from strongroom.verification.captchas import CaptchaAnswer
-from strongroom.web.blueprint import Blueprint
-from strongroom.web.components import use
-from strongroom.web.envelope import PagingQuery, collection_of, envelope, paging
-from strongroom.web.guard import TOKEN_HEADER, Access, current_identity, optional_identity
+from strongroom.web.access import TOKEN_HEADER, Access, current_identity, optional_identity
 from strongroom.web.headers import TOKEN_RESPONSE
-from strongroom.web.requests import client, origin
+from strongroom.web.pages import PagingQuery, collection_of, envelope, paging
+from strongroom.web.request import client, origin
+from strongroom.web.routing import Blueprint
 from strongroom.web.schema import DONE, DoneSchema
+from strongroom.web.services import get_service
 
 REFRESH_HEADER: Final = "X-Refresh-Token"
 KEYS_MAX_AGE: Final = 300
@@ -81,7 +80,9 @@ def create_authorization(body: dict[str, Any]) -> tuple[IssuedTokens, int, Heade
         password=body["password"],
         verification_code=VerificationCode(**code) if code else None,
     )
-    issued = use(LoginService).log_in(attempt, CaptchaAnswer(**captcha) if captcha else None, origin())
+    issued = get_service(LoginService).log_in(
+        attempt, CaptchaAnswer(**captcha) if captcha else None, origin()
+    )
     return issued, 200, token_headers(issued)
 
 
@@ -100,7 +101,7 @@ def refresh_authorization(body: dict[str, Any]) -> tuple[IssuedTokens, int, Head
 
     A refresh token is valid for one use. If it is used again, the login and all its tokens are revoked.
     """
-    issued = use(AuthorizationService).refresh(_presented_refresh_token(body), origin())
+    issued = get_service(AuthorizationService).refresh(_presented_refresh_token(body), origin())
     return issued, 200, token_headers(issued)
 
 
@@ -108,18 +109,15 @@ def refresh_authorization(body: dict[str, Any]) -> tuple[IssuedTokens, int, Head
     "POST",
     "/authorizations/revocation",
     access=Access.PUBLIC,
+    form=RevocationSchema,
     returns=DoneSchema,
-    errors=(ValidationFailed,),
-)
-@blueprint.arguments(  # type: ignore[untyped-decorator]  # flask-smorest has no types
-    RevocationSchema, location="form", arg_name="form", as_kwargs=False
 )
 def revoke_token(form: dict[str, str]) -> dict[str, bool]:
     """Revoke an access or refresh token, and its whole login (RFC 7009).
 
     The token itself is the permission. The response is the same for an invalid token.
     """
-    use(AuthorizationService).revoke_token(form["token"], origin())
+    get_service(AuthorizationService).revoke_token(form["token"], origin())
     return DONE
 
 
@@ -136,7 +134,7 @@ def delete_authorization(reference: str) -> dict[str, bool]:
     The reference is `current`, the token's `jti`, or the token itself. Prefer the first two, because
     URLs end up in logs. The token itself needs no Authorization header.
     """
-    use(AuthorizationService).revoke(reference, optional_identity(), origin())
+    get_service(AuthorizationService).revoke(reference, optional_identity(), origin())
     return DONE
 
 
@@ -150,7 +148,7 @@ def delete_authorization(reference: str) -> dict[str, bool]:
 )
 def list_authorizations(user_id: str, query: dict[str, int]) -> dict[str, Any]:
     """List the logins of a user (`me`: the caller), newest first."""
-    page = use(AuthorizationService).of_user(current_identity(), _named(user_id), paging(query))
+    page = get_service(AuthorizationService).of_user(current_identity(), _named(user_id), paging(query))
     return envelope(page, _present)
 
 
@@ -163,7 +161,7 @@ def list_authorizations(user_id: str, query: dict[str, int]) -> dict[str, Any]:
 )
 def delete_authorizations(user_id: str) -> dict[str, bool]:
     """Revoke all logins of a user (`me`: the caller), including the current one."""
-    use(AuthorizationService).end_all(current_identity(), _named(user_id), origin())
+    get_service(AuthorizationService).end_all(current_identity(), _named(user_id), origin())
     return DONE
 
 
@@ -176,7 +174,7 @@ def get_key_set() -> tuple[dict[str, Any], int, Headers]:
     A verifier that encounters an unknown key id fetches the set again.
     """
     headers = {"Cache-Control": f"public, max-age={KEYS_MAX_AGE}"}
-    return use(AuthorizationService).public_keys(), 200, headers
+    return get_service(AuthorizationService).public_keys(), 200, headers
 
 
 def token_headers(issued: IssuedTokens) -> Headers:

@@ -5,7 +5,7 @@ from typing import Any, Final
 from marshmallow import Schema, ValidationError, fields, validate, validates_schema
 
 from strongroom.tenants.models import Role
-from strongroom.web.envelope import ReferenceSchema
+from strongroom.web.pages import ReferenceSchema
 from strongroom.web.schema import Timestamp, text
 
 MAX_BYTES: Final = 2**62

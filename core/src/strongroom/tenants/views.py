@@ -14,13 +14,12 @@ from strongroom.tenants.schemas import (
     UsageSchema,
 )
 from strongroom.tenants.service import TenantService
-from strongroom.web.blueprint import Blueprint
-from strongroom.web.components import use
-from strongroom.web.envelope import PagingQuery, collection_of, envelope, paging, reference
-from strongroom.web.guard import Access, current_identity
-from strongroom.web.location import Location
-from strongroom.web.requests import origin
+from strongroom.web.access import Access, current_identity
+from strongroom.web.pages import PagingQuery, collection_of, envelope, paging, reference
+from strongroom.web.request import origin
+from strongroom.web.routing import Blueprint, Location
 from strongroom.web.schema import DONE, DoneSchema
+from strongroom.web.services import get_service
 
 blueprint = Blueprint(
     "tenants",
@@ -42,7 +41,7 @@ blueprint = Blueprint(
 )
 def create_tenant(body: dict[str, Any]) -> Tenant:
     """Create a tenant; the caller becomes its administrator."""
-    return use(TenantService).create(current_identity(), body["name"], origin())
+    return get_service(TenantService).create(current_identity(), body["name"], origin())
 
 
 @blueprint.operation(
@@ -50,7 +49,7 @@ def create_tenant(body: dict[str, Any]) -> Tenant:
 )
 def list_tenants(query: dict[str, int]) -> dict[str, Any]:
     """List the caller's tenants."""
-    return envelope(use(TenantService).of_caller(current_identity(), paging(query)))
+    return envelope(get_service(TenantService).of_caller(current_identity(), paging(query)))
 
 
 @blueprint.operation(
@@ -58,7 +57,7 @@ def list_tenants(query: dict[str, int]) -> dict[str, Any]:
 )
 def get_tenant(tenant_id: str) -> Tenant:
     """Get one of the caller's tenants."""
-    return use(TenantService).get(current_identity(), tenant_id)
+    return get_service(TenantService).get(current_identity(), tenant_id)
 
 
 @blueprint.operation(
@@ -72,7 +71,7 @@ def get_tenant(tenant_id: str) -> Tenant:
 def update_tenant(tenant_id: str, body: dict[str, Any]) -> Tenant:
     """Rename a tenant, or set its quota; only server administrators may set the quota."""
     revision = body.pop("revision")
-    return use(TenantService).update(current_identity(), tenant_id, body, revision, origin())
+    return get_service(TenantService).update(current_identity(), tenant_id, body, revision, origin())
 
 
 @blueprint.operation(
@@ -87,7 +86,7 @@ def delete_tenant(tenant_id: str) -> dict[str, bool]:
 
     During `tenants.purge_after_days` the operator can restore it with `strongroom tenants restore`.
     """
-    use(TenantDeletion).delete(current_identity(), tenant_id, origin())
+    get_service(TenantDeletion).delete(current_identity(), tenant_id, origin())
     return DONE
 
 
@@ -100,7 +99,7 @@ def delete_tenant(tenant_id: str) -> dict[str, bool]:
 )
 def get_usage(tenant_id: str) -> dict[str, int | None]:
     """Get the usage and the quota of a tenant."""
-    tenant = use(TenantService).usage(current_identity(), tenant_id)
+    tenant = get_service(TenantService).usage(current_identity(), tenant_id)
     taken, quota = tenant.used_bytes + tenant.reserved_bytes, tenant.quota_bytes
     return {
         "usedBytes": tenant.used_bytes,
@@ -121,7 +120,7 @@ def get_usage(tenant_id: str) -> dict[str, int | None]:
 )
 def list_members(tenant_id: str, query: dict[str, int]) -> dict[str, Any]:
     """List the members of a tenant."""
-    page, included = use(TenantService).members(current_identity(), tenant_id, paging(query))
+    page, included = get_service(TenantService).members(current_identity(), tenant_id, paging(query))
     return envelope(page, _present, included)
 
 
@@ -137,7 +136,7 @@ def put_member(tenant_id: str, user_id: str, body: dict[str, Any]) -> dict[str, 
     """Add a member to a tenant, or change a member's role."""
     role = Role(body["role"])
     return _present(
-        use(TenantService).put_member(current_identity(), tenant_id, user_id, role, origin())
+        get_service(TenantService).put_member(current_identity(), tenant_id, user_id, role, origin())
     )
 
 
@@ -150,7 +149,7 @@ def put_member(tenant_id: str, user_id: str, body: dict[str, Any]) -> dict[str, 
 )
 def delete_member(tenant_id: str, user_id: str) -> dict[str, bool]:
     """Remove a member from a tenant; members may remove themselves."""
-    use(TenantService).remove_member(current_identity(), tenant_id, user_id, origin())
+    get_service(TenantService).remove_member(current_identity(), tenant_id, user_id, origin())
     return DONE
 
 

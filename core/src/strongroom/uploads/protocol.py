@@ -15,7 +15,7 @@ from strongroom.errors import (
 )
 from strongroom.files.filing import OnConflict, Target
 from strongroom.uploads.chunk_writer import Checksum, Piece
-from strongroom.web.json_input import is_unstorable
+from strongroom.web.parsing import is_unstorable
 from strongroom.web.uploads import announced_size, open_body
 
 VERSION: Final = "1.0.0"

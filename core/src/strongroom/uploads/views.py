@@ -25,10 +25,10 @@ from strongroom.uploads import protocol
 from strongroom.uploads.models import Upload
 from strongroom.uploads.schemas import UploadSchema
 from strongroom.uploads.service import UploadService
-from strongroom.web.blueprint import Blueprint
-from strongroom.web.components import use
-from strongroom.web.guard import Access, current_identity
-from strongroom.web.requests import PublicUrl
+from strongroom.web.access import Access, current_identity
+from strongroom.web.response import no_content
+from strongroom.web.routing import Blueprint, absolute_url
+from strongroom.web.services import get_service
 
 blueprint = Blueprint(
     "uploads",
@@ -83,10 +83,10 @@ def describe_uploads(tenant_id: str) -> Response:  # noqa: ARG001  the same for 
     headers = {
         "Tus-Version": protocol.VERSION,
         "Tus-Extension": protocol.EXTENSIONS,
-        "Tus-Max-Size": str(use(UploadService).max_size),
+        "Tus-Max-Size": str(get_service(UploadService).max_size),
         "Tus-Checksum-Algorithm": ",".join(protocol.CHECKSUM_ALGORITHMS),
     }
-    return Response(status=204, headers=headers)
+    return no_content(headers)
 
 
 @blueprint.operation(
@@ -108,7 +108,7 @@ def create_upload(tenant_id: str) -> tuple[Upload, dict[str, str]]:
     """
     protocol.require_version()
     protocol.refuse_other_extensions()
-    uploads, identity = use(UploadService), current_identity()
+    uploads, identity = get_service(UploadService), current_identity()
     size, metadata = protocol.read_number("Upload-Length"), protocol.read_metadata()
     piece = protocol.read_piece() if protocol.has_piece() else None
     upload = uploads.create(identity, metadata.target(tenant_id), size, metadata.text, piece)
@@ -134,7 +134,7 @@ def get_upload(tenant_id: str, upload_id: str) -> tuple[Upload, dict[str, str]]:
     """Get the state of an upload; tus clients use HEAD, which returns only the headers."""
     if request.method == "HEAD":
         protocol.require_version()
-    upload = use(UploadService).get(current_identity(), tenant_id, upload_id)
+    upload = get_service(UploadService).get(current_identity(), tenant_id, upload_id)
     headers = {**_progress(upload), "Upload-Length": str(upload.size), "Cache-Control": "no-store"}
     if upload.metadata:
         headers["Upload-Metadata"] = upload.metadata
@@ -189,14 +189,14 @@ def change_upload(tenant_id: str, upload_id: str) -> Response:
 def _append(tenant_id: str, upload_id: str) -> Response:
     protocol.require_version()
     offset, piece = protocol.read_number("Upload-Offset"), protocol.read_piece()
-    upload = use(UploadService).append(current_identity(), tenant_id, upload_id, offset, piece)
-    return Response(status=204, headers=_progress(upload))
+    upload = get_service(UploadService).append(current_identity(), tenant_id, upload_id, offset, piece)
+    return no_content(_progress(upload))
 
 
 def _terminate(tenant_id: str, upload_id: str) -> Response:
     protocol.require_version()
-    use(UploadService).terminate(current_identity(), tenant_id, upload_id)
-    return Response(status=204)
+    get_service(UploadService).terminate(current_identity(), tenant_id, upload_id)
+    return no_content()
 
 
 def _progress(upload: Upload) -> dict[str, str]:
@@ -212,5 +212,4 @@ def _progress(upload: Upload) -> dict[str, str]:
 
 
 def _url(upload: Upload) -> str:
-    path = url_for("uploads.get_upload", tenant_id=upload.tenant_id, upload_id=upload.id)
-    return use(PublicUrl).root + path
+    return absolute_url("uploads.get_upload", tenant_id=upload.tenant_id, upload_id=upload.id)

@@ -19,10 +19,10 @@ from strongroom.verification.schemas import (
     SentCodeSchema,
 )
 from strongroom.verification.service import CodeSending, SentCode
-from strongroom.web.blueprint import Blueprint
-from strongroom.web.components import use
-from strongroom.web.guard import Access
-from strongroom.web.requests import client, languages
+from strongroom.web.access import Access
+from strongroom.web.request import client, languages
+from strongroom.web.routing import Blueprint
+from strongroom.web.services import get_service
 
 blueprint = Blueprint("verification", __name__, description="Captchas and verification codes.")
 
@@ -38,7 +38,7 @@ blueprint = Blueprint("verification", __name__, description="Captchas and verifi
 )
 def create_captcha(**_: Any) -> IssuedCaptcha:
     """Get a captcha. Its solution is valid for one attempt within a few minutes."""
-    return use(CaptchaService).issue()
+    return get_service(CaptchaService).issue()
 
 
 @blueprint.operation(
@@ -65,7 +65,7 @@ def send_verification_code(body: dict[str, Any]) -> SentCode:
     or that no sender can send, is refused before the request counts against the limits.
     """
     captcha = body["captcha"]
-    return use(CodeSending).send(
+    return get_service(CodeSending).send(
         body["recipient"],
         Purpose(body["purpose"]),
         CaptchaAnswer(**captcha) if captcha else None,

@@ -9,16 +9,24 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Final
 from urllib.parse import quote
 
-from flask import Response, request
+from flask import request
 from werkzeug.http import http_date
 
 from strongroom.plugin_api.storage import ByteStream
 from strongroom.text_direction import without_direction
-from strongroom.web.conditions import Validators, if_range_holds, is_unchanged
-from strongroom.web.ranges import MultipartRanges, Span, parse_ranges
+from strongroom.web.conditions import (
+    MultipartRanges,
+    Span,
+    Validators,
+    if_range_holds,
+    is_unchanged,
+    parse_ranges,
+)
+from strongroom.web.response import Response
 
 INLINE_TYPES: Final = frozenset(
     {"image/png", "image/jpeg", "image/gif", "image/webp", "image/avif", "text/plain"}
@@ -32,6 +40,9 @@ DOWNLOAD_CONTENT: Final = {
 """The OpenAPI content of a download; the actual media type is detected from the file."""
 
 HeaderList = list[tuple[str, str]]
+
+IN_ONE_PIECE: Final = 64 * 1024
+"""The maximum size, in bytes, of content that is read before the response begins."""
 
 _SANDBOX = "default-src 'none'; sandbox"
 
@@ -80,25 +91,33 @@ def send_content(content: Content, *, cache_control: str) -> Response:
         RangeNotSatisfiable: the range is outside the file.
     """
     current = content.validators
-    response = Response(status=304) if is_unchanged(current) else _respond(content, current)
-    for name, value in version_headers(current, cache_control):
-        response.headers[name] = value
-    return response
+    version = _version_headers(current, cache_control)
+    if is_unchanged(current):
+        return Response((), 304, version)
+    ranged = request.method in _RANGED_METHODS and if_range_holds(current)
+    spans = parse_ranges(request.headers.get("Range"), content.size) if ranged else None
+    headers = [*_content_headers(content.name, content.content_type, content.checksum), *version]
+    if spans is None:
+        return _whole(content, headers)
+    return _part(content, spans[0], headers) if len(spans) == 1 else _parts(content, spans, headers)
 
 
-def version_headers(current: Validators, cache_control: str) -> HeaderList:
+# Both depend only on the version of the file, and both take longer than to read a small file.
+@lru_cache(maxsize=2048)
+def _version_headers(current: Validators, cache_control: str) -> HeaderList:
     """Return the validators and the cache policy as headers."""
     modified = [] if current.modified is None else [("Last-Modified", http_date(current.modified))]
     return [("ETag", current.etag), *modified, ("Cache-Control", cache_control)]
 
 
-def content_headers(content: Content) -> HeaderList:
+@lru_cache(maxsize=2048)
+def _content_headers(name: str, content_type: str, checksum: str | None) -> HeaderList:
     """Return the headers that describe the content; they are the same for ranges."""
-    is_inline = content.content_type.partition(";")[0] in INLINE_TYPES
-    digest = [("Repr-Digest", _digest(content.checksum))] if content.checksum else []
+    is_inline = content_type.partition(";")[0] in INLINE_TYPES
+    digest = [("Repr-Digest", _digest(checksum))] if checksum else []
     return [
         ("Accept-Ranges", "bytes"),
-        ("Content-Disposition", content_disposition(content.name, inline=is_inline)),
+        ("Content-Disposition", content_disposition(name, inline=is_inline)),
         ("Content-Security-Policy", _SANDBOX),
         *digest,
     ]
@@ -115,37 +134,22 @@ def content_disposition(name: str, *, inline: bool) -> str:
     return f'{kind}; filename="{plain}"{extended}'
 
 
-def _respond(content: Content, current: Validators) -> Response:
-    ranged = request.method in _RANGED_METHODS and if_range_holds(current)
-    spans = parse_ranges(request.headers.get("Range"), content.size) if ranged else None
-    if spans is None:
-        response = _whole(content)
-    else:
-        response = _part(content, spans[0]) if len(spans) == 1 else _parts(content, spans)
-        response.status_code = 206
-    for name, value in content_headers(content):
-        response.headers[name] = value
-    return response
-
-
-def _whole(content: Content) -> Response:
+def _whole(content: Content, headers: HeaderList) -> Response:
     is_head = request.method == "HEAD"
+    wanted = request.headers.get("Want-Content-Digest")
+    if wanted and content.checksum and not is_head and _WANTED_DIGEST.search(wanted):
+        headers.append(("Content-Digest", _digest(content.checksum)))
     body = () if is_head else pieces(content.open(0, content.size))
-    response = _streamed(body, content.content_type, content.size)
-    wanted = request.headers.get("Want-Content-Digest", "")
-    if content.checksum and not is_head and _WANTED_DIGEST.search(wanted):
-        response.headers["Content-Digest"] = _digest(content.checksum)
-    return response
+    return _streamed(body, 200, content.content_type, content.size, headers)
 
 
-def _part(content: Content, span: Span) -> Response:
+def _part(content: Content, span: Span, headers: HeaderList) -> Response:
+    headers.append(("Content-Range", span.content_range(content.size)))
     body = pieces(content.open(span.start, span.length))
-    response = _streamed(body, content.content_type, span.length)
-    response.headers["Content-Range"] = span.content_range(content.size)
-    return response
+    return _streamed(body, 206, content.content_type, span.length, headers)
 
 
-def _parts(content: Content, spans: list[Span]) -> Response:
+def _parts(content: Content, spans: list[Span], headers: HeaderList) -> Response:
     multipart = MultipartRanges(spans, content.size, content.content_type)
 
     def body() -> Iterator[bytes]:
@@ -154,14 +158,18 @@ def _parts(content: Content, spans: list[Span]) -> Response:
             yield from pieces(content.open(span.start, span.length))
         yield multipart.tail
 
-    return _streamed(body(), multipart.media_type, multipart.length)
+    return _streamed(body(), 206, multipart.media_type, multipart.length, headers)
 
 
-def _streamed(body: Iterable[bytes], content_type: str, length: int) -> Response:
-    response = Response(body)
-    response.headers["Content-Type"] = content_type
-    response.headers["Content-Length"] = str(length)
-    return response
+def _streamed(
+    body: Iterable[bytes], status: int, content_type: str, length: int, headers: HeaderList
+) -> Response:
+    if length <= IN_ONE_PIECE:
+        # Read before the response begins, so that a failure is an error response. The gateway sends a
+        # list without occupying a thread.
+        body = [b"".join(body)]
+    about = [("Content-Type", content_type), ("Content-Length", str(length))]
+    return Response(body, status, [*about, *headers])
 
 
 def pieces(stream: ByteStream) -> Iterator[bytes]:

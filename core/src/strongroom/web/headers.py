@@ -1,11 +1,7 @@
-"""The header fields of the API, with their descriptions, and a parser for those with two parts."""
+"""The header fields of the API, with their descriptions."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
-
-from flask import request
-
-from strongroom.errors import ValidationFailed
 
 REQUEST_HEADERS: Final[Mapping[str, str]] = {
     "Accept-Language": "The languages of messages and pages, by preference.",
@@ -93,18 +89,3 @@ def response_headers(status: str, names: Iterable[str] = ()) -> dict[str, Any]:
         name: {"description": RESPONSE_HEADERS[name], "schema": {"type": "string"}}
         for name in (*names, *_BY_STATUS.get(status, ()), *_EVERYWHERE)
     }
-
-
-def header_pair(name: str) -> tuple[str, str] | None:
-    """Return the two parts of a header ``{id}.{secret}``, or ``None`` if the header is absent.
-
-    Raises:
-        ValidationFailed: the header has a different form.
-    """
-    value = request.headers.get(name)
-    if value is None:
-        return None
-    identifier, _, secret = value.strip().partition(".")
-    if not identifier or not secret:
-        raise ValidationFailed.of_field(name, "invalid", "Must be like {id}.{answer}.")
-    return identifier, secret

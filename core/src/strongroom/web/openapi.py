@@ -14,10 +14,10 @@ from apispec.ext.marshmallow.common import resolve_schema_cls
 from flask import Flask, Response, jsonify, send_from_directory
 from jinja2 import Environment, PackageLoader, Template
 
-from strongroom.web.blueprint import HEADERS_KEY
 from strongroom.web.errors import ErrorSchema
 from strongroom.web.headers import request_header, response_headers
-from strongroom.web.pages import html_page
+from strongroom.web.html import html_page
+from strongroom.web.routing import HEADERS_KEY
 from strongroom.web.schema import API_FIELDS
 
 DOCUMENT_PATH: Final = "/openapi.json"

@@ -6,8 +6,8 @@ from typing import Final, NoReturn
 from flask import Flask
 
 from strongroom.errors import NotImplementedHere
-from strongroom.web.blueprint import Blueprint
-from strongroom.web.guard import Access
+from strongroom.web.access import Access
+from strongroom.web.routing import Blueprint
 
 RESERVED: Final = (
     ("POST", "/api/v1/wechat-qr-codes"),

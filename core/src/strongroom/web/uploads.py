@@ -1,7 +1,6 @@
 """Reads an uploaded file from a form, or from a raw body with its name in a header."""
 
 from dataclasses import dataclass, field
-from io import BytesIO
 from typing import Any, Final
 
 from flask import request
@@ -94,26 +93,6 @@ def receive_upload(max_bytes: int, *, default_name: str | None = None) -> Upload
     if mimetype == "multipart/form-data":
         return _form_upload(stream, parameters.get("boundary", ""), announced_digests())
     return _raw_upload(stream, max_bytes, default_name)
-
-
-def plain_upload(content: bytes, content_type: str, disposition: str | None) -> Upload | None:
-    """Return the upload of a complete body without digests, or ``None`` if it has no name.
-
-    Args:
-        content: the body.
-        content_type: the Content-Type of the request.
-        disposition: the Content-Disposition of the request.
-
-    Raises:
-        ValidationFailed: as :func:`receive_upload`.
-        MalformedRequest: the body is not a valid form.
-        UploadIncomplete: the body ends before the form does.
-    """
-    mimetype, parameters = parse_options_header(content_type)
-    if mimetype == "multipart/form-data":
-        return _form_upload(BytesIO(content), parameters.get("boundary", ""), [])
-    name = parse_options_header(disposition)[1].get("filename")
-    return None if name is None else Upload(name, BytesIO(content), len(content))
 
 
 def open_body() -> ByteSource:

@@ -14,11 +14,11 @@ from strongroom.errors import (
 from strongroom.files.bundles.schemas import BundleSchema
 from strongroom.files.bundles.service import Bundle, BundleService
 from strongroom.files.events.recorder import SENT, DownloadRecorder
-from strongroom.web.blueprint import Blueprint
-from strongroom.web.components import use
+from strongroom.web.access import Access, current_identity
 from strongroom.web.downloads import Content, send_content
-from strongroom.web.guard import Access, current_identity
 from strongroom.web.headers import DOWNLOAD_REQUEST, DOWNLOAD_RESPONSE
+from strongroom.web.routing import Blueprint
+from strongroom.web.services import get_service
 
 blueprint = Blueprint(
     "bundles",
@@ -56,7 +56,7 @@ def download_files(tenant_id: str, body: dict[str, Any]) -> Response:
     `Content-Location` is the URL of the archive: an interrupted download can be resumed there by GET
     with Range and If-Range until the bundle expires. This POST accepts Range, too.
     """
-    bundles = use(BundleService)
+    bundles = get_service(BundleService)
     return _send(bundles.make(current_identity(), tenant_id, body["fileIds"], body["name"]), tenant_id)
 
 
@@ -71,7 +71,7 @@ def download_files(tenant_id: str, body: dict[str, Any]) -> Response:
 )
 def download_files_again(tenant_id: str, bundle_id: str) -> Response:
     """Download a previously requested archive, or a range of it."""
-    return _send(use(BundleService).get(current_identity(), tenant_id, bundle_id), tenant_id)
+    return _send(get_service(BundleService).get(current_identity(), tenant_id, bundle_id), tenant_id)
 
 
 def _send(bundle: Bundle, tenant_id: str) -> Response:
@@ -95,5 +95,5 @@ def _send(bundle: Bundle, tenant_id: str) -> Response:
     )
     if request.method != "HEAD" and response.status_code in SENT:
         for node in bundle.selected:
-            use(DownloadRecorder).record(current_identity(), node)
+            get_service(DownloadRecorder).record(current_identity(), node)
     return response

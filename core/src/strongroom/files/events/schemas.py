@@ -3,7 +3,7 @@
 from marshmallow import Schema, fields, validate
 
 from strongroom.files.events.models import FileAction
-from strongroom.web.envelope import PagingQuery, ReferenceSchema
+from strongroom.web.pages import PagingQuery, ReferenceSchema
 from strongroom.web.schema import Timestamp, text
 
 _ACTIONS = [action.value for action in FileAction]

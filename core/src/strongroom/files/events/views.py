@@ -6,10 +6,10 @@ from strongroom.errors import Forbidden
 from strongroom.files.events.listing import FileEventFilter, FileEventListing
 from strongroom.files.events.models import FileEvent
 from strongroom.files.events.schemas import FileEventQuery, FileEventSchema
-from strongroom.web.blueprint import Blueprint
-from strongroom.web.components import use
-from strongroom.web.envelope import collection_of, envelope, paging, reference
-from strongroom.web.guard import Access, current_identity
+from strongroom.web.access import Access, current_identity
+from strongroom.web.pages import collection_of, envelope, paging, reference
+from strongroom.web.routing import Blueprint
+from strongroom.web.services import get_service
 
 blueprint = Blueprint(
     "file events",
@@ -35,7 +35,7 @@ def list_file_events(tenant_id: str, query: dict[str, Any]) -> dict[str, Any]:
     wanted = FileEventFilter(
         **{name: query[name] for name in FileEventFilter.__slots__ if name in query}
     )
-    listing = use(FileEventListing)
+    listing = get_service(FileEventListing)
     page, included = listing.page(current_identity(), tenant_id, wanted, paging(query))
     return envelope(page, _present, included)
 

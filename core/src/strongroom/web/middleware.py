@@ -1,14 +1,19 @@
-"""Request metrics and the access log, measured from the request head to the end of the response."""
+"""WSGI middlewares around the application: metrics and the access log, CORS, and draining.
+
+CORS: the "CORS protocol" of the Fetch standard. Tokens travel in request headers, never in cookies, so
+responses are shared without credentials mode.
+"""
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, Protocol
 
-from flask import Flask, g, has_request_context, request
-
+from strongroom.health.draining import DRAINING
 from strongroom.telemetry.logs import ACCESS_LOGGER
-from strongroom.web.wsgi import WsgiApp
+from strongroom.web.headers import REQUEST_HEADERS, RESPONSE_HEADERS
+
+WsgiApp = Callable[..., Iterable[bytes]]
 
 access_log = logging.getLogger(ACCESS_LOGGER)
 
@@ -30,28 +35,12 @@ class Meter(Protocol):
         """Count a finished request."""
 
 
-def register_route_notes(app: Flask) -> None:
-    """Report the route and id of each request to :class:`RequestMetricsMiddleware`."""
-    app.after_request(_note)
-
-
-def current_request_id() -> str | None:
-    """Return the id of the current request, if there is one."""
-    return g.get("request_id") if has_request_context() else None
-
-
 def note_route(environ: Mapping[str, Any], route: str, request_id: str) -> None:
     """Report the route and id of a request to :class:`RequestMetricsMiddleware`, if it is installed."""
     seen = environ.get(_SEEN)
     if seen is not None:
         seen["route"] = route
         seen["request_id"] = request_id
-
-
-def _note(response: Any) -> Any:
-    route = request.url_rule.rule if request.url_rule else NO_ROUTE
-    note_route(request.environ, route, g.request_id)
-    return response
 
 
 class RequestMetricsMiddleware:
@@ -181,3 +170,97 @@ class _Measured:
                 close()
         finally:
             self._stats.end()
+
+
+# CORS
+
+ANY_ORIGIN: Final = "*"
+
+EXPOSED_HEADERS: Final = ", ".join(sorted({*RESPONSE_HEADERS, "Content-Length"}))
+"""The response headers that scripts of allowed origins may read."""
+
+ALLOWED_HEADERS: Final = ", ".join(
+    sorted({*REQUEST_HEADERS, "Authorization", "Content-Encoding", "Content-Type", "X-Access-Token"})
+)
+"""The request headers that scripts of allowed origins may send: all headers that routes read."""
+
+_ALLOWED_METHODS: Final = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"
+# Chromium caches preflight responses for at most two hours.
+_MAX_AGE_SECONDS: Final = 7200
+
+Headers = list[tuple[str, str]]
+
+
+class CorsMiddleware:
+    """Answers preflight requests and adds the response headers of the CORS protocol.
+
+    Args:
+        app: the wrapped application.
+        origins: the allowed origins, each ``scheme://host[:port]`` exactly as browsers send it, or
+            :data:`ANY_ORIGIN`.
+    """
+
+    def __init__(self, app: WsgiApp, origins: Sequence[str]) -> None:
+        self._app = app
+        self._origins = frozenset(origins)
+
+    def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
+        origin = environ.get("HTTP_ORIGIN")
+        allowed = origin is not None and not self._origins.isdisjoint((origin, ANY_ORIGIN))
+        if allowed and _is_preflight(environ):
+            start_response("204 No Content", [*_preflight_headers(), *_origin_headers(origin)])
+            return []
+
+        def start(status: str, headers: Headers, *args: Any) -> Any:
+            # Caches must store a response per origin, even if this request has no Origin.
+            shared = _origin_headers(origin) if allowed else [("Vary", "Origin")]
+            return start_response(status, _merged(headers, shared), *args)
+
+        return self._app(environ, start)
+
+
+def _is_preflight(environ: dict[str, Any]) -> bool:
+    # An OPTIONS request of tus does not have this header.
+    return environ["REQUEST_METHOD"] == "OPTIONS" and "HTTP_ACCESS_CONTROL_REQUEST_METHOD" in environ
+
+
+def _preflight_headers() -> Headers:
+    return [
+        ("Access-Control-Allow-Methods", _ALLOWED_METHODS),
+        ("Access-Control-Allow-Headers", ALLOWED_HEADERS),
+        ("Access-Control-Max-Age", str(_MAX_AGE_SECONDS)),
+    ]
+
+
+def _origin_headers(origin: str | None) -> Headers:
+    return [
+        ("Access-Control-Allow-Origin", origin or ""),
+        ("Access-Control-Expose-Headers", EXPOSED_HEADERS),
+        ("Vary", "Origin"),
+    ]
+
+
+def _merged(headers: Headers, shared: Headers) -> Headers:
+    """Return the headers with the shared ones; ``Vary`` is appended, others are replaced."""
+    replaced = {name.lower() for name, _ in shared} - {"vary"}
+    return [*(item for item in headers if item[0].lower() not in replaced), *shared]
+
+
+class CloseWhileDraining:
+    """Middleware that adds ``Connection: close`` to every response while the server drains.
+
+    A proxy may send a request on an idle connection at the moment when the server closes it, and must
+    not retry a POST. So no idle connections may be left when the server stops.
+    """
+
+    def __init__(self, app: WsgiApp) -> None:
+        self._app = app
+
+    def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
+        if not DRAINING.is_set:
+            return self._app(environ, start_response)
+
+        def start(status: str, headers: list[tuple[str, str]], *error: Any) -> Any:
+            return start_response(status, [*headers, ("Connection", "close")], *error)
+
+        return self._app(environ, start)

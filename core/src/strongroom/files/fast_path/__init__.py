@@ -1,1 +1,0 @@
-"""Fast path of the file routes; see :mod:`strongroom.web.fast_path`."""

@@ -1,0 +1,127 @@
+"""Authentication of requests: the presented token, the caller, and the access that a route requires."""
+
+from typing import Final, Protocol
+
+from flask import g, request
+
+from strongroom.errors import AmbiguousToken, Forbidden, TokenRequired
+from strongroom.identity import Caller, Identity
+from strongroom.plugin_api.web import Access
+from strongroom.web.request import client_address
+from strongroom.web.services import get_service
+
+__all__ = [
+    "TOKEN_HEADER",
+    "Access",
+    "Authenticator",
+    "authenticate",
+    "current_caller",
+    "current_identity",
+    "optional_identity",
+    "presented_token",
+    "require_verified_login",
+]
+
+TOKEN_HEADER: Final = "X-Access-Token"  # noqa: S105  the name of a header
+
+
+class Authenticator(Protocol):
+    """Verifies access tokens."""
+
+    def caller(self, token: str, address: str | None) -> Caller:
+        """Return the user of a token, whose login may have been revoked.
+
+        Raises:
+            TokenInvalid: the token is forged or has expired.
+        """
+
+    def identify(self, caller: Caller) -> Identity:
+        """Verify the login of a caller.
+
+        Raises:
+            TokenInvalid: the login was revoked.
+        """
+
+    def note_seen(self, caller: Caller) -> None:
+        """Record the use of a verified caller's login."""
+
+
+def authenticate(access: Access, *, verify_login: bool = True) -> None:
+    """Verify the token of the request as far as the route requires it.
+
+    Args:
+        access: the callers that the route admits.
+        verify_login: whether to verify here that the login is not revoked; otherwise the first query
+            of the view does, and :func:`require_verified_login` checks afterwards that it did.
+
+    Raises:
+        TokenRequired: the route requires a token, and the request has none.
+        TokenInvalid: the token is forged, expired or revoked.
+        AmbiguousToken: the request has two different tokens.
+        Forbidden: the route requires a server administrator, and the caller is none.
+    """
+    if access is Access.PUBLIC:
+        return
+    token = presented_token()
+    if token is None:
+        if access is Access.OPTIONAL:
+            return
+        raise TokenRequired
+    authenticator = get_service(Authenticator)  # type: ignore[type-abstract]
+    g.caller = caller = authenticator.caller(token, client_address())
+    if verify_login:
+        identity = authenticator.identify(caller)
+        authenticator.note_seen(caller)
+        if access is Access.ADMIN and not identity.is_admin:
+            raise Forbidden
+
+
+def require_verified_login() -> None:
+    """Check that a view without ``verify_login`` has verified the login, and record its use.
+
+    Raises:
+        RuntimeError: the view has not; its response must not be sent.
+    """
+    caller = current_caller()
+    if caller.identity is None:
+        raise RuntimeError("the view has not verified the login of its caller")
+    get_service(Authenticator).note_seen(caller)  # type: ignore[type-abstract]
+
+
+def current_caller() -> Caller:
+    """Return the user of the token, whose login may not be verified yet."""
+    caller: Caller = g.caller
+    return caller
+
+
+def current_identity() -> Identity:
+    """Return the caller of a route that requires a token, with a verified login."""
+    identity = optional_identity()
+    if identity is None:
+        raise RuntimeError("the request has no verified caller")
+    return identity
+
+
+def optional_identity() -> Identity | None:
+    """Return the caller, or ``None`` if the request has no token."""
+    caller: Caller | None = g.get("caller")
+    if caller is None:
+        return None
+    return caller.identity or get_service(Authenticator).identify(caller)  # type: ignore[type-abstract]
+
+
+def presented_token() -> str | None:
+    """Return the access token of the request (RFC 6750, or the header ``X-Access-Token``).
+
+    Raises:
+        AmbiguousToken: the request has two different tokens.
+    """
+    tokens = {token for token in (_bearer_token(), request.headers.get(TOKEN_HEADER)) if token}
+    if len(tokens) > 1:
+        raise AmbiguousToken
+    return tokens.pop() if tokens else None
+
+
+def _bearer_token() -> str | None:
+    scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+    return token.strip() if scheme.lower() == "bearer" else None

@@ -1,0 +1,199 @@
+"""Parses JSON bodies, forms and queries by schemas; limits nesting, numbers and text.
+
+Python's JSON parser raises RecursionError for deep nesting and ValueError for long numbers, and accepts
+lone surrogates, which no database and no response can encode. Each would cause an internal error.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from typing import Any, Final, Literal, NoReturn
+
+from flask import request
+from marshmallow import RAISE, Schema, ValidationError, fields
+from werkzeug.datastructures import MultiDict
+
+from strongroom.errors import Detail, MalformedRequest, UnsupportedMediaType, ValidationFailed
+
+MAX_DEPTH: Final = 64
+"""The maximum nesting of arrays and objects."""
+
+MAX_NUMBER: Final = 64
+"""The maximum length of a number in characters."""
+
+# A string, terminated or not, or a bracket. The possessive quantifiers prevent backtracking, so that
+# the scan of malicious input takes linear time.
+_TOKEN: Final = re.compile(r'"(?:[^"\\]++|\\.)*+\\?(?:"|\Z)|[\[{]|[\]}]', re.DOTALL)
+_SUSPECT_ESCAPE: Final = re.compile(r"\\u(?:0000|[dD][89a-fA-F])")
+_UNSTORABLE: Final = re.compile("[\0\ud800-\udfff]")
+_UNSTORABLE_MESSAGE: Final = "Must not contain NUL or an unpaired surrogate."
+
+
+def parse_body(schema: type[Schema]) -> Any:
+    """Return the JSON body of the request, loaded by a schema; an absent body counts as ``{}``.
+
+    Raises:
+        UnsupportedMediaType: the body is of another media type.
+        MalformedRequest: it is not JSON.
+        ValidationFailed: it does not match the schema, or has an unknown field.
+    """
+    if not request.is_json:
+        if request.content_length or request.mimetype:
+            raise UnsupportedMediaType("The body must be JSON: Content-Type: application/json.")
+        return _load(schema, {})
+    content = request.get_data()
+    return _load(schema, parse_json(content) if content else {})
+
+
+def parse_form(schema: type[Schema]) -> Any:
+    """Return the URL-encoded form in the body, loaded by a schema.
+
+    Raises:
+        ValidationFailed: it does not match the schema.
+    """
+    return _load(schema, _checked(request.form, schema), unknown=None)
+
+
+def parse_query(schema: type[Schema]) -> Any:
+    """Return the query parameters, loaded by a schema.
+
+    Raises:
+        ValidationFailed: they do not match the schema, or one is unknown.
+    """
+    if not request.query_string:
+        return dict(_defaults(schema))
+    return _load(schema, _checked(request.args, schema))
+
+
+@cache
+def _defaults(schema: type[Schema]) -> Mapping[str, Any]:
+    """Return the values of an empty query."""
+    loaded: Mapping[str, Any] = _load(schema, {})
+    return loaded
+
+
+@cache
+def _instance(schema: type[Schema]) -> Schema:
+    return schema()
+
+
+def _load(schema: type[Schema], values: Any, unknown: Literal["raise"] | None = RAISE) -> Any:
+    try:
+        return _instance(schema).load(values, unknown=unknown)
+    except ValidationError as error:
+        raise ValidationFailed(details=list(_details(error.messages, ""))) from error
+
+
+def _checked(parameters: MultiDict[str, str], schema: type[Schema]) -> dict[str, Any]:
+    """Return the parameters by name; a field that is a list gets all values, others the first."""
+    check_parameters(parameters.items(multi=True))
+    lists = _instance(schema).load_fields
+    return {
+        name: parameters.getlist(name) if isinstance(lists.get(name), fields.List) else parameters[name]
+        for name in parameters
+    }
+
+
+def _details(messages: Any, path: str) -> Iterator[Detail]:
+    """Yield the errors of marshmallow, which are nested like the input."""
+    if isinstance(messages, Mapping):
+        for key, value in messages.items():
+            name = "" if key == "_schema" else str(key)
+            yield from _details(value, ".".join(part for part in (path, name) if part))
+    else:
+        for message in messages:
+            code, text = _CODES.get(message, ("invalid", message))
+            yield Detail(path, code, text)
+
+
+_CODES: Final[Mapping[str, tuple[str, str]]] = {
+    "Missing data for required field.": ("required", "The field is required."),
+    "Unknown field.": ("unknown-field", "Unknown field."),
+    "Field may not be null.": ("null", "The field may not be null."),
+}
+
+
+def parse_json(content: bytes) -> Any:
+    """Parse a JSON text in UTF-8.
+
+    Raises:
+        MalformedRequest: it is not JSON, or its nesting or a number exceeds the limit.
+        ValidationFailed: a string contains a character that cannot be stored.
+    """
+    try:
+        text = content.decode()
+        _check_depth(text)
+        value = json.loads(text, parse_int=_int, parse_float=_float, parse_constant=_refuse_constant)
+    except ValueError as error:
+        raise MalformedRequest("The body is not valid JSON.") from error
+    # Without escapes, UTF-8 cannot contain surrogates, and JSON cannot contain NUL.
+    if _SUSPECT_ESCAPE.search(text):
+        _check_strings(value, "")
+    return value
+
+
+def check_parameters(parameters: Iterable[tuple[str, str]]) -> None:
+    """Raise :class:`ValidationFailed` if a parameter's text cannot be stored."""
+    for name, value in parameters:
+        if is_unstorable(name):
+            raise MalformedRequest(_UNSTORABLE_MESSAGE)
+        _check_string(value, name)
+
+
+def is_unstorable(text: str) -> bool:
+    """Return whether a text contains NUL, which PostgreSQL rejects, or a lone surrogate."""
+    return _UNSTORABLE.search(text) is not None
+
+
+def _check_depth(text: str) -> None:
+    # Fast path: a text with so few brackets cannot be nested deeper.
+    if text.count("[") + text.count("{") <= MAX_DEPTH:
+        return
+    depth = 0
+    for token in _TOKEN.finditer(text):
+        first = token[0][0]
+        if first in "[{":
+            depth += 1
+            if depth > MAX_DEPTH:
+                raise MalformedRequest(f"The body is nested deeper than {MAX_DEPTH} levels.")
+        elif first != '"':
+            depth -= 1
+
+
+def _int(text: str) -> int:
+    return int(_bounded(text))
+
+
+def _float(text: str) -> float:
+    return float(_bounded(text))
+
+
+def _bounded(text: str) -> str:
+    if len(text) > MAX_NUMBER:
+        raise MalformedRequest(f"A number of the body has more than {MAX_NUMBER} characters.")
+    return text
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise MalformedRequest(f"{name} is not JSON.")
+
+
+def _check_strings(value: Any, path: str) -> None:
+    if isinstance(value, str):
+        _check_string(value, path)
+    elif isinstance(value, Mapping):
+        check_parameters((key, "") for key in value)
+        _check_members(value.items(), path)
+    elif isinstance(value, list):
+        _check_members(enumerate(value), path)
+
+
+def _check_members(members: Iterable[tuple[Any, Any]], path: str) -> None:
+    for key, item in members:
+        _check_strings(item, f"{path}.{key}" if path else str(key))
+
+
+def _check_string(value: str, field: str) -> None:
+    if is_unstorable(value):
+        raise ValidationFailed.of_field(field, "invalid", _UNSTORABLE_MESSAGE)

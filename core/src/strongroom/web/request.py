@@ -1,0 +1,121 @@
+"""The current request: its id, client, origin, languages and two-part headers."""
+
+import ipaddress
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from secrets import token_hex
+from typing import Final
+
+from flask import g, has_request_context, request
+
+from strongroom.addresses import canonical_address, parse_address
+from strongroom.errors import ValidationFailed
+from strongroom.identity import Origin
+from strongroom.plugin_api.login import Client
+from strongroom.web.services import get_service
+
+MAX_JSON_BYTES: Final = 1024 * 1024
+"""The maximum size of a body that is read into memory. Uploads are streamed and have other limits."""
+
+_REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
+
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+
+
+class TrustedProxies:
+    """Finds the address of a client behind proxies.
+
+    Args:
+        networks: the networks of the proxies whose X-Forwarded-For is trusted.
+    """
+
+    def __init__(self, networks: Sequence[Network]) -> None:
+        self._networks = tuple(networks)
+        # A client sends many requests, and parsing an address takes longer than a short query's result.
+        self.client_address = lru_cache(maxsize=1024)(self._client_address)
+
+    def _client_address(self, peer: str, forwarded: str) -> str:
+        """Return the client's canonical address: the last hop that is not a trusted proxy.
+
+        Args:
+            peer: the address of the connection.
+            forwarded: the header X-Forwarded-For.
+        """
+        address = canonical_address(peer)
+        hops = [hop.strip() for hop in forwarded.split(",") if hop.strip()]
+        # From right to left: each proxy appends its peer, so entries left of an untrusted hop may be
+        # forged.
+        while hops and self._is_trusted(address) and parse_address(hops[-1]) is not None:
+            address = canonical_address(hops.pop())
+        return address
+
+    def _is_trusted(self, text: str) -> bool:
+        address = parse_address(text)
+        return address is not None and any(address in network for network in self._networks)
+
+
+@dataclass(frozen=True, slots=True)
+class PublicUrl:
+    """The public scheme, host and port of the server, as configured."""
+
+    root: str
+
+
+def client() -> Client:
+    """Return the client of the request."""
+    return Client(
+        address=client_address(),
+        # Truncated, because both are stored in rows.
+        user_agent=request.headers.get("User-Agent", "")[:512],
+        device_id=(request.headers.get("X-Device-Id") or "")[:128] or None,
+    )
+
+
+def client_address() -> str:
+    """Return the client's address. No other code may read it from the request."""
+    environ = request.environ
+    return get_service(TrustedProxies).client_address(
+        environ.get("REMOTE_ADDR") or "", environ.get("HTTP_X_FORWARDED_FOR") or ""
+    )
+
+
+def origin() -> Origin:
+    """Return the origin of the request, for audit records."""
+    sender = client()
+    return Origin(sender.address, sender.user_agent, request_id(), languages())
+
+
+def request_id() -> str:
+    """Return the id of the request: the one that the client sent if it is valid, otherwise a new one."""
+    known: str | None = g.get("request_id")
+    if known is None:
+        offered = request.environ.get("HTTP_X_REQUEST_ID", "")
+        known = g.request_id = offered if _REQUEST_ID.fullmatch(offered) else token_hex(16)
+    return known
+
+
+def current_request_id() -> str | None:
+    """Return the id of the current request, if there is one."""
+    return request_id() if has_request_context() else None
+
+
+def languages() -> tuple[str, ...]:
+    """Return the client's languages by descending preference (RFC 9110, section 12.5.4)."""
+    return tuple(language for language, quality in request.accept_languages if quality > 0)
+
+
+def header_pair(name: str) -> tuple[str, str] | None:
+    """Return the two parts of a header ``{id}.{secret}``, or ``None`` if the header is absent.
+
+    Raises:
+        ValidationFailed: the header has a different form.
+    """
+    value = request.headers.get(name)
+    if value is None:
+        return None
+    identifier, _, secret = value.strip().partition(".")
+    if not identifier or not secret:
+        raise ValidationFailed.of_field(name, "invalid", "Must be like {id}.{answer}.")
+    return identifier, secret

@@ -1,0 +1,164 @@
+"""Responses of operations: their type, the JSON encoder, and serializers compiled from schemas."""
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache, partial
+from http import HTTPStatus
+from typing import Any, Final
+
+import flask
+from flask.json.provider import DefaultJSONProvider
+from marshmallow import Schema, fields, missing
+from werkzeug.datastructures import Headers
+
+from strongroom.clock import iso_format
+from strongroom.web.schema import Timestamp
+
+JSON_TYPE: Final = ("Content-Type", "application/json")
+
+Json = dict[str, Any]
+HeaderItems = Mapping[str, str] | Iterable[tuple[str, str]]
+Convert = Callable[[Any], Any]
+"""Converts a Python value to a JSON value."""
+
+encode_json: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+"""Encodes JSON values as text. All JSON of the server is encoded with these options."""
+
+_STATUS_LINES: Final = {status.value: f"{status.value} {status.phrase.upper()}" for status in HTTPStatus}
+
+
+class JsonProvider(DefaultJSONProvider):
+    """Applies the options of :data:`encode_json` to Flask's ``jsonify``, which plugins use."""
+
+    ensure_ascii = False
+    sort_keys = False
+
+
+class Response(flask.Response):
+    """A response whose status, headers and content are final.
+
+    The base class copies and inspects all of them when it is created and again when it is sent, which
+    costs more than a short query. A request hook may still change anything; the base class then sends
+    the response.
+
+    Args:
+        body: the complete content, or an iterable of pieces; its ``close`` is called after the response.
+        status: the status code.
+        headers: the headers; Content-Length is added for complete content.
+    """
+
+    def __init__(
+        self, body: bytes | Iterable[bytes] = b"", status: int = 200, headers: HeaderItems = ()
+    ) -> None:
+        self.headers = Headers(headers)
+        self._status, self._status_code = _STATUS_LINES[status], status
+        self._on_close = []
+        self.direct_passthrough = False
+        if isinstance(body, bytes):
+            self.headers["Content-Length"] = str(len(body))
+            body = [body]
+        self.response = self._final_body = body
+
+    def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
+        """Send the response (PEP 3333)."""
+        is_final = self.response is self._final_body and not self._on_close
+        if not is_final or environ["REQUEST_METHOD"] == "HEAD" or self._status_code in (204, 304):
+            return super().__call__(environ, start_response)
+        start_response(self._status, self.headers.to_wsgi_list())
+        return self.response  # type: ignore[return-value]  # text only if a hook has set it
+
+
+def json_response(text: str, status: int = 200, headers: HeaderItems = ()) -> Response:
+    """Return the response with a JSON text as its content."""
+    response = Response(f"{text}\n".encode(), status, (JSON_TYPE,))
+    if headers:
+        response.headers.extend(headers)
+    return response
+
+
+def no_content(headers: HeaderItems = ()) -> Response:
+    """Return a response without content (RFC 9110, section 15.3.5)."""
+    return Response((), HTTPStatus.NO_CONTENT, headers)
+
+
+@cache
+def serializer(schema: type[Schema]) -> Convert:
+    """Return a function that does the same as ``schema().dump``, compiled from the schema's fields.
+
+    ``dump`` resolves the attribute and the type of each field for each record, which takes about ten
+    times as long. It is used for schemas with hooks or other field types, which plugins may have.
+    """
+    instance = schema()
+    if any(instance._hooks.values()):  # noqa: SLF001  marshmallow has no public access to them
+        return instance.dump
+    try:
+        members = [
+            (field.data_key or name, field.attribute or name, field.dump_default, _converter(field))
+            for name, field in instance.dump_fields.items()
+        ]
+    except NotImplementedError:
+        return instance.dump
+
+    def dump(record: Any) -> Json:
+        get = record.get if isinstance(record, Mapping) else partial(getattr, record)
+        found = ((key, get(name, default), convert) for key, name, default, convert in members)
+        return {
+            key: None if value is None else convert(value)
+            for key, value, convert in found
+            if value is not missing
+        }
+
+    return dump
+
+
+def _converter(field: Any) -> Convert:
+    """Return the conversion of a field's value, which is never ``None``.
+
+    Raises:
+        NotImplementedError: the type of the field is unknown here.
+    """
+    # By the exact type, because a subclass may convert in another way.
+    convert_by = _CONVERTERS.get(type(field))
+    if convert_by is None:
+        raise NotImplementedError
+    return convert_by(field)
+
+
+def _nested(field: Any) -> Convert:
+    kind: Any = type(field.schema)
+    dump: Convert = serializer(kind)
+    return (lambda records: [dump(record) for record in records]) if field.many else dump
+
+
+def _list(field: Any) -> Convert:
+    convert = _converter(field.inner)
+    return lambda values: [None if value is None else convert(value) for value in values]
+
+
+def _dict(field: Any) -> Convert:
+    convert = _converter(field.value_field) if field.value_field else _unchanged
+    return lambda values: {key: convert(value) for key, value in values.items()}
+
+
+def _text(value: Any) -> str:
+    return value if type(value) is str else str(value)
+
+
+def _unchanged(value: Any) -> Any:
+    return value
+
+
+_CONVERTERS: Final[Mapping[type[Any], Callable[[Any], Convert]]] = {
+    Timestamp: lambda _: iso_format,
+    fields.String: lambda _: _text,
+    fields.Url: lambda _: _text,
+    fields.Email: lambda _: _text,
+    fields.Integer: lambda _: _unchanged,
+    fields.Float: lambda _: _unchanged,
+    fields.Boolean: lambda _: _unchanged,
+    fields.Raw: lambda _: _unchanged,
+    fields.Constant: lambda field: lambda _: field.constant,
+    fields.Nested: _nested,
+    fields.List: _list,
+    fields.Dict: _dict,
+}

@@ -1,0 +1,259 @@
+"""Operations: a route is declared once, with its access, limit, schemas, errors and documentation.
+
+An :class:`Operation` is the view function that Flask calls. It does for every route, in this order: the
+rate limit, authentication, parsing, the view, and the response.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from http import HTTPStatus
+from itertools import groupby
+from typing import Any, Final, TypeVar
+
+import flask
+import flask_smorest
+from flask import url_for
+from marshmallow import Schema
+
+from strongroom.errors import (
+    StrongroomError,
+    TokenInvalid,
+    TokenRequired,
+    TooManyRequests,
+    Unavailable,
+    ValidationFailed,
+)
+from strongroom.plugin_api.web import ErrorKind
+from strongroom.web.access import Access, authenticate
+from strongroom.web.errors import ErrorSchema
+from strongroom.web.parsing import parse_body, parse_form, parse_query
+from strongroom.web.rate_limits import RequestLimits
+from strongroom.web.request import PublicUrl
+from strongroom.web.response import encode_json, json_response, serializer
+from strongroom.web.services import get_service
+
+ViewT = TypeVar("ViewT", bound=Callable[..., Any])
+
+ErrorKinds = Sequence[type[StrongroomError] | ErrorKind]
+Json = dict[str, Any]
+
+HEADERS_KEY: Final = "x-strongroom-headers"
+"""The temporary key of an operation's header names, which ``openapi`` replaces by descriptions."""
+
+_TOKEN: Final[list[dict[str, list[str]]]] = [{"bearer": []}, {"accessToken": []}]
+_SECURITY: Final[Mapping[Access, list[dict[str, list[str]]]]] = {
+    Access.PUBLIC: [],
+    Access.OPTIONAL: [*_TOKEN, {}],
+    Access.USER: _TOKEN,
+    Access.ADMIN: _TOKEN,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """How to build the URL of a created resource, for the Location header (RFC 9110, section 15.3.2).
+
+    Args:
+        endpoint: the Flask endpoint of the resource's GET route.
+        fields: the members of the view's result, by the names of the path parameters.
+    """
+
+    endpoint: str
+    fields: Mapping[str, str]
+
+    def url(self, created: Any) -> str:
+        """Return the absolute URL of a created resource."""
+        get = created.__getitem__ if isinstance(created, Mapping) else partial(getattr, created)
+        values: Json = {name: str(get(member)) for name, member in self.fields.items()}
+        return absolute_url(self.endpoint, **values)
+
+
+def absolute_url(endpoint: str, **values: Any) -> str:
+    """Return the public URL of an endpoint. It never depends on the Host header of the request."""
+    return get_service(PublicUrl).root + url_for(endpoint, **values)
+
+
+class Operation:
+    """A route with everything that was declared about it; see :meth:`Blueprint.operation`.
+
+    The view may return a value for the schema, or a tuple with the status, the headers or both, or a
+    complete response.
+    """
+
+    def __init__(
+        self,
+        view: Callable[..., Any],
+        *,
+        access: Access,
+        limit: str | None,
+        inputs: Mapping[str, Callable[[], Any]],
+        returns: type[Schema] | None,
+        status: int,
+        location: Location | None,
+    ) -> None:
+        self.__name__ = view.__name__
+        self.__doc__ = view.__doc__
+        self.access = access
+        self._view = view
+        self._limit = limit
+        self._inputs = inputs
+        self._serialize = serializer(returns) if returns else None
+        self._status = status
+        self._location = location
+
+    def __call__(self, **parameters: Any) -> flask.Response:
+        """Serve the current request; ``parameters`` are those of the path."""
+        if self._limit is not None:
+            get_service(RequestLimits).spend(self._limit)
+        # Before the query and the body are parsed, so that clients without access learn nothing.
+        authenticate(self.access)
+        for name, parse in self._inputs.items():
+            parameters[name] = parse()
+        return self._response(self._view(**parameters))
+
+    def _response(self, result: Any) -> flask.Response:
+        value, status, headers = _unpacked(result)
+        status = status or self._status
+        if isinstance(value, flask.Response):
+            return value
+        if self._serialize is None:
+            raise TypeError(f"{self.__name__} has no schema and must return a response")
+        if self._location is not None and status == HTTPStatus.CREATED:
+            headers = {**headers, "Location": self._location.url(value)}
+        return json_response(encode_json(self._serialize(value)), status, headers)
+
+
+def _unpacked(result: Any) -> tuple[Any, int | None, Mapping[str, str]]:
+    """Return a view's value, status and headers."""
+    if type(result) is not tuple:
+        return result, None, {}
+    value, *others = result
+    status = next((other for other in others if isinstance(other, int)), None)
+    return value, status, next((other for other in others if isinstance(other, Mapping)), {})
+
+
+class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest has no types
+    """The routes of a feature."""
+
+    def operation(
+        self,
+        method: str,
+        path: str,
+        *,
+        access: Access,
+        body: type[Schema] | None = None,
+        query: type[Schema] | None = None,
+        form: type[Schema] | None = None,
+        returns: type[Schema] | None = None,
+        status: int = 200,
+        errors: ErrorKinds = (),
+        limit: str | None = None,
+        location: Location | None = None,
+        request_headers: Sequence[str] = (),
+        response_headers: Sequence[str] = (),
+        document: dict[str, Any] | None = None,
+    ) -> Callable[[ViewT], ViewT]:
+        """Register a view for a method and a path.
+
+        The view receives the path parameters by name, the query as the keyword ``query``, the body as
+        the keyword ``body``, and a form as the keyword ``form``. Its name, in camel case, is the
+        ``operationId``, and its docstring the description.
+
+        Args:
+            method: the HTTP method.
+            path: the path, with parameters as ``<name>``.
+            access: the required authentication.
+            body: the schema of a JSON body.
+            query: the schema of the query parameters.
+            form: the schema of a URL-encoded form.
+            returns: the schema of the response.
+            status: the status of a successful response.
+            errors: the errors that the view may raise.
+            limit: the key of ``[limits]`` with the rate limit per client address.
+            location: the Location of a resource that a 201 has created.
+            request_headers: the headers that the view reads; keys of :data:`headers.REQUEST_HEADERS`.
+            response_headers: the headers of success; keys of :data:`headers.RESPONSE_HEADERS`.
+            document: additions to the OpenAPI operation.
+        """
+        parsers = {"query": (query, parse_query), "body": (body, parse_body), "form": (form, parse_form)}
+        inputs = {name: partial(parse, schema) for name, (schema, parse) in parsers.items() if schema}
+
+        def decorate(view: ViewT) -> ViewT:
+            operation: Any = Operation(
+                view,
+                access=access,
+                limit=limit,
+                inputs=inputs,
+                returns=returns,
+                status=status,
+                location=location,
+            )
+            # A limit fails closed: 503 while the backend of the counters is unavailable.
+            limited = (TooManyRequests, Unavailable) if limit else ()
+            refusals = _refusals(access, (*errors, *limited), takes_input=bool(inputs))
+            sent = (*response_headers, *(("Location",) if location else ()))
+            documented = self.doc(
+                **{
+                    HEADERS_KEY: {"request": tuple(request_headers), "response": sent},
+                    "operationId": _camel_case(view.__name__),
+                    "security": _SECURITY[access],
+                    **_described_input(body, query, form),
+                    **(document or {}),
+                    "responses": {
+                        **_described_success(status, returns),
+                        **refusals,
+                        **(document or {}).get("responses", {}),
+                    },
+                }
+            )(view)
+            operation._apidoc = documented._apidoc  # noqa: SLF001  where flask-smorest expects it
+            self.route(path, methods=[method])(operation)
+            # The undecorated view, so that other code and tests can call it directly.
+            return view
+
+        return decorate
+
+
+def _described_input(
+    body: type[Schema] | None, query: type[Schema] | None, form: type[Schema] | None
+) -> Json:
+    """Return the OpenAPI parameters and request body."""
+    described: Json = {}
+    if query is not None:
+        described["parameters"] = [{"in": "query", "schema": query}]
+    content = {"application/json": body, "application/x-www-form-urlencoded": form}
+    for media_type, schema in content.items():
+        if schema is not None:
+            described["requestBody"] = {
+                "required": any(field.required for field in schema().fields.values()),
+                "content": {media_type: {"schema": schema}},
+            }
+    return described
+
+
+def _described_success(status: int, returns: type[Schema] | None) -> Json:
+    content = {"content": {"application/json": {"schema": returns}}} if returns else {}
+    return {str(status): {"description": HTTPStatus(status).phrase, **content}}
+
+
+def _refusals(access: Access, errors: ErrorKinds, *, takes_input: bool) -> Json:
+    """Return the OpenAPI error responses by status."""
+    kinds = set(errors)
+    if takes_input:
+        kinds.add(ValidationFailed)
+    if access in (Access.USER, Access.ADMIN):
+        kinds |= {TokenRequired, TokenInvalid}
+    ordered = sorted(kinds, key=lambda kind: (kind.status, kind.code))
+    return {
+        str(status): {
+            "description": "; ".join(f"`{kind.code}`: {kind.message}" for kind in group),
+            "content": {"application/json": {"schema": ErrorSchema}},
+        }
+        for status, group in groupby(ordered, key=lambda kind: kind.status)
+    }
+
+
+def _camel_case(name: str) -> str:
+    first, *others = name.split("_")
+    return first + "".join(word.capitalize() for word in others)

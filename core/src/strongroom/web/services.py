@@ -1,0 +1,22 @@
+"""A registry of services by type, one per application.
+
+The composition root registers the services; views get them by their type.
+"""
+
+from typing import Any, TypeVar, cast
+
+from flask import Flask, current_app
+
+T = TypeVar("T")
+
+_KEY = "strongroom"
+
+
+def register_service(app: Flask, kind: type[Any], service: object) -> None:
+    """Register the service of a type."""
+    app.extensions.setdefault(_KEY, {})[kind] = service
+
+
+def get_service(kind: type[T]) -> T:
+    """Return the current application's service of a type."""
+    return cast("T", current_app.extensions[_KEY][kind])
