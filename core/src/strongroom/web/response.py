@@ -51,7 +51,7 @@ class Response(flask.Response):
         self, body: bytes | Iterable[bytes] = b"", status: int = 200, headers: HeaderItems = ()
     ) -> None:
         self.headers = Headers(headers)
-        self._status, self._status_code = _STATUS_LINES[status], status
+        self._status, self._status_code = _STATUS_LINES.get(status, f"{status} UNKNOWN"), status
         self._on_close = []
         self.direct_passthrough = False
         if isinstance(body, bytes):
