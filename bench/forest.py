@@ -5,7 +5,7 @@ from typing import Final
 
 from sqlalchemy import text
 
-from strongroom.assembly.container import Container
+from strongroom.container.services import Container
 from strongroom.identity import Identity, Origin
 from strongroom.ids import new_id
 from strongroom.tenants.models import Role

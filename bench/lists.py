@@ -11,8 +11,8 @@ from tests.support.databases import PostgresqlDatabases, SqliteDatabases
 
 from bench.forest import SHOWN, Forest, plant
 from bench.harness import Limit, Plan, Row, interleave
-from strongroom.assembly.container import Container, build
 from strongroom.config import load
+from strongroom.container.services import Container, build
 from strongroom.paging import Paging
 
 FEW: Final = 10_000

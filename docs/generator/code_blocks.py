@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from strongroom.cli.plugins.kinds import KINDS
+from strongroom.cli.plugins.listing import KINDS
 from strongroom.cli.plugins.new import write_plugin
 
 _ROOT = Path(__file__).parents[2]

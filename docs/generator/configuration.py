@@ -7,8 +7,8 @@ from generator.prose import prose, required
 from strongroom.config.aliases import ALIASES
 from strongroom.config.describe import Section, core_sections, template
 from strongroom.config.files import StorageSettings
-from strongroom.plugin_manager import PluginManager
-from strongroom.selection import BUILTIN, offered_sections
+from strongroom.plugins.manager import PluginManager
+from strongroom.plugins.selection import BUILTIN, offered_sections
 
 CONFIGURATION = """\
 # Configuration

@@ -8,7 +8,6 @@ from typing import Any
 
 from generator.kinds import KINDS
 from generator.prose import prose
-from strongroom import hookspecs
 from strongroom.plugin_api import API_VERSION
 from strongroom.plugin_api.storage import (
     LocalPaths,
@@ -18,6 +17,7 @@ from strongroom.plugin_api.storage import (
     StorageBackend,
 )
 from strongroom.plugin_api.web import HostAPI
+from strongroom.plugins import hookspecs
 
 HOOKS = f"""\
 # Hooks

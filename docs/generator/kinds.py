@@ -8,8 +8,8 @@ from strongroom.plugin_api.captcha import CaptchaProvider
 from strongroom.plugin_api.login import LoginMethod
 from strongroom.plugin_api.messages import MessageSender
 from strongroom.plugin_api.storage import StorageBackend
-from strongroom.plugin_manager import PluginManager
-from strongroom.selection import BUILTIN
+from strongroom.plugins.manager import PluginManager
+from strongroom.plugins.selection import BUILTIN
 
 KINDS: tuple[type[Extension[Any]], ...] = (StorageBackend, LoginMethod, CaptchaProvider, MessageSender)
 

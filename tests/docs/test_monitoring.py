@@ -10,7 +10,7 @@ import pytest
 from prometheus_client import CollectorRegistry
 from ruamel.yaml import YAML
 
-from strongroom.telemetry.metrics import Metrics
+from strongroom.observability.metrics import Metrics
 
 ROOT = Path(__file__).parents[2]
 PRODUCTION = ROOT / "examples/production"

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
-from strongroom.assembly.container import Container, build
 from strongroom.config import load
+from strongroom.container.services import Container, build
 from strongroom.database.installation import database_id
 from strongroom.files.models import nodes
 from strongroom.storage.models import BlobState, blobs

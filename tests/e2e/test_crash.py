@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 from sqlalchemy import func, select
 
-from strongroom.assembly.container import Container, build
 from strongroom.clock import Clock, SystemClock
 from strongroom.config import load
+from strongroom.container.services import Container, build
 from strongroom.storage.gc import ABANDONED_AFTER
 from strongroom.storage.models import BlobState, blobs
 from strongroom.testing.clock import ManualClock

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import insert, select, update
 
-from strongroom.assembly.container import build
 from strongroom.config import load
+from strongroom.container.services import build
 from strongroom.files.models import nodes
 from strongroom.ids import new_id
 from strongroom.storage.models import blobs

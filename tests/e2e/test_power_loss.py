@@ -17,8 +17,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select, text
 
-from strongroom.assembly.container import Container, build
 from strongroom.config import load
+from strongroom.container.services import Container, build
 from strongroom.errors import NotFound
 from strongroom.files.models import NodeType, nodes
 from strongroom.plugin_api.storage import StorageError

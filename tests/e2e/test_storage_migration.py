@@ -16,8 +16,8 @@ from random import Random
 import pytest
 from sqlalchemy import func, select
 
-from strongroom.assembly.container import Container, build
 from strongroom.config import load
+from strongroom.container.services import Container, build
 from strongroom.database import Database
 from strongroom.storage.gc import ABANDONED_AFTER
 from strongroom.storage.models import BlobState, blobs

@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import func, select, update
 
-from strongroom.assembly.container import Container, build
 from strongroom.config import load
+from strongroom.container.services import Container, build
 from strongroom.storage.models import BlobState, blobs
 from strongroom.testing.clock import HOUR, ManualClock
 from strongroom.uploads.models import upload_parts, uploads

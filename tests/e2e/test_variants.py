@@ -13,9 +13,9 @@ import pytest
 from PIL import Image
 from sqlalchemy import func, select
 
-from strongroom.assembly.container import build
 from strongroom.business_files.models import business_files, picture_variants
 from strongroom.config import load
+from strongroom.container.services import build
 from strongroom.storage.gc import ABANDONED_AFTER
 from strongroom.storage.models import BlobState, blobs
 from strongroom.testing.clock import MINUTE, ManualClock

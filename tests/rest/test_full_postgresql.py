@@ -12,7 +12,7 @@ import pytest
 from tests.support.api import Api, error_code
 from tests.support.databases import PostgresqlDatabases, migrate
 
-from strongroom.health.readiness import FRESH
+from strongroom.observability.readiness import FRESH
 
 CONTENT = b"kept" * 1000
 DISK_BYTES = 32 * 1024 * 1024

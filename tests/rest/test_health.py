@@ -8,7 +8,7 @@ from tests.support.api import Answer, Api, error_code
 
 from strongroom.database.upgrade import SCHEMA_REVISION
 from strongroom.errors import Unavailable
-from strongroom.health.readiness import FRESH
+from strongroom.observability.readiness import FRESH
 
 
 def away(response: Answer) -> list[str]:

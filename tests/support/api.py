@@ -9,7 +9,7 @@ from werkzeug.datastructures import Headers
 from werkzeug.test import TestResponse
 
 from strongroom.accounts.registration import Registration
-from strongroom.assembly.container import Container
+from strongroom.container.services import Container
 from strongroom.identity import Origin
 from strongroom.testing.clock import ManualClock
 from strongroom.users.models import UserType

@@ -9,20 +9,20 @@ from strongroom.accounts.credential_views import blueprint as credentials_bluepr
 from strongroom.accounts.setup_views import blueprint as setup_blueprint
 from strongroom.accounts.views import blueprint as users_blueprint
 from strongroom.addresses import parse_network
-from strongroom.assembly.container import Container, build
 from strongroom.audit.views import blueprint as audit_blueprint
 from strongroom.business_files.views import blueprint as business_files_blueprint
 from strongroom.clock import Clock
 from strongroom.config import Configuration, Settings
+from strongroom.container.services import Container, build
 from strongroom.direct_uploads.views import blueprint as direct_uploads_blueprint
 from strongroom.files.bundles.views import blueprint as bundles_blueprint
 from strongroom.files.change_views import blueprint as file_changes_blueprint
 from strongroom.files.events.views import blueprint as file_events_blueprint
 from strongroom.files.grant_views import blueprint as permissions_blueprint
 from strongroom.files.views import blueprint as files_blueprint
-from strongroom.health.views import blueprint as health_blueprint
-from strongroom.plugin_manager import PluginError
-from strongroom.plugin_server import PluginServer
+from strongroom.observability.views import blueprint as health_blueprint
+from strongroom.plugin_host.host import PluginServer
+from strongroom.plugins.manager import PluginError
 from strongroom.sessions.views import blueprint as authorizations_blueprint
 from strongroom.tenants.views import blueprint as tenants_blueprint
 from strongroom.uploads.views import blueprint as uploads_blueprint

@@ -14,13 +14,12 @@ from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 from flask import Flask, Response
 from prometheus_client.core import GaugeMetricFamily, Metric
 
-from strongroom.assembly.container import Container, build
 from strongroom.config import Configuration, Settings
-from strongroom.health.probes import AWAY, probes
-from strongroom.health.readiness import PATIENCE_SECONDS, Readiness
-from strongroom.health.views import blueprint as health_blueprint
-from strongroom.local_probe import is_ok
-from strongroom.telemetry.processes import exposition
+from strongroom.container.services import Container, build
+from strongroom.local_server import is_ok
+from strongroom.observability.readiness import AWAY, PATIENCE_SECONDS, Readiness, probes
+from strongroom.observability.shared_metrics import exposition
+from strongroom.observability.views import blueprint as health_blueprint
 from strongroom.web.app import Application
 from strongroom.web.services import register_service
 

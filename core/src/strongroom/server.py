@@ -1,4 +1,9 @@
-"""Runs the application under Granian: a master process that supervises workers."""
+"""Runs the application under Granian: a master process that supervises workers.
+
+On SIGTERM, ``readyz`` returns 503 while all other routes work as before, so that load balancers stop
+sending new requests. After ``drain_seconds`` the server closes its listening sockets, finishes
+the open requests and exits. Ctrl-C and a second SIGTERM skip the delay.
+"""
 
 import ctypes
 import gc
@@ -8,7 +13,10 @@ import os
 import resource
 import signal
 import socket
+import threading
+import time
 from collections.abc import Callable
+from contextlib import suppress
 from multiprocessing.util import Finalize
 from pathlib import Path
 from typing import Any, Final
@@ -17,18 +25,18 @@ from granian.constants import HTTPModes, Interfaces
 from granian.http import HTTP1Settings
 from granian.log import LogLevels
 from granian.net import SocketSpec  # type: ignore[attr-defined]  # re-exported without saying so
+from granian.server.mp import MPServer
 
 from strongroom.child_process import end_with
-from strongroom.config import Configuration, ConfigurationError
+from strongroom.config import Configuration, ConfigurationError, Settings
 from strongroom.config.server import ServerSettings
-from strongroom.draining import DrainingServer
+from strongroom.drain_flag import DRAINING
 from strongroom.gateway.admission import Admission
 from strongroom.gateway.exchange import Gateway, WsgiApp
-from strongroom.gateway.patience import TransferRate
 from strongroom.gateway.responses import BUFFER_BYTES, WaitingResponses
-from strongroom.gateway.timers import Timers
+from strongroom.gateway.timers import Timers, TransferRate
 from strongroom.gateway.worker import spawn_worker
-from strongroom.pid_file import PidFile
+from strongroom.local_server import PidFile, wait_until_serving
 
 STOP_SECONDS: Final = 30
 """Seconds for which open requests may continue after the server receives a stop signal."""
@@ -48,6 +56,63 @@ _LARGE_BYTES: Final = 1024 * 1024
 logger = logging.getLogger(__name__)
 
 Reread = Callable[[], Configuration]
+_ADDRESS: Final = "NOTIFY_SOCKET"
+
+
+def has_service_manager() -> bool:
+    """Return whether a service manager has set ``NOTIFY_SOCKET``."""
+    return bool(os.environ.get(_ADDRESS))
+
+
+def notify_service_manager(*lines: str) -> None:
+    """Send assignments such as ``READY=1`` to the service manager, if there is one."""
+    address = os.environ.get(_ADDRESS, "")
+    if not address:
+        return
+    # "@" marks Linux's abstract namespace.
+    if address.startswith("@"):
+        address = f"\0{address[1:]}"
+    # A missing service manager must not stop the server.
+    with suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:
+        sender.sendto("\n".join(lines).encode(), address)
+
+
+class DrainingServer(MPServer):
+    """A server that drains on SIGTERM, and reports its state to the service manager."""
+
+    settings: Settings
+    """The settings of the server; must be set before ``serve`` is called."""
+
+    def signal_handler_interrupt(self, signum: int = signal.SIGINT, *_: Any, **__: Any) -> None:
+        """Start draining, or stop immediately."""
+        seconds = self.settings.drain_seconds
+        if signum != signal.SIGTERM or seconds == 0 or DRAINING.is_set:
+            self._stop()
+            return
+        DRAINING.set()
+        notify_service_manager("STOPPING=1", "STATUS=draining")
+        timer = threading.Timer(seconds, self._stop)
+        timer.daemon = True
+        timer.start()
+
+    def _stop(self) -> None:
+        notify_service_manager("STOPPING=1")
+        super().signal_handler_interrupt()  # type: ignore[no-untyped-call]
+
+    def _spawn_workers(self, *arguments: Any, **options: Any) -> None:
+        super()._spawn_workers(*arguments, **options)  # type: ignore[no-untyped-call]
+        # Started after the forks: a lock that the thread holds during a fork stays locked in the child.
+        if has_service_manager():
+            threading.Thread(target=self._report_ready, name="ready", daemon=True).start()
+
+    def _reload(self, *arguments: Any, **options: Any) -> None:
+        notify_service_manager("RELOADING=1", f"MONOTONIC_USEC={time.monotonic_ns() // 1000}")
+        super()._reload(*arguments, **options)  # type: ignore[no-untyped-call]
+        notify_service_manager("READY=1")
+
+    def _report_ready(self) -> None:
+        fault = wait_until_serving(self.settings, lambda: DRAINING.is_set)
+        notify_service_manager("READY=1", f"STATUS={fault or 'serving'}")
 
 
 def run(
@@ -195,7 +260,7 @@ def _start_management(configuration: Configuration, metrics_folder: Path, master
 
 
 def _configure_log(configuration: Configuration) -> None:
-    from strongroom.telemetry.logs import configure
+    from strongroom.logs import configure
     from strongroom.web.request import current_request_id
 
     configure(configuration.settings.logging, current_request_id)

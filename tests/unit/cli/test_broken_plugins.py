@@ -11,7 +11,7 @@ from tests.e2e.distributions import install
 from strongroom.cli.main import root
 from strongroom.config import ConfigurationError, load
 from strongroom.plugin_discovery import installed_plugins
-from strongroom.selection import select
+from strongroom.plugins.selection import select
 
 PREAMBLE = 'import click\nfrom strongroom.plugin_api import hookimpl\nAPI_VERSION = "1.0"\n'
 COMMANDS = PREAMBLE + "@hookimpl\ndef register_commands():\n    {body}\n"
@@ -107,7 +107,7 @@ def only(monkeypatch: pytest.MonkeyPatch, *plugins: str) -> None:
 
     installed = installed_plugins()
     found = {name: installed[name] for name in plugins}
-    for module in ("config.loader", "plugin_manager", "cli.plugin_commands"):
+    for module in ("config.loader", "plugins.manager", "cli.plugin_commands"):
         monkeypatch.setattr(f"strongroom.{module}.installed_plugins", lambda: found)
 
 

@@ -10,9 +10,9 @@ from click.testing import CliRunner, Result
 
 from strongroom.builtin import fixed_captcha, password
 from strongroom.cli.main import root
-from strongroom.cli.plugins.kinds import KINDS
-from strongroom.plugin_manager import PluginManager
-from strongroom.plugin_tracing import VARIABLE
+from strongroom.cli.plugins.listing import KINDS
+from strongroom.plugins.manager import PluginManager
+from strongroom.plugins.tracing import VARIABLE
 
 
 def plugins(*arguments: str) -> Result:

@@ -8,8 +8,8 @@ import pytest
 from tests.support.commands import run_command
 from tests.support.server import write_config
 
-from strongroom.assembly.container import build
 from strongroom.config import load
+from strongroom.container.services import build
 from strongroom.storage.object_keys import new_key
 from strongroom.testing.clock import ManualClock
 

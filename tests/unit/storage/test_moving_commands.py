@@ -8,8 +8,8 @@ from tests.support.commands import run_command
 from tests.support.server import write_config
 from tests.support.stores import stored_files
 
-from strongroom.assembly.container import build
 from strongroom.config import load
+from strongroom.container.services import build
 from strongroom.testing.storage import PatternSource
 
 MISUSE = 2

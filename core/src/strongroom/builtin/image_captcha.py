@@ -2,17 +2,44 @@
 
 import base64
 import hmac
+import os
 import secrets
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
+from captcha.audio import WAVE_SAMPLE_RATE, AudioCaptcha
+
 from strongroom.plugin_api import hookimpl, option
 from strongroom.plugin_api.captcha import CaptchaChallenge, CaptchaProvider
 
 if TYPE_CHECKING:
-    from captcha.audio import AudioCaptcha
     from captcha.image import ImageCaptcha
+
+_SILENCE: Final = 128
+_NOISE: Final = bytes(_SILENCE - 6 + value % 13 for value in range(256))
+"""Maps random bytes to 8-bit samples close to silence."""
+
+
+class SpokenDigits(AudioCaptcha):
+    """Speaks with the library's voices, with pauses of a third to two thirds of a second."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        # Load the voices now: on a lazy load, a second thread would see a partial set.
+        self.load()
+
+    def create_wave_body(self, chars: str) -> bytearray:
+        body = bytearray()
+        for char in chars:
+            body += self._pause()
+            body += self._twist_pick(char)
+        return body + self._pause()
+
+    def _pause(self) -> bytes:
+        third = WAVE_SAMPLE_RATE // 3
+        return os.urandom(third + secrets.randbelow(third)).translate(_NOISE)
+
 
 API_VERSION = "1.0"
 
@@ -56,7 +83,6 @@ class DigitsCaptcha(CaptchaProvider[ImageCaptchaOptions]):
 
     @cached_property
     def _speaker(self) -> "AudioCaptcha":
-        from strongroom.builtin.spoken_digits import SpokenDigits
 
         return SpokenDigits()
 

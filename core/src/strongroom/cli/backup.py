@@ -14,7 +14,7 @@ from strongroom.cli.schema import open_database
 from strongroom.clock import SystemClock
 from strongroom.config import Configuration
 from strongroom.plugin_api.storage import LocalPaths, StorageBackend
-from strongroom.selection import select
+from strongroom.plugins.selection import select
 
 if TYPE_CHECKING:
     from strongroom.backup.archive import Manifest

@@ -10,7 +10,7 @@ import click
 from strongroom.cli.context import CommandContext, config_option, warn_of_deprecations
 from strongroom.config import Configuration, load
 from strongroom.config.describe import core_sections, show, template
-from strongroom.selection import offered_sections, select
+from strongroom.plugins.selection import offered_sections, select
 
 
 @click.group("config")

@@ -1,7 +1,7 @@
 """The context that commands share: the configuration, and the services built from it."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -10,9 +10,29 @@ from typing import TYPE_CHECKING
 import click
 
 from strongroom.config import Configuration, load
+from strongroom.plugin_api.storage import StorageError
 
 if TYPE_CHECKING:
-    from strongroom.assembly.container import Container
+    from strongroom.container.services import Container
+
+
+def require_ownership(
+    configuration: Configuration, container: "Container"
+) -> Mapping[str, StorageError]:
+    """Claim unowned stores, and return the errors of temporarily unusable ones by storage name.
+
+    Raises:
+        ConfigurationError: a store belongs to another database, or the operator must claim it.
+    """
+    errors: dict[str, StorageError] = {}
+    for name, store in container.keeping.blobs.storages.items():
+        try:
+            if fault := store.ownership_fault():
+                configuration.add_error(("storages", name), fault)
+        except StorageError as error:
+            errors[name] = error
+    configuration.raise_if_invalid()
+    return errors
 
 
 class CommandContext:
@@ -37,8 +57,8 @@ class CommandContext:
         Args:
             any_secret: accept a secret key that does not match the database.
         """
-        from strongroom.assembly.container import build
         from strongroom.cli.schema import require_own_secret, require_served_schema
+        from strongroom.container.services import build
 
         container = build(self.configuration, patient=True)
         try:
@@ -56,8 +76,6 @@ class CommandContext:
         Raises:
             ConfigurationError: a store belongs to another database.
         """
-        from strongroom.cli.ownership import require_ownership
-
         with self.container() as container:
             # The command itself reports a store that is unavailable.
             require_ownership(self.configuration, container)
@@ -66,7 +84,7 @@ class CommandContext:
     def plugin_commands(self) -> dict[str, click.Command]:
         """Return the commands of the enabled plugins; print a warning for each plugin that fails."""
         from strongroom.cli.plugin_commands import commands_of
-        from strongroom.selection import select
+        from strongroom.plugins.selection import select
 
         commands, faults = commands_of(select(self.configuration).plugins)
         for fault in faults:

@@ -10,10 +10,10 @@ import click
 
 from strongroom.cli.context import CommandContext, config_option
 from strongroom.config import ConfigurationError
-from strongroom.health.findings import Finding, State, failed
+from strongroom.observability.findings import Finding, State, failed
 
 if TYPE_CHECKING:
-    from strongroom.assembly.container import Container
+    from strongroom.container.services import Container
 
 
 @click.command()
@@ -44,7 +44,7 @@ def doctor(context: CommandContext, recipients: tuple[str, ...], *, as_json: boo
 
 
 def _examine(context: CommandContext, recipients: tuple[str, ...]) -> Iterator[Finding]:
-    from strongroom.assembly.container import build
+    from strongroom.container.services import build
 
     try:
         container = build(context.configuration)
@@ -59,7 +59,7 @@ def _examine(context: CommandContext, recipients: tuple[str, ...]) -> Iterator[F
 
 
 def _examine_container(container: "Container", recipients: tuple[str, ...]) -> Iterator[Finding]:
-    from strongroom.health.delivery import try_senders
+    from strongroom.observability.doctor import try_senders
 
     yield from container.operating.doctor.examine()
     senders = {

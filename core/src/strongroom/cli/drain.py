@@ -8,7 +8,7 @@ from typing import Final
 import click
 
 from strongroom.cli.context import CommandContext, config_option
-from strongroom.pid_file import PidFile
+from strongroom.local_server import PidFile
 
 _STEP_SECONDS: Final = 0.1
 

@@ -5,7 +5,7 @@ from typing import Final
 import click
 
 from strongroom.plugin_discovery import installed_plugins
-from strongroom.plugin_manager import Plugin, PluginError, PluginManager
+from strongroom.plugins.manager import Plugin, PluginError, PluginManager
 
 _SHIPPED: Final = {"oss": "storage_oss", "sms": "login_sms", "wechat": "login_wechat"}
 """The bundled plugins that add a command, by the name of the command."""

@@ -12,18 +12,18 @@ import click
 
 from strongroom.child_process import in_own_process
 from strongroom.cli.context import CommandContext, config_option, warn, warn_of_deprecations
-from strongroom.cli.setup_link import make_setup_link
 from strongroom.cli.startup import (
     application,
     limits_fault,
     raise_file_limit,
     require_free_ports,
 )
+from strongroom.cli.users import make_setup_link
 from strongroom.config import Configuration, Settings, load
-from strongroom.selection import select
+from strongroom.plugins.selection import select
 
 if TYPE_CHECKING:
-    from strongroom.assembly.container import Container
+    from strongroom.container.services import Container
 
 
 @click.command()
@@ -129,7 +129,7 @@ def _metrics_folder(configuration: Configuration) -> Iterator[Path | None]:
     if not configuration.settings.management.port:
         yield None
         return
-    from strongroom.telemetry.processes import share_metrics
+    from strongroom.observability.shared_metrics import share_metrics
 
     with tempfile.TemporaryDirectory(prefix="strongroom-metrics-") as folder:
         share_metrics(Path(folder))

@@ -12,14 +12,14 @@ from urllib.parse import urlsplit
 
 import click
 
-from strongroom.cli.ownership import require_ownership
+from strongroom.cli.context import require_ownership
 from strongroom.cli.schema import require_own_secret, require_served_schema
 from strongroom.config import Configuration
 from strongroom.plugin_api.storage import StorageFull, StorageUnavailable
-from strongroom.selection import select
+from strongroom.plugins.selection import select
 
 if TYPE_CHECKING:
-    from strongroom.assembly.container import Container
+    from strongroom.container.services import Container
 
 _REDIS_PORT: Final = 6379
 _PROBE_SECONDS: Final = 2
@@ -67,9 +67,9 @@ def require_offline(configuration: Configuration) -> None:
     Raises:
         ConfigurationError: a check failed.
     """
-    from strongroom.assembly.texts import message_texts
     from strongroom.cli.plugin_commands import commands_of
-    from strongroom.plugin_server import registration_fault
+    from strongroom.container.infrastructure import message_texts
+    from strongroom.plugin_host.host import registration_fault
     from strongroom.production import refuse_unsafe
 
     selection = select(configuration)

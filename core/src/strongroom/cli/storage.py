@@ -2,16 +2,86 @@
 
 import json
 import re
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any
 
 import click
 
 from strongroom.cli.context import CommandContext
-from strongroom.cli.fsck import fsck_command
-from strongroom.cli.progress import progress_bar
 from strongroom.plugin_api.storage import StorageError, StorageUnavailable
+from strongroom.storage.fsck import Finding, StorageCheck
 from strongroom.storage.ownership import read_owner
+
+
+@contextmanager
+def progress_bar(label: str, length: int) -> Iterator[Callable[[int], None]]:
+    """Show a progress bar on standard error during the block; yields a function that advances it."""
+    hidden = not sys.stderr.isatty()
+    with click.progressbar(length=length, label=label, file=sys.stderr, hidden=hidden) as bar:
+        yield bar.update
+
+
+FAULTS_LEFT = 1
+
+
+@click.command("fsck")
+@click.option("--checksums", is_flag=True, help="Also read all objects and compare their SHA-256.")
+@click.option(
+    "--repair",
+    is_flag=True,
+    help="Remove orphaned objects older than a day, and release unreferenced blobs. Missing or damaged "
+    "objects are not changed: restore them under their key, or delete the files that refer to them.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+@click.pass_obj
+@click.pass_context
+def fsck_command(
+    ctx: click.Context, context: CommandContext, *, checksums: bool, repair: bool, as_json: bool
+) -> None:
+    """Compare the database with the stored objects; safe while servers run.
+
+    A store that belongs to another database is refused.
+
+    Exits with 0 if there is no fault or all were repaired, and with 1 if faults remain or a storage is
+    unavailable.
+    """
+    with context.owning_container() as container:
+        findings = _check(container.keeping.storage_check, checksums=checksums, repair=repair)
+    if as_json:
+        click.echo(json.dumps(_summary(findings)))
+    else:
+        _show(findings)
+    if any(finding.is_fault for finding in findings):
+        ctx.exit(FAULTS_LEFT)
+
+
+def _check(check: StorageCheck, *, checksums: bool, repair: bool) -> list[Finding]:
+    try:
+        with progress_bar("Checking", check.units(checksums=checksums)) as progress:
+            return list(check.run(checksums=checksums, repair=repair, progress=progress))
+    except StorageError as error:
+        raise click.ClickException(f"the check was aborted: {error}") from error
+
+
+def _summary(findings: Sequence[Finding]) -> dict[str, object]:
+    return {
+        "faults": sum(finding.is_fault for finding in findings),
+        "repaired": sum(finding.repaired for finding in findings),
+        "findings": [asdict(finding) for finding in findings],
+    }
+
+
+def _show(findings: Sequence[Finding]) -> None:
+    for finding in findings:
+        users = f"; used by {', '.join(finding.referrers)}" if finding.referrers else ""
+        repaired = "; repaired" if finding.repaired else ""
+        place = f"{finding.storage}:{finding.key}"
+        click.echo(f"{finding.kind} {place}: {finding.detail}{users}{repaired}")
+    faults = sum(finding.is_fault for finding in findings)
+    click.echo(f"{faults} faults, {sum(finding.repaired for finding in findings)} repaired")
 
 
 @click.group("storage")

@@ -2,19 +2,43 @@
 
 import json
 import sys
-from dataclasses import replace
-from typing import Final
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final
 
 import click
 
 from strongroom.accounts.first_administrator import AdministratorExists
 from strongroom.accounts.registration import Registration
 from strongroom.cli.context import CommandContext
-from strongroom.cli.setup_link import make_setup_link
 from strongroom.clock import iso_format
 from strongroom.errors import NotFound, StrongroomError
 from strongroom.identity import Origin
 from strongroom.users.models import User, UserType
+
+if TYPE_CHECKING:
+    from strongroom.container.services import Container
+
+
+@dataclass(frozen=True, slots=True)
+class ShownLink:
+    """A setup link. ``expires_at`` is in milliseconds since the Unix epoch."""
+
+    url: str = field(repr=False)
+    expires_at: int
+
+
+def make_setup_link(container: "Container") -> ShownLink:
+    """Create a setup link.
+
+    Raises:
+        AdministratorExists: the server already has an administrator.
+    """
+    settings = container.settings
+    link = container.identity.setup.issue(Origin(user_agent="command line"))
+    # Browsers do not send the fragment, so the token appears in no log of a server or proxy.
+    url = f"{settings.public_root}{settings.server.base_path}/setup#{link.token}"
+    return ShownLink(url, link.expires_at)
+
 
 COMMAND_LINE: Final = Origin(user_agent="command line")
 

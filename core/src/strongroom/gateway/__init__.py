@@ -8,12 +8,10 @@ that waits for its client blocks no thread, except while an upload is being stor
 =============== =============================================================
 ``environ``     builds the WSGI environ (PEP 3333), and rejects a bad ``Host``
 ``protocol``    Granian's objects, and how to await them without an event loop
-``patience``    the minimum transfer rate
-``timers``      timeouts of requests that wait for their client
+``timers``      the minimum transfer rate, timeouts of requests that wait for their client
 ``admission``   admission control: limits the threads that transfers use
 ``bodies``      request bodies: received early, read by a thread, discarded
 ``responses``   response bodies, with backpressure
-``connections`` closes the connection of a client that is too slow
 ``exchange``    one request and its response
 ``worker``      the entry point of a worker process
 =============== =============================================================

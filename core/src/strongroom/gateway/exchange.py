@@ -2,18 +2,20 @@
 
 import json
 import logging
-from collections.abc import Callable, Iterable
+import os
+import socket
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from io import BytesIO
+from pathlib import Path
 from secrets import token_hex
 from typing import Any, Final
 
 from strongroom import errors
-from strongroom.gateway import connections
 from strongroom.gateway.admission import Admission, Job, Verdict
 from strongroom.gateway.bodies import EARLY_BYTES, EarlyBody, Lingering, RequestBody
 from strongroom.gateway.environ import BadHost, Environ, Scope, build_environ
-from strongroom.gateway.patience import TransferRate
 from strongroom.gateway.protocol import HttpProtocol
 from strongroom.gateway.responses import (
     PIECE_BYTES,
@@ -22,7 +24,50 @@ from strongroom.gateway.responses import (
     WaitingResponses,
     send_whole,
 )
-from strongroom.gateway.timers import Timers
+from strongroom.gateway.timers import Timers, TransferRate
+
+_DESCRIPTORS: Final = Path("/proc/self/fd")
+
+
+def cut(client: tuple[str, int], server_port: int) -> bool:
+    """Shut down this process's connection with a client, and return whether it was found.
+
+    Args:
+        client: the client's address and port.
+        server_port: the local port of the connection.
+    """
+    for descriptor in _sockets():
+        # Other threads may close the descriptor at any time, which is not an error here.
+        with suppress(OSError), _duplicate(descriptor) as connection:
+            if _is_between(connection, client, server_port):
+                connection.shutdown(socket.SHUT_RDWR)
+                return True
+    return False
+
+
+def _sockets() -> Iterator[int]:
+    with suppress(OSError):
+        for entry in _DESCRIPTORS.iterdir():
+            with suppress(OSError):
+                if str(entry.readlink()).startswith("socket:"):
+                    yield int(entry.name)
+
+
+def _duplicate(descriptor: int) -> socket.socket:
+    """Duplicate a socket, so that it stays the same even if its descriptor is closed and reused."""
+    duplicate = os.dup(descriptor)
+    try:
+        return socket.socket(fileno=duplicate)
+    except OSError:
+        os.close(duplicate)
+        raise
+
+
+def _is_between(connection: socket.socket, client: tuple[str, int], server_port: int) -> bool:
+    peer: Any = connection.getpeername()
+    local: Any = connection.getsockname()
+    return tuple(peer[:2]) == client and local[1] == server_port
+
 
 RETRY_SECONDS: Final = 1
 """The Retry-After value, in seconds, of requests that are refused because all threads are busy."""
@@ -160,7 +205,7 @@ class Exchange:
 
     def _cut(self) -> None:
         host, port = self._scope["client"]
-        connections.cut((host, int(port)), int(self._scope["server"][1]))
+        cut((host, int(port)), int(self._scope["server"][1]))
 
     def _refuse(self, error: errors.StrongroomError, *, close: bool = False) -> None:
         request_id = token_hex(16)

@@ -9,9 +9,9 @@ from werkzeug.exceptions import HTTPException
 
 from strongroom import errors
 from strongroom.errors import RangeNotSatisfiable, StrongroomError
+from strongroom.logs import ErrorLog
 from strongroom.plugin_api.storage import StorageFull, StorageUnavailable
 from strongroom.plugin_api.web import ApiError
-from strongroom.telemetry.error_log import ErrorLog
 from strongroom.web.request import request_id
 from strongroom.web.response import Response, encode_json, json_response
 

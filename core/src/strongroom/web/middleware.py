@@ -9,8 +9,8 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, Protocol
 
-from strongroom.health.draining import DRAINING
-from strongroom.telemetry.logs import ACCESS_LOGGER
+from strongroom.drain_flag import DRAINING
+from strongroom.logs import ACCESS_LOGGER
 from strongroom.web.headers import REQUEST_HEADERS, RESPONSE_HEADERS
 
 WsgiApp = Callable[..., Iterable[bytes]]

@@ -12,8 +12,7 @@ from urllib.parse import unquote, urlsplit
 import click
 
 from strongroom.cli.plugins.contract_run import ContractRun, run_contracts
-from strongroom.cli.plugins.kinds import kind_of
-from strongroom.cli.plugins.listing import load_plugin
+from strongroom.cli.plugins.listing import kind_of, load_plugin
 from strongroom.plugin_api import Extension
 from strongroom.plugin_discovery import installed_plugins
 

@@ -11,11 +11,11 @@ from typing import Any, Final
 
 import click
 
-from strongroom.cli.plugins.kinds import KINDS, Kind
+from strongroom.cli.plugins.listing import KINDS, Kind
 from strongroom.plugin_api import API_VERSION
 from strongroom.plugin_discovery import installed_plugins
-from strongroom.plugin_manager import PluginManager
-from strongroom.selection import BUILTIN
+from strongroom.plugins.manager import PluginManager
+from strongroom.plugins.selection import BUILTIN
 from strongroom.version import __version__
 
 _NAME: Final = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")

@@ -1,1 +1,0 @@
-"""Assembly: creates all services of the domain and their dependencies, independent of HTTP."""

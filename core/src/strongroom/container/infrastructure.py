@@ -1,0 +1,254 @@
+"""The infrastructure of all services: configuration, database, keys, metrics, limits and storages."""
+
+import logging
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any, Final, NoReturn
+
+from sqlalchemy.exc import ArgumentError, NoSuchModuleError
+
+from strongroom.audit.service import AuditService
+from strongroom.clock import Clock
+from strongroom.config import Configuration, Settings
+from strongroom.config.files import StorageSettings
+from strongroom.database import Database
+from strongroom.identity import Origin
+from strongroom.limits.backends import LimitBackend, in_database, in_redis
+from strongroom.limits.rates import RateLimits
+from strongroom.limits.service import Counters
+from strongroom.notifications.overrides import TextsRefused, read_texts
+from strongroom.notifications.templates import TEMPLATES, Texts
+from strongroom.plugin_api import Extension
+from strongroom.plugin_api.storage import (
+    LocalPaths,
+    SignedDownloads,
+    SignedUploads,
+    StorageBackend,
+    StorageError,
+)
+from strongroom.plugins.selection import ExtensionSpec, ExtensionT, Selection
+from strongroom.secret_keys import SecretKeys, load_or_create_secret
+from strongroom.storage.delivery import Route
+from strongroom.users.service import UserService
+
+if TYPE_CHECKING:
+    from strongroom.observability.metrics import Metrics
+
+HOUSEKEEPER: Final = Origin(user_agent="command line")
+"""The origin of audit events that housekeeping records."""
+
+Step = Callable[[], int]
+
+
+class Housekeeping:
+    """Runs one step per kind of expiring row. Safe while servers and other housekeeping run.
+
+    Args:
+        steps: by the name of what it deletes, a function that returns how many rows it deleted.
+    """
+
+    def __init__(self, steps: Mapping[str, Step]) -> None:
+        self._steps = dict(steps)
+
+    def add(self, steps: Mapping[str, Step]) -> None:
+        """Add steps that run after the existing ones."""
+        self._steps.update(steps)
+
+    def run(self) -> Iterator[tuple[str, int]]:
+        """Run every step, and yield its name and how many rows it deleted."""
+        for name, step in self._steps.items():
+            yield name, step()
+
+
+def message_texts(configuration: Configuration) -> Texts:
+    """Return the built-in message texts, overridden by those in the configured folder.
+
+    Raises:
+        ConfigurationError: a file in the folder cannot be used.
+    """
+    folder = configuration.settings.messages.templates_dir
+    if folder is None:
+        return TEMPLATES
+    try:
+        return read_texts(folder)
+    except TextsRefused as error:
+        for fault in error.faults:
+            configuration.add_error(("messages", "templates_dir"), fault)
+        configuration.raise_if_invalid()
+        raise
+
+
+logger = logging.getLogger(__name__)
+
+
+class Infrastructure:
+    """The configuration of a process, and the services that most others depend on.
+
+    Raises:
+        ConfigurationError: a key has a value that cannot be used.
+    """
+
+    def __init__(
+        self,
+        configuration: Configuration,
+        selection: Selection,
+        clock: Clock,
+        resources: ExitStack,
+        *,
+        patient: bool = False,
+    ) -> None:
+        """Open the infrastructure.
+
+        Args:
+            configuration: the parsed configuration.
+            selection: the selected plugins.
+            clock: the source of timestamps.
+            resources: receives everything that must be closed at the end of the process.
+            patient: disable the time limit of database statements.
+        """
+        self._patient = patient
+        self.configuration = configuration
+        self.settings: Settings = configuration.settings
+        self.selection = selection
+        self.clock = clock
+        self.resources = resources
+        # The order matters: the secret key and SQLite are in the data directory, and the database
+        # reports to the metrics.
+        self._make_data_dir()
+        self.keys = self._secret_keys()
+        self.metrics = self._make_metrics()
+        self.database = self._open_database()
+        self.audit = AuditService(clock, self.metrics.audit_event if self.metrics else None)
+        self.users = UserService(clock)
+        self.counters = Counters(clock, self.keys)
+        self.limit_backend = self._limit_backend()
+        self.limits_store = self.limit_backend.open()
+        self.rates = RateLimits(self.limits_store, self.keys, clock)
+
+    def construct(
+        self, choice: ExtensionSpec[ExtensionT], path: tuple[str, ...], *services: Any
+    ) -> ExtensionT:
+        """Construct an extension and register it for closing at the end of the process.
+
+        Args:
+            choice: the extension and its options.
+            path: the configuration table of the extension, for error messages.
+            services: further arguments of the constructor.
+
+        Raises:
+            ConfigurationError: the constructor failed.
+        """
+        try:
+            extension = choice.create(*services)
+        except StorageError as error:
+            self.refuse(path, f"cannot be opened: {error}")
+        except Exception as error:
+            reason = f"{type(error).__name__}: {' '.join(str(error).split())}"
+            self.refuse(path, f"{choice.extension.name} refuses its options: {reason}")
+        self.close_at_end(extension)
+        return extension
+
+    def close_at_end(self, extension: Extension[Any]) -> None:
+        """Close an extension at the end of the process; a failure is logged and does not propagate."""
+        self.resources.callback(_close, extension)
+
+    def refuse(self, path: tuple[str, ...], message: str) -> NoReturn:
+        """Raise a :class:`ConfigurationError` for a key of the configuration."""
+        self.configuration.add_error(path, message)
+        self.configuration.raise_if_invalid()
+        raise AssertionError("unreachable: an error was just added")
+
+    def _make_data_dir(self) -> None:
+        try:
+            self.settings.server.data_dir.absolute().mkdir(parents=True, exist_ok=True, mode=0o700)
+        except OSError as error:
+            self.refuse(("server", "data_dir"), f"cannot be created: {error.strerror}")
+
+    def _secret_keys(self) -> SecretKeys:
+        server = self.settings.server
+        try:
+            return SecretKeys(server.secret_key or load_or_create_secret(self.settings.secret_path))
+        except ValueError as error:
+            self.refuse(("server", "secret_key"), str(error))
+
+    def _open_database(self) -> Database:
+        try:
+            database = Database(
+                self.settings.database_url,
+                pool_size=self.settings.database.pool_size,
+                timeout_seconds=None if self._patient else self.settings.database.timeout_seconds,
+            )
+        except (ValueError, ArgumentError, NoSuchModuleError) as error:
+            self.refuse(("database", "url"), f"cannot be opened: {error}")
+        self.resources.callback(database.close)
+        if self.metrics is not None:
+            for engine in database.engines:
+                self.metrics.watch(engine)
+        return database
+
+    def _limit_backend(self) -> LimitBackend:
+        url = self.settings.redis.url
+        return in_redis(url) if url else in_database(self.database, self.clock)
+
+    def _make_metrics(self) -> "Metrics | None":
+        """Return the metrics, or ``None`` without a management port to serve them."""
+        if not self.settings.management.port:
+            return None
+        # Imported here to save time when there are no metrics.
+        from prometheus_client import CollectorRegistry
+
+        from strongroom.observability.metrics import Metrics
+
+        return Metrics(CollectorRegistry())
+
+
+def _close(extension: Extension[Any]) -> None:
+    try:
+        extension.close()
+    except Exception:
+        logger.exception("The extension %s failed to close", extension.name)
+
+
+def open_storages(base: Infrastructure) -> Mapping[str, StorageBackend[Any]]:
+    """Open all configured storages.
+
+    Raises:
+        ConfigurationError: a storage cannot be opened, or lacks a capability that its configuration
+            requires.
+    """
+    storages: dict[str, StorageBackend[Any]] = {}
+    for name, choice in base.selection.storages.items():
+        storages[name] = base.construct(choice, ("storages", name))
+        _require_capabilities(base, name, storages[name], base.settings.storages[name])
+    return storages
+
+
+def routes(base: Infrastructure) -> dict[str, Route]:
+    """Return the download routes of the storages whose downloads the server does not send itself."""
+    return {
+        name: Route(
+            storage.x_accel_location.rstrip("/") if storage.downloads == "x_accel" else "",
+            storage.signed_url_seconds,
+        )
+        for name, storage in base.settings.storages.items()
+        if storage.downloads != "server"
+    }
+
+
+def _require_capabilities(
+    base: Infrastructure, name: str, backend: StorageBackend[Any], storage: StorageSettings
+) -> None:
+    capabilities = {"redirect": SignedDownloads, "x_accel": LocalPaths}
+    wanted = capabilities.get(storage.downloads)
+    path = ("storages", name)
+    if wanted is not None and not isinstance(backend, wanted):
+        message = f'{storage.backend} does not support "{storage.downloads}"; use "server"'
+        base.refuse((*path, "downloads"), message)
+    if not storage.direct_uploads:
+        return
+    if not isinstance(backend, SignedUploads):
+        base.refuse((*path, "direct_uploads"), f"is not supported by {storage.backend}")
+    # Otherwise a client could replace a file by its signed URL after the server has checked it.
+    if not backend.write_once:
+        message = "needs a store that refuses to replace an object; see its option write_once"
+        base.refuse((*path, "direct_uploads"), message)

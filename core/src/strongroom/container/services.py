@@ -1,0 +1,316 @@
+"""The container: all services of one process."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, fields
+from functools import partial
+from typing import TYPE_CHECKING
+
+from strongroom.backup.create import BackupService
+from strongroom.business_files.pictures import PictureProcessor, PictureSlots
+from strongroom.business_files.profiles import profiles_of
+from strongroom.business_files.service import BusinessFileService
+from strongroom.business_files.variants import VariantService
+from strongroom.clock import Clock, SystemClock
+from strongroom.config import Configuration, Settings
+from strongroom.container.identity import IdentityServices, assemble_identity
+from strongroom.container.infrastructure import HOUSEKEEPER, Infrastructure, Step, open_storages, routes
+from strongroom.database import Database
+from strongroom.direct_uploads.service import DirectUploads, Reservations
+from strongroom.files.access import AccessControl
+from strongroom.files.access_report import AccessExplainer
+from strongroom.files.bundles.contents import Contents
+from strongroom.files.bundles.service import BundleService
+from strongroom.files.events.listing import FileEventListing
+from strongroom.files.events.recorder import DownloadRecorder, FileEvents
+from strongroom.files.expiry import ExpiryRules
+from strongroom.files.filing import Filing
+from strongroom.files.grants import GrantService
+from strongroom.files.listing import FileListing
+from strongroom.files.moving import MovingService
+from strongroom.files.purge import FilePurge
+from strongroom.files.replacing import ReplacingService
+from strongroom.files.service import FileService
+from strongroom.files.tree import Tree
+from strongroom.files.visibility import Visibility
+from strongroom.observability.doctor import Doctor
+from strongroom.observability.readiness import Readiness, probes
+from strongroom.plugin_api.storage import LocalPaths
+from strongroom.plugins.selection import Selection, select
+from strongroom.production import refuse_unsafe
+from strongroom.storage.delivery import Delivery
+from strongroom.storage.fsck import StorageCheck
+from strongroom.storage.inventory import Inventory
+from strongroom.storage.migration import Migration
+from strongroom.storage.service import BlobService
+from strongroom.tenants.deletion import TenantDeletion
+from strongroom.tenants.memberships import Memberships
+from strongroom.tenants.quota import Quota
+from strongroom.tenants.service import TenantService
+from strongroom.uploads.chunk_writer import Reception
+from strongroom.uploads.repository import Ledger
+from strongroom.uploads.service import UploadService
+
+if TYPE_CHECKING:
+    from strongroom.observability.metrics import Metrics
+
+
+@dataclass(frozen=True, slots=True)
+class FileServices:
+    """The services of tenants, files and storages."""
+
+    tenants: TenantService
+    tenant_deletion: TenantDeletion
+    blobs: BlobService
+    inventory: Inventory
+    migration: Migration
+    storage_check: StorageCheck
+    delivery: Delivery
+    direct_uploads: DirectUploads
+    files: FileService
+    file_events: FileEvents
+    file_event_listing: FileEventListing
+    downloads: DownloadRecorder
+    moving: MovingService
+    replacing: ReplacingService
+    grants: GrantService
+    explainer: AccessExplainer
+    listing: FileListing
+    bundles: BundleService
+    business_files: BusinessFileService
+    uploads: UploadService
+
+
+def assemble_keeping(base: Infrastructure) -> FileServices:
+    """Create the services in the order of their dependencies."""
+    database, settings = base.database, base.settings
+    memberships = Memberships(base.clock)
+    access = AccessControl(base.clock, memberships)
+    tenants = TenantService(
+        database,
+        base.clock,
+        memberships,
+        Quota(settings.files.default_quota_bytes or None),
+        base.users,
+        base.audit,
+        any_user_creates=settings.tenants.allow_user_creation,
+    )
+    expiry, visibility = ExpiryRules(access), Visibility()
+    tree = Tree(base.clock, visibility)
+    blobs = BlobService(database, base.clock, open_storages(base), settings.files.storage)
+    events = FileEvents(database, base.clock, settings.files.events_kept_days)
+    downloads = DownloadRecorder(events)
+    base.resources.callback(downloads.close)
+    filing = Filing(
+        access,
+        tree,
+        blobs,
+        tenants.space,
+        events,
+        max_file_bytes=settings.files.max_file_bytes,
+        allowed_types=settings.files.allowed_types,
+    )
+    files = FileService(database, access, tree, blobs, filing)
+    bundles = BundleService(
+        database,
+        base.clock,
+        Contents(access, blobs),
+        blobs,
+        lifetime=settings.files.bundle_lifetime_seconds * 1000,
+    )
+    uploads = _uploads(base, filing, blobs, tenants)
+    return FileServices(
+        tenants=tenants,
+        tenant_deletion=TenantDeletion(
+            database,
+            base.clock,
+            memberships,
+            base.audit,
+            grace_days=settings.tenants.purge_after_days,
+            erasers=[uploads.drop_all, FilePurge(database, blobs).remove_all, events.remove_all],
+        ),
+        blobs=blobs,
+        inventory=Inventory(database, blobs.storages),
+        migration=Migration(database, base.clock, blobs),
+        storage_check=StorageCheck(database, base.clock, blobs),
+        delivery=Delivery(blobs, routes(base)),
+        direct_uploads=DirectUploads(
+            database,
+            base.clock,
+            base.keys,
+            files,
+            filing,
+            blobs,
+            Reservations(base.clock, tenants.space, settings.files.open_direct_uploads_per_user),
+            lifetimes=_direct_lifetimes(settings),
+        ),
+        files=files,
+        file_events=events,
+        file_event_listing=FileEventListing(database, memberships, base.users),
+        downloads=downloads,
+        moving=MovingService(database, access, expiry, tree, filing),
+        replacing=ReplacingService(database, access, filing, blobs, tenants),
+        grants=GrantService(database, base.clock, access, expiry, visibility, base.users, base.audit),
+        explainer=AccessExplainer(database, access),
+        listing=FileListing(database, access, base.users),
+        bundles=bundles,
+        business_files=_business_files(base, blobs),
+        uploads=uploads,
+    )
+
+
+def housekeeping_steps(keeping: FileServices) -> Mapping[str, Step]:
+    """Return the housekeeping steps for tenants and their files."""
+    return {
+        "deleted tenants": partial(keeping.tenant_deletion.purge, HOUSEKEEPER),
+        "file events": keeping.file_events.prune,
+    }
+
+
+def _business_files(base: Infrastructure, blobs: BlobService) -> BusinessFileService:
+    settings = base.settings.business_files
+    processor = PictureProcessor(
+        PictureSlots(settings.max_concurrent_images),
+        memory_bytes=settings.picture_memory_bytes,
+        seconds=settings.picture_seconds,
+    )
+    return BusinessFileService(
+        base.database,
+        base.clock,
+        blobs,
+        processor,
+        VariantService(base.database, base.clock, blobs, processor),
+        base.audit,
+        profiles_of(settings),
+    )
+
+
+def _uploads(
+    base: Infrastructure, filing: Filing, blobs: BlobService, tenants: TenantService
+) -> UploadService:
+    database, clock = base.database, base.clock
+    ledger = Ledger(clock, base.settings.files.upload_lifetime_seconds * 1000)
+    reception = Reception(database, clock, ledger, filing, blobs)
+    return UploadService(database, clock, ledger, filing, blobs, tenants.space, reception)
+
+
+def _direct_lifetimes(settings: Settings) -> dict[str, int]:
+    return {
+        name: storage.signed_url_seconds
+        for name, storage in settings.storages.items()
+        if storage.direct_uploads
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class OperatingServices:
+    """The services for operators."""
+
+    readiness: Readiness
+    backups: BackupService
+    doctor: Doctor
+
+
+def assemble_operating(base: Infrastructure, keeping: FileServices) -> OperatingServices:
+    """Create the services for operators, and connect circuits with their metrics."""
+    parts = probes(base.database, base.limits_store, keeping.blobs.storages)
+    readiness = Readiness(parts, base.clock)
+    base.resources.callback(readiness.close)
+    backends = {name: store.backend for name, store in keeping.blobs.storages.items()}
+    doctor = Doctor(
+        base.settings,
+        base.database,
+        base.limits_store,
+        backends,
+        keeping.blobs.ownership,
+        base.clock,
+        base.keys,
+    )
+    _watch_circuits(base, keeping)
+    return OperatingServices(readiness, _backups(base, keeping), doctor)
+
+
+def _watch_circuits(base: Infrastructure, keeping: FileServices) -> None:
+    if base.metrics is None:
+        return
+    for name, store in keeping.blobs.storages.items():
+        store.circuit.observe = partial(_note_circuit, base.metrics, name)
+        _note_circuit(base.metrics, name, is_open=False)
+
+
+def _note_circuit(metrics: "Metrics", storage: str, is_open: bool) -> None:
+    metrics.circuit(storage, is_open=is_open)
+
+
+def _backups(base: Infrastructure, keeping: FileServices) -> BackupService:
+    storages = {
+        name: (choice.extension.name, issubclass(choice.extension, LocalPaths))
+        for name, choice in base.selection.storages.items()
+    }
+    return BackupService(base.settings, base.database, base.clock, keeping.blobs, storages)
+
+
+@dataclass(frozen=True, slots=True)
+class Container:
+    """The services of one process, and their resources."""
+
+    base: Infrastructure
+    identity: IdentityServices
+    keeping: FileServices
+    operating: OperatingServices
+
+    @property
+    def settings(self) -> Settings:
+        """The settings the process runs with."""
+        return self.base.settings
+
+    @property
+    def selection(self) -> Selection:
+        """The plugins the process runs with."""
+        return self.base.selection
+
+    @property
+    def database(self) -> Database:
+        """The database of all services."""
+        return self.base.database
+
+    def services(self) -> Iterator[object]:
+        """Iterate over the services that routes can use."""
+        yield self.base.rates
+        for group in (self.identity, self.keeping, self.operating):
+            for field in fields(group):
+                yield getattr(group, field.name)
+
+    def close(self) -> None:
+        """Close connections and extensions."""
+        self.base.resources.close()
+
+
+def build(
+    configuration: Configuration, clock: Clock | None = None, *, patient: bool = False
+) -> Container:
+    """Create the services of a process.
+
+    Args:
+        configuration: the parsed configuration.
+        clock: the source of timestamps; the system clock by default.
+        patient: disable the time limit of database statements, for long-running commands.
+
+    Raises:
+        ConfigurationError: the configuration is invalid or unsafe.
+    """
+    selection = select(configuration)
+    refuse_unsafe(configuration, selection)
+    # If the assembly fails, the stack closes everything opened so far. On success, pop_all moves the
+    # resources to the container, which closes them later.
+    with ExitStack() as resources:
+        base = Infrastructure(
+            configuration, selection, clock or SystemClock(), resources, patient=patient
+        )
+        identity, keeping = assemble_identity(base), assemble_keeping(base)
+        identity.housekeeping.add(housekeeping_steps(keeping))
+        # Identity does not depend on tenants, so the rule about memberships is registered here.
+        identity.deletion.guard(Memberships(base.clock).require_dispensable)
+        container = Container(base, identity, keeping, assemble_operating(base, keeping))
+        base.resources = resources.pop_all()
+        return container

@@ -1,1 +1,0 @@
-"""Health checks of the server, and diagnostics for operators."""

@@ -1,0 +1,204 @@
+"""Readiness: runs the probes of all parts concurrently, with a timeout."""
+
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import Final, Protocol
+
+from limits.storage import Storage
+from sqlalchemy import Connection, func, select, text
+from sqlalchemy.exc import SQLAlchemyError
+
+from strongroom.clock import Clock
+from strongroom.database import Database
+from strongroom.database.upgrade import read_schema
+from strongroom.errors import StorageFull, StrongroomError, Unavailable
+from strongroom.plugin_api.storage import ObjectNotFound, ObjectStat, StorageError
+
+PATIENCE_SECONDS: Final = 2.0
+"""The time after which a part that has not responded counts as unavailable."""
+
+FRESH: Final = 1000
+"""Milliseconds for which a report is cached, so that frequent health checks are cheap."""
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A remark about a part that works. It is public, so it must not contain secrets."""
+
+    text: str
+
+
+Probe = Callable[[], str | Note | None]
+"""Returns the fault of a part, or ``None``. The text is public, so it must not contain secrets."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The state of all parts.
+
+    Args:
+        parts: the fault of each part by its name; ``None`` if there is none.
+        notes: remarks about parts that work, by name.
+    """
+
+    parts: Mapping[str, str | None]
+    notes: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether no part has a fault."""
+        return not any(self.parts.values())
+
+
+class Readiness:
+    """Runs the probes of all parts concurrently, and caches the report.
+
+    A probe that hangs blocks one thread, and is not started again before it has finished.
+
+    Args:
+        probes: the probes by the name of their part.
+        clock: measures the age of the cached report.
+        patience: the timeout of the probes in seconds.
+    """
+
+    def __init__(
+        self, probes: Mapping[str, Probe], clock: Clock, *, patience: float = PATIENCE_SECONDS
+    ) -> None:
+        self._probes = probes
+        self._clock = clock
+        self._patience = patience
+        self._pool = ThreadPoolExecutor(len(probes), thread_name_prefix="readiness")
+        self._running: dict[str, Future[str | Note | None]] = {}
+        self._lock = Lock()
+        self._last: tuple[int, Report] | None = None
+
+    def report(self) -> Report:
+        """Return the current report; it is at most ``FRESH`` milliseconds old."""
+        with self._lock:
+            now = self._clock.now()
+            # If the clock was set back, the cached report counts as expired.
+            if self._last is None or not 0 <= now - self._last[0] < FRESH:
+                self._last = (now, self._run_probes())
+            return self._last[1]
+
+    def close(self) -> None:
+        """Stop the threads, without waiting for probes that hang."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+    def _run_probes(self) -> Report:
+        for name, probe in self._probes.items():
+            if name not in self._running:
+                self._running[name] = self._pool.submit(probe)
+        done, _ = wait(self._running.values(), self._patience)
+        parts = {
+            name: _outcome(future, answered=future in done) for name, future in self._running.items()
+        }
+        # Probes that hang stay registered, so that the next report does not start them again.
+        self._running = {name: future for name, future in self._running.items() if future not in done}
+        return Report(
+            {name: _fault(parts[name]) for name in self._probes},
+            {name: part.text for name, part in parts.items() if isinstance(part, Note)},
+        )
+
+
+def _fault(outcome: str | Note | None) -> str | None:
+    return None if isinstance(outcome, Note) else outcome
+
+
+def _outcome(future: "Future[str | Note | None]", *, answered: bool) -> str | Note | None:
+    if not answered:
+        return "It does not answer."
+    # Only the class of an unexpected error is reported, because its text may contain secrets.
+    error = future.exception()
+    return future.result() if error is None else f"It failed: {type(error).__name__}."
+
+
+ABSENT_KEY: Final = "00/00/" + 32 * "0"
+"""The key that probes look up; generated keys practically never equal it."""
+
+AWAY: Final = "It does not answer."
+DISK_FULL: Final = "Its disk is full."
+
+FULL: Final = Note("It is full: uploads are refused.")
+
+NOT_OWNED: Final = "It belongs to another database, or is not the original store; see the doctor."
+
+
+class Store(Protocol):
+    """The interface of a storage that the probes use."""
+
+    @property
+    def is_full(self) -> bool:
+        """Whether the last write was refused because the store is full."""
+
+    def stat(self, key: str) -> ObjectStat:
+        """Return the metadata of an object."""
+
+    def ownership_fault(self, *, claim: bool) -> str | None:
+        """Return why the database may not use the store, or ``None``."""
+
+
+def probes(database: Database, limits_store: Storage, storages: Mapping[str, Store]) -> dict[str, Probe]:
+    """Return the probes by the names of their parts."""
+    return {
+        "database": lambda: database_fault(database),
+        "schema": lambda: _schema(database),
+        "limits": lambda: None if limits_store.check() else AWAY,
+        **{f"storages.{name}": _storage(store) for name, store in storages.items()},
+    }
+
+
+def database_fault(database: Database) -> str | None:
+    """Return the fault of the database (unavailable, or its disk is full), or ``None``."""
+    try:
+        with database.read() as connection:
+            connection.execute(select(1))
+            if connection.dialect.name == "postgresql":
+                _write_temporary_file(connection)
+    except StorageFull:
+        return DISK_FULL
+    except StrongroomError:
+        return AWAY
+    return None
+
+
+def _write_temporary_file(connection: Connection) -> None:
+    """Make PostgreSQL write a temporary file of about 500 kB, which it deletes at once.
+
+    Reads succeed on a full disk, so only a write detects it. The low ``work_mem`` makes the function
+    scan spill to disk.
+    """
+    connection.execute(text("SET LOCAL work_mem = '64kB'"))
+    connection.execute(select(func.count()).select_from(func.generate_series(1, 20_000))).scalar()
+
+
+def _schema(database: Database) -> str | Note | None:
+    schema = read_schema(database.engine)
+    if not schema.is_served:
+        return f"It is {schema}; {schema.remedy}"
+    return Note(f"It is {schema}, and compatible.") if schema.is_newer else None
+
+
+def _storage(store: Store) -> Probe:
+    def probe() -> str | Note | None:
+        try:
+            store.stat(ABSENT_KEY)
+        except ObjectNotFound:
+            pass
+        except StorageError:
+            return AWAY
+        return _ownership(store) or (FULL if store.is_full else None)
+
+    return probe
+
+
+def _ownership(store: Store) -> str | None:
+    try:
+        return NOT_OWNED if store.ownership_fault(claim=False) else None
+    except StorageError:
+        return AWAY
+    except (Unavailable, SQLAlchemyError, OSError):
+        # The database is unavailable; its own probe reports that.
+        return None

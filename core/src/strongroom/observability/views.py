@@ -1,0 +1,56 @@
+"""Routes for liveness and readiness."""
+
+from typing import Any
+
+from marshmallow import Schema, fields
+
+from strongroom.drain_flag import DRAINING
+from strongroom.errors import Detail, Unavailable
+from strongroom.observability.readiness import Readiness
+from strongroom.web.access import Access
+from strongroom.web.routing import Blueprint
+from strongroom.web.services import get_service
+
+
+class AliveSchema(Schema):
+    """The process is alive."""
+
+    status = fields.Constant("alive", required=True, metadata={"type": "string"})
+
+
+class ReadySchema(Schema):
+    """All parts are available."""
+
+    status = fields.Constant("ready", required=True, metadata={"type": "string"})
+    parts = fields.List(fields.String(), required=True)
+    notes = fields.Dict(fields.String(), fields.String())
+
+
+blueprint = Blueprint("health", __name__, description="Liveness and readiness of the server.")
+
+_RETRY_SECONDS = 1
+
+
+@blueprint.operation("GET", "/livez", access=Access.PUBLIC, returns=AliveSchema)
+def get_liveness() -> dict[str, Any]:
+    """Report that the process is alive. If there is no response, restart the process."""
+    return {}
+
+
+@blueprint.operation("GET", "/readyz", access=Access.PUBLIC, returns=ReadySchema, errors=(Unavailable,))
+def get_readiness() -> dict[str, Any]:
+    """Report whether all parts are available: the database, its schema, the limits and each storage.
+
+    Otherwise the details of the error name the unavailable parts. They contain no secrets. ``notes``
+    are remarks about available parts, such as a newer schema that is compatible with this version.
+    While the server drains, the details contain the code ``draining``.
+    """
+    if DRAINING.is_set:
+        details = [Detail("server", "draining", "The server is shutting down.")]
+        raise Unavailable(details=details, retry_after=_RETRY_SECONDS)
+    report = get_service(Readiness).report()
+    if not report.is_ready:
+        details = [Detail(name, "away", fault) for name, fault in report.parts.items() if fault]
+        raise Unavailable(details=details, retry_after=_RETRY_SECONDS)
+    notes = {"notes": dict(report.notes)} if report.notes else {}
+    return {"parts": list(report.parts), **notes}

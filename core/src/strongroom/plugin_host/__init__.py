@@ -1,0 +1,1 @@
+"""What the core offers to the routes of plugins."""

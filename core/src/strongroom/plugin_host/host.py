@@ -1,0 +1,196 @@
+"""The implementation of the plugin API for routes, based on the core's services."""
+
+import re
+import secrets
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any, Final
+
+from flask import Response, after_this_request, request
+
+from strongroom.accounts.bindings import CODE_HEADER, require_self
+from strongroom.accounts.external_credentials import ExternalCredentials
+from strongroom.accounts.reauthentication import Proof, Reauthentication
+from strongroom.accounts.schemas import BoundCredentialSchema, CredentialsSchema
+from strongroom.accounts.views import own_id
+from strongroom.config import Settings
+from strongroom.errors import (
+    CodeInvalid,
+    CredentialConflict,
+    CredentialTaken,
+    Forbidden,
+    FreshProofRequired,
+    InvalidCredentials,
+    InvitationRequired,
+    LastContact,
+    NotFound,
+    RegistrationClosed,
+    StateInvalid,
+    TokenRequired,
+    TooManyRequests,
+    Unavailable,
+    UserSuspended,
+    WrongPassword,
+)
+from strongroom.plugin_api.login import Credential, LoginAttempt, VerificationCode
+from strongroom.plugin_api.web import HostAPI, MethodT, State
+from strongroom.plugins.manager import PluginError, PluginManager
+from strongroom.sessions.login import LoginService
+from strongroom.sessions.methods import LoginMethods
+from strongroom.sessions.oauth_states import LIFETIME, OAuthStateStore
+from strongroom.sessions.schemas import IssuedTokensSchema
+from strongroom.sessions.views import token_headers
+from strongroom.web.access import current_identity, optional_identity
+from strongroom.web.rate_limits import RequestLimits
+from strongroom.web.request import client, header_pair, origin
+from strongroom.web.routing import Blueprint
+from strongroom.web.schema import DONE, DoneSchema
+from strongroom.web.services import get_service
+
+_COOKIE: Final = "strongroom-browser"
+_COOKIE_FORM = re.compile(r"[A-Za-z0-9_-]{43}")
+_PROOF_ERRORS: Final = (InvalidCredentials, TooManyRequests, Unavailable)
+_REAUTHENTICATION_ERRORS: Final = (CodeInvalid, WrongPassword, FreshProofRequired)
+
+
+class PluginServer(HostAPI):
+    """Implements :class:`strongroom.plugin_api.web.HostAPI`.
+
+    Args:
+        settings: the settings of the process.
+        methods: the enabled login methods.
+    """
+
+    tokens_schema = IssuedTokensSchema
+    credentials_schema = CredentialsSchema
+    credential_schema = BoundCredentialSchema
+    done_schema = DoneSchema
+    login_errors = (
+        *_PROOF_ERRORS,
+        CredentialConflict,
+        UserSuspended,
+        RegistrationClosed,
+        InvitationRequired,
+    )
+    bind_errors = (*_PROOF_ERRORS, *_REAUTHENTICATION_ERRORS, Forbidden, CredentialTaken)
+    unbind_errors = (Forbidden, NotFound, LastContact, CodeInvalid, TooManyRequests)
+    state_errors = (StateInvalid, TooManyRequests)
+
+    def __init__(self, settings: Settings, methods: LoginMethods) -> None:
+        self._public_url = settings.public_root + settings.server.base_path
+        self._methods = methods
+
+    @property
+    def public_url(self) -> str:
+        return self._public_url
+
+    def login_method(self, kind: type[MethodT]) -> MethodT | None:
+        found = (method for method in self._methods.methods if isinstance(method, kind))
+        return next(found, None)
+
+    def blueprint(self, name: str, *, description: str) -> Blueprint:
+        return Blueprint(name, __name__, description=description)
+
+    def user_id(self) -> str | None:
+        identity = optional_identity()
+        return identity.user_id if identity else None
+
+    def log_in(self, method: str, proof: Mapping[str, str]) -> Any:
+        issued = get_service(LoginService).log_in(_attempt(method, proof), origin=origin())
+        return issued, 200, token_headers(issued)
+
+    def bind(
+        self,
+        user_id: str,
+        method: str,
+        proof: Mapping[str, str],
+        *,
+        replaced: Callable[[Sequence[Credential]], Collection[Credential]],
+        held_code: VerificationCode | None = None,
+        current_password: str | None = None,
+    ) -> Any:
+        identity, named = current_identity(), own_id(user_id)
+        # Check this first, because the next steps use up the code and the proof.
+        require_self(identity, named)
+        code = held_code or _code_of_header()
+        get_service(Reauthentication).require(identity, Proof(code, current_password))
+        verified = get_service(LoginService).prove(_attempt(method, proof))
+        bound = get_service(ExternalCredentials).bind(identity, named, verified, replaced, origin())
+        new = next(item for item in bound if item.kind == verified.credential.kind)
+        # Matches both credential_schema and credentials_schema.
+        return {**asdict(new), "credentials": bound}
+
+    def unbind(self, user_id: str, kinds: Collection[str]) -> Any:
+        identity, code = current_identity(), _code_of_header()
+        get_service(ExternalCredentials).unbind(identity, own_id(user_id), kinds, code, origin())
+        return DONE
+
+    def issue_state(self, purpose: str, data: Mapping[str, str], *, for_user: bool = False) -> State:
+        browser = self._known_browser() or secrets.token_urlsafe(32)
+        user_id = _caller() if for_user else None
+        state = get_service(OAuthStateStore).issue(purpose, browser, user_id, data, origin())
+        after_this_request(lambda response: self._remember(response, browser))
+        return state
+
+    def spend_state(self, value: str, purpose: str, *, for_user: bool = False) -> Mapping[str, str]:
+        user_id = _caller() if for_user else None
+        # A browser with a state always sends the cookie. Without one, the lookup fails like any other.
+        return get_service(OAuthStateStore).spend(
+            value, purpose, self._known_browser() or "", user_id, origin()
+        )
+
+    @property
+    def _is_secure(self) -> bool:
+        return self._public_url.startswith("https:")
+
+    @property
+    def _cookie(self) -> str:
+        # The prefix prevents servers of sibling domains from setting the cookie (RFC 6265bis, 4.1.3.2).
+        return f"__Host-{_COOKIE}" if self._is_secure else _COOKIE
+
+    def _known_browser(self) -> str | None:
+        value = request.cookies.get(self._cookie, "")
+        return value if _COOKIE_FORM.fullmatch(value) else None
+
+    def _remember(self, response: Response, browser: str) -> Response:
+        response.set_cookie(
+            self._cookie,
+            browser,
+            max_age=LIFETIME // 1000,
+            secure=self._is_secure,
+            httponly=True,
+            # Not "Strict": the redirect back from the other site is a cross-site navigation.
+            samesite="Lax",
+        )
+        return response
+
+
+def _code_of_header() -> VerificationCode | None:
+    pair = header_pair(CODE_HEADER)
+    return VerificationCode(*pair) if pair else None
+
+
+def _caller() -> str:
+    identity = optional_identity()
+    if identity is None:
+        raise TokenRequired
+    return identity.user_id
+
+
+def _attempt(method: str, proof: Mapping[str, str]) -> LoginAttempt:
+    # Limited before the attempt is recorded, so that a flood cannot fill the audit log.
+    get_service(RequestLimits).spend("login_per_address")
+    return LoginAttempt(client=client(), method=method, proof=proof)
+
+
+def registration_fault(settings: Settings, plugins: PluginManager) -> str | None:
+    """Return the reason why a plugin cannot register its routes, or ``None``.
+
+    The check runs without login methods.
+    """
+    host = PluginServer(settings, LoginMethods([], plugins.errors))
+    try:
+        list(plugins.call("register_blueprints", host=host, server=host))
+    except PluginError as error:
+        return str(error)
+    return None

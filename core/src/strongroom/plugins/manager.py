@@ -1,0 +1,261 @@
+"""Finds, loads and checks plugins."""
+
+import inspect
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from types import ModuleType
+from typing import Any, Final, TypeVar
+
+import pluggy
+
+from strongroom.config.problems import suggestion
+from strongroom.config.schema import schema_for
+from strongroom.errors import catalogue
+from strongroom.plugin_api import API_VERSION, Extension
+from strongroom.plugin_api.captcha import CaptchaProvider
+from strongroom.plugin_api.login import LoginMethod
+from strongroom.plugin_api.messages import MessageSender
+from strongroom.plugin_api.storage import SignedUploads, StorageBackend
+from strongroom.plugin_api.web import ErrorKind
+from strongroom.plugin_discovery import InstalledPlugins, installed_plugins
+from strongroom.plugins import hookspecs
+from strongroom.plugins.tracing import trace_hooks
+
+_NAME: Final = re.compile(r"[a-z][a-z0-9_]*")
+
+
+def attribute_fault(extension: type[Extension[Any]]) -> str | None:
+    """Return the first attribute that is missing or wrong, and what it must be, or ``None``."""
+    for base, attribute, is_right, wanted in _RULES:
+        if issubclass(extension, base) and not is_right(getattr(extension, attribute, None)):
+            return f"{attribute} must be {wanted}"
+    return _options_fault(extension.options_type)
+
+
+def _is_name(value: Any) -> bool:
+    return isinstance(value, str) and bool(_NAME.fullmatch(value))
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and bool(value)
+
+
+def _are_texts(value: Any) -> bool:
+    is_collection = isinstance(value, (frozenset, set, tuple, list))
+    return is_collection and bool(value) and all(map(_is_text, value))
+
+
+def _is_size(value: Any) -> bool:
+    return isinstance(value, property) or (isinstance(value, int) and value > 0)
+
+
+def _are_options(value: Any) -> bool:
+    return isinstance(value, type) and is_dataclass(value)
+
+
+_RULES: Final[tuple[tuple[type[Any], str, Callable[[Any], bool], str], ...]] = (
+    (Extension, "name", _is_name, "lowercase letters, digits and underscores"),
+    (CaptchaProvider, "kind", _is_text, 'a string, such as "image"'),
+    (MessageSender, "channels", _are_texts, 'a set of channels, such as frozenset({"sms"})'),
+    (SignedUploads, "max_size", _is_size, "the largest upload in bytes, a positive int"),
+    (Extension, "options_type", _are_options, "a dataclass whose fields are made by option()"),
+)
+
+
+def _options_fault(options_type: type[Any]) -> str | None:
+    for field in fields(options_type):
+        if "help" not in field.metadata:
+            return f"options_type: the field {field.name} of {options_type.__name__} needs option()"
+    try:
+        schema_for(options_type)
+    except Exception as error:
+        reason = f"{type(error).__name__}: {' '.join(str(error).split())}"
+        return f"options_type: {options_type.__name__} has a type that no key can have ({reason})"
+    return None
+
+
+ExtensionT = TypeVar("ExtensionT", bound=Extension[Any])
+
+Offered = Mapping[str, type[ExtensionT]]
+"""Extensions of one kind, by the names that the configuration uses."""
+
+_ERROR_STATUSES = range(400, 600)
+_ERROR_CODE = re.compile(r"error\.[a-z0-9]+(-[a-z0-9]+)*")
+
+
+class PluginError(Exception):
+    """A plugin cannot be used. The message is one line with its name and the reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plugin:
+    """A loaded plugin."""
+
+    name: str
+    module: ModuleType
+    version: str
+
+    def __str__(self) -> str:
+        return f'plugin "{self.name}"'
+
+
+class PluginManager:
+    """The plugins of one application, and the extensions that they have registered."""
+
+    def __init__(self, builtin: Sequence[ModuleType], enabled: Sequence[str]) -> None:
+        """Load the built-in modules, then the installed plugins named in ``enabled``.
+
+        Raises:
+            PluginError: a plugin is missing, fails to import, or is incompatible.
+        """
+        self._pluggy = pluggy.PluginManager("strongroom")
+        self._pluggy.add_hookspecs(hookspecs)
+        trace_hooks(self._pluggy)
+        self.plugins: list[Plugin] = []
+        self._extensions: list[tuple[Plugin, type[Extension[Any]]]] = []
+        for module in builtin:
+            self._register(Plugin(module.__name__.rpartition(".")[2], module, "built in"))
+        # Built-in extensions come first, so a plugin that reuses one of their names is refused.
+        installed = installed_plugins()
+        for name in enabled:
+            self._register(_load(name, installed))
+        self.storage_backends: Offered[StorageBackend[Any]] = self._collect(
+            "register_storage_backends", StorageBackend
+        )
+        self.login_methods: Offered[LoginMethod[Any]] = self._collect(
+            "register_login_methods", LoginMethod
+        )
+        self.captcha_providers: Offered[CaptchaProvider[Any]] = self._collect(
+            "register_captcha_providers", CaptchaProvider
+        )
+        self.message_senders: Offered[MessageSender[Any]] = self._collect(
+            "register_message_senders", MessageSender
+        )
+        self.errors: Mapping[str, ErrorKind] = self._collect_errors()
+
+    def extensions_of(self, plugin: Plugin) -> list[type[Extension[Any]]]:
+        """Return the extensions that a plugin has registered."""
+        return [extension for owner, extension in self._extensions if owner is plugin]
+
+    def call(self, hook: str, **arguments: Any) -> Iterable[tuple[Plugin, Any]]:
+        """Call a hook of each plugin separately, and yield the items that each returned.
+
+        Raises:
+            PluginError: a plugin raised, or returned something that cannot be iterated.
+        """
+        for plugin in self.plugins:
+            yield from ((plugin, item) for item in self.call_one(plugin, hook, **arguments))
+
+    def call_one(self, plugin: Plugin, hook: str, **arguments: Any) -> list[Any]:
+        """Call a hook of one plugin, and return the items that it returned.
+
+        Raises:
+            PluginError: the plugin raised, or returned something that cannot be iterated.
+        """
+        # Call each plugin separately, so that an error can name the plugin.
+        others = [other.module for other in self.plugins if other is not plugin]
+        try:
+            results = self._pluggy.subset_hook_caller(hook, remove_plugins=others)(**arguments)
+            return [item for result in results for item in result]
+        except Exception as error:
+            raise PluginError(f"{plugin} failed in {hook}: {_one_line(error)}") from error
+
+    def _register(self, plugin: Plugin) -> None:
+        _check_api_version(plugin)
+        if plugin.name in {other.name for other in self.plugins}:
+            raise PluginError(f"{plugin} is enabled twice")
+        try:
+            self._pluggy.register(plugin.module, plugin.name)
+            # register() accepts unknown hooks; only check_pending() refuses them.
+            self._pluggy.check_pending()
+        except pluggy.PluginValidationError as error:
+            raise PluginError(f"{plugin} is invalid: {_explain(plugin, error)}") from error
+        self.plugins.append(plugin)
+
+    def _collect(self, hook: str, kind: type[Any]) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        owners: dict[str, Plugin] = {}
+        for plugin, item in self.call(hook):
+            _check_extension(plugin, hook, item, kind)
+            if item.name in found:
+                raise PluginError(
+                    f'{owners[item.name]} and {plugin} both claim the name "{item.name}" in {hook}'
+                )
+            found[item.name], owners[item.name] = item, plugin
+            self._extensions.append((plugin, item))
+        return found
+
+    def _collect_errors(self) -> dict[str, ErrorKind]:
+        # Clients rely on the meaning of a code, so a plugin must not reuse one of the core's.
+        taken = {kind.code for kind in catalogue()}
+        found: dict[str, ErrorKind] = {}
+        for plugin, item in self.call("register_errors"):
+            _check_error(plugin, item)
+            if item.code in taken | found.keys():
+                raise PluginError(f'{plugin} claims the error code "{item.code}", which is taken')
+            found[item.code] = item
+        return found
+
+
+def _load(name: str, installed: InstalledPlugins) -> Plugin:
+    candidates = installed.get(name, [])
+    if not candidates:
+        distribution = f"strongroom-{name.replace('_', '-')}"
+        hint = suggestion(name, list(installed))
+        raise PluginError(f'plugin "{name}" is not installed; pip install {distribution}, or {hint}')
+    # The same entry point may be listed twice, for example by an editable install; that is no conflict.
+    if len({candidate.value for candidate in candidates}) > 1:
+        values = " and ".join(sorted(candidate.value for candidate in candidates))
+        raise PluginError(f'plugin "{name}" is installed twice, as {values}; uninstall one of them')
+    entry_point = candidates[0]
+    try:
+        module = entry_point.load()
+    except Exception as error:
+        raise PluginError(f'plugin "{name}" failed to import: {_one_line(error)}') from error
+    return Plugin(name, module, entry_point.dist.version if entry_point.dist else "unknown")
+
+
+def _check_api_version(plugin: Plugin) -> None:
+    stated = getattr(plugin.module, "API_VERSION", None)
+    if not isinstance(stated, str) or not re.fullmatch(r"\d+\.\d+", stated):
+        raise PluginError(f'{plugin} must state API_VERSION = "{API_VERSION}"')
+    (major, minor), (our_major, our_minor) = (
+        map(int, text.split(".")) for text in (stated, API_VERSION)
+    )
+    if major != our_major or minor > our_minor:
+        raise PluginError(f"{plugin} was written for plugin API {stated}; this server has {API_VERSION}")
+
+
+def _check_extension(plugin: Plugin, hook: str, item: Any, kind: type[Extension[Any]]) -> None:
+    if not (isinstance(item, type) and issubclass(item, kind)):
+        raise PluginError(
+            f"{plugin} returned {item!r} from {hook}; expected a subclass of {kind.__name__}"
+        )
+    # Checked now, because an abstract class would only fail when it is created.
+    if inspect.isabstract(item):
+        missing = ", ".join(sorted(item.__abstractmethods__))
+        raise PluginError(f"{plugin}: {item.__name__} lacks the methods: {missing}")
+    if fault := attribute_fault(item):
+        raise PluginError(f"{plugin}: {item.__name__}.{fault}")
+
+
+def _check_error(plugin: Plugin, item: Any) -> None:
+    if not isinstance(item, ErrorKind):
+        raise PluginError(f"{plugin} returned {item!r} from register_errors; expected an ErrorKind")
+    if not _ERROR_CODE.fullmatch(item.code) or item.status not in _ERROR_STATUSES:
+        wanted = 'a status of 400 to 599 and a code like "error.riddle-unknown"'
+        raise PluginError(f'{plugin}: the error "{item.code}" must have {wanted}')
+
+
+def _explain(plugin: Plugin, error: pluggy.PluginValidationError) -> str:
+    # For a misspelt hook, suggest the right name instead of pluggy's message.
+    hooks = [name for name in vars(hookspecs) if name.startswith("register_")]
+    for name, value in vars(plugin.module).items():
+        if hasattr(value, "strongroom_impl") and name not in hooks:
+            return f'there is no hook "{name}"; {suggestion(name, hooks)}'
+    return _one_line(error)
+
+
+def _one_line(error: BaseException) -> str:
+    return f"{type(error).__name__}: {' '.join(str(error).split())}"

@@ -1,0 +1,215 @@
+"""Selects and validates the extensions that the configuration names, without creating them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Generic, TypeVar
+
+from strongroom.builtin import (
+    console,
+    fixed_captcha,
+    image_captcha,
+    password,
+    proof_of_work,
+    pyfilesystem,
+    smtp,
+)
+from strongroom.config import Configuration
+from strongroom.config.describe import Section
+from strongroom.config.problems import suggestion
+from strongroom.plugin_api import Extension
+from strongroom.plugin_api.captcha import CaptchaProvider
+from strongroom.plugin_api.login import LoginMethod
+from strongroom.plugin_api.messages import MessageSender
+from strongroom.plugin_api.storage import StorageBackend
+from strongroom.plugins.manager import PluginError, PluginManager
+
+BUILTIN = (password, image_captcha, proof_of_work, fixed_captcha, smtp, console, pyfilesystem)
+
+_NO_STORAGE = (
+    "there is no storage: pip install strongroom-storage-local, or configure [storages.main] with the "
+    "backend of another enabled plugin"
+)
+
+ExtensionT = TypeVar("ExtensionT", bound=Extension[Any])
+
+
+@dataclass(frozen=True, slots=True)
+class ExtensionSpec(Generic[ExtensionT]):
+    """An extension class with its validated options."""
+
+    extension: type[ExtensionT]
+    options: Any
+
+    def create(self, *services: Any) -> ExtensionT:
+        """Return a new instance."""
+        return self.extension(self.options, *services)
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The extensions that the configuration selects."""
+
+    plugins: PluginManager
+    storages: Mapping[str, ExtensionSpec[StorageBackend[Any]]]
+    login_methods: Sequence[ExtensionSpec[LoginMethod[Any]]]
+    captcha: ExtensionSpec[CaptchaProvider[Any]]
+    senders: Mapping[str, Sequence[ExtensionSpec[MessageSender[Any]]]]
+
+    def sections(self) -> list[Section]:
+        """Return the configuration sections of the selected extensions, with their values."""
+        # A sender of two channels has one section.
+        senders = {
+            choice.extension.name: choice for choices in self.senders.values() for choice in choices
+        }
+        chosen: list[tuple[tuple[str, ...], ExtensionSpec[Any]]] = [
+            *((("storages", name), choice) for name, choice in self.storages.items()),
+            *((("login", choice.extension.name), choice) for choice in self.login_methods),
+            (("captcha",), self.captcha),
+            *((("messages", name), choice) for name, choice in senders.items()),
+        ]
+        return [Section(path, choice.extension.options_type, choice.options) for path, choice in chosen]
+
+
+def offered_sections(plugins: PluginManager) -> list[Section]:
+    """Return the configuration sections of all available extensions."""
+    offered: list[tuple[tuple[str, ...], type[Extension[Any]], str | None]] = [
+        *((("storages", name), kind, "backend") for name, kind in plugins.storage_backends.items()),
+        *((("login", name), kind, None) for name, kind in plugins.login_methods.items()),
+        *((("captcha",), kind, "provider") for kind in plugins.captcha_providers.values()),
+        *((("messages", name), kind, None) for name, kind in plugins.message_senders.items()),
+    ]
+    return [
+        Section(path, kind.options_type, chosen_by=(key, kind.name) if key else None)
+        for path, kind, key in offered
+        if fields(kind.options_type)
+    ]
+
+
+def select(configuration: Configuration) -> Selection:
+    """Load the enabled plugins and select extensions.
+
+    Raises:
+        ConfigurationError: a plugin is incompatible, an extension is unknown, or an option is invalid.
+    """
+    settings = configuration.settings
+    try:
+        plugins = PluginManager(BUILTIN, settings.plugins.enabled)
+    except PluginError as error:
+        configuration.add_error(("plugins", "enabled"), str(error))
+        configuration.raise_if_invalid()
+        raise
+    chooser = _Chooser(configuration)
+    selection = Selection(
+        plugins=plugins,
+        storages=chooser.storages(plugins.storage_backends),
+        login_methods=chooser.login_methods(plugins.login_methods),
+        captcha=chooser.captcha(plugins.captcha_providers),
+        senders=chooser.senders(plugins.message_senders),
+    )
+    configuration.reject_unknown(
+        {
+            "storages": list(settings.storages),
+            "login": list(plugins.login_methods),
+            "messages": list(plugins.message_senders),
+            "captcha": [],
+        }
+    )
+    configuration.raise_if_invalid()
+    return selection
+
+
+class _Chooser:
+    """Selects extensions by name, and collects configuration errors."""
+
+    def __init__(self, configuration: Configuration) -> None:
+        self._configuration = configuration
+        self._settings = configuration.settings
+
+    def storages(
+        self, offered: Mapping[str, type[StorageBackend[Any]]]
+    ) -> dict[str, ExtensionSpec[StorageBackend[Any]]]:
+        chosen = {}
+        for name, storage in self._settings.storages.items():
+            path = ("storages", name)
+            # The default section needs a plugin that may be missing, so the error names both remedies.
+            if storage.backend not in offered and not self._configuration.raw.states(path):
+                self._configuration.add_error(path, _NO_STORAGE)
+                self._configuration.consume(path)
+            elif self._is_offered(storage.backend, offered, (*path, "backend"), "storage backend"):
+                chosen[name] = self._choice(offered[storage.backend], path)
+            else:
+                # The options of an unknown backend cannot be checked, so do not report them as unknown.
+                self._configuration.consume(path)
+        target = self._settings.files.storage
+        if target not in self._settings.storages:
+            known = suggestion(target, list(self._settings.storages))
+            self._configuration.add_error(
+                ("files", "storage"), f"there is no [storages.{target}]; {known}"
+            )
+        return chosen
+
+    def login_methods(
+        self, offered: Mapping[str, type[LoginMethod[Any]]]
+    ) -> list[ExtensionSpec[LoginMethod[Any]]]:
+        names = self._settings.login.methods
+        # An unused login method needs no section, but an existing section is validated.
+        configured = {path[1] for path in self._configuration.extension_values if path[0] == "login"}
+        choices = {
+            name: self._choice(kind, ("login", name))
+            for name, kind in offered.items()
+            if name in {*names, *configured}
+        }
+        return [
+            choices[name]
+            for name in names
+            if self._is_offered(name, offered, ("login", "methods"), "login method")
+        ]
+
+    def captcha(
+        self, offered: Mapping[str, type[CaptchaProvider[Any]]]
+    ) -> ExtensionSpec[CaptchaProvider[Any]]:
+        name = self._settings.captcha.provider
+        if not self._is_offered(name, offered, ("captcha", "provider"), "captcha provider"):
+            # No provider, no options to validate: stop here.
+            self._configuration.raise_if_invalid()
+        return self._choice(offered[name], ("captcha",))
+
+    def senders(
+        self, offered: Mapping[str, type[MessageSender[Any]]]
+    ) -> dict[str, list[ExtensionSpec[MessageSender[Any]]]]:
+        wanted = {"email": self._settings.messages.email, "sms": self._settings.messages.sms}
+        used = {name for names in wanted.values() for name in names}
+        configured = {path[1] for path in self._configuration.extension_values if path[0] == "messages"}
+        choices = {
+            name: self._choice(kind, ("messages", name))
+            for name, kind in offered.items()
+            if name in used | configured
+        }
+        return {
+            channel: [choices[name] for name in names if self._serves(name, channel, offered)]
+            for channel, names in wanted.items()
+        }
+
+    def _serves(self, name: str, channel: str, offered: Mapping[str, type[MessageSender[Any]]]) -> bool:
+        path = ("messages", channel)
+        if not self._is_offered(name, offered, path, "message sender"):
+            return False
+        if channel not in offered[name].channels:
+            serves = ", ".join(sorted(offered[name].channels))
+            self._configuration.add_error(
+                path, f'"{name}" does not serve {channel}; it serves: {serves}'
+            )
+            return False
+        return True
+
+    def _choice(self, extension: type[ExtensionT], path: tuple[str, ...]) -> ExtensionSpec[ExtensionT]:
+        return ExtensionSpec(extension, self._configuration.options(path, extension.options_type))
+
+    def _is_offered(
+        self, name: str, offered: Mapping[str, Any], path: tuple[str, ...], kind: str
+    ) -> bool:
+        if name in offered:
+            return True
+        hint = f"{suggestion(name, list(offered))}; see plugins.enabled"
+        self._configuration.add_error(path, f'no enabled plugin offers a {kind} "{name}"; {hint}')
+        return False

@@ -1,1 +1,0 @@
-"""Telemetry: metrics and the log."""

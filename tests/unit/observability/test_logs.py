@@ -1,0 +1,50 @@
+"""The log: one record a line in JSON, and in either form with the request's id."""
+
+import json
+import logging
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from strongroom.config.server import LoggingSettings
+from strongroom.logs import configure
+
+
+@pytest.fixture(autouse=True)
+def _restored() -> Iterator[None]:
+    root = logging.getLogger()
+    handlers, level = list(root.handlers), root.level
+    yield
+    root.handlers[:] = handlers
+    root.setLevel(level)
+
+
+def test_a_record_is_one_line_of_json_whatever_stands_in_it(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    configure(LoggingSettings(format="json"), lambda: "abc-123")
+    try:
+        int("broken")
+    except ValueError:
+        logging.getLogger("strongroom.test").exception("two\nlines of %s", "文字")
+    (line,) = capsys.readouterr().err.splitlines()
+    record = json.loads(line)
+    assert record["message"] == "two\nlines of 文字"
+    assert (record["level"], record["logger"]) == ("error", "strongroom.test")
+    assert record["requestId"] == "abc-123"
+    assert "ValueError: invalid literal" in record["exception"]
+
+
+def test_a_line_for_people_ends_with_the_request(capsys: pytest.CaptureFixture[str]) -> None:
+    configure(LoggingSettings(), lambda: "abc-123")
+    logging.getLogger("strongroom.test").warning("something")
+    said = capsys.readouterr().err
+    assert said.endswith("WARNING strongroom.test: something (request abc-123)\n")
+
+
+def test_what_is_worth_less_than_the_level_is_left_out(capsys: pytest.CaptureFixture[str]) -> None:
+    configure(LoggingSettings(level="error"))
+    logging.getLogger("strongroom.test").warning("something")
+    assert capsys.readouterr().err == ""
+    assert sys.stderr is not None

@@ -1,0 +1,51 @@
+"""Readiness: a part that hangs delays nobody for long, and is not asked again meanwhile."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from strongroom.observability.readiness import FRESH, Probe, Readiness
+from strongroom.testing.clock import ManualClock
+
+
+@contextmanager
+def asking(clock: ManualClock, **probes: Probe) -> Iterator[Readiness]:
+    readiness = Readiness(probes, clock, patience=0.05)
+    try:
+        yield readiness
+    finally:
+        readiness.close()
+
+
+def test_a_part_that_hangs_is_away_until_it_answers(clock: ManualClock) -> None:
+    answer, asked = threading.Event(), []
+
+    def hang() -> None:
+        asked.append(True)
+        answer.wait(10)
+
+    with asking(clock, good=lambda: None, hanging=hang) as readiness:
+        for _ in range(3):
+            assert readiness.report().parts == {"good": None, "hanging": "It does not answer."}
+            clock.advance(FRESH)
+        assert len(asked) == 1
+        answer.set()
+        while not readiness.report().is_ready:
+            clock.advance(FRESH)
+
+
+def test_an_error_that_nobody_foresaw_is_told_by_its_kind_alone(clock: ManualClock) -> None:
+    def fail() -> None:
+        raise RuntimeError("password hush")
+
+    with asking(clock, bad=fail) as readiness:
+        assert readiness.report().parts == {"bad": "It failed: RuntimeError."}
+
+
+def test_a_clock_that_is_set_back_keeps_no_answer(clock: ManualClock) -> None:
+    faults: list[str | None] = [None]
+    with asking(clock, part=lambda: faults[0]) as readiness:
+        assert readiness.report().is_ready
+        faults[0] = "It is away."
+        clock.advance(-FRESH)
+        assert not readiness.report().is_ready
