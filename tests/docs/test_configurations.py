@@ -10,7 +10,7 @@ from tests.e2e.distributions import install
 from tests.support.commands import run_command
 
 ROOT = Path(__file__).parents[2]
-EXAMPLE = ROOT / "examples/storage_network_folder/src/strongroom_storage_network_folder/plugin.py"
+EXAMPLES = {path.parents[2].name: path for path in ROOT.glob("examples/*/src/*/plugin.py")}
 SHOWN = ("README.md", "*/*/README.md", "docs/guides/*.md", "docs/operate/*.md", "docs/tutorials/*.md")
 PAGES = sorted(page for pattern in SHOWN for page in ROOT.glob(pattern))
 SHIPPED = sorted(path.parent.name for path in ROOT.glob("plugins/*/pyproject.toml"))
@@ -37,12 +37,12 @@ def test_none_is_overlooked() -> None:
 
 @pytest.mark.parametrize("text", CONFIGURATIONS)
 def test_the_server_would_start_with_it(text: str, tmp_path: Path) -> None:
-    install(tmp_path, "storage_network_folder", EXAMPLE.read_text())
+    for name, plugin in EXAMPLES.items():
+        install(tmp_path, name, plugin.read_text())
     path = tmp_path / "strongroom.toml"
     (tmp_path / "texts").mkdir()
     path.write_text(completed(text).replace("/etc/strongroom/texts", str(tmp_path / "texts")))
     python_path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
-    result = run_command(
-        "config", "check", "--offline", "--config", str(path), env={"PYTHONPATH": python_path}
-    )
+    environment = {"PYTHONPATH": python_path, "STRONGROOM_MAINTENANCE_FILE": str(tmp_path / "file")}
+    result = run_command("config", "check", "--offline", "--config", str(path), env=environment)
     assert (result.returncode, result.stdout) == (0, "the configuration is fine\n"), result.stderr

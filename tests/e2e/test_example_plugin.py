@@ -1,18 +1,15 @@
 """The third-party plugin of examples/storage_network_folder, installed as its users would."""
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.e2e.client import Client
 from tests.support.commands import run_command
+from tests.support.examples import install, run_tests
 from tests.support.server import free_port, serving
 from tests.support.stores import stored_files
-
-EXAMPLE = Path(__file__).parents[2] / "examples" / "storage_network_folder"
 
 CONFIG = """
 [server]
@@ -31,18 +28,9 @@ bcrypt_cost = 4
 """
 
 
-def run(*command: str | Path) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(command, capture_output=True, text=True, check=False)
-
-
 @pytest.fixture(scope="module")
 def installation(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with nothing but the installed plugin; the server stands beside it."""
-    target = tmp_path_factory.mktemp("installation")
-    options = ("--quiet", "--no-index", "--no-deps", "--no-build-isolation", "--target", target)
-    result = run(sys.executable, "-m", "pip", "install", *map(str, options), EXAMPLE)
-    assert result.returncode == 0, result.stderr
-    return target
+    return install("storage_network_folder", target=tmp_path_factory.mktemp("installation"))
 
 
 @pytest.fixture(autouse=True)
@@ -83,6 +71,4 @@ def test_a_share_that_is_away_stops_the_start_with_one_line(tmp_path: Path) -> N
 
 
 def test_its_contract_tests_all_pass() -> None:
-    result = run(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", EXAMPLE)
-    assert result.returncode == 0, result.stdout
-    assert "failed" not in result.stdout
+    run_tests("storage_network_folder")

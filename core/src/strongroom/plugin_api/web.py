@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from strongroom.plugin_api.login import Credential, LoginMethod, VerificationCode
 
 ViewT = TypeVar("ViewT", bound=Callable[..., Any])
+HookT = TypeVar("HookT", bound=Callable[..., Any])
 MethodT = TypeVar("MethodT", bound=LoginMethod[Any])
 
 
@@ -99,7 +100,7 @@ class State:
 
 
 class Blueprint(Protocol):
-    """A plugin's routes, created by :meth:`HostAPI.blueprint`."""
+    """A plugin's routes and hooks of requests, created by :meth:`HostAPI.blueprint`."""
 
     def operation(
         self,
@@ -131,6 +132,20 @@ class Blueprint(Protocol):
             status: the HTTP status of success.
             errors: possible errors: :class:`ErrorKind`, and the errors that :class:`HostAPI` lists.
             document: additions to the OpenAPI operation.
+        """
+
+    def before_app_request(self, hook: HookT) -> HookT:
+        """Register a hook of Flask that runs before each request, those of the core's routes included.
+
+        The hook has no arguments. It returns ``None``, or the Flask response that replaces the route's,
+        or raises :class:`ApiError`. It runs before the token is checked.
+        """
+
+    def after_app_request(self, hook: HookT) -> HookT:
+        """Register a hook of Flask that runs after each request, those of the core's routes included.
+
+        The hook receives the Flask response, which may be an error, and returns it or another one. It
+        must not read the body, which may be a large file.
         """
 
 

@@ -1,0 +1,1 @@
+"""Refuses requests during maintenance."""

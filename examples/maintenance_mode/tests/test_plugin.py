@@ -1,0 +1,57 @@
+"""Run the hook in a Flask application; the tests of Strongroom run it in a server."""
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import flask
+import pytest
+from strongroom_maintenance_mode import plugin
+
+from strongroom.plugin_api.web import ApiError
+
+
+@pytest.fixture
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    path = tmp_path / "maintenance"
+    monkeypatch.setenv(plugin.VARIABLE, str(path))
+    return path
+
+
+def create_app() -> flask.Flask:
+    app = flask.Flask(__name__)
+    host: Any = SimpleNamespace(
+        public_url="https://example.com/files",
+        blueprint=lambda name, description: flask.Blueprint(name, __name__),
+    )
+    blueprints: list[Any] = plugin.register_blueprints(host)
+    for blueprint in blueprints:
+        app.register_blueprint(blueprint)
+    return app
+
+
+@pytest.mark.parametrize("path", ["/files/api/v1/tenants", "/files/api/v1/livez", "/files"])
+def test_requests_are_refused_while_the_file_exists(file: Path, path: str) -> None:
+    app = create_app()
+    with app.test_request_context(path):
+        app.preprocess_request()
+        file.touch()
+        with pytest.raises(ApiError) as refusal:
+            app.preprocess_request()
+        assert refusal.value.kind in plugin.register_errors()
+        file.unlink()
+        app.preprocess_request()
+
+
+@pytest.mark.parametrize("path", ["/files/livez", "/files/readyz"])
+def test_health_checks_are_never_refused(file: Path, path: str) -> None:
+    file.touch()
+    app = create_app()
+    with app.test_request_context(path):
+        app.preprocess_request()
+
+
+def test_the_path_of_the_file_is_required(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(plugin.VARIABLE, raising=False)
+    with pytest.raises(ValueError, match="STRONGROOM_MAINTENANCE_FILE"):
+        create_app()

@@ -1,0 +1,1 @@
+"""Adds the name of the node to each response."""
