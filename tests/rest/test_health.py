@@ -58,9 +58,10 @@ def test_a_database_that_is_away_takes_all_that_stands_on_it(
     def refuse(*_: object) -> None:
         raise ConnectionError("could not connect with password hush")
 
-    api.container.database.close()
-    monkeypatch.setattr(api.container.database.engine.pool, "_creator", refuse)
-    monkeypatch.setattr(api.container.database.engine.dialect, "connect", refuse)
+    database = api.container.database
+    database.close()
+    for engine in (database.engine, database._readers._engine):
+        monkeypatch.setattr(engine.pool, "_creator", refuse)
     response = api.get("/readyz")
     assert away(response) == ["database", "schema", "limits"]
     assert "hush" not in response.text

@@ -15,7 +15,7 @@ import pytest
 from sqlalchemy import delete, text
 
 from strongroom.database import Database, engine
-from strongroom.database.models import installation
+from strongroom.database.installation import installation
 from strongroom.database.statements import Statement
 from strongroom.database.upgrade import upgrade
 

@@ -6,8 +6,7 @@ from uuid import UUID
 import pytest
 
 from strongroom.database import Database
-from strongroom.database.installation import accept_secret, adopt_secret, database_id
-from strongroom.database.models import installation
+from strongroom.database.installation import accept_secret, adopt_secret, database_id, installation
 from strongroom.database.upgrade import upgrade
 from strongroom.secret_keys import SecretKeys
 

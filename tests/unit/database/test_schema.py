@@ -102,7 +102,7 @@ def test_a_pool_that_is_used_up_is_unavailable(
     monkeypatch.setattr("strongroom.database.engine._POOL_SECONDS", 0.01)
     database = Database(database_url, pool_size=1)
     taken = [database.engine.connect() for _ in range(2)]
-    with pytest.raises(Unavailable), database.read():
+    with pytest.raises(Unavailable), database.snapshot():
         pytest.fail("there is no connection left")
     for connection in taken:
         connection.close()

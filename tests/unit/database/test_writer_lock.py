@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from strongroom.database.writer_lock import WriterLock
+from strongroom.database.sqlite_writer import WriterLock
 from strongroom.errors import Unavailable
 
 WRITERS = 4

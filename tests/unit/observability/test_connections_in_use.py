@@ -18,7 +18,7 @@ def test_connections_in_use_do_not_fall_below_zero_while_the_database_is_away(
     registry = CollectorRegistry()
     database, other = Database(database_url), Database(database_url)
     Metrics(registry).watch(database.engine)
-    with database.read() as connection:
+    with database.write() as connection:
         backend = connection.execute(text("SELECT pg_backend_pid()")).scalar_one()
         assert registry.get_sample_value(GAUGE) == 1
 
@@ -30,11 +30,11 @@ def test_connections_in_use_do_not_fall_below_zero_while_the_database_is_away(
     monkeypatch.setattr("psycopg.Connection.connect", refuse)
     monkeypatch.setattr(database.engine.dialect, "connect", refuse)
     for _ in range(10):
-        with pytest.raises(Unavailable), database.read():
+        with pytest.raises(Unavailable), database.write():
             pytest.fail("there is no connection")
     assert registry.get_sample_value(GAUGE) == 0
     monkeypatch.undo()
-    with database.read():
+    with database.write():
         assert registry.get_sample_value(GAUGE) == 1
     for opened in (database, other):
         opened.close()

@@ -11,12 +11,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Self
 
-from sqlalchemy import Connection, bindparam, insert, select
+from sqlalchemy import Connection, insert, select
 
-from strongroom.audit.models import FAILURE, SUCCESS, AuditRecord, audit_events
+from strongroom.audit.models import FAILURE, SUCCESS, audit_events
 from strongroom.clock import Clock
 from strongroom.database.locks import lock_until_commit
-from strongroom.database.statements import SPELLED_JSON, Statement
+from strongroom.database.statements import Statement
 from strongroom.identity import Origin
 
 _LOCK: Final = 0x41554454
@@ -72,14 +72,7 @@ def lock_chain_head(connection: Connection) -> Link:
 
 __all__ = ["FAILURE", "SUCCESS", "AuditEvent", "AuditService"]
 
-_APPEND: Final = Statement(
-    insert(audit_events).values(
-        {
-            **{column: bindparam(column) for column in AuditRecord.__slots__},
-            "details": bindparam("details", type_=SPELLED_JSON),
-        }
-    )
-)
+_APPEND: Final = Statement(insert(audit_events))
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +106,7 @@ class AuditService:
         """
         last = lock_chain_head(connection)
         row = self._row(last.sequence + 1, event)
-        link = {"details": json.dumps(row["details"]), "hash": chain_hash(last.hash, row)}
-        _APPEND.change(connection, {**row, **link})
+        _APPEND.execute(connection, {**row, "hash": chain_hash(last.hash, row)})
         if self._observe is not None:
             self._observe(event)
 

@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass
 from typing import Final
 
-from sqlalchemy import Connection, RowMapping, Text, cast, select, text
+from sqlalchemy import Connection, RowMapping, Text, cast, select
 
 from strongroom.audit.models import audit_events
 from strongroom.audit.retention import PRUNE, THROUGH
@@ -61,8 +61,7 @@ class AuditVerifier:
         Raises:
             ChainBroken: a record was changed, removed or inserted, or the expected link is missing.
         """
-        with self._database.read() as connection:
-            _use_snapshot(connection)
+        with self._database.snapshot() as connection:
             last = beginning = _beginning(connection)
             _compare(last, expected)
             with connection.execute(_RECORDS) as records:
@@ -71,12 +70,6 @@ class AuditVerifier:
                     _compare(last, expected)
         _require_reached(beginning, last, expected)
         return Verified(last.sequence - beginning.sequence, last)
-
-
-def _use_snapshot(connection: Connection) -> None:
-    # On SQLite every transaction reads from one snapshot.
-    if connection.dialect.name == "postgresql":
-        connection.execute(text("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ"))
 
 
 def _beginning(connection: Connection) -> Link:

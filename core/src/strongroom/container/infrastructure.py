@@ -176,6 +176,7 @@ class Infrastructure:
             database = Database(
                 self.settings.database_url,
                 pool_size=self.settings.database.pool_size,
+                readers=self.settings.database.hot_connections,
                 timeout_seconds=None if self._patient else self.settings.database.timeout_seconds,
             )
         except (ValueError, ArgumentError, NoSuchModuleError) as error:

@@ -12,17 +12,19 @@ import stat
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
+from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
 from sqlalchemy.exc import DBAPIError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
+from sqlalchemy.pool import NullPool
 
-from strongroom.database.group_commit import GroupCommit
-from strongroom.database.statements import Statement
-from strongroom.database.writer_lock import WriterLock
+from strongroom.database.read_pool import Reader, ReadPool
+from strongroom.database.sqlite_writer import GroupCommit, WriterLock
+from strongroom.database.statements import REPEATABLE, Statement, is_observed
 from strongroom.errors import StorageFull, Unavailable
 
 if TYPE_CHECKING:
@@ -37,6 +39,7 @@ _POOL_SECONDS = 10
 _SQLITE_UNAVAILABLE = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_CANTOPEN})
 _DEADLOCK = "40P01"
 _DISK_FULL: Final = "53100"
+_DATABASE_ERRORS: Final = (DBAPIError, PoolTimeoutError)
 _WRITING = "strongroom_writing"
 _SQLITE_ARGUMENTS = {"timeout": _BUSY_SECONDS, "check_same_thread": False}
 _LAZY = "strongroom_lazy"
@@ -55,14 +58,22 @@ class Database:
     Args:
         url: ``sqlite:///FILE`` or ``postgresql+psycopg://...``.
         pool_size: connections that stay open; as many again are opened under load.
+        readers: further connections that :meth:`read` keeps; more concurrent reads use the others.
         timeout_seconds: the time limit of a statement on PostgreSQL; ``None`` is unlimited.
 
     A thread has one transaction at a time. A nested transaction could deadlock, because it might wait
     for a connection or a lock that its own thread holds.
     """
 
-    def __init__(self, url: str, *, pool_size: int = 16, timeout_seconds: float | None = None) -> None:
-        self._of_thread = threading.local()
+    def __init__(
+        self,
+        url: str,
+        *,
+        pool_size: int = 16,
+        readers: int = 8,
+        timeout_seconds: float | None = None,
+    ) -> None:
+        self._guard = _OneTransaction()
         is_sqlite = url.startswith("sqlite")
         self.engine = (
             _sqlite_engine(url, pool_size)
@@ -70,6 +81,7 @@ class Database:
             else _engine(url, pool_size, timeout_seconds or _POOL_SECONDS)
         )
         self._connector = None if is_sqlite else _bound(self.engine, timeout_seconds)
+        self._readers = ReadPool(_reading_engine(url, self._connector), readers)
         # SQLite has one writer at a time, and a commit invalidates the page caches of all other
         # connections. So all writes use one connection, whose cache stays valid.
         self._writing_engine = _sqlite_engine(url, 1) if is_sqlite else self.engine
@@ -80,15 +92,17 @@ class Database:
             WriterLock(self.engine.url.database or "", _BUSY_SECONDS) if is_sqlite else None
         )
 
-    @contextmanager
-    def read(self) -> Iterator[Connection]:
-        """Open a transaction for reading only.
+    def read(self) -> AbstractContextManager[Connection]:
+        """Lend a connection for reading only.
+
+        On SQLite all statements see one snapshot; on PostgreSQL each sees its own, as at the default
+        isolation level. Use :meth:`snapshot` for one snapshot on both.
 
         Raises:
             Unavailable: the database does not respond.
         """
-        with self._not_nested(), self._translating_errors(), self.engine.begin() as connection:
-            yield connection
+        self._require_response()
+        return _Read(self.engine, self._readers, self._guard)
 
     @contextmanager
     def write(self, *, durable: bool = True) -> Iterator[Connection]:
@@ -102,7 +116,7 @@ class Database:
             Unavailable: the database does not respond.
             StorageFull: the database has no space left.
         """
-        with self._not_nested(), self._writing(durable) as connection:
+        with self._guard, self._writing(durable) as connection:
             yield connection
 
     def write_together(self, work: Callable[[Connection], T], *, durable: bool = True) -> T:
@@ -115,7 +129,7 @@ class Database:
             Unavailable: the database does not respond.
             StorageFull: the database has no space left.
         """
-        with self._not_nested():
+        with self._guard:
             if self._group_commit is not None:
                 return self._group_commit.run(work, durable=durable)
             with self._writing(durable) as connection:
@@ -134,7 +148,7 @@ class Database:
             engine = engine.execution_options(
                 isolation_level="REPEATABLE READ", postgresql_readonly=True
             )
-        with self._not_nested(), self._translating_errors(), engine.begin() as connection:
+        with self._guard, self._translating_errors(), engine.begin() as connection:
             yield connection
 
     @property
@@ -147,35 +161,13 @@ class Database:
         """Whether the server is known to hang, so that queries would only time out."""
         return self._connector is not None and self._connector.circuit.is_open
 
-    @property
-    def driver_error(self) -> type[Exception]:
-        """The base class of the driver's exceptions."""
-        error: type[Exception] = self.engine.dialect.loaded_dbapi.Error
-        return error
-
-    def connect_reader(self) -> Any:
-        """Return a read-only driver connection in autocommit mode, outside of any pool.
-
-        Raises:
-            driver_error: the database does not respond.
-        """
-        dialect = self.engine.dialect
-        if self._connector is not None:
-            bounded = self._connector.connect(autocommit=True)
-            bounded.execute("SET default_transaction_read_only = on")
-            return bounded
-        positional, named = dialect.create_connect_args(self.engine.url)
-        connection = dialect.connect(*positional, **{**named, **_SQLITE_ARGUMENTS})
-        _prepare_sqlite(connection)
-        connection.execute("PRAGMA query_only = ON")
-        return connection
-
     def close(self) -> None:
         """Close every connection."""
         if self._writer_lock:
             self._writer_lock.close()
         if self._connector:
             self._connector.circuit.close()
+        self._readers.close()
         for engine in self.engines:
             engine.dispose()
 
@@ -189,20 +181,75 @@ class Database:
 
     @contextmanager
     def _translating_errors(self) -> Iterator[None]:
-        if self.is_hanging:
-            raise Unavailable(retry_after=1)
-        with _translated_errors():
-            yield
-
-    @contextmanager
-    def _not_nested(self) -> Iterator[None]:
-        if getattr(self._of_thread, "busy", False):
-            raise RuntimeError("a transaction was begun within another")
-        self._of_thread.busy = True
+        self._require_response()
         try:
             yield
+        except _DATABASE_ERRORS as error:
+            _raise_translated(error)
+            raise
+
+    def _require_response(self) -> None:
+        if self.is_hanging:
+            raise Unavailable(retry_after=1)
+
+
+class _OneTransaction(threading.local):
+    """Refuses a transaction within another of the same thread."""
+
+    is_open = False
+
+    def __enter__(self) -> None:
+        if self.is_open:
+            raise RuntimeError("a transaction was begun within another")
+        self.is_open = True
+
+    def __exit__(self, *_: object) -> None:
+        self.is_open = False
+
+
+class _Read:
+    # The context manager of Database.read. A class, because nested generators would cost more than the
+    # query of a frequent request.
+    __slots__ = ("_engine", "_guard", "_ordinary", "_pool", "_reader")
+
+    def __init__(self, engine: Engine, pool: ReadPool, guard: _OneTransaction) -> None:
+        self._engine = engine
+        self._pool = pool
+        self._guard = guard
+        self._reader: Reader | None = None
+        self._ordinary: AbstractContextManager[Connection] | None = None
+
+    def __enter__(self) -> Connection:
+        self._guard.__enter__()
+        try:
+            return self._begin()
+        except BaseException as error:
+            self._guard.__exit__()
+            _raise_translated(error)
+            raise
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        try:
+            if self._reader is not None:
+                self._pool.give_back(self._reader, error)
+            elif self._ordinary is not None:
+                self._ordinary.__exit__(kind, error, trace)
         finally:
-            self._of_thread.busy = False
+            self._guard.__exit__()
+        _raise_translated(error)
+
+    def _begin(self) -> Connection:
+        # Listeners are registered with the ordinary engine, so it executes all reads while it has any.
+        self._reader = None if is_observed(self._engine) else self._pool.take()
+        if self._reader is not None:
+            return self._reader.connection
+        self._ordinary = self._engine.begin()
+        return self._ordinary.__enter__()
 
 
 def _bound(engine: Engine, timeout_seconds: float | None) -> "Connector":
@@ -227,6 +274,34 @@ def _engine(url: str, pool_size: int, pool_seconds: float) -> Engine:
     )
     event.listen(engine, "begin", _begin_postgresql)
     return engine
+
+
+def _reading_engine(url: str, connector: "Connector | None") -> Engine:
+    """Return an engine without a pool whose connections refuse to write and have no transactions."""
+    engine = create_engine(
+        url,
+        poolclass=NullPool,
+        isolation_level="AUTOCOMMIT",
+        execution_options={REPEATABLE: True},
+        hide_parameters=True,
+        **({} if connector else {"connect_args": _SQLITE_ARGUMENTS}),
+    )
+    if connector is not None:
+        event.listen(engine, "do_connect", lambda *_: _connect_reader(connector))
+    else:
+        event.listen(engine, "connect", lambda connection, _: _prepare_sqlite_reader(connection))
+    return engine
+
+
+def _connect_reader(connector: "Connector") -> Any:
+    connection = connector.connect(autocommit=True)
+    connection.execute("SET default_transaction_read_only = on")
+    return connection
+
+
+def _prepare_sqlite_reader(connection: Any) -> None:
+    _prepare_sqlite(connection)
+    connection.execute("PRAGMA query_only = ON")
 
 
 def _sqlite_engine(url: str, pool_size: int) -> Engine:
@@ -289,42 +364,46 @@ def _prepare_sqlite(connection: Any) -> None:
 def _begin_sqlite(connection: Connection) -> None:
     options = connection.get_execution_options()
     if not options.get(_WRITING):
-        _BEGIN.change(connection, {})
+        _BEGIN.execute(connection, {})
         return
     # synchronous is a setting of the connection and cannot change within a transaction, so switch it
     # before BEGIN when the durability differs from the previous transaction's.
     is_lazy = options.get(_LAZY, False)
     if connection.info.get(_LAZY, False) != is_lazy:
-        (_NO_SYNC if is_lazy else _SYNC).change(connection, {})
+        (_NO_SYNC if is_lazy else _SYNC).execute(connection, {})
         connection.info[_LAZY] = is_lazy
-    _BEGIN_WRITING.change(connection, {})
+    _BEGIN_WRITING.execute(connection, {})
 
 
 def _begin_postgresql(connection: Connection) -> None:
     if connection.get_execution_options().get(_LAZY):
-        _ASYNC_COMMIT.change(connection, {})
+        _ASYNC_COMMIT.execute(connection, {})
 
 
-@contextmanager
-def _translated_errors() -> Iterator[None]:
-    try:
-        yield
-    except PoolTimeoutError as error:
+def _raise_translated(error: BaseException | None) -> None:
+    """Raise the error for clients that an error of the database means, if there is one."""
+    translated = _translation(error)
+    if translated is not error and translated is not None:
+        raise translated from error
+
+
+def _translation(error: BaseException | None) -> BaseException | None:
+    if isinstance(error, PoolTimeoutError):
         logger.warning("All database connections were in use for database.timeout_seconds")
-        raise Unavailable(retry_after=1) from error
-    except DBAPIError as error:
-        if _is_full(error):
-            reason = _reason(error)
-            logger.error("The database has no space left on its disk: %s", reason)  # noqa: TRY400
-            raise StorageFull("The database has no space left.") from error
-        if getattr(error.orig, "sqlstate", None) == _DEADLOCK:
-            # A retry succeeds, but a deadlock is a bug in the order of locks: log its stack trace.
-            logger.exception("Two transactions waited for each other")
-            raise Unavailable(retry_after=1) from error
-        if _is_unavailable(error):
-            logger.warning("The database is unavailable: %s", _reason(error))
-            raise Unavailable(retry_after=1) from error
-        raise
+        return Unavailable(retry_after=1)
+    if not isinstance(error, DBAPIError):
+        return error
+    if _is_full(error):
+        logger.error("The database has no space left on its disk: %s", _reason(error))
+        return StorageFull("The database has no space left.")
+    if getattr(error.orig, "sqlstate", None) == _DEADLOCK:
+        # A retry succeeds, but a deadlock is a bug in the order of locks: log its stack trace.
+        logger.error("Two transactions waited for each other", exc_info=error)
+        return Unavailable(retry_after=1)
+    if _is_unavailable(error):
+        logger.warning("The database is unavailable: %s", _reason(error))
+        return Unavailable(retry_after=1)
+    return error
 
 
 def _reason(error: DBAPIError) -> str:

@@ -20,6 +20,10 @@ _PAUSE_SECONDS: Final = 0.2
 logger = logging.getLogger(__name__)
 
 
+class Hanging(Exception):
+    """A base of the driver's errors that mean: the server did not respond in time."""
+
+
 class HangingCircuit:
     """Knows whether a database server hangs; shared by the threads of a process.
 

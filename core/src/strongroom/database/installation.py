@@ -6,12 +6,31 @@ They are not part of its content, so a backup leaves them out and a restored dat
 import hmac
 from typing import Final
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Column, Connection, String, Table, bindparam, select
 
 from strongroom.database.engine import Database
-from strongroom.database.models import installation
-from strongroom.database.upsert import insert
+from strongroom.database.metadata import metadata
+from strongroom.database.statements import Statement, for_each_dialect
 from strongroom.ids import new_id
+
+installation: Final = Table(
+    "installation",
+    metadata,
+    Column("name", String(32), primary_key=True),
+    Column("value", String(255), nullable=False),
+)
+"""Properties of the database by name."""
+
+_GET: Final = Statement(select(installation.c.value).where(installation.c.name == bindparam("wanted")))
+_ADD: Final = Statement(for_each_dialect(installation, lambda insert: insert.on_conflict_do_nothing()))
+_SET: Final = Statement(
+    for_each_dialect(
+        installation,
+        lambda insert: insert.on_conflict_do_update(
+            index_elements=["name"], set_={"value": insert.excluded.value}
+        ),
+    )
+)
 
 _ID: Final = "id"
 _SECRET: Final = "secret_fingerprint"  # noqa: S105  the name of a row
@@ -109,15 +128,13 @@ def set_restored_at(connection: Connection, milliseconds: int) -> None:
 
 
 def _get(connection: Connection, name: str) -> str | None:
-    query = select(installation.c.value).where(installation.c.name == name)
-    return connection.execute(query).scalar()
+    value: str | None = _GET.scalar(connection, {"wanted": name})
+    return value
 
 
 def _add(connection: Connection, name: str, value: str) -> None:
-    statement = insert(connection, installation).values(name=name, value=value)
-    connection.execute(statement.on_conflict_do_nothing())
+    _ADD.execute(connection, {"name": name, "value": value})
 
 
 def _set(connection: Connection, name: str, value: str) -> None:
-    statement = insert(connection, installation).values(name=name, value=value)
-    connection.execute(statement.on_conflict_do_update(index_elements=["name"], set_={"value": value}))
+    _SET.execute(connection, {"name": name, "value": value})

@@ -2,6 +2,8 @@
 
 from sqlalchemy import ColumnElement, Connection, func, select
 
+from strongroom.database.statements import dynamic
+
 
 def lock_until_commit(
     connection: Connection, *key: int | ColumnElement[int], shared: bool = False
@@ -18,4 +20,4 @@ def lock_until_commit(
     """
     if connection.dialect.name == "postgresql":
         lock = func.pg_advisory_xact_lock_shared if shared else func.pg_advisory_xact_lock
-        connection.execute(select(lock(*key)))
+        dynamic(select(lock(*key))).execute(connection)

@@ -11,7 +11,7 @@ from typing import Any, Final, TypeVar
 
 import psycopg
 
-from strongroom.database.hanging import SUSPICIOUS_SECONDS, HangingCircuit
+from strongroom.database.hanging import SUSPICIOUS_SECONDS, Hanging, HangingCircuit
 
 CONNECT_SECONDS: Final = 10
 PROBE_SECONDS: Final = 2
@@ -21,7 +21,7 @@ GRACE_SECONDS: Final = 0.5
 T = TypeVar("T")
 
 
-class ServerHangs(psycopg.OperationalError):
+class ServerHangs(psycopg.OperationalError, Hanging):
     """The server did not respond in time."""
 
 

@@ -5,6 +5,7 @@ from typing import Any, Final
 from sqlalchemy import Column, ColumnElement, Connection, delete, select
 
 from strongroom.database.engine import Database
+from strongroom.database.statements import dynamic
 
 BATCH: Final = 1000
 
@@ -38,7 +39,7 @@ def prune_some(connection: Connection, key: Column[Any], old: ColumnElement[bool
     Skips rows that other transactions have locked (on PostgreSQL), so it never waits for them.
     """
     chosen = select(key).where(old).limit(limit).with_for_update(skip_locked=True)
-    keys = connection.execute(chosen).scalars().all()
+    keys = dynamic(chosen).scalars(connection)
     if keys:
-        connection.execute(delete(key.table).where(key.in_(keys)))
+        dynamic(delete(key.table).where(key.in_(keys))).execute(connection)
     return len(keys)

@@ -99,7 +99,7 @@ class Counters:
         """Delete expired counts, and return how many rows were deleted."""
         return prune(database, counters.c.subject, counters.c.expires_at <= self._clock.now())
 
-    def _add(self, statement: Statement, connection: Connection, key: str, lifetime: int) -> Count:
+    def _add(self, statement: Statement[Any], connection: Connection, key: str, lifetime: int) -> Count:
         now = self._clock.now()
         row = {"subject": key, "now": now, "expires_at": now + lifetime}
         ((events, expires_at),) = statement.all(connection, row)

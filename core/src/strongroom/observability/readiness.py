@@ -7,11 +7,12 @@ from threading import Lock
 from typing import Final, Protocol
 
 from limits.storage import Storage
-from sqlalchemy import Connection, func, select, text
+from sqlalchemy import Connection, func, literal, select, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from strongroom.clock import Clock
 from strongroom.database import Database
+from strongroom.database.statements import Statement
 from strongroom.database.upgrade import read_schema
 from strongroom.errors import StorageFull, StrongroomError, Unavailable
 from strongroom.plugin_api.storage import ObjectNotFound, ObjectStat, StorageError
@@ -50,6 +51,11 @@ class Report:
     def is_ready(self) -> bool:
         """Whether no part has a fault."""
         return not any(self.parts.values())
+
+
+_ONE: Final = Statement(select(literal(1)))
+_SMALL_MEMORY: Final = Statement(text("SET LOCAL work_mem = '64kB'"))
+_COUNT_SERIES: Final = Statement(select(func.count()).select_from(func.generate_series(1, 20_000)))
 
 
 class Readiness:
@@ -153,8 +159,9 @@ def probes(database: Database, limits_store: Storage, storages: Mapping[str, Sto
 def database_fault(database: Database) -> str | None:
     """Return the fault of the database (unavailable, or its disk is full), or ``None``."""
     try:
-        with database.read() as connection:
-            connection.execute(select(1))
+        # A transaction, because the change of work_mem ends with it.
+        with database.snapshot() as connection:
+            _ONE.execute(connection)
             if connection.dialect.name == "postgresql":
                 _write_temporary_file(connection)
     except StorageFull:
@@ -170,8 +177,8 @@ def _write_temporary_file(connection: Connection) -> None:
     Reads succeed on a full disk, so only a write detects it. The low ``work_mem`` makes the function
     scan spill to disk.
     """
-    connection.execute(text("SET LOCAL work_mem = '64kB'"))
-    connection.execute(select(func.count()).select_from(func.generate_series(1, 20_000))).scalar()
+    _SMALL_MEMORY.execute(connection)
+    _COUNT_SERIES.execute(connection)
 
 
 def _schema(database: Database) -> str | Note | None:

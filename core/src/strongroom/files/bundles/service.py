@@ -135,7 +135,7 @@ class BundleService:
     ) -> tuple[Manifest, list[Selected]]:
         manifest = Manifest()
         try:
-            with self._database.read() as connection:
+            with self._database.snapshot() as connection:
                 selected = self._contents.write(connection, identity, tenant_id, file_ids, manifest)
         except BaseException:
             manifest.close()

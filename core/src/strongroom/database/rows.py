@@ -1,0 +1,50 @@
+"""Maps rows to dataclasses, and checks when a module is imported that both have the same fields."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import fields
+from operator import attrgetter
+from typing import Any, Generic, TypeVar
+
+from sqlalchemy import ColumnElement, Table
+
+T = TypeVar("T")
+
+Row = Sequence[Any]
+
+
+class RowMapper(Generic[T]):
+    """Maps rows to a dataclass by position, which is as fast as a constructor call.
+
+    The position of each field is checked once, here, so a column that is added to the table but not to
+    the dataclass (or in another order) is an error at import and never a wrong value.
+
+    Args:
+        record: a dataclass whose fields are the columns, by name and order.
+        columns: a table, or the columns of a query.
+
+    Raises:
+        TypeError: the fields differ from the columns.
+    """
+
+    def __init__(self, record: type[T], columns: Table | Iterable[ColumnElement[Any]]) -> None:
+        self.record = record
+        self.columns = tuple(columns.c if isinstance(columns, Table) else columns)
+        self.names = tuple(field.name for field in fields(record))  # type: ignore[arg-type]  # any dataclass
+        found = tuple(getattr(column, "key", None) for column in self.columns)
+        if self.names != found:
+            raise TypeError(f"{record.__name__} has the fields {self.names}, its row {found}")
+        self._get = attrgetter(*self.names, self.names[0])
+
+    def __call__(self, row: Row) -> T:
+        """Return the record of a row."""
+        return self.record(*row)
+
+    def split(self, row: Row) -> tuple[T, Row]:
+        """Return the record of the first columns of a row, and the remaining columns."""
+        end = len(self.names)
+        return self.record(*row[:end]), row[end:]
+
+    def values(self, record: T) -> dict[str, Any]:
+        """Return the values of a record by column, for an INSERT or an UPDATE."""
+        # The getter has one name more than needed, because attrgetter of a single name returns no tuple.
+        return dict(zip(self.names, self._get(record), strict=False))
