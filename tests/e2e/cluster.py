@@ -22,6 +22,7 @@ import boto3  # type: ignore[import-untyped]  # it has no types
 
 from strongroom.sessions.keys import create_key_file
 from tests.e2e.client import Client
+from tests.support.config import FIXED_CAPTCHA, Table, base_config, lifted, main_storage, write_toml
 from tests.support.databases import PostgresqlDatabases
 from tests.support.gate import Gate
 from tests.support.server import Server, free_port, serving
@@ -31,50 +32,6 @@ ROOT = Path(__file__).parents[2]
 NGINX = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
 EMAIL = "alice@example.com"
 PATIENCE = 30
-
-CONFIG = """\
-[server]
-port = {port}
-workers = 2
-public_url = "https://files.example.com"
-data_dir = "{folder}/{name}"
-secret_key = "uT5v0cQm3sXk9wZrB7nLd2yHfJ4gPeAa"
-trusted_proxies = ["127.0.0.1/32"]
-[database]
-url = "{database}"
-[redis]
-url = "redis://127.0.0.1:{redis}"
-[plugins]
-enabled = ["storage_s3"]
-[storages.main]
-backend = "s3"
-bucket = "files"
-region = "eu-central-1"
-endpoint_url = "http://127.0.0.1:{s3}"
-access_key_id = "test-key"
-secret_access_key = "test-secret"
-connect_timeout = 0.5
-read_timeout = 20
-max_attempts = 1
-[login]
-methods = ["password"]
-[captcha]
-provider = "fixed"
-answer = "42"
-[messages]
-email = ["console"]
-[messages.console]
-outbox = "{folder}/outbox.jsonl"
-[passwords]
-bcrypt_cost = 4
-[tokens]
-keys_file = "{folder}/keys.json"
-lifetime_seconds = 3600
-[limits]
-login_failures_before_captcha = 1000
-login_per_address = ["100000/hour"]
-captchas_per_address = ["100000/hour"]
-"""
 
 NGINX_CONFIG = """\
 daemon off;
@@ -277,10 +234,10 @@ def running(folder: Path, postgresql_folder: Path) -> Iterator[Cluster]:
         gate.open()
         stack.callback(gate.shut)
         configs = [folder / "first.toml", folder / "second.toml"]
-        places = {"database": postgresql.create(), "redis": redis.port, "s3": gate.port}
+        common = _common_config(folder, postgresql.create(), redis, gate)
         for config in configs:
-            values = {"port": free_port(), "folder": folder, "name": config.stem, **places}
-            config.write_text(CONFIG.format(**values))
+            own = {"server": {"port": free_port(), "data_dir": f"{folder}/{config.stem}"}}
+            write_toml(config, *common, own)
         _make_bucket(gate.port)
         create_key_file(folder / "keys.json", "HS256", 0)
         nodes = [stack.enter_context(serving_quietly(config)) for config in configs]
@@ -291,6 +248,36 @@ def running(folder: Path, postgresql_folder: Path) -> Iterator[Cluster]:
             balancer.start()
             stack.callback(balancer.stop)
         yield Cluster(configs, nodes, postgresql, redis, gate, balancer, stack)
+
+
+def _common_config(folder: Path, database_url: str, redis: Redis, s3: Gate) -> tuple[Table, ...]:
+    """Return what the configurations of all nodes share."""
+    bucket = {
+        "backend": "s3",
+        "bucket": "files",
+        "region": "eu-central-1",
+        "endpoint_url": f"http://127.0.0.1:{s3.port}",
+        "access_key_id": "test-key",
+        "secret_access_key": "test-secret",
+        "connect_timeout": 0.5,
+        "read_timeout": 20,
+        "max_attempts": 1,
+    }
+    cluster = {
+        "server": {
+            "workers": 2,
+            "public_url": "https://files.example.com",
+            "secret_key": "uT5v0cQm3sXk9wZrB7nLd2yHfJ4gPeAa",
+            "trusted_proxies": ["127.0.0.1/32"],
+        },
+        "redis": {"url": f"redis://127.0.0.1:{redis.port}"},
+        "messages": {"email": ["console"], "console": {"outbox": f"{folder}/outbox.jsonl"}},
+        "tokens": {"keys_file": f"{folder}/keys.json", "lifetime_seconds": 3600},
+        "limits": {"login_failures_before_captcha": 1000},
+    }
+    rates = lifted("login_per_address", "captchas_per_address")
+    base = base_config(folder, database_url)
+    return base, *main_storage(bucket), FIXED_CAPTCHA, cluster, rates
 
 
 def serving_quietly(config: Path) -> AbstractContextManager[Server]:

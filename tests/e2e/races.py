@@ -7,24 +7,22 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from tests.support.config import FIXED_CAPTCHA, SMS_LOGIN, lifted
 from tests.support.http import Caller, Reply, at_once
 from tests.support.outbox import messages_in
 from tests.support.server import Server, serving, write_config
 
 PASSWORD = "Correct1Horse"
 
-UNLIMITED = """
-code_per_device = ["100000/second"]
-code_per_recipient = ["100000/second"]
-code_per_address = ["100000/second"]
-login_per_address = ["100000/second"]
-captchas_per_address = ["100000/second"]
-register_per_address = ["100000/second"]
-reset_per_address = ["100000/second"]
-[captcha]
-provider = "fixed"
-answer = "42"
-"""
+UNLIMITED = lifted(
+    "code_per_device",
+    "code_per_recipient",
+    "code_per_address",
+    "login_per_address",
+    "captchas_per_address",
+    "register_per_address",
+    "reset_per_address",
+)
 
 
 class Site:
@@ -54,17 +52,10 @@ def racing(
     folder: Path, database_url: str, *, plugins: tuple[str, ...] = (), login_failures: int = 1000
 ) -> Iterator[Site]:
     """Serve by two processes, with SMS login and without limits."""
-    config = write_config(folder, database_url, UNLIMITED)
-    text = config.read_text()
-    names = ", ".join(f'"{name}"' for name in ("storage_local", "login_sms", *plugins))
-    for old, new in (
-        ('enabled = ["storage_local"]', f"enabled = [{names}]"),
-        ('methods = ["password"]', 'methods = ["password", "sms"]'),
-        ("login_failures_before_captcha = 1000", f"login_failures_before_captcha = {login_failures}"),
-    ):
-        assert old in text
-        text = text.replace(old, new)
-    config.write_text(text)
+    enabled = {"plugins": {"enabled": ["storage_local", "login_sms", *plugins]}}
+    failures = {"limits": {"login_failures_before_captcha": login_failures}}
+    changes = (UNLIMITED, FIXED_CAPTCHA, SMS_LOGIN, enabled, failures)
+    config = write_config(folder, database_url, *changes)
     with serving(config) as server:
         yield Site(server, folder / "data")
 

@@ -15,21 +15,20 @@ import pytest
 from sqlalchemy import select
 
 from strongroom.config import load
-from strongroom.container.services import Container, build
+from strongroom.container.services import build
 from strongroom.database.installation import database_id
 from strongroom.files.models import nodes
 from strongroom.storage.models import BlobState, blobs
 from tests.e2e.client import Client
+from tests.e2e.offline import services
 from tests.support.commands import run_command
-from tests.support.databases import PostgresqlDatabases, SqliteDatabases
-from tests.support.server import Server, serving, write_config
+from tests.support.config import change_config
+from tests.support.databases import PostgresqlDatabases, SqliteDatabases, on_sqlite
+from tests.support.server import EMAIL, Server, serving, write_config
 from tests.support.stores import stored_files
 
 BACKUPS = int(os.environ.get("STRONGROOM_TEST_BACKUPS", "2"))
 WRITERS = 4
-EMAIL = "alice@example.com"
-
-on_sqlite = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 
 
 @dataclass
@@ -93,27 +92,6 @@ class BlobLocation:
         result = run_command("--config", str(self.config), "backup", "restore", str(archive), *options)
         assert result.returncode == 0, result.stderr
 
-    @contextmanager
-    def services(self) -> Iterator[Container]:
-        """The services of a process there."""
-        container = build(load(self.config, {}))
-        try:
-            yield container
-        finally:
-            container.close()
-
-
-@pytest.fixture
-def server(tmp_path: Path, database_url: str) -> Iterator[Server]:
-    with serving(write_config(tmp_path, database_url)) as server:
-        server.create_user(EMAIL)
-        yield server
-
-
-@pytest.fixture
-def client(server: Server) -> Client:
-    return Client.logged_in(server.url, EMAIL)
-
 
 @contextmanager
 def place(tmp_path: Path, url: str, name: str) -> Iterator[BlobLocation]:
@@ -129,7 +107,7 @@ def back_up(server: Server, archive: Path) -> None:
 
 def assert_whole(there: BlobLocation) -> set[str]:
     """Check rows against bytes and the audit record against itself; return the ids of all files."""
-    with there.services() as container, container.database.read() as connection:
+    with services(there.config) as container, container.database.read() as connection:
         stored = connection.execute(select(blobs)).all()
         files = connection.execute(select(nodes.c.id, nodes.c.blob_key).where(nodes.c.type == "file"))
         keys = {row.id: row.blob_key for row in files}
@@ -141,7 +119,7 @@ def assert_whole(there: BlobLocation) -> set[str]:
             content = b"".join(chunks)
         assert (len(content), hashlib.sha256(content).hexdigest()) == (row.size, row.checksum)
     assert {item.key for item in store.scan()} == {row.key for row in stored}
-    with there.services() as container:
+    with services(there.config) as container:
         container.identity.audit_verifier.verify(None)
     return set(keys)
 
@@ -195,7 +173,7 @@ def test_a_restored_database_has_an_id_of_its_own(
     back_up(server, tmp_path / "backup.tar")
     with sqlite_databases.create() as url, place(tmp_path, url, "place") as there:
         there.restore(tmp_path / "backup.tar")
-        with there.services() as restored, closing(build(load(server.config, {}))) as original:
+        with services(there.config) as restored, closing(build(load(server.config, {}))) as original:
             assert database_id(restored.database) != database_id(original.database)
 
 
@@ -206,9 +184,7 @@ def test_logins_can_be_kept_if_asked(
     back_up(server, tmp_path / "backup.tar")
     with sqlite_databases.create() as url, place(tmp_path, url, "place") as there:
         issuer = server.url
-        there.config.write_text(
-            there.config.read_text().replace("[server]", f'[server]\npublic_url = "{issuer}"')
-        )
+        change_config(there.config, {"server": {"public_url": issuer}})
         there.restore(tmp_path / "backup.tar", "--keep-sessions")
         with serving(there.config) as restored:
             assert Client(restored.url, client.token).request("GET", "/users/me").status == 200

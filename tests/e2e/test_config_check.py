@@ -10,23 +10,22 @@ from click.testing import CliRunner, Result
 
 from strongroom.cli.main import root
 from tests.e2e.distributions import install
-from tests.support.server import free_port, serving, write_config
+from tests.support.config import change_config, main_storage, write_toml
+from tests.support.databases import on_sqlite
+from tests.support.server import free_port, serving
 
 PREAMBLE = 'from strongroom.plugin_api import hookimpl\nAPI_VERSION = "1.0"\n@hookimpl\n'
-S3 = """\
-backend = "s3"
-bucket = "files"
-region = "eu-central-1"
-access_key_id = "made-up"
-secret_access_key = "made-up"
-endpoint_url = "{url}"
-path_style = true
-"""
+S3 = {
+    "backend": "s3",
+    "bucket": "files",
+    "region": "eu-central-1",
+    "access_key_id": "made-up",
+    "secret_access_key": "made-up",
+    "path_style": True,
+}
+REDIS = {"redis": {"url": "redis://:hush@127.0.0.1:1/0"}}
 
-
-@pytest.fixture
-def config(tmp_path: Path) -> Path:
-    return write_config(tmp_path, f"sqlite:///{tmp_path}/db.sqlite3")
+pytestmark = on_sqlite
 
 
 def check(config: Path, *arguments: str) -> Result:
@@ -46,24 +45,11 @@ def refusal(config: Path, *arguments: str) -> str:
     return line.removeprefix(f"{config}:").partition(": ")[2]
 
 
-def replace(config: Path, old: str, new: str) -> None:
-    text = config.read_text()
-    assert text.count(old) == 1
-    config.write_text(text.replace(old, new))
-
-
-def table(config: Path, name: str, text: str) -> None:
-    """Replace a table of the configuration."""
-    head, _, tail = config.read_text().partition(f"[{name}]\n")
-    config.write_text(f"{head}[{name}]\n{text}{tail[tail.index('[') :]}")
-
-
 def test_a_check_before_the_first_start_is_fine_and_leaves_nothing_behind(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    config = tmp_path / "strongroom.toml"
-    config.write_text(f"[server]\nport = {free_port()}\n")
+    write_toml(config, {"server": {"port": free_port()}})
     result = check(config)
     assert (result.exit_code, result.stdout) == (0, "the configuration is fine\n")
     assert list(tmp_path.iterdir()) == [config]
@@ -73,14 +59,14 @@ def test_a_check_before_the_first_start_is_fine_and_leaves_nothing_behind(
     "url", ["postgresql+psycopg://x:hush@127.0.0.1:1/x", "sqlite:////nowhere/db.sqlite3"]
 )
 def test_a_database_that_is_away(config: Path, url: str) -> None:
-    table(config, "database", f'url = "{url}"\n')
+    change_config(config, {"database": {"url": url}})
     line = refusal(config)
     assert line.startswith("database.url: ")
     assert "hush" not in line
 
 
 def test_a_redis_that_is_away_is_refused_though_a_server_would_start(config: Path) -> None:
-    config.write_text(config.read_text() + '[redis]\nurl = "redis://:hush@127.0.0.1:1/0"\n')
+    change_config(config, REDIS)
     assert refusal(config) == (
         "redis.url: Redis at 127.0.0.1:1 does not answer, and without it logins are refused; "
         "start it, or correct redis.url"
@@ -88,7 +74,7 @@ def test_a_redis_that_is_away_is_refused_though_a_server_would_start(config: Pat
 
 
 def test_a_server_whose_redis_is_away_warns_when_it_starts(config: Path, tmp_path: Path) -> None:
-    config.write_text(config.read_text() + '[redis]\nurl = "redis://:hush@127.0.0.1:1/0"\n')
+    change_config(config, REDIS)
     with serving(config, tmp_path / "output"):
         pass
     output = (tmp_path / "output").read_text()
@@ -106,20 +92,19 @@ def test_a_server_reports_former_keys_when_it_starts(config: Path, tmp_path: Pat
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:1", "127.0.0.1:9000"])
 def test_a_store_that_is_away_or_has_no_url_is_one_line(config: Path, url: str) -> None:
-    replace(config, '["storage_local"]', '["storage_s3"]')
-    table(config, "storages.main", S3.format(url=url))
+    change_config(config, *main_storage(S3 | {"endpoint_url": url}))
     assert refusal(config).startswith("storages.main")
 
 
 def test_a_folder_that_cannot_be_made(config: Path) -> None:
-    table(config, "storages.main", 'backend = "local"\nroot = "/proc/nowhere"\n')
+    change_config(config, {"storages": {"main": {"root": "/proc/nowhere"}}})
     assert refusal(config).startswith("storages.main: cannot be opened: ")
 
 
 def test_a_port_that_another_program_has(config: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
-        config.write_text(f"{config.read_text()}[management]\nport = {port}\n")
+        change_config(config, {"management": {"port": port}})
         line = refusal(config)
     assert line == (
         f"management.port: cannot listen on 127.0.0.1:{port}: Address already in use; "
@@ -140,7 +125,7 @@ def riddles(config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pa
     site.mkdir()
     monkeypatch.syspath_prepend(site)
     monkeypatch.setenv("PYTHONPATH", str(site), prepend=os.pathsep)
-    replace(config, '["storage_local"]', '["storage_local", "riddles"]')
+    change_config(config, {"plugins": {"enabled": ["storage_local", "riddles"]}})
     return site
 
 
@@ -178,5 +163,5 @@ def test_a_constructor_that_fails(config: Path, riddles: Path) -> None:
 
 
 def test_offline_reaches_for_nothing(config: Path) -> None:
-    table(config, "database", 'url = "postgresql+psycopg://x:hush@127.0.0.1:1/x"\n')
+    change_config(config, {"database": {"url": "postgresql+psycopg://x:hush@127.0.0.1:1/x"}})
     assert check(config, "--offline").exit_code == 0

@@ -4,10 +4,8 @@ import hashlib
 import os
 import random
 import threading
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.client import HTTPException
 from pathlib import Path
@@ -15,21 +13,23 @@ from pathlib import Path
 import pytest
 from sqlalchemy import func, select
 
-from strongroom.clock import Clock, SystemClock
-from strongroom.config import load
-from strongroom.container.services import Container, build
-from strongroom.storage.gc import ABANDONED_AFTER
+from strongroom.container.services import Container
 from strongroom.storage.models import BlobState, blobs
-from strongroom.testing.clock import ManualClock
 from tests.e2e.client import Client
-from tests.support.server import Server, serving, write_config
-from tests.support.stores import stored_files
+from tests.e2e.offline import collect_abandoned, files_below, services, stored_keys
+from tests.support.config import Table
+from tests.support.server import Server, serving
 from tests.support.waiting import wait_until
 
 UPLOADS = int(os.environ.get("STRONGROOM_TEST_CRASH_UPLOADS", "12"))
 STALLED = UPLOADS // 4
 PIECE = 64 * 1024
 PATIENCE = 60
+
+
+@pytest.fixture(scope="module")
+def config_changes() -> Table:
+    return {"tokens": {"lifetime_seconds": 3600}}
 
 
 @dataclass
@@ -52,7 +52,7 @@ class Storm:
                     lambda: len(self.acknowledged) >= kill_after and self._stalled == STALLED, PATIENCE
                 )
             # What a client has sent, the server need not have come to yet.
-            with services(server.config, SystemClock()) as container:
+            with services(server.config) as container:
                 wait_until(lambda: number_of_pending(container) >= STALLED, PATIENCE)
             server.kill()
             self._death.set()
@@ -122,45 +122,11 @@ def survive(config: Path, *, kill_after: int) -> Storm:
     return storm
 
 
-@contextmanager
-def services(config: Path, clock: Clock) -> Iterator[Container]:
-    """The services of a process, at another time."""
-    container = build(load(config, {}), clock)
-    try:
-        yield container
-    finally:
-        container.close()
-
-
 def number_of_pending(container: Container) -> int:
     """Return how many blobs are being written, or were when the server died."""
     pending = select(func.count()).where(blobs.c.state == BlobState.PENDING.value)
     with container.database.read() as connection:
         return connection.execute(pending).scalar_one()
-
-
-def collect_a_day_later(config: Path) -> int:
-    """Collect what was abandoned, and return how many blobs that were."""
-    now = int(time.time() * 1000)
-    with services(config, ManualClock(now + ABANDONED_AFTER + PATIENCE * 1000)) as container:
-        return container.keeping.blobs.collect()
-
-
-def files_below(root: Path) -> set[str]:
-    return {path.relative_to(root).as_posix() for path in stored_files(root)}
-
-
-def keys_that_count(config: Path) -> set[str]:
-    """Return the keys of all blobs, each of which something refers to."""
-    with services(config, SystemClock()) as container, container.database.read() as connection:
-        rows = connection.execute(select(blobs.c.key, blobs.c.state)).all()
-    assert {row.state for row in rows} == {BlobState.STORED.value}
-    return {row.key for row in rows}
-
-
-@pytest.fixture
-def config(tmp_path: Path, database_url: str) -> Path:
-    return write_config(tmp_path, database_url, "[tokens]\nlifetime_seconds = 3600\n")
 
 
 def test_a_crash_loses_nothing_acknowledged_and_shows_nothing_half(config: Path) -> None:
@@ -175,6 +141,6 @@ def test_what_a_crash_leaves_is_collected_a_day_later(config: Path) -> None:
     with serving(config) as server:
         # Uploads that may still be under way somewhere are nobody's to remove.
         assert server.command("storage", "gc") == "0 blobs removed\n"
-        assert collect_a_day_later(config) >= STALLED
+        assert collect_abandoned(config) >= STALLED
         assert_whole(storm.client, storm.tenant, storm.acknowledged)
-    assert files_below(config.parent / "files") == keys_that_count(config)
+    assert files_below(config.parent / "files") == stored_keys(config)

@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.client import Client, Json
-from tests.e2e.test_crash import collect_a_day_later, files_below, keys_that_count
-from tests.support.server import Server, serving, write_config
+from tests.e2e.offline import collect_abandoned, files_below, stored_keys
+from tests.support.config import Table
+from tests.support.server import Server, serving
 
 CHANGES = int(os.environ.get("STRONGROOM_TEST_CRASH_CHANGES", "40"))
 WORKERS = 6
@@ -20,6 +21,11 @@ PATIENCE = 60
 
 State = tuple[str | None, str] | None
 """The folder and the name of a file; ``None``: it is gone."""
+
+
+@pytest.fixture(scope="module")
+def config_changes() -> Table:
+    return {"tokens": {"lifetime_seconds": 3600}}
 
 
 @dataclass
@@ -129,11 +135,6 @@ def assert_each_whole(storm: Storm) -> None:
     assert storm.client.expect(200, "GET", f"{storm.tenant}/usage").json()["usedBytes"] == used
 
 
-@pytest.fixture
-def config(tmp_path: Path, database_url: str) -> Path:
-    return write_config(tmp_path, database_url, "[tokens]\nlifetime_seconds = 3600\n")
-
-
 def test_a_crash_amid_moves_and_deletions_leaves_each_file_as_it_was_or_as_wanted(config: Path) -> None:
     with serving(config) as server:
         server.create_user("alice@example.com")
@@ -145,7 +146,7 @@ def test_a_crash_amid_moves_and_deletions_leaves_each_file_as_it_was_or_as_wante
     with serving(config) as server:
         assert_each_whole(storm)
         server.command("storage", "gc")
-        collect_a_day_later(config)
+        collect_abandoned(config)
         assert_each_whole(storm)
         server.command("storage", "fsck")
-    assert files_below(config.parent / "files") == keys_that_count(config)
+    assert files_below(config.parent / "files") == stored_keys(config)

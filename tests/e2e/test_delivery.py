@@ -9,6 +9,7 @@ import pytest
 from sqlalchemy import create_engine, text
 
 from strongroom_login_sms.simulator import SmsSimulator
+from tests.support.config import FIXED_CAPTCHA, SMS_LOGIN, Table
 from tests.support.databases import SqliteDatabases
 from tests.support.http import Caller
 from tests.support.mail import MailServer, code_in
@@ -21,33 +22,6 @@ TEXTS = {
     "zh/register.txt": "Subject: 欢迎\n\nAcme 验证码:$code\n\n请勿告诉他人。\n",
     ".hidden": "what an editor leaves behind",
 }
-
-SENDERS = """
-[captcha]
-provider = "fixed"
-answer = "42"
-[messages]
-email = ["smtp"]
-sms = {sms}
-[messages.smtp]
-host = "127.0.0.1"
-port = {smtp_port}
-sender = "Strongroom <no-reply@example.com>"
-encryption = "none"
-[messages.aliyun_sms]
-access_key_id = "simulator"
-access_key_secret = "simulator-secret"
-sign_name = "Strongroom"
-endpoint = "{endpoint}"
-protocol = "http"
-templates = {{ login = "SMS_100000001", register = "SMS_100000001" }}
-"""
-
-DEAD_GATEWAY = """
-[messages.http_sms]
-url = "http://127.0.0.1:{port}/"
-body = '{{"to": "{{recipient}}", "text": "{{text}}"}}'
-"""
 
 
 @dataclass
@@ -96,8 +70,8 @@ class Site:
 
 
 @pytest.fixture
-def sms_senders() -> str:
-    return '["aliyun_sms"]'
+def sms_senders() -> list[str]:
+    return ["aliyun_sms"]
 
 
 @pytest.fixture
@@ -106,25 +80,46 @@ def texts() -> dict[str, str]:
     return {}
 
 
+def messages(mails: MailServer, phones: SmsSimulator, sms_senders: list[str]) -> Table:
+    """Return the configuration of senders, of which the plain HTTP gateway cannot be reached."""
+    template = "SMS_100000001"
+    senders = {
+        "smtp": {
+            "host": "127.0.0.1",
+            "port": mails.port,
+            "sender": "Strongroom <no-reply@example.com>",
+            "encryption": "none",
+        },
+        "aliyun_sms": {
+            "access_key_id": "simulator",
+            "access_key_secret": "simulator-secret",
+            "sign_name": "Strongroom",
+            "endpoint": phones.endpoint,
+            "protocol": "http",
+            "templates": {"login": template, "register": template},
+        },
+        "http_sms": {
+            "url": f"http://127.0.0.1:{free_port()}/",
+            "body": '{"to": "{recipient}", "text": "{text}"}',
+        },
+    }
+    used = {name: senders[name] for name in ("smtp", "aliyun_sms", *sms_senders)}
+    return {"email": ["smtp"], "sms": sms_senders, **used}
+
+
 @pytest.fixture
 def site(
-    tmp_path: Path, sqlite_databases: SqliteDatabases, sms_senders: str, texts: dict[str, str]
+    tmp_path: Path, sqlite_databases: SqliteDatabases, sms_senders: list[str], texts: dict[str, str]
 ) -> Iterator[Site]:
     folder = tmp_path / "texts"
     for name, content in texts.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(content, encoding="utf-8")
     with sqlite_databases.create() as url, MailServer().serving() as mails, SmsSimulator() as phones:
-        extra = SENDERS.format(sms=sms_senders, smtp_port=mails.port, endpoint=phones.endpoint)
-        if "http_sms" in sms_senders:
-            extra += DEAD_GATEWAY.format(port=free_port())
+        changes = {"messages": messages(mails, phones, sms_senders)}
         if texts:
-            extra = extra.replace("[messages]", f'[messages]\ntemplates = "{folder}"')
-        config = write_config(tmp_path, url, extra)
-        written = config.read_text()
-        written = written.replace('["storage_local"]', '["storage_local", "login_sms"]')
-        config.write_text(written.replace('["password"]', '["password", "sms"]'))
-        with serving(config) as server:
+            changes["messages"]["templates_dir"] = str(folder)
+        with serving(write_config(tmp_path, url, FIXED_CAPTCHA, SMS_LOGIN, changes)) as server:
             yield Site(Caller(server.url), mails, phones, url)
 
 
@@ -185,8 +180,8 @@ class TestFailOver:
     """The first gateway cannot be reached."""
 
     @pytest.fixture
-    def sms_senders(self) -> str:
-        return '["http_sms", "aliyun_sms"]'
+    def sms_senders(self) -> list[str]:
+        return ["http_sms", "aliyun_sms"]
 
     def test_the_second_sender_delivers_once(self, site: Site) -> None:
         code = site.texted("login")

@@ -7,20 +7,14 @@ from typing import Any
 import pytest
 
 from tests.support.commands import run_command
+from tests.support.config import change_config, write_toml
+from tests.support.databases import on_postgresql, on_sqlite
 from tests.support.mail import MailServer
 from tests.support.outbox import messages_in
 from tests.support.server import free_port, write_config
 from tests.support.stores import stored_files
 
-SMTP = """
-[messages]
-email = ["console", "smtp"]
-[messages.smtp]
-host = "127.0.0.1"
-port = {port}
-sender = "no-reply@example.com"
-encryption = "none"
-"""
+SMTP = {"host": "127.0.0.1", "sender": "no-reply@example.com", "encryption": "none"}
 
 Findings = dict[str, dict[str, Any]]
 
@@ -35,11 +29,6 @@ def examine(config: Path, *options: str) -> tuple[int, Findings]:
     return result.returncode, {item["part"]: item for item in findings}
 
 
-@pytest.fixture
-def config(tmp_path: Path, database_url: str) -> Path:
-    return write_config(tmp_path, database_url)
-
-
 def test_a_healthy_server_has_nothing_to_mend(config: Path) -> None:
     status, findings = examine(config)
     assert status == 0
@@ -48,17 +37,15 @@ def test_a_healthy_server_has_nothing_to_mend(config: Path) -> None:
     assert not stored_files(config.parent / "files")
 
 
-on_sqlite = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
-
-
 @on_sqlite
 def test_what_is_away_or_unsafe_is_found(config: Path, tmp_path: Path) -> None:
-    text = config.read_text().replace(
-        "[storages.main]", "[storages.main]\nreserve_bytes = 1000000000000000"
-    )
-    extra = f'[redis]\nurl = "redis://127.0.0.1:{free_port()}"\n'
-    config.write_text(
-        text.replace("[server]", '[server]\npublic_url = "https://files.example.com"') + extra
+    change_config(
+        config,
+        {
+            "server": {"public_url": "https://files.example.com"},
+            "storages": {"main": {"reserve_bytes": 10**15}},
+            "redis": {"url": f"redis://127.0.0.1:{free_port()}"},
+        },
     )
     (tmp_path / "data").mkdir()
     (tmp_path / "data/signing-keys.json").write_text('{"keys": []}')
@@ -74,12 +61,7 @@ def test_what_is_away_or_unsafe_is_found(config: Path, tmp_path: Path) -> None:
 
 @on_sqlite
 def test_a_schema_that_is_old_is_named(tmp_path: Path, config: Path) -> None:
-    config.write_text(config.read_text().replace("sqlite:///", f"sqlite:///{tmp_path}/empty.sqlite3#"))
-    config.write_text(
-        "\n".join(
-            line.split("#")[0] + ('"' if "#" in line else "") for line in config.read_text().splitlines()
-        )
-    )
+    change_config(config, {"database": {"url": f"sqlite:///{tmp_path}/empty.sqlite3"}})
     status, findings = examine(config)
     assert (status, findings["schema"]["remedy"]) == (1, "strongroom db upgrade")
 
@@ -93,20 +75,16 @@ def test_a_database_that_is_away_is_the_only_thing_said_of_it(tmp_path: Path) ->
 
 
 def test_a_configuration_that_cannot_be_served_is_a_finding(tmp_path: Path) -> None:
-    config = tmp_path / "strongroom.toml"
-    config.write_text("[server]\nprot = 1\n")
+    config = write_toml(tmp_path / "strongroom.toml", {"server": {"prot": 1}})
     status, findings = examine(config)
     assert (status, findings["server.prot"]["remedy"]) == (1, f"see {config}:2")
 
 
 @on_sqlite
 def test_senders_are_tried_when_asked(config: Path, tmp_path: Path) -> None:
-    smtp = (
-        '[messages]\nemail = ["console", "smtp"]\n[messages.smtp]\nhost = "127.0.0.1"\nport = {port}\n'
-    )
-    smtp += 'sender = "no-reply@example.com"\nencryption = "none"\n'
     with MailServer().serving() as mails:
-        config.write_text(config.read_text() + SMTP.format(port=mails.port))
+        senders = {"email": ["console", "smtp"], "smtp": SMTP | {"port": mails.port}}
+        change_config(config, {"messages": senders})
         assert examine(config)[1].keys().isdisjoint({"messages.smtp", "messages.console"})
         status, findings = examine(config, "--send-to", "alice@example.com")
         assert (status, findings["messages.smtp"]["state"]) == (0, "ok")
@@ -115,9 +93,9 @@ def test_senders_are_tried_when_asked(config: Path, tmp_path: Path) -> None:
     assert (status, findings["messages.smtp"]["state"]) == (1, "failed")
 
 
-@pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
+@on_postgresql
 def test_more_connections_than_postgresql_allows_are_named(config: Path) -> None:
-    config.write_text(config.read_text().replace("[database]", "[database]\npool_size = 400"))
+    change_config(config, {"database": {"pool_size": 400}})
     finding = examine(config)[1]["database.pool_size"]
     assert finding["state"] == "warning"
     assert finding["message"].startswith("2 workers open up to 2000 connections, and PostgreSQL allows ")

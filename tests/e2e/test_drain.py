@@ -19,8 +19,9 @@ from strongroom.database import upgrade
 from strongroom.database.upgrade import SCHEMA_REVISION
 from tests.e2e.client import Client, Response
 from tests.support.commands import run_command
-from tests.support.databases import PostgresqlDatabases
-from tests.support.server import STRONGROOM, Server, free_port, serving, write_config, write_node_config
+from tests.support.config import Table, change_config
+from tests.support.databases import PostgresqlDatabases, on_sqlite
+from tests.support.server import NODE, STRONGROOM, Server, copy_config, serving, write_config
 from tests.support.waiting import wait_until
 
 EMAIL = "alice@example.com"
@@ -46,10 +47,9 @@ def upgrade() -> None:
 """
 
 
-def set_drain(config: Path) -> None:
-    config.write_text(
-        config.read_text().replace("[server]", f"[server]\ndrain_seconds = {DRAIN_SECONDS}")
-    )
+@pytest.fixture(scope="module")
+def config_changes() -> Table:
+    return {"server": {"drain_seconds": DRAIN_SECONDS}}
 
 
 def is_ready(url: str) -> bool:
@@ -57,13 +57,6 @@ def is_ready(url: str) -> bool:
         return Client(url).request("GET", "/readyz").status == 200
     except (OSError, HTTPException):
         return False
-
-
-@pytest.fixture
-def config(tmp_path: Path) -> Path:
-    path = write_config(tmp_path, f"sqlite:///{tmp_path}/strongroom.sqlite3")
-    set_drain(path)
-    return path
 
 
 def drain(server: Server) -> "subprocess.Popen[bytes]":
@@ -75,6 +68,7 @@ def terminate(server: Server) -> "subprocess.Popen[bytes]":
     return server.process
 
 
+@on_sqlite
 @pytest.mark.parametrize("stop", [drain, terminate])
 def test_a_drained_server_is_not_ready_and_serves_on_until_it_ends(
     config: Path, stop: Callable[[Server], "subprocess.Popen[bytes]"]
@@ -96,9 +90,9 @@ def test_a_drained_server_is_not_ready_and_serves_on_until_it_ends(
         assert stopping.wait(30) == 0
 
 
+@on_sqlite
 def test_a_second_signal_stops_a_drained_server_at_once(config: Path) -> None:
-    text = config.read_text()
-    config.write_text(text.replace(f"drain_seconds = {DRAIN_SECONDS}", "drain_seconds = 60"))
+    change_config(config, {"server": {"drain_seconds": 60}})
     with serving(config) as server:
         server.process.terminate()
         wait_until(lambda: not is_ready(server.url))
@@ -106,12 +100,14 @@ def test_a_second_signal_stops_a_drained_server_at_once(config: Path) -> None:
         assert server.process.wait(10) == 0
 
 
+@on_sqlite
 def test_drain_says_when_no_server_runs(config: Path) -> None:
     result = run_command("--config", str(config), "drain")
     assert result.returncode == 1
     assert "no server of" in result.stderr
 
 
+@on_sqlite
 def test_the_service_manager_learns_when_the_server_listens_reloads_and_stops(
     config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -208,14 +204,13 @@ class SteadyLoad:
 
 
 @pytest.fixture
-def nodes(tmp_path: Path, postgresql_databases: PostgresqlDatabases) -> Iterator[list[Path]]:
+def nodes(
+    tmp_path: Path, postgresql_databases: PostgresqlDatabases, config_changes: Table
+) -> Iterator[list[Path]]:
     """The configurations of two nodes on one database, which drain."""
     with postgresql_databases.create() as url:
-        first, second = write_node_config(tmp_path, url), tmp_path / "second.toml"
-        set_drain(first)
-        port = next(line for line in first.read_text().splitlines() if line.startswith("port"))
-        second.write_text(first.read_text().replace(port, f"port = {free_port()}"))
-        yield [first, second]
+        first = write_config(tmp_path, url, NODE, config_changes)
+        yield [first, copy_config(first, "second.toml")]
 
 
 def make_load(server: Server, urls: list[str]) -> SteadyLoad:

@@ -7,25 +7,11 @@ import pytest
 
 from tests.e2e.client import Client
 from tests.support.commands import run_command
+from tests.support.config import change_config, main_storage
+from tests.support.databases import on_sqlite
 from tests.support.examples import install, run_tests
-from tests.support.server import free_port, serving
+from tests.support.server import serving
 from tests.support.stores import stored_files
-
-CONFIG = """
-[server]
-port = {port}
-data_dir = "{folder}/data"
-[plugins]
-enabled = ["storage_network_folder"]
-[storages.main]
-backend = "network_folder"
-mount = "{folder}/share"
-check_mount = {check_mount}
-[login]
-methods = ["password"]
-[passwords]
-bcrypt_cost = 4
-"""
 
 
 @pytest.fixture(scope="module")
@@ -38,17 +24,18 @@ def installed(installation: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", str(installation), prepend=os.pathsep)
 
 
-def write_config(folder: Path, *, check_mount: bool) -> Path:
-    (folder / "share").mkdir()
-    path = folder / "strongroom.toml"
-    values = {"port": free_port(), "folder": folder, "check_mount": str(check_mount).lower()}
-    path.write_text(CONFIG.format(**values))
-    return path
+@pytest.fixture
+def config(config: Path, tmp_path: Path) -> Path:
+    """A server whose files are on a share."""
+    (tmp_path / "share").mkdir()
+    share = {"backend": "network_folder", "mount": f"{tmp_path}/share", "check_mount": False}
+    return change_config(config, *main_storage(share))
 
 
-def test_it_takes_uploads_and_gives_them_back(tmp_path: Path) -> None:
+@on_sqlite
+def test_it_takes_uploads_and_gives_them_back(config: Path, tmp_path: Path) -> None:
     content = os.urandom(3_000_000)
-    with serving(write_config(tmp_path, check_mount=False)) as server:
+    with serving(config) as server:
         server.create_user("alice@example.com")
         client = Client.logged_in(server.url, "alice@example.com")
         tenant = client.make_tenant("Acme")
@@ -58,13 +45,14 @@ def test_it_takes_uploads_and_gives_them_back(tmp_path: Path) -> None:
     assert kept.read_bytes() == content
 
 
-def test_a_share_that_is_away_stops_the_start_with_one_line(tmp_path: Path) -> None:
-    config = write_config(tmp_path, check_mount=True)
+@on_sqlite
+def test_a_share_that_is_away_stops_the_start_with_one_line(config: Path, tmp_path: Path) -> None:
+    change_config(config, {"storages": {"main": {"check_mount": True}}})
     result = run_command("serve", "--config", str(config))
     assert result.returncode == 2
     # The last line, for fs itself warns of pkg_resources.
     assert result.stderr.splitlines()[-1] == (
-        f"strongroom: {config}:7: storages.main: cannot be opened: "
+        f"strongroom: {config}:8: storages.main: cannot be opened: "
         f"nothing is mounted at {tmp_path}/share"
     )
     assert "Traceback" not in result.stderr

@@ -2,27 +2,18 @@
 
 import os
 import subprocess
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
-import pytest
-
 from tests.e2e.client import Client
 from tests.e2e.processes import MemoryWatch, worker_behind
-from tests.support.server import STRONGROOM, Server, serving, write_config
+from tests.support.server import STRONGROOM, Server
 
 SCRIPT = Path(__file__).parents[2] / "examples" / "first-steps" / "first-steps.sh"
 UPLOAD_MIB = int(os.environ.get("STRONGROOM_TEST_UPLOAD_MIB", "32"))
 MEBIBYTE = 1024 * 1024
 ALLOWED_RISE = 32 * MEBIBYTE
 MOST_CONNECTIONS = 200
-
-
-@pytest.fixture
-def server(tmp_path: Path, database_url: str) -> Iterator[Server]:
-    with serving(write_config(tmp_path, database_url)) as server:
-        yield server
 
 
 def take_first_steps(server: Server, size_mib: int, **env: str) -> "subprocess.CompletedProcess[str]":
@@ -71,9 +62,7 @@ def test_the_first_surprise_ends_the_script(server: Server, tmp_path: Path) -> N
     assert "Log in" not in result.stdout
 
 
-def test_a_token_is_refused_by_every_worker_once_logged_out(server: Server) -> None:
-    server.create_user("alice@example.com")
-    client = Client.logged_in(server.url, "alice@example.com")
+def test_a_token_is_refused_by_every_worker_once_logged_out(server: Server, client: Client) -> None:
     assert list(answers_of_every_worker(server, client).values()) == [{200}, {200}]
     client.expect(200, "DELETE", "/authorizations/current")
     assert list(answers_of_every_worker(server, client).values()) == [{401}, {401}]

@@ -13,6 +13,7 @@ import pytest
 
 from tests.e2e.client import Client
 from tests.e2e.cluster import EMAIL, Load, Postgresql
+from tests.support.config import lifted
 from tests.support.server import Server, free_port, serving, write_config
 from tests.support.waiting import wait_until
 
@@ -49,13 +50,13 @@ def running(tmp_path: Path) -> Iterator[Site]:
     with tempfile.TemporaryDirectory(prefix="strongroom-hang-") as folder:
         postgresql = Postgresql(Path(folder))
         try:
-            config = write_config(tmp_path, postgresql.create())
             port = free_port()
-            text = config.read_text().replace(
-                "[database]", f"[database]\ntimeout_seconds = {TIMEOUT_SECONDS}"
-            )
-            text = text.replace("[limits]", '[limits]\nlogin_per_address = ["100000/hour"]')
-            config.write_text(f"{text}[management]\nport = {port}\n")
+            changes = {
+                "database": {"timeout_seconds": TIMEOUT_SECONDS},
+                "management": {"port": port},
+                **lifted("login_per_address"),
+            }
+            config = write_config(tmp_path, postgresql.create(), changes)
             with serving(config) as server:
                 server.create_user(EMAIL)
                 client = Client.logged_in(server.url, EMAIL)

@@ -2,25 +2,21 @@
 
 import os
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 from typing import Any
 
 import pytest
 
+from tests.support.config import Table, lifted
 from tests.support.http import Caller
-from tests.support.server import Server, serving, write_config
+from tests.support.server import Server
 
 CONNECTIONS = 64
 LOGINS = int(os.environ.get("STRONGROOM_TEST_FLOOD_LOGINS", "3"))
 # A hash takes a quarter of a second; when the floods were hashed, a login took 10 to 30 s.
 LOGIN_SECONDS, SHORT_SECONDS = 8, 3
 
-UNLIMITED = """register_per_address = ["100000/second"]
-reset_per_address = ["100000/second"]
-unknown_codes_per_address = ["100000/second"]
-"""
 CODE = {"id": "01a1fd35-41a4-7159-832d-f9df39268981", "code": "000000"}
 FLOODS: dict[str, tuple[str, dict[str, Any]]] = {
     "resets": (
@@ -40,13 +36,9 @@ FLOODS: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    folder = tmp_path_factory.mktemp("floods")
-    config = write_config(folder, f"sqlite:///{folder}/strongroom.sqlite3", UNLIMITED)
-    config.write_text(config.read_text().replace("bcrypt_cost = 4", "bcrypt_cost = 12"))
-    with serving(config) as server:
-        server.create_user("alice@example.com")
-        yield server
+def config_changes() -> Table:
+    rates = lifted("register_per_address", "reset_per_address", "unknown_codes_per_address")
+    return {**rates, "passwords": {"bcrypt_cost": 12}}
 
 
 def seconds(caller: Caller, method: str, path: str, body: Any = None) -> float:
@@ -57,9 +49,9 @@ def seconds(caller: Caller, method: str, path: str, body: Any = None) -> float:
 
 
 @pytest.mark.parametrize("flood", FLOODS)
-def test_a_flood_without_proofs_delays_nobody(server: Server, flood: str) -> None:
+def test_a_flood_without_proofs_delays_nobody(shared_server: Server, flood: str) -> None:
     path, body = FLOODS[flood]
-    caller, over = Caller(server.url), Event()
+    caller, over = Caller(shared_server.url), Event()
 
     def attack() -> set[int]:
         statuses = set()

@@ -2,27 +2,21 @@
 
 import json
 import socket
-from collections.abc import Iterator
 
 import pytest
 
 from tests.e2e.client import PASSWORD, Client
-from tests.support.server import Server, serving, write_config
+from tests.support.config import Table
+from tests.support.server import Server
 
 REAL, FORGED = "203.0.113.9", "198.51.100.7"
 HTTP_2_PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, 4, 0, 0, 0, 0, 0])
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """A server behind a proxy that appends the address of its client."""
-    folder = tmp_path_factory.mktemp("http")
-    config = write_config(folder, f"sqlite:///{folder}/strongroom.sqlite3")
-    trusting = '[server]\ntrusted_proxies = ["127.0.0.1/32"]'
-    config.write_text(config.read_text().replace("[server]", trusting))
-    with serving(config) as server:
-        server.create_user("alice@example.com")
-        yield server
+def config_changes() -> Table:
+    """A proxy on this machine appends the address of its client."""
+    return {"server": {"trusted_proxies": ["127.0.0.1/32"]}}
 
 
 def answer(server: Server, *lines: str, body: bytes = b"") -> tuple[int, bytes]:
@@ -40,35 +34,39 @@ def exchange(server: Server, content: bytes) -> bytes:
 
 
 @pytest.mark.parametrize("hosts", [(), ("Host: a", "Host: b"), ("Host: a", "Host: a"), ("Host:",)])
-def test_http_1_1_without_exactly_one_host_is_refused(server: Server, hosts: tuple[str, ...]) -> None:
-    status, body = answer(server, "GET /livez HTTP/1.1", *hosts)
+def test_http_1_1_without_exactly_one_host_is_refused(
+    shared_server: Server, hosts: tuple[str, ...]
+) -> None:
+    status, body = answer(shared_server, "GET /livez HTTP/1.1", *hosts)
     assert status == 400
     assert json.loads(body)["error"]["code"] == "error.malformed-request"
 
 
-def test_http_1_0_needs_no_host(server: Server) -> None:
-    assert answer(server, "GET /livez HTTP/1.0")[0] == 200
+def test_http_1_0_needs_no_host(shared_server: Server) -> None:
+    assert answer(shared_server, "GET /livez HTTP/1.0")[0] == 200
 
 
-def test_http_2_is_not_served_unless_configured(server: Server) -> None:
-    assert exchange(server, HTTP_2_PREFACE) == b""
+def test_http_2_is_not_served_unless_configured(shared_server: Server) -> None:
+    assert exchange(shared_server, HTTP_2_PREFACE) == b""
 
 
-def test_a_token_in_a_header_with_underscores_is_none(server: Server) -> None:
-    token = Client.logged_in(server.url, "alice@example.com").token
+def test_a_token_in_a_header_with_underscores_is_none(shared_server: Server) -> None:
+    token = Client.logged_in(shared_server.url, "alice@example.com").token
     statuses = [
-        answer(server, "GET /users/me HTTP/1.1", "Host: a", f"{name}: {token}")[0]
+        answer(shared_server, "GET /users/me HTTP/1.1", "Host: a", f"{name}: {token}")[0]
         for name in ("X-Access-Token", "X_Access_Token")
     ]
     assert statuses == [200, 401]
 
 
 @pytest.mark.parametrize("forged_first", [True, False])
-def test_an_address_forged_with_underscores_is_not_recorded(server: Server, forged_first: bool) -> None:
+def test_an_address_forged_with_underscores_is_not_recorded(
+    shared_server: Server, forged_first: bool
+) -> None:
     claims = [f"X_Forwarded_For: {FORGED}", f"X-Forwarded-For: {REAL}"]
     body = json.dumps({"username": "alice@example.com", "password": PASSWORD}).encode()
     status, content = answer(
-        server,
+        shared_server,
         "POST /authorizations HTTP/1.1",
         "Host: a",
         *(claims if forged_first else claims[::-1]),
@@ -77,7 +75,7 @@ def test_an_address_forged_with_underscores_is_not_recorded(server: Server, forg
         body=body,
     )
     assert status == 200
-    alice = Client(server.url, json.loads(content)["accessToken"])
+    alice = Client(shared_server.url, json.loads(content)["accessToken"])
     logins = alice.request("GET", "/users/me/authorizations").content.decode()
     assert REAL in logins
     assert FORGED not in logins

@@ -3,7 +3,6 @@
 import json
 import signal
 import sqlite3
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -12,28 +11,23 @@ import pytest
 from strongroom.database.upgrade import SCHEMA_REVISION
 from tests.e2e.client import Client
 from tests.support.commands import run_command
-from tests.support.databases import SqliteDatabases
-from tests.support.server import Server, serving, write_config
+from tests.support.config import change_config, read_toml
+from tests.support.databases import on_sqlite
+from tests.support.server import EMAIL, Server, serving
 from tests.support.waiting import wait_until
 
-EMAIL = "alice@example.com"
 NEWER = "0999"
 LINE = (
     f"the schema is {NEWER}, newer than this version's {SCHEMA_REVISION}; "
     "run a newer version of strongroom, or restore a backup made by this one"
 )
+pytestmark = on_sqlite
 OTHER_SECRET = "does not match this database, so all passwords would fail"
 
 
-@pytest.fixture
-def config(tmp_path: Path, sqlite_databases: SqliteDatabases) -> Iterator[Path]:
-    with sqlite_databases.create() as url:
-        yield write_config(tmp_path, url)
-
-
 def execute(config: Path, statement: str) -> None:
-    (url,) = (line for line in config.read_text().splitlines() if line.startswith("url"))
-    with closing(sqlite3.connect(url.split("sqlite:///")[1].rstrip('"'))) as connection:
+    path = read_toml(config)["database"]["url"].removeprefix("sqlite:///")
+    with closing(sqlite3.connect(path)) as connection:
         connection.execute(statement)
         connection.commit()
 
@@ -83,20 +77,8 @@ def test_an_older_version_makes_no_backup_of_a_newer_schema(config: Path, tmp_pa
     assert not list(tmp_path.glob("backup.tar*"))
 
 
-def replace_secret(config: Path) -> None:
-    text = config.read_text()
-    config.write_text(text.replace("[server]", f'[server]\nsecret_key = "{"Qd7" * 12}"'))
-
-
-@pytest.fixture
-def server(config: Path) -> Iterator[Server]:
-    with serving(config) as server:
-        yield server
-
-
 def test_another_secret_key_is_refused_until_it_is_adopted(server: Server) -> None:
-    server.create_user(EMAIL)
-    replace_secret(server.config)
+    change_config(server.config, {"server": {"secret_key": "Qd7" * 12}})
     for command in ("serve", "prune"):
         result = run_command("--config", str(server.config), command)
         assert result.returncode == 2
@@ -112,8 +94,7 @@ def test_another_secret_key_is_refused_until_it_is_adopted(server: Server) -> No
 
 
 def test_a_reload_keeps_a_server_from_taking_another_secret_key(server: Server) -> None:
-    server.create_user(EMAIL)
-    replace_secret(server.config)
+    change_config(server.config, {"server": {"secret_key": "Qd7" * 12}})
     server.process.send_signal(signal.SIGHUP)
     log = server.config.with_suffix(".log")
     wait_until(lambda: f"Reload rejected, configuration unchanged: {server.config}" in log.read_text())

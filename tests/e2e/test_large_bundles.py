@@ -7,7 +7,6 @@ import sys
 import time
 import zipfile
 import zlib
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -21,7 +20,9 @@ from strongroom.ids import new_id
 from strongroom.storage.models import blobs
 from tests.e2e.client import Client
 from tests.e2e.processes import MemoryWatch
-from tests.support.server import Server, serving, write_config
+from tests.support.config import ONE_WORKER, Table
+from tests.support.databases import on_sqlite
+from tests.support.server import Server
 
 MEBIBYTE = 1024 * 1024
 FILES = int(os.environ.get("STRONGROOM_TEST_BUNDLE_FILES", "3000"))
@@ -31,19 +32,13 @@ FIRST_BYTE_SECONDS = 1.0
 BLOCK = MEBIBYTE
 
 
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[Server]:
-    config = write_config(tmp_path, f"sqlite:///{tmp_path}/strongroom.sqlite3")
-    # One process, whose memory is that of whoever answers.
-    config.write_text(config.read_text().replace("[server]", "[server]\nworkers = 1"))
-    with serving(config) as server:
-        server.create_user("alice@example.com")
-        yield server
+pytestmark = on_sqlite
 
 
-@pytest.fixture
-def client(server: Server) -> Client:
-    return Client.logged_in(server.url, "alice@example.com")
+@pytest.fixture(scope="module")
+def config_changes() -> Table:
+    # The memory of one process is that of all requests.
+    return ONE_WORKER
 
 
 def fetch(client: Client, tenant: str, ids: list[str], target: Path) -> float:

@@ -5,14 +5,15 @@ import re
 import signal
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.e2e.client import Client
+from tests.support.config import Table, read_toml
+from tests.support.databases import on_sqlite
 from tests.support.http import at_once
-from tests.support.server import Server, free_port, serving, write_config
+from tests.support.server import Server, free_port
 from tests.support.waiting import wait_until
 
 REQUESTS = 60
@@ -41,30 +42,20 @@ class Operator:
         return float(found[1]) if found else 0.0
 
 
-@pytest.fixture
-def port() -> int:
-    return free_port()
+@pytest.fixture(scope="module")
+def config_changes() -> Table:
+    return {
+        "management": {"port": free_port()},
+        "logging": {"format": "json", "requests": True},
+    }
 
 
 @pytest.fixture
-def server(tmp_path: Path, port: int) -> Iterator[Server]:
-    extra = f'[management]\nport = {port}\n[logging]\nformat = "json"\nrequests = true\n'
-    config = write_config(tmp_path, f"sqlite:///{tmp_path}/strongroom.sqlite3", extra)
-    with serving(config, tmp_path / "output") as server:
-        yield server
+def operator(server: Server) -> Operator:
+    return Operator(read_toml(server.config)["management"]["port"])
 
 
-@pytest.fixture
-def operator(port: int) -> Operator:
-    return Operator(port)
-
-
-@pytest.fixture
-def client(server: Server) -> Client:
-    server.create_user("alice@example.com")
-    return Client.logged_in(server.url, "alice@example.com")
-
-
+@on_sqlite
 def test_requests_of_all_processes_add_up_and_survive_a_process(
     server: Server, operator: Operator, client: Client
 ) -> None:
@@ -89,6 +80,7 @@ def test_requests_of_all_processes_add_up_and_survive_a_process(
     wait_until(lambda: operator.metric(series) == REQUESTS + 1)
 
 
+@on_sqlite
 def test_bytes_are_counted_both_ways(operator: Operator, client: Client) -> None:
     tenant = client.make_tenant("Acme")
     node = client.upload(tenant, "a.bin", bytes(300_000))
@@ -100,6 +92,7 @@ def test_bytes_are_counted_both_ways(operator: Operator, client: Client) -> None
     )
 
 
+@on_sqlite
 def test_what_is_under_way_comes_back_to_nothing(operator: Operator, client: Client) -> None:
     client.expect(200, "GET", ME)
     page = operator.get("/metrics")[1]
@@ -107,6 +100,7 @@ def test_what_is_under_way_comes_back_to_nothing(operator: Operator, client: Cli
         assert f"strongroom_{name}_in_flight 0.0" in page
 
 
+@on_sqlite
 def test_readiness_names_the_parts_and_the_processes(
     operator: Operator, client: Client, tmp_path: Path
 ) -> None:
@@ -119,16 +113,18 @@ def test_readiness_names_the_parts_and_the_processes(
     assert operator.metric('strongroom_part_up{part="storages.main"}') == 0
 
 
+@on_sqlite
 def test_clients_do_not_reach_the_metrics(client: Client, operator: Operator) -> None:
     assert client.request("GET", "/metrics").status == 404
     assert operator.get("/users/me")[0] == 404
 
 
-def test_each_request_is_a_line_of_json_without_its_path(client: Client, tmp_path: Path) -> None:
+@on_sqlite
+def test_each_request_is_a_line_of_json_without_its_path(client: Client, server: Server) -> None:
     client.request("GET", "/users/me", headers={"X-Request-Id": "abc-123"})
     client.request("DELETE", f"/authorizations/{client.token}")
-    wait_until(lambda: '"DELETE"' in (tmp_path / "output").read_text())
-    lines = [line for line in (tmp_path / "output").read_text().splitlines() if line.startswith("{")]
+    wait_until(lambda: '"DELETE"' in server.log.read_text())
+    lines = [line for line in server.log.read_text().splitlines() if line.startswith("{")]
     (line,) = (line for line in map(json.loads, lines) if line.get("requestId") == "abc-123")
     assert (line["method"], line["route"], line["status"]) == ("GET", "/users/<user_id>", 200)
     assert client.token is not None

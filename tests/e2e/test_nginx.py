@@ -3,7 +3,6 @@
 import http.client
 import json
 import os
-import re
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
@@ -14,11 +13,29 @@ import pytest
 
 from tests.e2e.client import PASSWORD
 from tests.e2e.hostile import Attack, attacking, half_sent
+from tests.support.config import Table
+from tests.support.databases import on_sqlite
 from tests.support.nginx import Nginx, nginx_before
-from tests.support.server import Server, free_port, serving, write_config
+from tests.support.server import EMAIL, Server, free_port, serving_nodes
 from tests.support.stores import stored_files
 
 SIZE = 24 * 1024 * 1024
+
+
+@pytest.fixture(scope="module")
+def config_changes() -> Table:
+    return {"storages": {"main": {"downloads": "x_accel"}}}
+
+
+@pytest.fixture(scope="module")
+def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Server, Server]]:
+    """Two servers that share nothing but their database, keys and files."""
+    folder = tmp_path_factory.mktemp("servers")
+    trusting = {"server": {"trusted_proxies": ["127.0.0.1/32"], "workers": 2}}
+    url = f"sqlite:///{folder}/strongroom.sqlite3"
+    with serving_nodes(folder, url, trusting) as (first, second):
+        first.create_user(EMAIL)
+        yield first, second
 
 
 @dataclass(frozen=True)
@@ -52,32 +69,6 @@ class Https:
             return Answer(response.status, response.headers, response.read())
 
 
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[Server]:
-    """A server whose files nginx gives out."""
-    config = write_config(tmp_path, f"sqlite:///{tmp_path}/strongroom.sqlite3")
-    root = f'root = "{tmp_path}/files"\n'
-    config.write_text(config.read_text().replace(root, f'{root}downloads = "x_accel"\n'))
-    with serving(config) as server:
-        server.create_user("alice@example.com")
-        yield server
-
-
-@pytest.fixture(scope="module")
-def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Server, Server]]:
-    """Two servers that know of each other by their database and their keys alone."""
-    folder = tmp_path_factory.mktemp("servers")
-    one = write_config(folder, f"sqlite:///{folder}/strongroom.sqlite3")
-    shared = 'public_url = "https://files.example.com"\ntrusted_proxies = ["127.0.0.1/32"]'
-    text = one.read_text().replace("[server]", f"[server]\n{shared}")
-    one.write_text(text)
-    two = folder / "two.toml"
-    two.write_text(re.sub(r"^port = .*$", f"port = {free_port()}", text, flags=re.MULTILINE))
-    with serving(one) as first, serving(two) as second:
-        first.create_user("alice@example.com")
-        yield first, second
-
-
 def before(servers: tuple[Server, Server], folder: Path) -> Nginx:
     return nginx_before(folder, [int(server.url.rpartition(":")[2]) for server in servers])
 
@@ -108,6 +99,7 @@ def test_a_large_file_goes_through_and_a_range_comes_back(alice: Https) -> None:
     assert (part.status, part.content) == (206, content[-10:])
 
 
+@on_sqlite
 def test_files_of_a_folder_are_given_out_by_nginx_itself(server: Server, tmp_path: Path) -> None:
     port = int(server.url.rpartition(":")[2])
     folder = tmp_path / "nginx"

@@ -6,7 +6,6 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ from playwright.sync_api import expect, sync_playwright
 
 from tests.e2e.client import Client
 from tests.support.commands import run_command
-from tests.support.server import Server, serving, write_config
+from tests.support.server import Server
 
 Json = dict[str, Any]
 
@@ -27,19 +26,8 @@ TYPESCRIPT = ("openapi-typescript@7.10.1", "typescript@5.9.3")
 
 
 @pytest.fixture(scope="module")
-def config(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("openapi")
-    return write_config(folder, f"sqlite:///{folder}/strongroom.sqlite3")
-
-
-@pytest.fixture(scope="module")
-def server(config: Path) -> Iterator[Server]:
-    with serving(config) as server:
-        yield server
-
-
-@pytest.fixture(scope="module")
-def document_path(config: Path) -> Path:
+def document_path(shared_server: Server) -> Path:
+    config = shared_server.config
     result = run_command("--config", str(config), "openapi")
     assert (result.returncode, result.stderr) == (0, "")
     path = config.parent / "openapi.json"
@@ -143,8 +131,10 @@ def test_a_body_without_a_required_field_may_be_left_out(document: Json) -> None
     assert document["paths"]["/authorizations"]["post"]["requestBody"]["required"] is True
 
 
-def test_the_server_serves_the_document_that_the_command_prints(server: Server, document: Json) -> None:
-    assert Client(server.url).expect(200, "GET", "/openapi.json").json() == document
+def test_the_server_serves_the_document_that_the_command_prints(
+    shared_server: Server, document: Json
+) -> None:
+    assert Client(shared_server.url).expect(200, "GET", "/openapi.json").json() == document
 
 
 def test_a_python_client_is_generated_without_a_warning(
@@ -156,22 +146,20 @@ def test_a_python_client_is_generated_without_a_warning(
 
 
 def test_the_python_client_logs_in_and_lists_tenants(
-    server: Server,
-    config: Path,
+    shared_server: Server,
     generated: "subprocess.CompletedProcess[str]",
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     assert generated.returncode == 0
-    monkeypatch.syspath_prepend(config.parent)
+    monkeypatch.syspath_prepend(shared_server.config.parent)
     client = importlib.import_module(PACKAGE)
     log_in = importlib.import_module(f"{PACKAGE}.api.authorizations.create_authorization")
     list_tenants = importlib.import_module(f"{PACKAGE}.api.tenants.list_tenants")
     models = importlib.import_module(f"{PACKAGE}.models")
-    server.create_user("alice@example.com")
     body = models.Login(username="alice@example.com", password="Correct1Horse")
-    with client.Client(base_url=server.url) as anybody:
+    with client.Client(base_url=shared_server.url) as anybody:
         token = log_in.sync(client=anybody, body=body).access_token
-    with client.AuthenticatedClient(base_url=server.url, token=token) as alice:
+    with client.AuthenticatedClient(base_url=shared_server.url, token=token) as alice:
         listing = list_tenants.sync(client=alice)
     assert (listing.success, listing.data, listing.meta.total_count) == (True, [], 0)
 
@@ -207,7 +195,7 @@ def test_typescript_types_are_generated_and_hold(
     assert [path for path in document["paths"] if f'"{path}": {{' not in written] == []
 
 
-def test_a_browser_shows_the_page_within_its_content_security_policy(server: Server) -> None:
+def test_a_browser_shows_the_page_within_its_content_security_policy(shared_server: Server) -> None:
     if not CHROMIUM.exists():
         pytest.skip(f"there is no browser at {CHROMIUM}")
     complaints: list[str] = []
@@ -216,7 +204,7 @@ def test_a_browser_shows_the_page_within_its_content_security_policy(server: Ser
         page = browser.new_page()
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.on("console", lambda message: complaints.append(message.text))
-        page.goto(f"{server.url}/docs")
+        page.goto(f"{shared_server.url}/docs")
         expect(page.get_by_text("/authorizations/refresh")).to_be_visible(timeout=30_000)
         browser.close()
     assert complaints == []

@@ -16,7 +16,7 @@ from PIL import Image
 
 from strongroom.config.files import PicturesProfile
 from tests.e2e.client import Client, Response
-from tests.support.server import Server, serving, write_config
+from tests.support.server import Server
 
 MEBIBYTE = 1024 * 1024
 MAX_GROWTH = 300 * MEBIBYTE
@@ -92,17 +92,6 @@ HARMLESS = ("25mp-rgba.png", "lying.png", "lying.avif", "noise.avif", "animation
 """They are within all bounds and may be kept; their cost must be bounded likewise."""
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    folder = tmp_path_factory.mktemp("server")
-    config = write_config(folder, f"sqlite:///{folder}/test.sqlite3")
-    config.write_text(config.read_text().replace("[server]", "[server]\nworkers = 1"))
-    with serving(config) as running:
-        for name in ("mallory", "alice"):
-            running.create_user(f"{name}@example.com")
-        yield running
-
-
 def upload(client: Client, content: bytes) -> Response:
     headers = {"Content-Disposition": 'attachment; filename="a"'}
     return client.request("POST", "/api/v1/files/photos", content, headers)
@@ -164,12 +153,16 @@ def uploading(client: Client, content: bytes) -> Iterator[Callable[[], tuple[Res
 
 
 @pytest.mark.parametrize("name", BOMBS)
-def test_a_bomb_is_refused_within_bounds_while_others_are_served(server: Server, name: str) -> None:
+def test_a_bomb_is_refused_within_bounds_while_others_are_served(
+    shared_server: Server, name: str
+) -> None:
     bomb = BOMBS[name]()
-    mallory, alice = (Client.logged_in(server.url, f"{who}@example.com") for who in ("mallory", "alice"))
+    mallory, alice = (
+        Client.logged_in(shared_server.url, f"{who}@example.com") for who in ("mallory", "alice")
+    )
     photo = encoded(Image.effect_noise((1200, 900), 30).convert("RGB"), "JPEG")
     assert upload(alice, photo).status == 201
-    with watching(server.process.pid) as growth, uploading(mallory, bomb) as answer:
+    with watching(shared_server.process.pid) as growth, uploading(mallory, bomb) as answer:
         begun = time.monotonic()
         assert upload(alice, photo).status == 201
         others = time.monotonic() - begun
@@ -184,8 +177,10 @@ def test_a_bomb_is_refused_within_bounds_while_others_are_served(server: Server,
     assert others <= MAX_SECONDS_OF_OTHERS
 
 
-def test_many_bombs_of_one_user_leave_room_for_another(server: Server) -> None:
-    mallory, alice = (Client.logged_in(server.url, f"{who}@example.com") for who in ("mallory", "alice"))
+def test_many_bombs_of_one_user_leave_room_for_another(shared_server: Server) -> None:
+    mallory, alice = (
+        Client.logged_in(shared_server.url, f"{who}@example.com") for who in ("mallory", "alice")
+    )
     bomb = noisy_avif()
     photo = encoded(Image.new("RGB", (120, 90), "green"), "JPEG")
     answers: list[int] = []

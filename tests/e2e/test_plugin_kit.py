@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.client import Client
+from tests.support.config import change_config
 from tests.support.environment import Environment
 from tests.support.server import free_port, serving
 from tests.support.stores import stored_files
@@ -50,7 +51,7 @@ def test_from_an_empty_folder_a_file_goes_through_a_new_storage_within_nine_comm
 def serve(project: Path, environment: Environment) -> Iterator[tuple[str, Path]]:
     """Serve the configuration that came with a plugin, from its folder."""
     config = project / "strongroom.toml"
-    config.write_text(config.read_text().replace("[server]", f"[server]\nport = {free_port()}"))
+    change_config(config, {"server": {"port": free_port()}})
     with pytest.MonkeyPatch.context() as patch:
         for name, value in environment.variables.items():
             patch.setenv(name, value)

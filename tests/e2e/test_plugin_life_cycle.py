@@ -7,6 +7,7 @@ import pytest
 
 from tests.e2e.distributions import install
 from tests.support.commands import run_command
+from tests.support.config import ONE_WORKER
 from tests.support.server import serving, write_config
 
 PLUGIN = """
@@ -52,12 +53,12 @@ def config(tmp_path: Path, record: Path, monkeypatch: pytest.MonkeyPatch) -> Pat
     site.mkdir()
     install(site, "riddles", PLUGIN.format(record=str(record)))
     monkeypatch.setenv("PYTHONPATH", str(site), prepend=os.pathsep)
-    url = f"sqlite:///{tmp_path}/db.sqlite3"
-    path = write_config(tmp_path, url, '[captcha]\nprovider = "riddle"\n')
-    text = path.read_text().replace('["storage_local"]', '["storage_local", "riddles"]')
+    plugin = {
+        "plugins": {"enabled": ["storage_local", "riddles"]},
+        "captcha": {"provider": "riddle"},
+    }
     # One server process: when it answers, none is still starting.
-    path.write_text(text.replace("[server]", "[server]\nworkers = 1"))
-    return path
+    return write_config(tmp_path, f"sqlite:///{tmp_path}/db.sqlite3", plugin, ONE_WORKER)
 
 
 def _processes(record: Path, what: str) -> list[int]:

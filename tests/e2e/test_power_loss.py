@@ -26,6 +26,7 @@ from strongroom.storage.fsck import FindingKind
 from strongroom.storage.gc import ABANDONED_AFTER
 from strongroom.testing.clock import MINUTE, ManualClock
 from tests.e2e.client import Client, Json
+from tests.support.config import ONE_WORKER, base_config, change_config
 from tests.support.power_loss import Disk, Operation, copy_quietly, operations, recording
 from tests.support.server import serving, write_config
 
@@ -123,8 +124,8 @@ class Recording:
         for operation in self.operations[:count]:
             disk.do(operation)
         disk.image(target, source)
-        config = target / "strongroom.toml"
-        config.write_text(config.read_text().replace(str(self.root), str(target)))
+        moved = base_config(target, f"sqlite:///{target}/strongroom.sqlite3")
+        change_config(target / "strongroom.toml", moved)
 
     def moment(self, count: int) -> float:
         """Return until when what was acknowledged depends on the first operations alone."""
@@ -137,8 +138,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Recording:
     root, copy, trace = folder / "disk", folder / "copy", folder / "trace"
     root.mkdir()
     trace.mkdir()
-    config = write_config(root, f"sqlite:///{root}/strongroom.sqlite3")
-    config.write_text(config.read_text().replace("[server]", "[server]\nworkers = 1"))
+    config = write_config(root, f"sqlite:///{root}/strongroom.sqlite3", ONE_WORKER)
     with serving(config, folder / "output") as server:
         server.create_user("alice@example.com")
         client = Client.logged_in(server.url, "alice@example.com")

@@ -15,37 +15,17 @@ from strongroom.database.upgrade import SCHEMA_REVISION
 from strongroom.sessions.keys import create_key_file
 from tests.e2e.client import Client
 from tests.support.commands import run_command
+from tests.support.config import (
+    FIXED_CAPTCHA,
+    Table,
+    base_config,
+    change_config,
+    main_storage,
+    write_toml,
+)
 from tests.support.server import free_port, serving
 
-CONFIG = """\
-[server]
-mode = "production"
-port = {port}
-workers = 2
-drain_seconds = 0
-public_url = "https://files.example.com"
-data_dir = "{folder}/data"
-secret_key = "uT5v0cQm3sXk9wZrB7nLd2yHfJ4gPeAa"
-trusted_proxies = ["127.0.0.1/32"]
-[database]
-url = "sqlite:///{folder}/data/strongroom.sqlite3"
-[plugins]
-enabled = ["storage_local"]
-[storages.main]
-backend = "local"
-root = "{folder}/files"
-[login]
-methods = ["password"]
-[captcha]
-provider = "image"
-[messages]
-email = []
-sms = []
-[tokens]
-algorithm = "HS256"
-keys_file = "{folder}/keys.json"
-"""
-
+SECRET_KEY = "uT5v0cQm3sXk9wZrB7nLd2yHfJ4gPeAa"
 RFC_7515_KEY = "AyM1SysPpbyDfgZld3umj1qzKObwVMkoqQ-EstJQLr_T-1qS0gZH75aKtMN3Yj0iPS4hcgUuTwjAzZr1Z9CAow"
 
 
@@ -65,11 +45,9 @@ class Deployment:
         """The signing keys."""
         return self.folder / "keys.json"
 
-    def replace(self, old: str, new: str) -> None:
+    def change(self, *changes: Table) -> None:
         """Change the configuration."""
-        text = self.config.read_text()
-        assert text.count(old) == 1
-        self.config.write_text(text.replace(old, new))
+        change_config(self.config, *changes)
 
     def write_keys(self, *keys: dict[str, Any]) -> None:
         """Replace the signing keys."""
@@ -95,10 +73,30 @@ class Deployment:
         return line
 
 
+def production(folder: Path) -> Table:
+    """Return what a server in production must configure."""
+    server = {
+        "mode": "production",
+        "port": free_port(),
+        "drain_seconds": 0,
+        "public_url": "https://files.example.com",
+        "secret_key": SECRET_KEY,
+        "trusted_proxies": ["127.0.0.1/32"],
+    }
+    return {
+        "server": server,
+        "captcha": {"provider": "image"},
+        "messages": {"email": [], "sms": []},
+        "tokens": {"algorithm": "HS256", "keys_file": f"{folder}/keys.json"},
+        "passwords": None,
+    }
+
+
 @pytest.fixture
 def deployment(tmp_path: Path) -> Deployment:
     made = Deployment(tmp_path)
-    made.config.write_text(CONFIG.format(port=free_port(), folder=tmp_path))
+    base = base_config(tmp_path, f"sqlite:///{tmp_path}/data/strongroom.sqlite3")
+    write_toml(made.config, base, production(tmp_path))
     made.config.chmod(0o600)
     create_key_file(made.keys, "HS256", 0)
     return made
@@ -111,72 +109,64 @@ def test_a_schema_that_does_not_match_is_all_that_is_wrong_with_the_rest(deploym
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "fault"),
+    ("change", "fault"),
     [
         (
-            'secret_key = "uT5v0cQm3sXk9wZrB7nLd2yHfJ4gPeAa"\n',
-            "",
+            {"server": {"secret_key": None}},
             "server.secret_key: must be set in production: at least 32 random characters, ",
         ),
         (
-            "uT5v0cQm3sXk9wZrB7nLd2yHfJ4gPeAa",
-            "changeme-changeme-changeme-changeme",
+            {"server": {"secret_key": "changeme-changeme-changeme-changeme"}},
             "server.secret_key: is a published sample; set ",
         ),
         (
-            "uT5v0cQm3sXk9wZrB7nLd2yHfJ4gPeAa",
-            "abcabcabc" * 5,
+            {"server": {"secret_key": "abcabcabc" * 5}},
             "server.secret_key: is a published sample",
         ),
         (
-            '\nkeys_file = "{folder}/keys.json"',
-            "",
+            {"tokens": {"keys_file": None}},
             "tokens.keys_file: must be set in production: a private JWK Set, ",
         ),
         (
-            'public_url = "https://files.example.com"\n',
-            "",
+            {"server": {"public_url": None}},
             'server.public_url: must be set in production, such as "https://example.com"',
         ),
         (
-            "https://files",
-            "http://files",
+            {"server": {"public_url": "http://files.example.com"}},
             'public_url: must begin with https:// in production, such as "https://files.example.com"',
         ),
         (
-            '"127.0.0.1/32"',
-            '"127.0.0.1/32", "0.0.0.0/0"',
+            {"server": {"trusted_proxies": ["127.0.0.1/32", "0.0.0.0/0"]}},
             "server.trusted_proxies: trusts X-Forwarded-For from every client; list ",
         ),
         (
-            "trusted_proxies",
-            'cors_origins = ["*"]\ntrusted_proxies',
+            {"server": {"cors_origins": ["*"]}},
             'server.cors_origins: "*" is for development only; list the exact origins',
         ),
-        ('"127.0.0.1/32"', '"::/0"', "server.trusted_proxies: trusts X-Forwarded-For"),
         (
-            'provider = "image"',
-            'provider = "fixed"\nanswer = "42"',
+            {"server": {"trusted_proxies": ["::/0"]}},
+            "server.trusted_proxies: trusts X-Forwarded-For",
+        ),
+        (
+            FIXED_CAPTCHA,
             'captcha.provider: "fixed" is for development only; production needs another',
         ),
         (
-            "email = []",
-            'email = ["console"]',
+            {"messages": {"email": ["console"]}},
             'messages.email: "console" is for development only; [] sends none',
         ),
-        ("sms = []", 'sms = ["console"]', 'messages.sms: "console" is for development only; '),
         (
-            "[plugins]",
-            '[redis]\nurl = "memory://"\n[plugins]',
-            "redis.url: must begin with redis:// or rediss://",
+            {"messages": {"sms": ["console"]}},
+            'messages.sms: "console" is for development only; ',
         ),
-        ("[plugins]", '[cors]\norigins = "*"\n[plugins]', "cors: unknown key; "),
+        ({"redis": {"url": "memory://"}}, "redis.url: must begin with redis:// or rediss://"),
+        ({"cors": {"origins": "*"}}, "cors: unknown key; "),
     ],
 )
 def test_what_is_unsafe_is_refused_by_its_key_with_what_to_do(
-    deployment: Deployment, old: str, new: str, fault: str
+    deployment: Deployment, change: Table, fault: str
 ) -> None:
-    deployment.replace(old.format(folder=deployment.folder), new)
+    deployment.change(change)
     assert fault in deployment.refusal()
 
 
@@ -208,7 +198,7 @@ def _pem(key: rsa.RSAPrivateKey) -> bytes:
 
 @pytest.mark.filterwarnings("ignore::joserfc.errors.SecurityWarning")
 def test_a_short_rsa_key_is_refused(deployment: Deployment) -> None:
-    deployment.replace('algorithm = "HS256"', 'algorithm = "RS256"')
+    deployment.change({"tokens": {"algorithm": "RS256"}})
     key = rsa.generate_private_key(65537, 1024)
     deployment.write_keys(RSAKey.import_key(_pem(key)).as_dict(private=True))
     assert "holds an RSA key of less than 2048 bits" in deployment.refusal()
@@ -232,7 +222,7 @@ def test_a_secret_in_a_file_that_others_can_read_is_refused(
     deployment.config.chmod(0o644)
     assert f"can be read by others; run: chmod 600 {deployment.config}" in deployment.refusal()
     secret = tmp_path / "secret"
-    secret.write_text("uT5v0cQm3sXk9wZrB7nLd2yHfJ4gPeAa")
+    secret.write_text(SECRET_KEY)
     secret.chmod(0o640)
     line = deployment.refusal(STRONGROOM__SERVER__SECRET_KEY_FILE=str(secret))
     assert f"can be read by others; run: chmod 600 {secret}" in line
@@ -251,18 +241,14 @@ def test_any_secret_in_a_file_that_others_can_read_is_refused(deployment: Deploy
     url = deployment.folder / "database_url"
     url.write_text("postgresql+psycopg://strongroom:planted@127.0.0.1:1/strongroom")
     url.chmod(0o644)
-    deployment.replace(f'url = "sqlite:///{deployment.folder}/data/strongroom.sqlite3"\n', "")
+    deployment.change({"database": {"url": None}})
     line = deployment.refusal(STRONGROOM__DATABASE__URL_FILE=str(url))
     assert line.endswith(f"database.url: {url} can be read by others; run: chmod 600 {url}")
     assert "planted" not in line
     secret = deployment.folder / "secret_access_key"
     secret.write_text("planted")
     secret.chmod(0o644)
-    deployment.replace('"storage_local"', '"storage_s3"')
-    deployment.replace(
-        f'backend = "local"\nroot = "{deployment.folder}/files"',
-        'backend = "s3"\nbucket = "files"\naccess_key_id = "a"',
-    )
+    deployment.change(*main_storage({"backend": "s3", "bucket": "files", "access_key_id": "a"}))
     url.chmod(0o600)
     line = deployment.refusal(
         STRONGROOM__DATABASE__URL_FILE=str(url),
@@ -280,7 +266,7 @@ def test_a_debugger_is_refused(deployment: Deployment) -> None:
 def test_a_storage_inside_the_code_is_refused(deployment: Deployment) -> None:
     folder = Path(strongroom.storage.__file__).parents[1] / "files"
     deployment.upgrade()
-    deployment.replace(f"{deployment.folder}/files", str(folder))
+    deployment.change({"storages": {"main": {"root": str(folder)}}})
     assert "storages.main: its folder is inside the code, " in deployment.refusal()
 
 
@@ -293,7 +279,7 @@ def test_a_full_storage_lets_the_server_start_so_that_files_can_be_deleted(
         client = Client.logged_in(server.url, "alice@example.com")
         tenant = client.make_tenant("Acme")
         file = client.upload(tenant, "note.txt", b"kept")["id"]
-    deployment.replace("[login]", "reserve_bytes = 1000000000000000000\n[login]")
+    deployment.change({"storages": {"main": {"reserve_bytes": 10**18}}})
     with serving(deployment.config, tmp_path / "output") as server:
         client = Client.logged_in(server.url, "alice@example.com")
         assert client.send(tenant, "more.txt", b"more", 4).status == 507
@@ -315,8 +301,8 @@ def test_a_storage_that_fails_is_refused(deployment: Deployment) -> None:
 
 def test_every_fault_is_told_at_once(deployment: Deployment) -> None:
     deployment.keys.chmod(0o644)
-    deployment.replace('"127.0.0.1/32"', '"0.0.0.0/0"')
-    deployment.replace("https://files.example.com", "http://files.example.com")
+    unsafe = {"trusted_proxies": ["0.0.0.0/0"], "public_url": "http://files.example.com"}
+    deployment.change({"server": unsafe})
     assert len(deployment.refusals()) == 3
 
 
@@ -332,7 +318,7 @@ def test_a_server_of_production_prints_no_link_that_makes_an_administrator(
 def test_a_development_server_says_on_one_line_that_it_is_none_for_production(
     deployment: Deployment, tmp_path: Path
 ) -> None:
-    deployment.replace('mode = "production"', 'mode = "development"')
+    deployment.change({"server": {"mode": "development"}})
     with serving(deployment.config, tmp_path / "output"):
         pass
     said = (tmp_path / "output").read_text().splitlines()

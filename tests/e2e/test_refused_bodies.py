@@ -5,30 +5,23 @@ from collections.abc import Iterator
 import pytest
 
 from tests.e2e.client import Client
-from tests.support.server import Server, serving, write_config
+from tests.support.server import Server
 
 ROUNDS = 20
 BODY = b"x" * (8 * 1024 * 1024)
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    folder = tmp_path_factory.mktemp("refused")
-    with serving(write_config(folder, f"sqlite:///{folder}/strongroom.sqlite3")) as server:
-        yield server
-
-
 @pytest.mark.parametrize(("path", "status"), [("/authorizations", 413), ("/nowhere", 404)])
 def test_the_answer_arrives_although_the_body_is_still_being_sent(
-    server: Server, path: str, status: int
+    shared_server: Server, path: str, status: int
 ) -> None:
-    client = Client(server.url)
+    client = Client(shared_server.url)
     headers = {"Content-Type": "application/json"}
     answers = [client.request("POST", path, BODY, headers).status for _ in range(ROUNDS)]
     assert answers == [status] * ROUNDS
 
 
-def test_a_body_without_end_is_cut_off(server: Server) -> None:
+def test_a_body_without_end_is_cut_off(shared_server: Server) -> None:
     """Nobody may keep a refused request going for ever."""
 
     def endless() -> Iterator[bytes]:
@@ -36,4 +29,6 @@ def test_a_body_without_end_is_cut_off(server: Server) -> None:
             yield BODY
 
     with pytest.raises(OSError):  # noqa: PT011  reset or broken pipe, as it comes
-        Client(server.url).request("POST", "/nowhere", endless(), {"Transfer-Encoding": "chunked"})
+        Client(shared_server.url).request(
+            "POST", "/nowhere", endless(), {"Transfer-Encoding": "chunked"}
+        )

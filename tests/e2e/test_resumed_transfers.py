@@ -7,7 +7,6 @@ import random
 import shutil
 import subprocess
 import zipfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -23,20 +22,6 @@ TUS_CLIENT = "tus-js-client@4.3.1"
 SCRIPT = Path(__file__).parent / "tus" / "upload.mjs"
 PATIENCE = 90
 CURL_PARTIAL_FILE, CURL_RECEIVE_ERROR = 18, 56
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    folder = tmp_path_factory.mktemp("resumed")
-    config = write_config(folder, f"sqlite:///{folder}/strongroom.sqlite3")
-    with serving(config) as server:
-        server.create_user("alice@example.com")
-        yield server
-
-
-@pytest.fixture
-def client(server: Server) -> Client:
-    return Client.logged_in(server.url, "alice@example.com")
 
 
 @pytest.fixture(scope="module")
@@ -66,9 +51,8 @@ def test_tus_js_client_uploads_through_three_cuts(node_modules: Path, tmp_path: 
     with cutting(list(CUTS), towards_server=True) as proxy:
         # Clients are told URLs by which they come through the proxy again, as through a balancer.
         public_url = f"http://127.0.0.1:{proxy.port}"
-        config = write_config(tmp_path, f"sqlite:///{tmp_path}/strongroom.sqlite3")
-        text = config.read_text().replace("[server]", f'[server]\npublic_url = "{public_url}"')
-        config.write_text(text)
+        url = f"sqlite:///{tmp_path}/strongroom.sqlite3"
+        config = write_config(tmp_path, url, {"server": {"public_url": public_url}})
         with serving(config) as server:
             proxy.server_port = int(server.url.rpartition(":")[2])
             server.create_user("alice@example.com")

@@ -7,15 +7,16 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 import pytest
-from sqlalchemy import MetaData, create_engine, select, text
+from sqlalchemy import create_engine, text
 
 from tests.e2e.distributions import install
+from tests.support.config import Table
 from tests.support.http import Caller, Reply
 from tests.support.mail import MailServer, code_in
 from tests.support.server import serving, write_config
+from tests.support.traces import dump, raw_files, stands_in
 
 # The password goes to this very machine.
 pytestmark = pytest.mark.filterwarnings("ignore:Requiring AUTH while not requiring TLS")
@@ -29,36 +30,9 @@ WRONG_CODE = "planted-wrong-code"
 TOO_LARGE = 1024 * 1024
 BROKEN = (500, 503)  # as the kind of database tells it
 
-# The mail is real, so that codes have no outbox to stand in either.
-EXTRA = f"""
-code_per_device = ["1000/second"]
-code_per_recipient = ["1000/second"]
-code_per_address = ["1000/second"]
-{{captcha}}
-[logging]
-format = "json"
-level = "info"
-requests = true
-[messages]
-email = ["smtp"]
-[messages.smtp]
-host = "127.0.0.1"
-port = {{port}}
-sender = "Strongroom <no-reply@example.com>"
-encryption = "none"
-username = "strongroom"
-password = "{SMTP_PASSWORD}"
-"""
-
-FIXED = f"""[captcha]
-provider = "fixed"
-answer = "{CAPTCHA}"
-"""
+FIXED: Table = {"captcha": {"provider": "fixed", "answer": CAPTCHA}}
 # What the image shows is known to nobody but the provider, and so to who stands between.
-IMAGE = """[captcha]
-provider = "watched"
-length = 8
-"""
+IMAGE: Table = {"captcha": {"provider": "watched", "length": 8}}
 WATCHED = """
 from pathlib import Path
 from strongroom.builtin.image_captcha import DigitsCaptcha
@@ -75,6 +49,31 @@ class Watched(DigitsCaptcha):
 def register_captcha_providers():
     return [Watched]
 """
+
+
+def configured(mails: MailServer) -> Table:
+    """Return the changes to the configuration; the mail is real, so that no outbox holds codes."""
+    return {
+        "server": {"secret_key": SECRET_KEY},
+        "plugins": {"enabled": ["storage_local", "watched"]},
+        "limits": {
+            "code_per_device": ["1000/second"],
+            "code_per_recipient": ["1000/second"],
+            "code_per_address": ["1000/second"],
+        },
+        "logging": {"format": "json", "level": "info", "requests": True},
+        "messages": {
+            "email": ["smtp"],
+            "smtp": {
+                "host": "127.0.0.1",
+                "port": mails.port,
+                "sender": "Strongroom <no-reply@example.com>",
+                "encryption": "none",
+                "username": "strongroom",
+                "password": SMTP_PASSWORD,
+            },
+        },
+    }
 
 
 @dataclass
@@ -236,21 +235,20 @@ class Remains:
 
 
 @pytest.fixture
-def captcha() -> str:
+def captcha() -> Table:
     return FIXED
 
 
 @pytest.fixture
-def remains(tmp_path: Path, database_url: str, captcha: str, monkeypatch: pytest.MonkeyPatch) -> Remains:
+def remains(
+    tmp_path: Path, database_url: str, captcha: Table, monkeypatch: pytest.MonkeyPatch
+) -> Remains:
     output, site = tmp_path / "output", tmp_path / "site"
     site.mkdir()
     install(site, "watched", WATCHED)
     monkeypatch.setenv("PYTHONPATH", str(site), prepend=os.pathsep)
     with MailServer(SMTP_PASSWORD).serving() as mails:
-        config = write_config(tmp_path, database_url, EXTRA.format(port=mails.port, captcha=captcha))
-        key = f'[server]\nsecret_key = "{SECRET_KEY}"'
-        written = config.read_text().replace('["storage_local"]', '["storage_local", "watched"]')
-        config.write_text(written.replace("[server]", key))
+        config = write_config(tmp_path, database_url, configured(mails), captcha)
         with serving(config, output) as server:
             life = Life(Caller(server.url), mails, site / "answers")
             for act in (register, use_tokens, change_password, reset_password, send_nonsense):
@@ -266,48 +264,6 @@ def remains(tmp_path: Path, database_url: str, captcha: str, monkeypatch: pytest
     # Headers are answers as well.
     places["headers"] = json.dumps([reply.headers for reply in life.refusals])
     return Remains(life.secrets, places)
-
-
-def dump(database_url: str) -> dict[str, str]:
-    """Return every table as text, a value a line."""
-    engine = create_engine(database_url)
-    metadata = MetaData()
-    metadata.reflect(engine)
-    with engine.connect() as connection:
-        tables = {
-            name: "\n".join(shown(value) for row in connection.execute(select(table)) for value in row)
-            for name, table in metadata.tables.items()
-        }
-    engine.dispose()
-    return tables
-
-
-def shown(value: object) -> str:
-    """Return a value as text; bytes so that a text in them can be read."""
-    return bytes(value).decode("latin-1") if isinstance(value, bytes | memoryview) else str(value)
-
-
-def raw_files(database_url: str, when: str) -> dict[str, str]:
-    """Return what SQLite's files hold, deleted rows and the log of writes too; nothing of others."""
-    scheme, _, path = database_url.partition(":///")
-    if scheme != "sqlite":
-        return {}
-    folder, name = Path(path).parent, Path(path).name
-    return {
-        f"{when} {file.name}": file.read_bytes().decode("latin-1") for file in folder.glob(f"{name}*")
-    }
-
-
-def stands_in(secret: str, place: str) -> bool:
-    """Tell whether a secret stands in a text, as it is or as it is commonly written."""
-    encoded = secret.encode()
-    in_base64 = base64.b64encode(encoded).decode()[: len(encoded) * 8 // 6]
-    if secret.isdigit():
-        # Digits stand by chance within some longer number or hash.
-        alone = rf"(?<![0-9A-Za-z]){secret}(?![0-9A-Za-z])"
-        return re.search(alone, place) is not None or in_base64 in place
-    forms = (secret, quote(secret), encoded.hex(), in_base64)
-    return any(form in place for form in forms)
 
 
 @pytest.mark.parametrize("captcha", [FIXED, IMAGE], ids=["fixed", "image"])

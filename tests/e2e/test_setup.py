@@ -11,26 +11,15 @@ import pytest
 from playwright.sync_api import Page, expect, sync_playwright
 
 from tests.support.commands import run_command
+from tests.support.config import change_config
+from tests.support.databases import on_sqlite
 from tests.support.http import Caller, at_once
-from tests.support.server import Server, serving, write_config
+from tests.support.server import Server, serving
 
 CHROMIUM = Path("/usr/bin/chromium")
 EMAIL, PASSWORD = "root@example.com", "Correct1Horse"
 WAYS = 32
 LINK = re.compile(r"http://127\.0\.0\.1:\d+/setup#([\w-]{43})\b")
-
-on_sqlite = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
-
-
-@pytest.fixture
-def config(tmp_path: Path, database_url: str) -> Path:
-    return write_config(tmp_path, database_url)
-
-
-@pytest.fixture
-def server(config: Path) -> Iterator[Server]:
-    with serving(config) as server:
-        yield server
 
 
 def tokens_said(config: Path) -> list[str]:
@@ -134,9 +123,8 @@ def test_without_its_token_the_page_says_so(server: Server, page: Page) -> None:
 
 
 @on_sqlite
-def test_what_the_server_says_of_requests_holds_no_token(tmp_path: Path, database_url: str) -> None:
-    extra = '[logging]\nformat = "json"\nlevel = "info"\nrequests = true\n'
-    config = write_config(tmp_path, database_url, extra)
+def test_what_the_server_says_of_requests_holds_no_token(config: Path) -> None:
+    change_config(config, {"logging": {"format": "json", "level": "info", "requests": True}})
     with serving(config) as server:
         link = server.command("users", "invite-admin").strip()
         token = link.partition("#")[2]

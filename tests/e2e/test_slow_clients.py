@@ -21,6 +21,7 @@ import pytest
 from tests.e2e.client import PASSWORD, Client
 from tests.e2e.hostile import Attack, attacking, attacks, half_sent, p95
 from tests.e2e.processes import MemoryWatch
+from tests.support.config import lifted
 from tests.support.nginx import nginx_before
 from tests.support.server import Server, serving, write_config
 from tests.support.waiting import wait_until
@@ -60,12 +61,13 @@ class Scene:
 @contextlib.contextmanager
 def serving_scene(folder: Path, grace_seconds: int) -> Iterator[Scene]:
     """Run a server with a user and a large file."""
-    config = write_config(folder, f"sqlite:///{folder}/strongroom.sqlite3")
-    settings = f"[server]\nthreads = {THREADS}\ntransfer_grace_seconds = {grace_seconds}"
-    text = config.read_text().replace("[server]", settings)
-    text = text.replace("bcrypt_cost = 4", f"bcrypt_cost = {BCRYPT_COST}")
-    # Bodies that never arrive count as logins of this address, which is everyone's here.
-    config.write_text(text.replace("[limits]", '[limits]\nlogin_per_address = ["1000000/hour"]'))
+    changes = {
+        "server": {"threads": THREADS, "transfer_grace_seconds": grace_seconds},
+        "passwords": {"bcrypt_cost": BCRYPT_COST},
+        # Bodies that never arrive count as logins of this address, which all clients share here.
+        **lifted("login_per_address"),
+    }
+    config = write_config(folder, f"sqlite:///{folder}/strongroom.sqlite3", changes)
     with serving(config) as server:
         server.create_user("alice@example.com")
         alice = Client.logged_in(server.url, "alice@example.com")

@@ -10,20 +10,8 @@ import pytest
 from tests.e2e.client import Client
 from tests.e2e.distributions import install
 from tests.support.commands import run_command
+from tests.support.config import write_toml
 from tests.support.server import free_port, serving
-
-CONFIG = """\
-[server]
-port = {port}
-data_dir = "{folder}/data"
-[plugins]
-enabled = ["storage_local"]
-[storages.main]
-backend = "local"
-root = "{folder}/files"
-[login]
-methods = ["password"]
-"""
 
 PREAMBLE = """
 from strongroom.plugin_api import hookimpl
@@ -75,7 +63,16 @@ class Deployment:
 @pytest.fixture
 def deployment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Deployment:
     config, site = tmp_path / "strongroom.toml", tmp_path / "site"
-    config.write_text(CONFIG.format(port=free_port(), folder=tmp_path))
+    # The tests name lines of this file.
+    write_toml(
+        config,
+        {
+            "server": {"port": free_port(), "data_dir": f"{tmp_path}/data"},
+            "plugins": {"enabled": ["storage_local"]},
+            "storages": {"main": {"backend": "local", "root": f"{tmp_path}/files"}},
+            "login": {"methods": ["password"]},
+        },
+    )
     site.mkdir()
     monkeypatch.setenv("PYTHONPATH", str(site), prepend=os.pathsep)
     return Deployment(config, site)

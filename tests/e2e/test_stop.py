@@ -11,7 +11,9 @@ import pytest
 from strongroom.server import STOP_SECONDS
 from tests.e2e.client import Client
 from tests.e2e.distributions import install
-from tests.support.server import STRONGROOM, Server, serving, write_config
+from tests.support.config import change_config
+from tests.support.databases import on_sqlite
+from tests.support.server import STRONGROOM, Server, serving
 from tests.support.waiting import wait_until
 
 SLOW_PLUGIN = """
@@ -32,23 +34,19 @@ AT_ONCE = 10
 
 
 @pytest.fixture
-def config(tmp_path: Path) -> Path:
-    return write_config(tmp_path, f"sqlite:///{tmp_path}/strongroom.sqlite3")
-
-
-@pytest.fixture
 def slow(config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[int], Path]:
     """Enable a plugin whose hook hangs at the given call; return the file that this call writes."""
 
     def enable(hangs_at: int) -> Path:
         install(tmp_path, "slow", SLOW_PLUGIN.format(folder=str(tmp_path), hangs_at=hangs_at))
         monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
-        config.write_text(config.read_text().replace('["storage_local"]', '["storage_local", "slow"]'))
+        change_config(config, {"plugins": {"enabled": ["storage_local", "slow"]}})
         return tmp_path / f"call-{hangs_at}"
 
     return enable
 
 
+@on_sqlite
 def test_a_server_that_is_still_starting_stops_at_once(
     config: Path, slow: Callable[[int], Path]
 ) -> None:
@@ -63,6 +61,7 @@ def test_a_server_that_is_still_starting_stops_at_once(
             Server("", config, process).kill()
 
 
+@on_sqlite
 def test_a_server_stopped_during_its_check_leaves_no_process(
     config: Path, slow: Callable[[int], Path]
 ) -> None:
@@ -75,6 +74,7 @@ def test_a_server_stopped_during_its_check_leaves_no_process(
     wait_until(lambda: not checker.exists() or ") Z " in (checker / "stat").read_text())
 
 
+@on_sqlite
 def test_an_upload_under_way_is_finished_before_the_server_stops(config: Path) -> None:
     content = os.urandom(400_000)
     with serving(config) as server:

@@ -16,14 +16,13 @@ from random import Random
 import pytest
 from sqlalchemy import func, select
 
-from strongroom.config import load
-from strongroom.container.services import Container, build
 from strongroom.database import Database
 from strongroom.storage.gc import ABANDONED_AFTER
 from strongroom.storage.models import BlobState, blobs
-from strongroom.testing.clock import ManualClock
 from tests.e2e.client import Client
+from tests.e2e.offline import services
 from tests.support.commands import run_command
+from tests.support.config import change_config
 from tests.support.server import STRONGROOM, Server, serving, write_config
 from tests.support.stores import oss_store, s3_store
 
@@ -33,7 +32,7 @@ FILES = int(os.environ.get("STRONGROOM_TEST_MIGRATED_FILES", "100"))
 UPLOADERS, DOWNLOADERS = 2, 4
 PAUSE = 0.02
 PATIENCE = 1200
-MANY = "[tokens]\nlifetime_seconds = 36000\n"
+LONG_TOKENS = {"tokens": {"lifetime_seconds": 36000}}
 
 
 def content_of(name: str) -> bytes:
@@ -138,16 +137,6 @@ class Deployment:
             count: int = connection.execute(select(func.count()).where(*stored)).scalar_one()
         return count
 
-    @contextmanager
-    def services(self) -> Iterator[Container]:
-        """The services of a process, two days ahead."""
-        clock = ManualClock(int(time.time() * 1000) + 2 * ABANDONED_AFTER)
-        container = build(load(self.config, {}), clock)
-        try:
-            yield container
-        finally:
-            container.close()
-
     def _command(self, source: str, target: str) -> tuple[str, ...]:
         return ("--config", str(self.config), "storage", "migrate", source, target, "--grace", "5")
 
@@ -156,9 +145,11 @@ class Deployment:
 def deployment(tmp_path: Path, database_url: str) -> Iterator[Deployment]:
     with ExitStack() as stack:
         s3, oss = stack.enter_context(s3_store()), stack.enter_context(oss_store())
-        config = write_config(tmp_path, database_url, MANY + s3.section("cloud") + oss.section("far"))
-        enabled = 'enabled = ["storage_local", "storage_s3", "storage_oss"]'
-        config.write_text(config.read_text().replace('enabled = ["storage_local"]', enabled))
+        storages = {
+            "plugins": {"enabled": ["storage_local", "storage_s3", "storage_oss"]},
+            "storages": {"cloud": s3.options(), "far": oss.options()},
+        }
+        config = write_config(tmp_path, database_url, LONG_TOKENS, storages)
         database = Database(database_url)
         stack.callback(database.close)
         yield Deployment(config, database)
@@ -177,8 +168,7 @@ def test_no_request_fails_while_files_move_twice_and_each_move_is_killed(
         load = Load(client, client.make_tenant("Acme"))
         load.fill(FILES)
     # From now on new files go where all are to end.
-    text = deployment.config.read_text()
-    deployment.config.write_text(f'{text}[files]\nstorage = "far"\n')
+    change_config(deployment.config, {"files": {"storage": "far"}})
     started = time.monotonic()
     with serving(deployment.config), load.running():
         for source, target in (("main", "cloud"), ("cloud", "far")):
@@ -187,7 +177,7 @@ def test_no_request_fails_while_files_move_twice_and_each_move_is_killed(
     seconds = time.monotonic() - started
     logger.info("%d files, %d requests, %.0f s", FILES, load.requests, seconds)
     assert load.failures == []
-    with deployment.services() as container:
+    with services(deployment.config, 2 * ABANDONED_AFTER) as container:
         container.keeping.blobs.collect()
         holdings = container.keeping.inventory.holdings()
         objects = {

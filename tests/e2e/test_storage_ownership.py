@@ -11,6 +11,7 @@ import pytest
 from strongroom.storage.ownership import is_reserved
 from tests.e2e.client import Client
 from tests.support.commands import run_command
+from tests.support.config import Table, change_config, main_storage
 from tests.support.databases import SqliteDatabases
 from tests.support.faults import Fault, FaultProxy
 from tests.support.server import serving, write_config
@@ -18,7 +19,6 @@ from tests.support.stores import s3_store
 from tests.support.waiting import wait_until
 
 REFUSED = 2
-MAIN = re.compile(r"\[storages\.main\]\n.*\n.*\n")
 
 
 @dataclass
@@ -45,37 +45,37 @@ class Production:
 
 
 @contextmanager
-def local_folder(folder: Path) -> Iterator[str]:
-    yield f'[storages.main]\nbackend = "local"\nroot = "{folder}/bytes"\n'
+def local_folder(folder: Path) -> Iterator[Table]:
+    yield {"backend": "local", "root": f"{folder}/bytes"}
 
 
 @contextmanager
-def bucket(_: Path) -> Iterator[str]:
+def bucket(_: Path) -> Iterator[Table]:
     with s3_store() as store:
-        yield store.section("main")
+        yield store.options()
 
 
 @pytest.fixture(params=[local_folder, bucket])
-def section(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    """The configuration of production's storage."""
-    storage: Callable[[Path], Iterator[str]] = request.param
+def storage(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Table]:
+    """The options of production's storage."""
+    make: Callable[[Path], Iterator[Table]] = request.param
     with ExitStack() as stack:
-        yield stack.enter_context(storage(tmp_path))  # type: ignore[arg-type]  # a context manager
+        yield stack.enter_context(make(tmp_path))  # type: ignore[arg-type]  # a context manager
 
 
-def use_storage(config: Path, section: str) -> None:
+def use_storage(config: Path, options: Table) -> None:
     """Configure another store for ``main``."""
-    text = config.read_text().replace(
-        'enabled = ["storage_local"]', 'enabled = ["storage_local", "storage_s3"]'
-    )
-    config.write_text(MAIN.sub("", text) + section)
+    both = {"plugins": {"enabled": ["storage_local", "storage_s3"]}}
+    change_config(config, *main_storage(options), both)
 
 
 @pytest.fixture
-def production(tmp_path: Path, section: str, sqlite_databases: SqliteDatabases) -> Iterator[Production]:
+def production(
+    tmp_path: Path, storage: Table, sqlite_databases: SqliteDatabases
+) -> Iterator[Production]:
     with sqlite_databases.create() as url:
         config = write_config(tmp_path, url)
-        use_storage(config, section)
+        use_storage(config, storage)
         with serving(config) as server:
             server.create_user("alice@example.com")
             client = Client.logged_in(server.url, "alice@example.com")
@@ -89,18 +89,18 @@ def production(tmp_path: Path, section: str, sqlite_databases: SqliteDatabases) 
 
 @pytest.fixture
 def drill(
-    production: Production, section: str, tmp_path: Path, sqlite_databases: SqliteDatabases
+    production: Production, storage: Table, tmp_path: Path, sqlite_databases: SqliteDatabases
 ) -> Iterator[Path]:
     """The backup, restored into another database that is configured with production's store."""
     folder = tmp_path / "drill"
     folder.mkdir()
     with sqlite_databases.create() as url:
         config = write_config(folder, url)
-        if "s3" in section:
-            use_storage(config, section)
+        if storage["backend"] == "s3":
+            use_storage(config, storage)
         result = run_command("--config", str(config), "backup", "restore", str(production.archive))
         assert result.returncode == 0, result.stderr
-        use_storage(config, section) if "s3" not in section else None
+        use_storage(config, storage)
         yield config
 
 
@@ -143,11 +143,6 @@ def assert_taken_over(production: Production, drill: Path) -> None:
     assert (lost.returncode, "belongs to the database" in lost.stderr) == (REFUSED, True)
 
 
-def local_config(folder: Path, url: str) -> Path:
-    folder.mkdir(exist_ok=True)
-    return write_config(folder, url)
-
-
 def test_a_storage_swapped_for_an_empty_one_is_noticed(
     tmp_path: Path, sqlite_databases: SqliteDatabases
 ) -> None:
@@ -157,7 +152,7 @@ def test_a_storage_swapped_for_an_empty_one_is_noticed(
             server.create_user("alice@example.com")
             client = Client.logged_in(server.url, "alice@example.com")
             client.upload(client.make_tenant("Acme"), "note.txt", b"kept")
-        config.write_text(config.read_text().replace("/files", "/other"))
+        change_config(config, {"storages": {"main": {"root": f"{tmp_path}/other"}}})
         for command in ("serve", "doctor"):
             result = run_command(command, "--config", str(config))
             assert result.returncode == (REFUSED if command == "serve" else 1)
@@ -180,10 +175,9 @@ def test_a_store_without_a_marker_is_claimed_by_the_database_that_knows_its_file
             if is_reserved(path.relative_to(tmp_path / "files").as_posix())
         )
         marker.unlink()
-        stranger = local_config(tmp_path / "stranger", other_url)
-        stranger.write_text(
-            stranger.read_text().replace(f"{tmp_path}/stranger/files", f"{tmp_path}/files")
-        )
+        (tmp_path / "stranger").mkdir()
+        same = {"storages": {"main": {"root": f"{tmp_path}/files"}}}
+        stranger = write_config(tmp_path / "stranger", other_url, same)
         refused = run_command("serve", "--config", str(stranger))
         assert refused.returncode == REFUSED
         assert "holds files that this database does not know" in refused.stderr
@@ -201,7 +195,7 @@ def test_a_server_starts_while_its_store_is_away_and_takes_files_once_it_is_back
     ):
         proxy.fault = Fault.REFUSED
         config = write_config(tmp_path, url)
-        use_storage(config, store.section("main", endpoint=proxy.endpoint, extra="max_attempts = 1"))
+        use_storage(config, store.options(proxy.endpoint) | {"max_attempts": 1})
         with serving(config) as server:
             server.create_user("alice@example.com")
             client = Client.logged_in(server.url, "alice@example.com")
@@ -222,10 +216,8 @@ def test_an_endpoint_without_a_scheme_is_refused_with_one_line(
 ) -> None:
     with sqlite_databases.create() as url:
         config = write_config(tmp_path, url)
-        use_storage(
-            config,
-            '[storages.main]\nbackend = "s3"\nbucket = "files"\nendpoint_url = "s3.example.com"\n',
-        )
+        options = {"backend": "s3", "bucket": "files", "endpoint_url": "s3.example.com"}
+        use_storage(config, options)
         refused = run_command("serve", "--config", str(config))
     assert refused.returncode == REFUSED
     (line,) = refused.stderr.splitlines()

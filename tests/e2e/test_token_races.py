@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.server import Server, serving, serving_nodes, write_node_config
+from tests.support.config import Table
+from tests.support.server import NODE, Server, serving, serving_nodes
 
 SPENDERS = 32
 ROUNDS = 8
@@ -66,6 +67,11 @@ class Node:
     def status(self, token: str) -> int:
         """Return the status that an access token gets."""
         return self.send("GET", ME, token=token).status
+
+
+@pytest.fixture(scope="module")
+def config_changes() -> Table:
+    return NODE
 
 
 @pytest.fixture(scope="module")
@@ -148,8 +154,7 @@ def test_a_new_key_of_one_process_is_good_at_the_other_at_once(nodes: tuple[Node
     assert [second.status(token) for token in given] == [200] * 4
 
 
-def test_a_restart_revives_nothing(tmp_path: Path, database_url: str) -> None:
-    config = write_node_config(tmp_path, database_url)
+def test_a_restart_revives_nothing(config: Path) -> None:
     with serving(config) as server:
         node = Node(server)
         server.create_user(EMAIL, PASSWORD)

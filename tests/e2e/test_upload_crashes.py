@@ -6,21 +6,19 @@ import os
 import random
 import shutil
 import subprocess
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from http.client import HTTPException, HTTPResponse
 from pathlib import Path
 
 import pytest
 from sqlalchemy import func, select, update
 
-from strongroom.config import load
-from strongroom.container.services import Container, build
 from strongroom.storage.models import BlobState, blobs
-from strongroom.testing.clock import HOUR, ManualClock
+from strongroom.testing.clock import HOUR
 from strongroom.uploads.models import upload_parts, uploads
 from tests.e2e.client import Client
+from tests.e2e.offline import services
+from tests.support.config import Table
 from tests.support.server import Server, serving, write_config
 from tests.support.stores import stored_files
 
@@ -73,15 +71,9 @@ class TusClient:
             assert self.patch(offset, CONTENT[offset : offset + PIECE]).status == 204
 
 
-@contextmanager
-def services(config: Path, days_later: int = 0) -> Iterator[Container]:
-    """The services of a process, at another time."""
-    clock = ManualClock(int(time.time() * 1000) + days_later * 24 * HOUR + 60_000)
-    container = build(load(config, {}), clock)
-    try:
-        yield container
-    finally:
-        container.close()
+@pytest.fixture(scope="module")
+def config_changes() -> Table:
+    return {"tokens": {"lifetime_seconds": 3600}}
 
 
 def let_leases_run_out(config: Path) -> None:
@@ -92,7 +84,7 @@ def let_leases_run_out(config: Path) -> None:
 
 def assert_nothing_left_over(config: Path) -> None:
     """Check that two days later, after a collection, each object is some file's."""
-    with services(config, days_later=2) as container:
+    with services(config, 48 * HOUR) as container:
         container.keeping.uploads.collect()
         container.keeping.blobs.collect()
         with container.database.read() as connection:
@@ -121,10 +113,7 @@ def cut_off(server: Server, upload: TusClient, offset: int, content: bytes) -> N
     connection.close()
 
 
-def test_what_was_acknowledged_before_a_crash_is_there_after_it(
-    tmp_path: Path, database_url: str
-) -> None:
-    config = write_config(tmp_path, database_url, "[tokens]\nlifetime_seconds = 3600\n")
+def test_what_was_acknowledged_before_a_crash_is_there_after_it(config: Path) -> None:
     client, upload, acknowledged = None, None, 0
     for number in range(ROUNDS):
         with serving(config) as server:
@@ -151,8 +140,7 @@ def test_what_was_acknowledged_before_a_crash_is_there_after_it(
     assert_nothing_left_over(config)
 
 
-def test_an_upload_that_nobody_finishes_leaves_nothing(tmp_path: Path, database_url: str) -> None:
-    config = write_config(tmp_path, database_url)
+def test_an_upload_that_nobody_finishes_leaves_nothing(config: Path, tmp_path: Path) -> None:
     with serving(config) as server:
         server.create_user("alice@example.com")
         client = Client.logged_in(server.url, "alice@example.com")
@@ -181,10 +169,9 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 
 
 def test_a_full_disk_is_507_and_shows_nothing_half(small_disk: Path, tmp_path: Path) -> None:
-    config = write_config(tmp_path, f"sqlite:///{tmp_path}/strongroom.sqlite3")
-    # What is kept free by default is more than this disk has.
-    root = f'root = "{small_disk}"'
-    config.write_text(config.read_text().replace(root, f"{root}\nreserve_bytes = 0"))
+    # The default reserve is larger than this disk.
+    storage = {"storages": {"main": {"root": str(small_disk), "reserve_bytes": 0}}}
+    config = write_config(tmp_path, f"sqlite:///{tmp_path}/strongroom.sqlite3", storage)
     with serving(config) as server:
         server.create_user("alice@example.com")
         client = Client.logged_in(server.url, "alice@example.com")

@@ -5,12 +5,10 @@ from pathlib import Path
 import pytest
 
 from tests.support.commands import run_command
-from tests.support.server import write_config
+from tests.support.config import change_config
+from tests.support.databases import on_sqlite
 
-
-@pytest.fixture
-def config(tmp_path: Path) -> str:
-    return str(write_config(tmp_path, f"sqlite:///{tmp_path}/strongroom.sqlite3"))
+pytestmark = on_sqlite
 
 
 @pytest.mark.parametrize(
@@ -22,10 +20,9 @@ def config(tmp_path: Path) -> str:
     ],
 )
 def test_a_name_is_refused_before_the_password_is_asked_for(
-    config: str, arguments: tuple[str, ...], said: str
+    config: Path, arguments: tuple[str, ...], said: str
 ) -> None:
-    run_command("--config", config, "db", "upgrade")
-    create = ("--config", config, "users", "create")
+    create = ("--config", str(config), "users", "create")
     made = run_command(
         *create, "--email", "taken@example.com", "--password-stdin", stdin="Correct1Horse"
     )
@@ -36,10 +33,9 @@ def test_a_name_is_refused_before_the_password_is_asked_for(
     assert "Password" not in refused.stdout + refused.stderr
 
 
-def test_a_broken_configuration_is_refused_before_the_password_is_asked_for(tmp_path: Path) -> None:
-    path = tmp_path / "strongroom.toml"
-    path.write_text("[server]\nport = true\n")
-    create = ("--config", str(path), "users", "create", "--email", "a@example.com")
+def test_a_broken_configuration_is_refused_before_the_password_is_asked_for(config: Path) -> None:
+    change_config(config, {"server": {"port": True}})
+    create = ("--config", str(config), "users", "create", "--email", "a@example.com")
     refused = run_command(*create, stdin="Correct1Horse\nCorrect1Horse\n")
     assert refused.returncode != 0
     assert "Password" not in refused.stdout + refused.stderr

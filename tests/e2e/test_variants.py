@@ -2,26 +2,23 @@
 
 import io
 import threading
-import time
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from http.client import HTTPException
 from pathlib import Path
 
-import pytest
 from PIL import Image
 from sqlalchemy import func, select
 
 from strongroom.business_files.models import business_files, picture_variants
-from strongroom.config import load
-from strongroom.container.services import build
 from strongroom.storage.gc import ABANDONED_AFTER
 from strongroom.storage.models import BlobState, blobs
-from strongroom.testing.clock import MINUTE, ManualClock
+from strongroom.testing.clock import MINUTE
 from tests.e2e.client import Client, Response
+from tests.e2e.offline import services
 from tests.support.http import at_once
-from tests.support.server import serving, write_config
+from tests.support.server import serving
 from tests.support.stores import stored_files
 
 WAYS = 32
@@ -44,16 +41,13 @@ def upload(client: Client) -> str:
 
 
 def collect_a_day_later(config: Path) -> None:
-    clock = ManualClock(int(time.time() * 1000) + ABANDONED_AFTER + MINUTE)
-    container = build(load(config, {}), clock)
-    container.keeping.blobs.collect()
-    assert list(container.keeping.storage_check.run(checksums=True)) == []
-    container.close()
+    with services(config, ABANDONED_AFTER + MINUTE) as container:
+        container.keeping.blobs.collect()
+        assert list(container.keeping.storage_check.run(checksums=True)) == []
 
 
 def rows(config: Path) -> dict[str, int]:
-    """Return how many pictures, variants, blobs that count, and blobs altogether there are."""
-    container = build(load(config, {}))
+    """Return the numbers of pictures, variants, stored blobs and all blobs."""
     counted = select(func.count()).select_from
     stored = counted(blobs).where(blobs.c.state == BlobState.STORED.value)
     queries = {
@@ -62,19 +56,12 @@ def rows(config: Path) -> dict[str, int]:
         "stored": stored,
         "blobs": counted(blobs),
     }
-    with container.database.read() as connection:
-        found = {name: connection.execute(query).scalar_one() for name, query in queries.items()}
-    container.close()
-    return found
+    with services(config) as container, container.database.read() as connection:
+        return {name: connection.execute(query).scalar_one() for name, query in queries.items()}
 
 
 def objects(config: Path) -> int:
     return len(stored_files(config.parent / "files"))
-
-
-@pytest.fixture
-def config(tmp_path: Path, database_url: str) -> Path:
-    return write_config(tmp_path, database_url)
 
 
 def test_thirty_two_ask_for_two_widths_at_once_and_two_variants_are_kept(config: Path) -> None:

@@ -10,8 +10,9 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import Browser, BrowserContext, FrameLocator, Page, expect, sync_playwright
 
+from tests.support.config import Table, merged
 from tests.support.http import Caller
-from tests.support.server import Server, serving, write_config
+from tests.support.server import Server, free_port
 from tests.support.wechat import CALLBACK, WeChat, wechat
 
 CHROMIUM = Path("/usr/bin/chromium")
@@ -31,22 +32,9 @@ def platform() -> Iterator[WeChat]:
 
 
 @pytest.fixture(scope="module")
-def server(platform: WeChat, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    folder = tmp_path_factory.mktemp("wechat")
-    with serving(wechat_config(folder, platform)) as server:
-        yield server
-
-
-def wechat_config(folder: Path, platform: WeChat, database_url: str | None = None) -> Path:
-    """Write a configuration of which WeChat is a part."""
-    url = database_url or f"sqlite:///{folder}/strongroom.sqlite3"
-    path = write_config(folder, url)
-    text = path.read_text()
-    port = next(line.split("=")[1].strip() for line in text.splitlines() if line.startswith("port"))
-    text = text.replace('["storage_local"]', '["storage_local", "login_wechat"]')
-    text = text.replace('methods = ["password"]', 'methods = ["password", "wechat"]')
-    path.write_text(text + platform.config(f"http://127.0.0.1:{port}"))
-    return path
+def config_changes(platform: WeChat) -> Table:
+    port = free_port()
+    return merged(platform.config(f"http://127.0.0.1:{port}"), {"server": {"port": port}})
 
 
 @pytest.fixture(scope="module")
@@ -65,10 +53,10 @@ def context(browser: Browser) -> Iterator[BrowserContext]:
 
 
 @pytest.fixture
-def page(context: BrowserContext, server: Server) -> Page:
+def page(context: BrowserContext, shared_server: Server) -> Page:
     """The scan page, with whatever the browser complains of as a failure."""
     page = context.new_page()
-    page.goto(server.url + SCAN)
+    page.goto(shared_server.url + SCAN)
     return page
 
 
@@ -82,17 +70,17 @@ def decide(page: Page, person: str, decision: str) -> None:
     framed(page).get_by_role("button", name=decision).click()
 
 
-def name_of(server: Server, token: str) -> Any:
-    return Caller(server.url).bearing(token).send("GET", "/users/me").json["name"]
+def name_of(shared_server: Server, token: str) -> Any:
+    return Caller(shared_server.url).bearing(token).send("GET", "/users/me").json["name"]
 
 
 def test_confirming_logs_in_and_hands_the_tokens_to_the_page_around(
-    context: BrowserContext, server: Server
+    context: BrowserContext, shared_server: Server
 ) -> None:
     page = context.new_page()
-    url = f"{server.url}/an-app"
+    url = f"{shared_server.url}/an-app"
     page.route(url, lambda route: route.fulfill(
-        content_type="text/html", body=EMBEDDING.format(url=server.url + SCAN)))  # fmt: skip
+        content_type="text/html", body=EMBEDDING.format(url=shared_server.url + SCAN)))  # fmt: skip
     page.goto(url)
     scan_page = page.frame_locator("iframe")
     qr_page = scan_page.frame_locator("iframe")
@@ -103,13 +91,13 @@ def test_confirming_logs_in_and_hands_the_tokens_to_the_page_around(
     expect(scan_page.get_by_text("You are logged in.")).to_be_visible()
     (told,) = page.evaluate("told")
     assert (told["type"], told["outcome"]) == ("strongroom-wechat", "logged-in")
-    assert name_of(server, told["authorization"]["accessToken"]) == "林小雨"
+    assert name_of(shared_server, told["authorization"]["accessToken"]) == "林小雨"
 
 
-def test_neither_code_nor_state_stays_in_the_address(page: Page, server: Server) -> None:
+def test_neither_code_nor_state_stays_in_the_address(page: Page, shared_server: Server) -> None:
     decide(page, "Ada", "Confirm")
     expect(framed(page).get_by_text("You are logged in.")).to_be_visible()
-    assert [frame.url for frame in page.frames][-1] == server.url + CALLBACK
+    assert [frame.url for frame in page.frames][-1] == shared_server.url + CALLBACK
 
 
 def test_denying_is_told(page: Page) -> None:
@@ -141,69 +129,73 @@ def answers(page: Page) -> tuple[str, str]:
     return query["code"][0], query["state"][0]
 
 
-def come_back(page: Page, server: Server, code: str, state: str) -> None:
-    page.goto(f"{server.url}{CALLBACK}?code={code}&state={state}")
+def come_back(page: Page, shared_server: Server, code: str, state: str) -> None:
+    page.goto(f"{shared_server.url}{CALLBACK}?code={code}&state={state}")
 
 
-def test_a_state_logs_in_once(page: Page, server: Server, platform: WeChat) -> None:
+def test_a_state_logs_in_once(page: Page, shared_server: Server, platform: WeChat) -> None:
     code, state = answers(page)
-    come_back(page, server, code, state)
+    come_back(page, shared_server, code, state)
     expect(page.get_by_text("You are logged in.")).to_be_visible()
-    come_back(page, server, platform.code("site", "ada"), state)
+    come_back(page, shared_server, platform.code("site", "ada"), state)
     expect(page.get_by_text("error.state-invalid")).to_be_visible()
 
 
-def test_a_code_logs_in_once(page: Page, server: Server) -> None:
+def test_a_code_logs_in_once(page: Page, shared_server: Server) -> None:
     code, state = answers(page)
-    come_back(page, server, code, state)
+    come_back(page, shared_server, code, state)
     expect(page.get_by_text("You are logged in.")).to_be_visible()
-    page.goto(server.url + SCAN)
+    page.goto(shared_server.url + SCAN)
     _, fresh = answers(page)
-    come_back(page, server, code, fresh)
+    come_back(page, shared_server, code, fresh)
     expect(page.get_by_text("error.wechat-code-used")).to_be_visible()
 
 
-def test_another_browsers_state_does_not_log_in(browser: Browser, page: Page, server: Server) -> None:
+def test_another_browsers_state_does_not_log_in(
+    browser: Browser, page: Page, shared_server: Server
+) -> None:
     code, state = answers(page)
     other = browser.new_context()
     victim = other.new_page()
     # With a cookie of its own, and without one.
     for path in (CALLBACK, SCAN):
-        come_back(victim, server, code, state)
+        come_back(victim, shared_server, code, state)
         expect(victim.get_by_text("error.state-invalid")).to_be_visible()
-        victim.goto(server.url + path)
+        victim.goto(shared_server.url + path)
         victim.wait_for_load_state("networkidle")
     other.close()
-    come_back(page, server, code, state)
+    come_back(page, shared_server, code, state)
     expect(page.get_by_text("You are logged in.")).to_be_visible()
 
 
-def test_the_pages_speak_chinese_to_those_who_do(browser: Browser, server: Server) -> None:
+def test_the_pages_speak_chinese_to_those_who_do(browser: Browser, shared_server: Server) -> None:
     context = browser.new_context(locale="zh-CN")
     page = context.new_page()
-    page.goto(server.url + SCAN)
+    page.goto(shared_server.url + SCAN)
     expect(page.get_by_role("heading", name="微信登录")).to_be_visible()
     context.close()
 
 
 def test_nothing_on_the_pages_is_refused_by_their_own_policy(
-    context: BrowserContext, server: Server
+    context: BrowserContext, shared_server: Server
 ) -> None:
     complaints: list[str] = []
     page = context.new_page()
     page.on("console", lambda message: complaints.append(message.text))
     page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.goto(server.url + SCAN)
+    page.goto(shared_server.url + SCAN)
     decide(page, "Ada", "Confirm")
     expect(page.get_by_text("You are logged in.", exact=True)).to_be_visible()
     assert complaints == []
 
 
 @pytest.mark.parametrize("path", [SCAN, CALLBACK])
-def test_the_policy_allows_only_what_carries_the_nonce_of_this_answer(path: str, server: Server) -> None:
+def test_the_policy_allows_only_what_carries_the_nonce_of_this_answer(
+    path: str, shared_server: Server
+) -> None:
     policies = []
     for _ in range(2):
-        with urllib.request.urlopen(server.url + path, timeout=30) as response:
+        with urllib.request.urlopen(shared_server.url + path, timeout=30) as response:
             policies.append(response.headers["Content-Security-Policy"])
             html = response.read().decode()
             assert response.headers["Cache-Control"] == "no-store"

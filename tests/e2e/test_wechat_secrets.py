@@ -1,16 +1,16 @@
 """After a run of everything WeChat, no secret of it stands in what the server said, kept or answered."""
 
 import json
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.e2e.test_secrets import dump, raw_files, stands_in
-from tests.e2e.test_wechat_browser import wechat_config
 from tests.support.http import Caller, Reply
-from tests.support.server import serving
+from tests.support.server import free_port, serving, write_config
+from tests.support.traces import dump, raw_files, stands_in
 from tests.support.wechat import APPS, WeChat, wechat
 
 AUTHORIZATIONS = "/api/v1/wechat-authorizations"
@@ -100,11 +100,11 @@ def run_everything(run: Run) -> None:
 @pytest.fixture
 def remains(tmp_path: Path, database_url: str) -> tuple[list[str], dict[str, str]]:
     """The secrets, and every place where one might stand."""
-    output = tmp_path / "output"
-    with (
-        wechat() as platform,
-        serving(wechat_config(tmp_path, platform, database_url), output) as server,
-    ):
+    output, port = tmp_path / "output", free_port()
+    with wechat() as platform, ExitStack() as stack:
+        changes = (platform.config(f"http://127.0.0.1:{port}"), {"server": {"port": port}})
+        config = write_config(tmp_path, database_url, *changes)
+        server = stack.enter_context(serving(config, output))
         run = Run(Caller(server.url), platform)
         run_everything(run)
         places = raw_files(database_url, "running") | dump(database_url)

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.client import Client
-from tests.support.server import Server, free_port, serving, write_config
+from tests.support.config import Table
+from tests.support.server import Server, free_port
 from tests.support.stores import stored_files
 from tests.support.waiting import wait_until
 
@@ -20,7 +21,7 @@ NGINX = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
 CONTENT = bytes(range(256)) * 4000
 START_SECONDS = 10
 
-CONFIG = """
+NGINX_CONFIG = """
 user root;
 daemon off;
 pid {folder}/nginx.pid;
@@ -41,14 +42,9 @@ http {{
 """
 
 
-@pytest.fixture
-def server(tmp_path: Path, database_url: str) -> Iterator[Server]:
-    config = write_config(tmp_path, database_url)
-    root = f'root = "{tmp_path}/files"\n'
-    config.write_text(config.read_text().replace(root, f'{root}downloads = "x_accel"\n'))
-    with serving(config) as server:
-        server.create_user("alice@example.com")
-        yield server
+@pytest.fixture(scope="module")
+def config_changes() -> Table:
+    return {"storages": {"main": {"downloads": "x_accel"}}}
 
 
 @pytest.fixture
@@ -62,7 +58,7 @@ def front(tmp_path: Path, server: Server) -> Iterator[str]:
     locations = locations.replace("http://127.0.0.1:8000", server.url)
     port = free_port()
     path = tmp_path / "nginx.conf"
-    path.write_text(CONFIG.format(folder=tmp_path, port=port, locations=locations))
+    path.write_text(NGINX_CONFIG.format(folder=tmp_path, port=port, locations=locations))
     with subprocess.Popen([NGINX, "-c", path, "-p", tmp_path], stderr=subprocess.DEVNULL) as nginx:
         url = f"http://127.0.0.1:{port}"
         wait_until_answering(url)

@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 
 import pytest
-from tests.rest.test_authorization_matrix import World, make_world
+from tests.support.actors import World, make_world
 from tests.support.api import Api
-from tests.support.wechat import WeChat, wechat
+from tests.support.scene import Scene
+from tests.support.wechat import Logins, WeChat, wechat
 
 
 @pytest.fixture
@@ -13,6 +14,18 @@ def platform() -> Iterator[WeChat]:
     """A simulated WeChat."""
     with wechat() as platform:
         yield platform
+
+
+@pytest.fixture
+def logins(api: Api, platform: WeChat) -> Logins:
+    """Users of WeChat who log in."""
+    return Logins(api, platform)
+
+
+@pytest.fixture
+def scene(api: Api) -> Scene:
+    """A tenant with members."""
+    return Scene(api)
 
 
 @pytest.fixture

@@ -5,81 +5,34 @@ An endpoint is a row of ``ENDPOINTS``: what it needs, and how it is called. All 
 
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
-from enum import StrEnum
-from hashlib import sha256
-from pathlib import Path
 
 import pytest
-from sqlalchemy import select
-from tests.conftest import CONFIG
+from tests.support.actors import (
+    LEVELS,
+    MANAGE,
+    NONE,
+    OUTSIDERS,
+    READ,
+    UNKNOWN_ACTORS,
+    WRITE,
+    Actor,
+    Target,
+    World,
+    make_world,
+)
 from tests.support.api import Answer, Api, Json, Person
+from tests.support.config import write_api_config
 
-from strongroom.app import container_of, create_app
-from strongroom.clock import iso_format
-from strongroom.config import load
-from strongroom.files.models import Permission, grants, nodes
-from strongroom.storage.models import BlobState, blobs
-from strongroom.tenants.models import tenant_members, tenants
-from strongroom.testing.clock import HOUR, ManualClock
+from strongroom.files.models import Permission
 
-NONE, READ, WRITE, MANAGE = Permission
 PICTURE = b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
 )
 UNAUTHENTICATED, FORBIDDEN, WRONG_KIND = 401, 403, 409
 
 
-class Actor(StrEnum):
-    """Who calls."""
-
-    NOBODY = "nobody"
-    EXPIRED = "who holds an expired token"
-    REVOKED = "who has logged out"
-    SUSPENDED = "who is suspended"
-    STRANGER = "stranger"
-    MEMBER = "member without a grant"
-    PAST = "past grantee"
-    READER = "reader"
-    WRITER = "writer"
-    MANAGER = "manager"
-    CREATOR = "creator"
-    TENANT_ADMIN = "administrator of the tenant"
-    OTHER_ADMIN = "administrator of another tenant"
-    ADMIN = "administrator of the server"
-
-
-OUTSIDERS = {Actor.STRANGER, Actor.OTHER_ADMIN, Actor.ADMIN}
-UNKNOWN_ACTORS = {Actor.NOBODY, Actor.EXPIRED, Actor.REVOKED, Actor.SUSPENDED}
-LEVELS = {
-    Actor.MEMBER: NONE,
-    Actor.PAST: NONE,
-    Actor.READER: READ,
-    Actor.WRITER: WRITE,
-    Actor.MANAGER: MANAGE,
-    Actor.CREATOR: MANAGE,
-    Actor.TENANT_ADMIN: MANAGE,
-}
-
-
-@dataclass
-class Scene:
-    """What a call is made on: a node, and a folder that every member may write to."""
-
-    api: Api
-    path: str
-    node: str
-    inbox: str
-    bystander: Person
-    creator: Person
-
-    @property
-    def file(self) -> str:
-        return f"{self.path}/files/{self.node}"
-
-
-Call = Callable[[Scene, Person], Answer]
+Call = Callable[[Target, Person], Answer]
 
 
 @dataclass(frozen=True)
@@ -104,8 +57,8 @@ class Endpoint:
 def send(method: str, suffix: str, body: Json | None = None) -> Call:
     """Return the call of a path below the node's own, with a JSON body."""
 
-    def call(scene: Scene, caller: Person) -> Answer:
-        return scene.api.request(method, scene.file + suffix, by=caller, json=body)
+    def call(target: Target, caller: Person) -> Answer:
+        return target.api.request(method, target.file + suffix, by=caller, json=body)
 
     return call
 
@@ -113,43 +66,43 @@ def send(method: str, suffix: str, body: Json | None = None) -> Call:
 def with_bystander(method: str, suffix: str, body: Json | None = None) -> Call:
     """Return such a call about another user, ``{user}``."""
 
-    def call(scene: Scene, caller: Person) -> Answer:
-        path = scene.file + suffix.replace("{user}", scene.bystander.id)
-        sent = body and {"ownerId": scene.bystander.id, **body}
-        return scene.api.request(method, path, by=caller, json=sent)
+    def call(target: Target, caller: Person) -> Answer:
+        path = target.file + suffix.replace("{user}", target.bystander.id)
+        sent = body and {"ownerId": target.bystander.id, **body}
+        return target.api.request(method, path, by=caller, json=sent)
 
     return call
 
 
-def upload_into(scene: Scene, caller: Person) -> Answer:
-    return scene.api.send(scene.path, caller, "new", b"x", scene.node)
+def upload_into(target: Target, caller: Person) -> Answer:
+    return target.api.send(target.path, caller, "new", b"x", target.node)
 
 
-def replace_content(scene: Scene, caller: Person) -> Answer:
-    return scene.api.request("PUT", f"{scene.file}/content", by=caller, data=b"new")
+def replace_content(target: Target, caller: Person) -> Answer:
+    return target.api.request("PUT", f"{target.file}/content", by=caller, data=b"new")
 
 
-def move_to_inbox(scene: Scene, caller: Person) -> Answer:
-    return scene.api.put(f"{scene.file}/directory", {"parentId": scene.inbox}, by=caller)
+def move_to_inbox(target: Target, caller: Person) -> Answer:
+    return target.api.put(f"{target.file}/directory", {"parentId": target.inbox}, by=caller)
 
 
-def list_own(scene: Scene, caller: Person) -> Answer:
-    return scene.api.get(f"{scene.path}/owners/me/files/{scene.node}/files", by=caller)
+def list_own(target: Target, caller: Person) -> Answer:
+    return target.api.get(f"{target.path}/owners/me/files/{target.node}/files", by=caller)
 
 
-def download_bundle(scene: Scene, caller: Person) -> Answer:
-    return scene.api.post(f"{scene.path}/multi-files-download", {"fileIds": [scene.node]}, by=caller)
+def download_bundle(target: Target, caller: Person) -> Answer:
+    return target.api.post(f"{target.path}/multi-files-download", {"fileIds": [target.node]}, by=caller)
 
 
-def download_bundle_again(scene: Scene, caller: Person) -> Answer:
+def download_bundle_again(target: Target, caller: Person) -> Answer:
     """Ask again for the archive that the node's creator asked for first."""
-    asked = {"fileIds": [scene.node]}
-    made = scene.api.post(f"{scene.path}/multi-files-download", asked, by=scene.creator)
-    return scene.api.get(made.headers["Content-Location"], by=caller)
+    asked = {"fileIds": [target.node]}
+    made = target.api.post(f"{target.path}/multi-files-download", asked, by=target.creator)
+    return target.api.get(made.headers["Content-Location"], by=caller)
 
 
-def begin_upload_into(scene: Scene, caller: Person) -> Answer:
-    return begin_upload(scene.api, scene.path, caller, filename="new", parentId=scene.node)
+def begin_upload_into(target: Target, caller: Person) -> Answer:
+    return begin_upload(target.api, target.path, caller, filename="new", parentId=target.node)
 
 
 def begin_upload(api: Api, path: str, caller: Person, **metadata: str) -> Answer:
@@ -179,57 +132,6 @@ ENDPOINTS = [
 ]
 
 
-@dataclass
-class World:
-    """A tenant with all actors."""
-
-    api: Api
-    path: str
-    people: dict[Actor, Person]
-    bystander: Person
-    inbox: str
-    made: int = 0
-
-    def scene(self, target: str) -> Scene:
-        """Make a node that each actor holds on what the actor's name says."""
-        self.made += 1
-        creator, name = self.people[Actor.CREATOR], f"target {self.made}"
-        around = None
-        if target.startswith("nested"):
-            around = self.api.folder(self.path, creator, f"around {name}")["id"]
-        if target.endswith("folder"):
-            node = self.api.folder(self.path, creator, name, around)["id"]
-        else:
-            node = self.api.upload(self.path, creator, name, b"content", around)["id"]
-        granted = around or node
-        for actor in (Actor.PAST, Actor.READER, Actor.WRITER, Actor.MANAGER):
-            self.grant(granted, actor)
-        return Scene(self.api, self.path, node, self.inbox, self.bystander, creator)
-
-    def grant(self, node: str, actor: Actor) -> None:
-        """Grant what an actor holds; what is past ends in the past."""
-        level = max(LEVELS[actor], READ).name.lower()
-        body: Json = {"ownerId": self.people[actor].id, "permission": level}
-        if actor is Actor.PAST:
-            body["expiresAt"] = iso_format(self.api.clock.now() + 1)
-        path = f"{self.path}/files/{node}/owners"
-        assert self.api.post(path, body, by=self.people[Actor.TENANT_ADMIN]).status_code == 201
-        if actor is Actor.PAST:
-            self.api.clock.advance(1)
-
-    def digest(self) -> str:
-        """Return a hash over all that the tenant keeps."""
-        hashed = sha256()
-        with self.api.container.database.read() as connection:
-            for table in (tenants, tenant_members, nodes, grants):
-                rows = connection.execute(select(table).order_by(*table.primary_key.columns))
-                hashed.update(repr(rows.all()).encode())
-            stored = blobs.c.state == BlobState.STORED.value
-            keys = connection.execute(select(blobs.c.key).where(stored).order_by(blobs.c.key))
-            hashed.update(repr(keys.all()).encode())
-        return hashed.hexdigest()
-
-
 def expected_status(actor: Actor, needs: Permission) -> int | None:
     """Return how an actor is refused, or ``None``."""
     if actor in UNKNOWN_ACTORS:
@@ -237,71 +139,33 @@ def expected_status(actor: Actor, needs: Permission) -> int | None:
     return FORBIDDEN if actor in OUTSIDERS or LEVELS[actor] < needs else None
 
 
-@contextmanager
-def served(folder: Path, database_url: str) -> Iterator[Api]:
-    """Yield the API, for a whole module."""
-    path = folder / "strongroom.toml"
-    path.write_text(CONFIG.format(folder=folder, database_url=database_url))
-    clock = ManualClock()
-    app = create_app(load(path, {}), clock)
-    container = container_of(app)
-    yield Api(app, container, clock)
-    container.close()
-
-
 @pytest.fixture(scope="module", params=["sqlite", "postgresql"])
 def world(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     databases = request.getfixturevalue(f"{request.param}_databases")
     with (
         databases.create() as url,
-        served(tmp_path_factory.mktemp("matrix"), url) as api,
+        Api.running(write_api_config(tmp_path_factory.mktemp("matrix"), url)) as api,
     ):
         yield make_world(api)
 
 
-def make_world(api: Api) -> World:
-    """Make the actors. Who is out by now was a member who managed everything."""
-    expired = api.person()
-    api.clock.advance(HOUR)
-    people = {actor: api.person(admin=actor is Actor.ADMIN) for actor in Actor}
-    people[Actor.NOBODY].token = None
-    people[Actor.EXPIRED] = expired
-    admin = people[Actor.TENANT_ADMIN]
-    path = api.tenant(admin)
-    api.tenant(people[Actor.OTHER_ADMIN])
-    bystander = api.person()
-    for actor in LEVELS.keys() - {Actor.TENANT_ADMIN}:
-        api.join(path, admin, people[actor])
-    for actor in (Actor.EXPIRED, Actor.REVOKED, Actor.SUSPENDED):
-        api.join(path, admin, people[actor], "admin")
-    api.join(path, admin, bystander)
-    inbox = api.folder(path, admin, "inbox")["id"]
-    for actor in (Actor.MEMBER, Actor.PAST, Actor.READER, Actor.WRITER, Actor.MANAGER, Actor.CREATOR):
-        body = {"ownerId": people[actor].id, "permission": "write"}
-        assert api.post(f"{path}/files/{inbox}/owners", body, by=admin).status_code == 201
-    assert api.delete("/authorizations/current", by=people[Actor.REVOKED]).status_code == 200
-    suspension = f"/users/{people[Actor.SUSPENDED].id}/suspension"
-    assert api.post(suspension, by=people[Actor.ADMIN]).status_code == 200
-    return World(api, path, people, bystander, inbox)
-
-
-@pytest.mark.parametrize("target", ["file", "folder", "nested file", "nested folder"])
+@pytest.mark.parametrize("kind", ["file", "folder", "nested file", "nested folder"])
 @pytest.mark.parametrize("endpoint", ENDPOINTS, ids=lambda endpoint: endpoint.name)
 def test_each_actor_may_do_what_the_table_says_and_a_refusal_changes_nothing(
-    world: World, endpoint: Endpoint, target: str
+    world: World, endpoint: Endpoint, kind: str
 ) -> None:
-    scene, wrong = world.scene(target), {}
-    fits = endpoint.kind is None or target.endswith(endpoint.kind)
+    target, wrong = world.target(kind), {}
+    fits = endpoint.kind is None or kind.endswith(endpoint.kind)
     before = world.digest()
     for actor in sorted(Actor, key=lambda actor: LEVELS.get(actor, NONE)):
         refused = expected_status(actor, endpoint.needs) or (None if fits else WRONG_KIND)
-        answer = endpoint.call(scene, world.people[actor])
+        answer = endpoint.call(target, world.people[actor])
         if answer.status_code != refused if refused else answer.status_code >= 300:
             wrong[actor] = (answer.status_code, answer.text)
         if refused or not endpoint.changes:
             assert world.digest() == before, actor
         else:
-            scene = world.scene(target)
+            target = world.target(kind)
             before = world.digest()
     assert wrong == {}
 
@@ -356,10 +220,10 @@ def test_the_usage_of_a_tenant_is_for_its_members_and_administrators_of_the_serv
 
 
 def test_an_archive_is_given_again_to_whom_it_was_made_for_and_nobody_else(world: World) -> None:
-    scene = world.scene("nested folder")
+    target = world.target("nested folder")
     for actor in Actor:
         refused = expected_status(actor, NONE) or (None if actor is Actor.CREATOR else 404)
-        answer = download_bundle_again(scene, world.people[actor])
+        answer = download_bundle_again(target, world.people[actor])
         assert answer.status_code == (refused or 200), actor
 
 

@@ -11,6 +11,7 @@ import pytest
 from PIL import Image
 from sqlalchemy import func, select
 from tests.support.api import Answer, Api, Person, error_code
+from tests.support.config import Table
 from tests.support.stores import stored_files
 
 from strongroom.business_files.models import picture_variants
@@ -173,14 +174,18 @@ class TestProfiles:
     """What the configuration says."""
 
     @pytest.fixture
-    def config_changes(self) -> dict[str, str]:
-        extra = (
-            "[business_files.files]\nmax_bytes = 1000\ntypes = ['text/*', 'application/pdf']\n"
-            "visibility = 'public'\n"
-            "[business_files.photos]\nmax_bytes = 2000\ntypes = ['image/jpeg']\n"
-            "[business_files.avatars]\nvisibility = 'users'\nwidths = [10]\nmax_pixels = 10000\n"
-        )
-        return {"[login]": f"{extra}[login]"}
+    def config_changes(self) -> Table:
+        return {
+            "business_files": {
+                "files": {
+                    "max_bytes": 1000,
+                    "types": ["text/*", "application/pdf"],
+                    "visibility": "public",
+                },
+                "photos": {"max_bytes": 2000, "types": ["image/jpeg"]},
+                "avatars": {"visibility": "users", "widths": [10], "max_pixels": 10000},
+            }
+        }
 
     def test_more_bytes_than_allowed_are_413(self, api: Api) -> None:
         person = api.person()

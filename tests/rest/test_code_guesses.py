@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from tests.support.api import PASSWORD, Answer, Api, Json, error_code
+from tests.support.config import SMS_LOGIN, Table, lifted, merged
 from tests.support.http import at_once
 
 from strongroom.testing.clock import HOUR, MINUTE, ManualClock
@@ -21,20 +22,15 @@ ROUNDS = int(os.environ.get("STRONGROOM_TEST_GUESS_ROUNDS", "1"))
 
 
 @pytest.fixture
-def config_changes() -> dict[str, str]:
-    limits = """[limits]
-code_per_recipient = ["100000/second"]
-code_per_device = ["100000/second"]
-code_per_address = ["100000/second"]
-captchas_per_address = ["100000/second"]
-reset_per_address = ["100000/second"]
-unknown_codes_per_address = ["8/hour"]
-[passwords]"""
-    return {
-        'enabled = ["storage_local"]': 'enabled = ["storage_local", "login_sms"]',
-        'methods = ["password"]': 'methods = ["password", "sms"]',
-        "[passwords]": limits,
-    }
+def config_changes() -> Table:
+    rates = lifted(
+        "code_per_recipient",
+        "code_per_device",
+        "code_per_address",
+        "captchas_per_address",
+        "reset_per_address",
+    )
+    return merged(SMS_LOGIN, rates, {"limits": {"unknown_codes_per_address": ["8/hour"]}})
 
 
 @pytest.fixture(autouse=True)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from tests.support.api import PASSWORD, Api
+from tests.support.config import Table, write_toml
 from werkzeug.datastructures import Headers
 
 from strongroom.config import ConfigurationError, load
@@ -17,8 +18,8 @@ SOURCES = [path for folder in ("core", "plugins") for path in Path(folder).rglob
 
 
 @pytest.fixture
-def config_changes() -> dict[str, str]:
-    return {"[server]": f'[server]\ncors_origins = ["{APP}"]'}
+def config_changes() -> Table:
+    return {"server": {"cors_origins": [APP]}}
 
 
 def preflight(api: Api, path: str, origin: str, method: str = "POST") -> Headers:
@@ -112,7 +113,7 @@ def test_headers_that_clients_need_are_exposed(header: str) -> None:
 
 class TestWithoutOrigins:
     @pytest.fixture
-    def config_changes(self) -> dict[str, str]:
+    def config_changes(self) -> Table:
         return {}
 
     def test_no_header_of_the_protocol_is_sent(self, api: Api) -> None:
@@ -123,8 +124,8 @@ class TestWithoutOrigins:
 
 class TestWithAnyOrigin:
     @pytest.fixture
-    def config_changes(self) -> dict[str, str]:
-        return {"[server]": '[server]\ncors_origins = ["*"]'}
+    def config_changes(self) -> Table:
+        return {"server": {"cors_origins": ["*"]}}
 
     def test_each_origin_is_allowed_by_its_name(self, api: Api) -> None:
         assert preflight(api, "/authorizations", OTHER)["Access-Control-Allow-Origin"] == OTHER
@@ -142,7 +143,6 @@ class TestWithAnyOrigin:
     ],
 )
 def test_an_origin_that_no_browser_sends_is_refused_at_start(tmp_path: Path, origin: str) -> None:
-    path = tmp_path / "strongroom.toml"
-    path.write_text(f'[server]\ncors_origins = ["{origin}"]')
+    path = write_toml(tmp_path / "strongroom.toml", {"server": {"cors_origins": [origin]}})
     with pytest.raises(ConfigurationError, match="cors_origins"):
         load(path, {})

@@ -2,9 +2,8 @@
 
 import pytest
 from sqlalchemy import Table, func, select
-from tests.rest.test_expiring_rights import by_tus
-from tests.rest.test_grants import Scene
 from tests.support.api import Api, error_code
+from tests.support.scene import Scene
 
 from strongroom.errors import NotFound
 from strongroom.files.bundles.models import bundles
@@ -17,11 +16,6 @@ from strongroom.uploads.models import upload_parts, uploads
 
 DAY = 24 * HOUR
 ALL = (tenants, tenant_members, nodes, grants, folder_counts, blobs, bundles, uploads, upload_parts)
-
-
-@pytest.fixture
-def scene(api: Api) -> Scene:
-    return Scene(api)
 
 
 def rows(api: Api) -> dict[str, int]:
@@ -41,7 +35,7 @@ def fill(scene: Scene) -> None:
     folder = scene.folder("folder", by=scene.alice)
     file = scene.file("file", scene.folder("inner", folder, by=scene.alice), by=scene.alice)
     scene.grant(folder, scene.bob, "write", by=scene.alice)
-    by_tus(scene, scene.bob, folder)
+    scene.upload_by_tus(scene.bob, folder)
     begun = {"Tus-Resumable": "1.0.0", "Upload-Length": "9", "Upload-Metadata": "filename eA=="}
     piece = {"Content-Type": "application/offset+octet-stream"}
     created = scene.api.request(

@@ -14,30 +14,20 @@ from urllib.parse import urlsplit
 
 import pytest
 from sqlalchemy import update
-from tests.conftest import CONFIG
 from tests.support.api import Answer, Api, error_code
+from tests.support.config import Table, main_storage, write_api_config
 from tests.support.http import at_once
 from tests.support.stores import oss_store, s3_store
 
-from strongroom.app import container_of, create_app
+from strongroom.app import create_app
 from strongroom.config import ConfigurationError, load
 from strongroom.identity import Identity
 from strongroom.storage.gc import ABANDONED_AFTER
 from strongroom.tenants.models import tenants
-from strongroom.testing.clock import ManualClock
 
 STORES = {"s3": s3_store, "oss": oss_store}
-DIRECT = 'downloads = "redirect"\ndirect_uploads = true\n'
+DIRECT = {"downloads": "redirect", "direct_uploads": True}
 CONTENT = os.urandom(5000)
-
-
-def write_config(folder: Path, url: str, section: str, *plugins: str) -> Path:
-    text = CONFIG.format(folder=folder, database_url=url)
-    local = f'[storages.main]\nbackend = "local"\nroot = "{folder}/files"\n'
-    enabled = ", ".join(f'"{plugin}"' for plugin in plugins)
-    path = folder / "strongroom.toml"
-    path.write_text(text.replace(local, section).replace('"storage_local"', enabled))
-    return path
 
 
 @pytest.fixture(params=["s3", "oss"])
@@ -45,14 +35,10 @@ def api(request: pytest.FixtureRequest, tmp_path: Path, database_url: str) -> It
     """A server whose files are at a real store."""
     with ExitStack() as stack:
         store = stack.enter_context(STORES[request.param]())
-        extra = DIRECT + ('addressing = "path"\n' if request.param == "oss" else "")
-        section = store.section("main", extra=extra)
-        path = write_config(tmp_path, database_url, section, f"storage_{request.param}")
-        # Stores have clocks of their own, which signatures are held against.
-        clock = ManualClock()
-        app = create_app(load(path, {}), clock)
-        stack.callback(container_of(app).close)
-        yield Api(app, container_of(app), clock)
+        addressing = {"addressing": "path"} if request.param == "oss" else {}
+        storage = store.options() | DIRECT | addressing
+        config = write_api_config(tmp_path, database_url, *main_storage(storage))
+        yield stack.enter_context(Api.running(config))
 
 
 def send(request: dict[str, Any], body: bytes) -> int:
@@ -270,25 +256,30 @@ def test_a_completed_upload_whose_file_is_deleted_is_gone(api: Api) -> None:
 @pytest.mark.parametrize(
     ("wish", "message"),
     [
-        ('downloads = "redirect"', "local does not support"),
-        ("direct_uploads = true", "not supported by local"),
-        ('downloads = "torrent"', "must be one of"),
+        ({"downloads": "redirect"}, "local does not support"),
+        ({"direct_uploads": True}, "not supported by local"),
+        ({"downloads": "torrent"}, "must be one of"),
     ],
 )
 def test_what_a_storage_cannot_do_is_refused_at_the_start(
-    tmp_path: Path, wish: str, message: str
+    tmp_path: Path, wish: Table, message: str
 ) -> None:
-    section = f'[storages.main]\nbackend = "local"\nroot = "{tmp_path}/files"\n{wish}\n'
-    path = write_config(tmp_path, f"sqlite:///{tmp_path}/db.sqlite3", section, "storage_local")
+    changes = {"storages": {"main": wish}}
+    config = write_api_config(tmp_path, f"sqlite:///{tmp_path}/db.sqlite3", changes)
     with pytest.raises(ConfigurationError, match=message):
-        create_app(load(path, {}))
+        create_app(load(config, {}))
 
 
 def test_direct_uploads_need_a_store_that_replaces_nothing(tmp_path: Path) -> None:
-    section = (
-        '[storages.main]\nbackend = "s3"\nbucket = "files"\nregion = "us-east-1"\n'
-        'access_key_id = "a"\nsecret_access_key = "b"\nwrite_once = false\ndirect_uploads = true\n'
-    )
-    path = write_config(tmp_path, f"sqlite:///{tmp_path}/db.sqlite3", section, "storage_s3")
+    storage = {
+        "backend": "s3",
+        "bucket": "files",
+        "region": "us-east-1",
+        "access_key_id": "a",
+        "secret_access_key": "b",
+        "write_once": False,
+        "direct_uploads": True,
+    }
+    config = write_api_config(tmp_path, f"sqlite:///{tmp_path}/db.sqlite3", *main_storage(storage))
     with pytest.raises(ConfigurationError, match="refuses to replace"):
-        create_app(load(path, {}))
+        create_app(load(config, {}))

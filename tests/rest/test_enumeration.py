@@ -12,6 +12,7 @@ import bcrypt
 import pytest
 from sqlalchemy import Engine, event, update
 from tests.support.api import PASSWORD, Answer, Api
+from tests.support.config import Table, lifted, merged
 from tests.support.databases import leave_out_the_disk
 from tests.support.timing import busy_wait, differences, differs
 
@@ -29,18 +30,14 @@ Ask = Callable[[Api, str], Answer]
 
 
 @pytest.fixture
-def config_changes() -> dict[str, str]:
-    limits = """bcrypt_cost = 4
-[limits]
-login_failures_before_captcha = 1000
-login_per_address = ["100000/second"]
-captchas_per_address = ["100000/second"]
-available_per_address = ["1/day"]
-code_per_device = ["100000/second"]
-code_per_recipient = ["2/hour"]
-code_per_address = ["100000/second"]
-"""
-    return {"bcrypt_cost = 4\n": limits}
+def config_changes() -> Table:
+    rates = lifted("login_per_address", "captchas_per_address", "code_per_device", "code_per_address")
+    limits = {
+        "login_failures_before_captcha": 1000,
+        "available_per_address": ["1/day"],
+        "code_per_recipient": ["2/hour"],
+    }
+    return merged(rates, {"limits": limits})
 
 
 @pytest.fixture(autouse=True)
@@ -123,8 +120,8 @@ class TestRaisedCost:
     """The cost of password hashes was raised since the known user has logged in."""
 
     @pytest.fixture
-    def config_changes(self) -> dict[str, str]:
-        return {"bcrypt_cost = 4\n": "bcrypt_cost = 7\n"}
+    def config_changes(self) -> Table:
+        return {"passwords": {"bcrypt_cost": 7}}
 
     @pytest.fixture
     def rounds(self, api: Api, known: None, monkeypatch: pytest.MonkeyPatch) -> list[int]:

@@ -1,22 +1,16 @@
 """Permissions that end: no move, no creation and no grant makes one that lasts longer of them."""
 
-from base64 import b64encode
 from collections.abc import Callable
 from io import BytesIO
 
 import pytest
-from tests.rest.test_grants import Scene
-from tests.support.api import Answer, Api, Json, Person
+from tests.support.api import Answer, Json, Person
+from tests.support.scene import Scene
 
 from strongroom.clock import iso_format
 from strongroom.testing.clock import HOUR
 
 Create = Callable[[Scene, Person, Json], str]
-
-
-@pytest.fixture
-def scene(api: Api) -> Scene:
-    return Scene(api)
 
 
 def move(scene: Scene, node: Json, parent: Json | None, by: Person) -> Answer:
@@ -114,24 +108,7 @@ def by_form(scene: Scene, user: Person, folder: Json) -> str:
     return str(scene.api.request("POST", path, by=user, data=data).json["id"])
 
 
-def by_tus(scene: Scene, user: Person, folder: Json) -> str:
-    metadata = ",".join(
-        f"{key} {b64encode(value.encode()).decode()}"
-        for key, value in (("filename", "made"), ("parentId", folder["id"]))
-    )
-    headers = {
-        "Tus-Resumable": "1.0.0",
-        "Upload-Length": "1",
-        "Upload-Metadata": metadata,
-        "Content-Type": "application/offset+octet-stream",
-    }
-    answer = scene.api.request("POST", f"{scene.path}/uploads", by=user, headers=headers, data=b"x")
-    assert answer.status_code == 201, answer.text
-    listed = scene.api.get(f"{scene.path}/owners/me/files/{folder['id']}/files", by=user).json
-    return str(next(item["id"] for item in listed["data"] if item["name"] == "made"))
-
-
-@pytest.mark.parametrize("create", [by_folder, by_raw_upload, by_form, by_tus])
+@pytest.mark.parametrize("create", [by_folder, by_raw_upload, by_form, Scene.upload_by_tus])
 class TestCreating:
     """POST folders, files and uploads."""
 

@@ -4,8 +4,8 @@ from io import BytesIO
 
 import pytest
 from sqlalchemy import func, select
-from tests.rest.test_grants import Scene
 from tests.support.api import Api, Json, error_code
+from tests.support.scene import Scene
 
 from strongroom.clock import iso_format
 from strongroom.files.events import recorder

@@ -1,64 +1,13 @@
 """Grants on files and folders: set, listed, taken back, explained; and what they show in lists."""
 
 import pytest
-from tests.support.api import Answer, Api, Json, Person, error_code
+from tests.support.api import Json, Person, error_code
+from tests.support.scene import Scene
 
 from strongroom.clock import iso_format
 from strongroom.testing.clock import HOUR, MINUTE
 
 UNKNOWN = "01a1fd35-41a4-7159-832d-f9df39268981"
-
-
-class Scene:
-    """A tenant with its administrator and members."""
-
-    def __init__(self, api: Api) -> None:
-        self.api = api
-        self.admin, self.alice, self.bob = (api.person(name=name) for name in ("Admin", "Alice", "Bob"))
-        self.path = api.tenant(self.admin)
-        for member in (self.alice, self.bob):
-            api.join(self.path, self.admin, member)
-
-    def grant(
-        self, node: Json, user: Person, permission: str, *, by: Person | None = None, hours: int = 0
-    ) -> Answer:
-        """Try to grant something, for some hours or for ever."""
-        body = {"ownerId": user.id, "permission": permission}
-        if hours:
-            body["expiresAt"] = iso_format(self.api.clock.now() + hours * HOUR)
-        return self.api.post(f"{self.path}/files/{node['id']}/owners", body, by=by or self.admin)
-
-    def revoke(self, node: Json, user: Person, *, by: Person | None = None) -> Answer:
-        """Try to take it back."""
-        return self.api.delete(f"{self.path}/files/{node['id']}/owners/{user.id}", by=by or self.admin)
-
-    def folder(self, name: str, parent: Json | None = None, by: Person | None = None) -> Json:
-        """Make a folder."""
-        return self.api.folder(self.path, by or self.admin, name, parent["id"] if parent else None)
-
-    def file(self, name: str, parent: Json | None = None, by: Person | None = None) -> Json:
-        """Upload a file."""
-        return self.api.upload(self.path, by or self.admin, name, b"x", parent["id"] if parent else None)
-
-    def top(self, user: Person) -> list[str]:
-        """Return the names that a user sees at the top."""
-        listed = self.api.get(f"{self.path}/owners/{user.id}/files", by=user).json
-        assert listed["meta"]["totalCount"] == len(listed["data"])
-        return [item["name"] for item in listed["data"]]
-
-    def permission(self, node: Json, user: Person) -> str | None:
-        """Return what a user may do with a node."""
-        answer = self.api.get(f"{self.path}/files/{node['id']}", by=user)
-        return answer.json["permission"] if answer.status_code == 200 else None
-
-    def token_of(self, user: Person) -> None:
-        """Log in anew, once time has passed."""
-        user.token = self.api.log_in(user.email).headers["X-Access-Token"]
-
-
-@pytest.fixture
-def scene(api: Api) -> Scene:
-    return Scene(api)
 
 
 class TestSetting:

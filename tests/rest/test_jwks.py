@@ -16,6 +16,7 @@ from joserfc import jwt
 from joserfc.errors import JoseError
 from joserfc.jwk import KeySet, RSAKey
 from tests.support.api import Api, error_code
+from tests.support.config import Table
 from tests.support.databases import SqliteDatabases
 from tests.support.server import Server, serving, write_config
 
@@ -25,7 +26,7 @@ from strongroom.testing.clock import MINUTE, ManualClock
 KEYS = "/.well-known/jwks.json"
 SOMEWHERE = "/api/v1/tenants"
 GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "verifying-tokens.md"
-RS256 = '[tokens]\nalgorithm = "RS256"\n'
+RS256: Table = {"tokens": {"algorithm": "RS256"}}
 
 
 def key_path(api: Api) -> Path:
@@ -62,8 +63,8 @@ class TestRs256:
     """The public halves are for everybody, and for a short time in caches."""
 
     @pytest.fixture
-    def config_changes(self) -> dict[str, str]:
-        return {"[passwords]": f"{RS256}[passwords]"}
+    def config_changes(self) -> Table:
+        return RS256
 
     def test_the_set_holds_public_keys_and_nothing_else(self, api: Api) -> None:
         response = api.get(KEYS)

@@ -2,6 +2,7 @@
 
 import pytest
 from tests.support.api import PASSWORD, Api, Person
+from tests.support.config import Table
 
 NEW = "Another1Horse"
 
@@ -42,8 +43,8 @@ class TestOfAChineseDeployment:
     """The language that is configured is that of whoever is not known to read the other."""
 
     @pytest.fixture
-    def config_changes(self) -> dict[str, str]:
-        return {"[passwords]": '[messages]\nlanguage = "zh"\n[passwords]'}
+    def config_changes(self) -> Table:
+        return {"messages": {"language": "zh"}}
 
     def test_a_request_that_says_nothing_is_answered_in_it(self, api: Api) -> None:
         change_password(api, api.person(), None)

@@ -8,6 +8,7 @@ import bcrypt
 import pytest
 from joserfc import jwt
 from tests.support.api import PASSWORD, Answer, Api, Json, Person, error_code
+from tests.support.config import Table, lifted
 from tests.support.http import at_once
 
 from strongroom.errors import Unavailable
@@ -50,8 +51,8 @@ class TestParallelGuesses:
     """Guesses at one moment were more than those one after the other (CVE-2024-4629, CVE-2023-32320)."""
 
     @pytest.fixture
-    def config_changes(self) -> dict[str, str]:
-        return {"[passwords]": '[limits]\nreset_per_address = ["1000/hour"]\n[passwords]'}
+    def config_changes(self) -> Table:
+        return lifted("reset_per_address")
 
     def test_of_sixty_four_guesses_at_a_code_five_are_looked_at(
         self, api: Api, monkeypatch: pytest.MonkeyPatch
@@ -277,10 +278,10 @@ class TestForwardedFor:
     """A made-up X-Forwarded-For opened a new count (CVE-2023-22474)."""
 
     @pytest.fixture
-    def config_changes(self) -> dict[str, str]:
+    def config_changes(self) -> Table:
         return {
-            "public_url": 'trusted_proxies = ["10.0.0.0/8"]\npublic_url',
-            "[passwords]": "[limits]\nlogin_failures_per_address_before_captcha = 3\n[passwords]",
+            "server": {"trusted_proxies": ["10.0.0.0/8"]},
+            "limits": {"login_failures_per_address_before_captcha": 3},
         }
 
     def fail(self, api: Api, peer: str, forwarded: str) -> int:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 from tests.support.api import Answer, Api, error_code
+from tests.support.config import Table, merged
 from tests.support.http import at_once
 from tests.support.redis import RedisServer
 
@@ -18,20 +19,22 @@ from strongroom.limits.models import rate_events
 from strongroom.plugin_host.host import PluginServer
 from strongroom.testing.clock import HOUR, MINUTE, ManualClock
 
-LIMITS = """[limits]
-login_failures_before_captcha = 1000
-login_per_address = ["3/minute", "5/hour"]
-available_per_address = ["2/minute", "3/hour"]
-captchas_per_address = ["20/minute"]
-strength_per_address = ["3/minute"]
-[passwords]"""
+LIMITS: Table = {
+    "limits": {
+        "login_failures_before_captcha": 1000,
+        "login_per_address": ["3/minute", "5/hour"],
+        "available_per_address": ["2/minute", "3/hour"],
+        "captchas_per_address": ["20/minute"],
+        "strength_per_address": ["3/minute"],
+    }
+}
 WAYS = 32
 SOON_SECONDS = 2.5
 
 
 @pytest.fixture
-def config_changes() -> dict[str, str]:
-    return {"[passwords]": LIMITS}
+def config_changes() -> Table:
+    return LIMITS
 
 
 def log_in(api: Api, address: str = "192.0.2.1", **headers: str) -> Answer:
@@ -180,8 +183,8 @@ class TestRedis:
             yield server
 
     @pytest.fixture
-    def config_changes(self, redis: RedisServer) -> dict[str, str]:
-        return {"[passwords]": f'[redis]\nurl = "{redis.url}"\n{LIMITS}'}
+    def config_changes(self, redis: RedisServer) -> Table:
+        return merged(LIMITS, {"redis": {"url": redis.url}})
 
     @pytest.fixture(params=["sqlite"])
     def database_url(self, request: pytest.FixtureRequest) -> Iterator[str]:

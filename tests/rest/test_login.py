@@ -2,6 +2,7 @@
 
 import pytest
 from tests.support.api import PASSWORD, Answer, Api, Person, error_code
+from tests.support.config import Table
 
 from strongroom.testing.clock import HOUR, MINUTE, ManualClock
 from strongroom.users.passwords import PasswordHasher
@@ -266,8 +267,8 @@ class TestLimit:
     """Login attempts from one address."""
 
     @pytest.fixture
-    def config_changes(self) -> dict[str, str]:
-        return {"[passwords]": '[limits]\nlogin_per_address = ["5/hour"]\n[passwords]'}
+    def config_changes(self) -> Table:
+        return {"limits": {"login_per_address": ["5/hour"]}}
 
     def test_past_the_limit_every_attempt_is_429(self, api: Api, clock: ManualClock) -> None:
         person = api.person()

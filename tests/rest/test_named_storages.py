@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from tests.support.api import Api
+from tests.support.config import Table
 
 from strongroom.storage.migration import Move
 
@@ -13,9 +14,8 @@ CONTENT = b"content" * 1000
 
 
 @pytest.fixture
-def config_changes(tmp_path: Path) -> dict[str, str]:
-    second = f'[storages.second]\nbackend = "pyfilesystem"\nurl = "osfs://{tmp_path}/second"\n'
-    return {"[files]\n": f"{second}[files]\n"}
+def config_changes(tmp_path: Path) -> Table:
+    return {"storages": {"second": {"backend": "pyfilesystem", "url": f"osfs://{tmp_path}/second"}}}
 
 
 def test_new_files_go_to_the_one_chosen_and_old_ones_are_found_where_they_are(api: Api) -> None:

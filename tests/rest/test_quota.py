@@ -6,6 +6,7 @@ from functools import partial
 
 import pytest
 from tests.support.api import Answer, Api, Person, error_code
+from tests.support.config import Table
 
 from strongroom.web.request import MAX_JSON_BYTES as MAX_BYTES
 
@@ -158,9 +159,14 @@ class TestConfigured:
     """What the configuration says of all tenants."""
 
     @pytest.fixture
-    def config_changes(self) -> dict[str, str]:
-        limits = 'default_quota_bytes = 100\nallowed_types = ["image/*", "text/plain"]'
-        return {"max_file_bytes = 8000000": f"max_file_bytes = 80\n{limits}"}
+    def config_changes(self) -> Table:
+        return {
+            "files": {
+                "max_file_bytes": 80,
+                "default_quota_bytes": 100,
+                "allowed_types": ["image/*", "text/plain"],
+            }
+        }
 
     def test_the_default_quota_holds_until_a_tenant_has_its_own(self, api: Api) -> None:
         person = api.person()

@@ -2,7 +2,8 @@
 
 import pytest
 from tests.support.api import PASSWORD, Answer, Api, Json, Person, error_code
-from tests.support.wechat import OFTEN, Logins, WeChat
+from tests.support.config import Table
+from tests.support.wechat import Logins, WeChat
 
 from strongroom.accounts.passwords import ATTEMPTS
 from strongroom.accounts.registration import Registration
@@ -13,17 +14,8 @@ THIEF = "thief@evil.example"
 
 
 @pytest.fixture
-def config_changes(platform: WeChat) -> dict[str, str]:
-    return {
-        '["storage_local"]': '["storage_local", "login_wechat"]',
-        'methods = ["password"]': 'methods = ["password", "wechat"]',
-        "[captcha]": f"{OFTEN}{platform.config('https://127.0.0.1')}[captcha]",
-    }
-
-
-@pytest.fixture
-def logins(api: Api, platform: WeChat) -> Logins:
-    return Logins(api, platform)
+def config_changes(platform: WeChat) -> Table:
+    return platform.config("https://127.0.0.1")
 
 
 @pytest.fixture

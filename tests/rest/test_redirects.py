@@ -3,6 +3,7 @@
 import pytest
 from flask import Flask
 from tests.support.api import Api
+from tests.support.config import Table
 
 EVIL = {"Host": "evil.example"}
 
@@ -48,8 +49,8 @@ class TestTheDocumentationPage:
 
 class TestWithoutTheDocumentationPage:
     @pytest.fixture
-    def config_changes(self) -> dict[str, str]:
-        return {"[server]": "[server]\napi_docs = false"}
+    def config_changes(self) -> Table:
+        return {"server": {"api_docs": False}}
 
     def test_the_page_is_not_found_and_the_document_is_served(self, api: Api) -> None:
         assert api.get("/docs").status_code == 404

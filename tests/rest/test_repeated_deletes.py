@@ -2,16 +2,9 @@
 
 from functools import partial
 
-import pytest
-from tests.rest.test_grants import Scene
-from tests.rest.test_tokens import jti
-from tests.support.api import Api, error_code
+from tests.support.api import Api, error_code, token_id
 from tests.support.http import at_once
-
-
-@pytest.fixture
-def scene(api: Api) -> Scene:
-    return Scene(api)
+from tests.support.scene import Scene
 
 
 def test_a_resource_is_gone(scene: Scene) -> None:
@@ -60,7 +53,7 @@ def test_a_resource_that_is_gone_is_404(api: Api) -> None:
     upload = api.post(f"{tenant}/uploads", by=person, headers={**tus, **metadata}).json["id"]
     paths = [
         f"/users/{other.id}",
-        f"/authorizations/{jti(third.token)}",
+        f"/authorizations/{token_id(third.token)}",
         f"{tenant}/files/{node}",
         f"{tenant}/files/{folder}",
         f"/api/v1/files/{business}",
@@ -82,7 +75,7 @@ def test_a_token_that_has_ended_is_404_by_itself_too(api: Api) -> None:
 
 def test_of_many_who_end_a_login_at_once_one_has_ended_it(api: Api) -> None:
     admin, person = api.person(admin=True), api.person()
-    end = partial(api.delete, f"/authorizations/{jti(person.token)}", by=admin)
+    end = partial(api.delete, f"/authorizations/{token_id(person.token)}", by=admin)
     statuses = sorted(answer.status_code for answer in at_once([end] * 4))
     assert statuses == [200, 404, 404, 404]
     events = api.get("/audit-events?action=authorization.revoke", by=admin).json

@@ -21,6 +21,7 @@ from schemathesis.core.failures import FailureGroup
 from schemathesis.core.result import Ok
 from schemathesis.schemas import APIOperation
 from tests.support.api import Api, Json, Person
+from tests.support.config import SMS_LOGIN, Table, lifted, merged
 
 logger = logging.getLogger(__name__)
 
@@ -31,17 +32,6 @@ CONFORMANCE: list[Any] = [
     CHECKS.get_one(name) for name in ("response_schema_conformance", "content_type_conformance")
 ]
 NOT_ENABLED = 501
-LIMITS = """
-[limits]
-login_failures_before_captcha = 1000
-login_per_address = ["1000000/second"]
-available_per_address = ["1000000/second"]
-captchas_per_address = ["1000000/second"]
-strength_per_address = ["1000000/second"]
-code_per_device = ["1000000/second"]
-code_per_recipient = ["1000000/second"]
-code_per_address = ["1000000/second"]
-"""
 ANY_REQUEST = settings(
     database=None,
     deadline=None,
@@ -57,12 +47,18 @@ Seeds = tuple[Person, Mapping[str, Any]]
 
 
 @pytest.fixture
-def config_changes() -> dict[str, str]:
-    return {
-        '["storage_local"]': '["storage_local", "login_sms"]',
-        'methods = ["password"]': 'methods = ["password", "sms"]',
-        "[passwords]": f"{LIMITS}[passwords]",
-    }
+def config_changes() -> Table:
+    # Registration keeps its default: a generated flood of new users is no part of this campaign.
+    rates = lifted(
+        "login_per_address",
+        "available_per_address",
+        "captchas_per_address",
+        "strength_per_address",
+        "code_per_device",
+        "code_per_recipient",
+        "code_per_address",
+    )
+    return merged(SMS_LOGIN, rates, {"limits": {"login_failures_before_captcha": 1000}})
 
 
 @dataclass

@@ -7,7 +7,8 @@ from urllib.parse import urlencode
 
 import pytest
 from sqlalchemy import text
-from tests.support.api import Answer, Api, Person, error_code
+from tests.support.api import Answer, Api, Person, error_code, token_id
+from tests.support.config import Table
 
 from strongroom.testing.clock import MINUTE, SECOND, ManualClock
 
@@ -33,12 +34,6 @@ def is_good(api: Api, token: str) -> bool:
     status = api.get(SOMEWHERE, headers={"X-Access-Token": token}).status_code
     assert status in (200, 401)
     return status == 200
-
-
-def jti(token: str) -> str:
-    """Return the id of an access token."""
-    claims = json.loads(base64.urlsafe_b64decode(token.split(".")[1] + "=="))
-    return str(claims["jti"])
 
 
 def audited(api: Api, action: str) -> list[tuple[str | None, str, str]]:
@@ -83,8 +78,8 @@ class TestRefresh:
         new = response.json
         assert new["refreshToken"] == response.headers["X-Refresh-Token"] != old["refreshToken"]
         assert new["accessToken"] == response.headers["X-Access-Token"]
-        authorization_id, serial = jti(old["accessToken"]).rsplit("-", 1)
-        assert jti(new["accessToken"]) == f"{authorization_id}-{int(serial) + 1}"
+        authorization_id, serial = token_id(old["accessToken"]).rsplit("-", 1)
+        assert token_id(new["accessToken"]) == f"{authorization_id}-{int(serial) + 1}"
         assert new["user"] == old["user"]
         assert is_good(api, new["accessToken"])
         assert refresh(api, new["refreshToken"]).status_code == 200
@@ -102,7 +97,7 @@ class TestRefresh:
     def test_a_reuse_is_audited_once_and_a_refresh_each_time(self, api: Api) -> None:
         person = api.person()
         old = log_in(api, person)
-        target = jti(old["accessToken"]).rsplit("-", 1)[0]
+        target = token_id(old["accessToken"]).rsplit("-", 1)[0]
         refresh(api, old["refreshToken"])
         for _ in range(3):
             refresh(api, old["refreshToken"])
@@ -168,9 +163,8 @@ class TestShortRefresh:
     """Lifetimes are configured one by one."""
 
     @pytest.fixture
-    def config_changes(self) -> dict[str, str]:
-        tokens = "[tokens]\nlifetime_seconds = 3600\nrefresh_lifetime_seconds = 60\n"
-        return {"[passwords]": f"{tokens}[passwords]"}
+    def config_changes(self) -> Table:
+        return {"tokens": {"lifetime_seconds": 3600, "refresh_lifetime_seconds": 60}}
 
     def test_each_token_expires_in_its_own_time(self, api: Api, clock: ManualClock) -> None:
         kept, unused = (log_in(api, api.person()) for _ in range(2))
@@ -204,7 +198,7 @@ class TestList:
         assert newest["createdAt"] == newest["lastSeenAt"] > oldest["createdAt"]
         assert newest["expiresAt"] > newest["createdAt"]
         assert oldest["current"] is True
-        assert jti(str(person.token)).startswith(oldest["id"])
+        assert token_id(str(person.token)).startswith(oldest["id"])
         assert "revokedAt" not in newest
 
     def test_it_is_paged(self, api: Api) -> None:
@@ -279,7 +273,7 @@ class TestEnd:
         assert not is_good(api, tokens["accessToken"])
         assert refresh(api, tokens["refreshToken"]).status_code == 401
         assert is_good(api, str(person.token))
-        target = jti(tokens["accessToken"]).rsplit("-", 1)[0]
+        target = token_id(tokens["accessToken"]).rsplit("-", 1)[0]
         assert audited(api, "authorization.revoke") == [(person.id, target, "success")]
 
     @pytest.mark.parametrize("token", ["x", "a.b.c", "A" * 43, "中文"])

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 from joserfc import jws, jwt
-from tests.conftest import CONFIG
 from tests.support.api import Api, Person, error_code
 from tests.support.commands import run_command
+from tests.support.config import Table, write_api_config
 
 from strongroom.testing.clock import HOUR, MINUTE
 
@@ -15,8 +15,8 @@ DAY = 24 * HOUR
 
 
 @pytest.fixture
-def config_changes() -> dict[str, str]:
-    return {"[passwords]": "[tokens]\nsession_lifetime_days = 3\n[passwords]"}
+def config_changes() -> Table:
+    return {"tokens": {"session_lifetime_days": 3}}
 
 
 def refresh(api: Api, token: str) -> Any:
@@ -46,9 +46,7 @@ def test_a_session_that_is_refreshed_every_day_ends_all_the_same(api: Api) -> No
 
 def strongroom(folder: Path, database_url: str, *arguments: str) -> Any:
     """Run a command on the database of the API."""
-    config = folder / "strongroom.toml"
-    config.write_text(CONFIG.format(folder=folder, database_url=database_url))
-    return run_command("--config", str(config), *arguments)
+    return run_command("--config", str(write_api_config(folder, database_url)), *arguments)
 
 
 def revocations(api: Api) -> list[tuple[str | None, str | None, str]]:

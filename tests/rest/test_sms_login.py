@@ -2,14 +2,14 @@
 
 import pytest
 from tests.support.api import Api, error_code
+from tests.support.config import SMS_LOGIN, Table
 
 NUMBER = "13800138000"
 
 
 @pytest.fixture
-def config_changes() -> dict[str, str]:
-    return {'enabled = ["storage_local"]': 'enabled = ["storage_local", "login_sms"]',
-            'methods = ["password"]': 'methods = ["password", "sms"]'}  # fmt: skip
+def config_changes() -> Table:
+    return SMS_LOGIN
 
 
 @pytest.mark.rule("5 login 1", "4.2 login registers")

@@ -8,14 +8,12 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import select
-from tests.conftest import CONFIG
 from tests.support.api import Answer, Api, Person
+from tests.support.config import Table, main_storage, write_api_config
 from tests.support.databases import SqliteDatabases
 from tests.support.faults import Fault, FaultProxy
 from tests.support.stores import oss_store, s3_store
 
-from strongroom.app import container_of, create_app
-from strongroom.config import load
 from strongroom.plugin_api.storage import ServerSideCopy, StorageUnavailable
 from strongroom.storage.gc import ABANDONED_AFTER, BlobRemoval
 from strongroom.storage.models import BlobState, blobs
@@ -25,11 +23,20 @@ from strongroom.testing.clock import ManualClock
 
 TIMEOUT = 2
 SMALL, IN_PARTS = 3000, {"s3": 6 * 1024 * 1024, "oss": 300 * 1024}
-LIMITS = {
-    "s3": f"connect_timeout = {TIMEOUT}\nread_timeout = {TIMEOUT}\nmax_attempts = 2\n"
-    "part_bytes = 5242880",
-    "oss": f'connect_timeout = {TIMEOUT}\ntimeout = {TIMEOUT}\nretries = 1\naddressing = "path"\n'
-    "part_size = 102400",
+LIMITS: dict[str, Table] = {
+    "s3": {
+        "connect_timeout": TIMEOUT,
+        "read_timeout": TIMEOUT,
+        "max_attempts": 2,
+        "part_bytes": 5_242_880,
+    },
+    "oss": {
+        "connect_timeout": TIMEOUT,
+        "timeout": TIMEOUT,
+        "retries": 1,
+        "addressing": "path",
+        "part_size": 102_400,
+    },
 }
 STORES = {"s3": s3_store, "oss": oss_store}
 
@@ -90,16 +97,9 @@ def deployment(
         url = stack.enter_context(sqlite_databases.create())
         store = stack.enter_context(STORES[request.param]())
         proxy = stack.enter_context(FaultProxy(store.endpoint).running())
-        section = store.section("main", endpoint=proxy.endpoint, extra=LIMITS[request.param])
-        text = CONFIG.format(folder=folder, database_url=url)
-        local = f'[storages.main]\nbackend = "local"\nroot = "{folder}/files"\n'
-        text = text.replace(local, section).replace('"storage_local"', f'"storage_{request.param}"')
-        path = folder / "strongroom.toml"
-        path.write_text(text)
-        clock = ManualClock()
-        app = create_app(load(path, {}), clock)
-        stack.callback(container_of(app).close)
-        api = Api(app, container_of(app), clock)
+        storage = store.options(proxy.endpoint) | LIMITS[request.param]
+        config = write_api_config(folder, url, *main_storage(storage))
+        api = stack.enter_context(Api.running(config))
         alice = api.person()
         yield Deployment(request.param, api, proxy, alice, api.tenant(alice))
 

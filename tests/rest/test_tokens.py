@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from joserfc import jwt
 from joserfc.jwk import OctKey, RSAKey
-from tests.support.api import Api, error_code
+from tests.support.api import Api, error_code, token_id
+from tests.support.config import Table
 
 from strongroom.testing.clock import MINUTE, ManualClock
 
@@ -23,8 +24,8 @@ def algorithm(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def config_changes(algorithm: str) -> dict[str, str]:
-    return {"[passwords]": f'[tokens]\nalgorithm = "{algorithm}"\n[passwords]'}
+def config_changes(algorithm: str) -> Table:
+    return {"tokens": {"algorithm": algorithm}}
 
 
 def parts(token: str) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -134,17 +135,11 @@ def test_a_forged_token_is_401(api: Api, name: str) -> None:
     assert (response.status_code, error_code(response)) == (401, "error.token-invalid")
 
 
-def jti(token: str | None) -> str:
-    """Return the id of a token."""
-    identifier: str = parts(token or "")[1]["jti"]
-    return identifier
-
-
 @pytest.mark.parametrize("reference", ["current", "jti", "token"])
 @pytest.mark.rule("4.2 DELETE /authorizations/{accessToken}", "5.2")
 def test_logging_out_destroys_the_token_at_once(api: Api, reference: str) -> None:
     person = api.person()
-    name = {"current": "current", "jti": jti(person.token), "token": person.token}[reference]
+    name = {"current": "current", "jti": token_id(person.token), "token": person.token}[reference]
     response = api.delete(f"/authorizations/{name}", by=person)
     assert (response.status_code, response.json) == (200, {"success": True})
     assert error_code(api.get(SOMEWHERE, by=person)) == "error.token-invalid"
@@ -165,16 +160,16 @@ def test_one_logout_leaves_the_other_logins(api: Api) -> None:
 
 def test_nobody_ends_the_login_of_another(api: Api) -> None:
     person, stranger = api.person(), api.person()
-    response = api.delete(f"/authorizations/{jti(person.token)}", by=stranger)
+    response = api.delete(f"/authorizations/{token_id(person.token)}", by=stranger)
     assert (response.status_code, error_code(response)) == (404, "error.not-found")
-    assert api.delete(f"/authorizations/{jti(person.token)}").status_code == 404
+    assert api.delete(f"/authorizations/{token_id(person.token)}").status_code == 404
     assert api.get(SOMEWHERE, by=person).status_code == 200
 
 
 @pytest.mark.rule("5.2")
 def test_an_administrator_ends_anybodys_login(api: Api) -> None:
     person, admin = api.person(), api.person(admin=True)
-    assert api.delete(f"/authorizations/{jti(person.token)}", by=admin).status_code == 200
+    assert api.delete(f"/authorizations/{token_id(person.token)}", by=admin).status_code == 200
     assert api.get(SOMEWHERE, by=person).status_code == 401
 
 

@@ -2,6 +2,7 @@
 
 import pytest
 from tests.support.api import PASSWORD, Api, Json, error_code
+from tests.support.config import SMS_LOGIN, Table, merged
 
 from strongroom.testing.clock import HOUR, ManualClock
 
@@ -91,12 +92,8 @@ class TestClosedRegistration:
         return mode
 
     @pytest.fixture
-    def config_changes(self, mode: str) -> dict[str, str]:
-        return {
-            'enabled = ["storage_local"]': 'enabled = ["storage_local", "login_sms"]',
-            'methods = ["password"]': 'methods = ["password", "sms"]',
-            "[passwords]": f'[users]\nregistration = "{mode}"\n[passwords]',
-        }
+    def config_changes(self, mode: str) -> Table:
+        return merged(SMS_LOGIN, {"users": {"registration": mode}})
 
     def test_nobody_registers_oneself(self, api: Api, mode: str) -> None:
         wanted = {"invited": "error.invitation-required", "closed": "error.registration-closed"}[mode]

@@ -4,24 +4,16 @@ from functools import partial
 
 import pytest
 from tests.support.api import Api, error_code
+from tests.support.config import Table
 from tests.support.http import at_once
-from tests.support.wechat import OFTEN, Browser, Logins, WeChat
+from tests.support.wechat import Browser, Logins, WeChat
 
 PATH = "/api/v1/users/me/wechatIds"
 
 
 @pytest.fixture
-def config_changes(platform: WeChat) -> dict[str, str]:
-    return {
-        '["storage_local"]': '["storage_local", "login_wechat"]',
-        'methods = ["password"]': 'methods = ["password", "wechat"]',
-        "[captcha]": f"{OFTEN}{platform.config('https://127.0.0.1')}[captcha]",
-    }
-
-
-@pytest.fixture
-def logins(api: Api, platform: WeChat) -> Logins:
-    return Logins(api, platform)
+def config_changes(platform: WeChat) -> Table:
+    return platform.config("https://127.0.0.1")
 
 
 class TestBinding:

@@ -9,8 +9,9 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
 from tests.support.api import Api, error_code
+from tests.support.config import Table, merged
 from tests.support.http import at_once
-from tests.support.wechat import OFTEN, Browser, Logins, WeChat
+from tests.support.wechat import Browser, Logins, WeChat
 
 import strongroom
 from strongroom.web.access import Access
@@ -26,17 +27,8 @@ def register() -> bool:
 
 
 @pytest.fixture
-def config_changes(platform: WeChat, register: bool) -> dict[str, str]:
-    return {
-        '["storage_local"]': '["storage_local", "login_wechat"]',
-        'methods = ["password"]': 'methods = ["password", "wechat"]',
-        "[captcha]": f"{OFTEN}{platform.config('https://127.0.0.1', register=register)}[captcha]",
-    }
-
-
-@pytest.fixture
-def logins(api: Api, platform: WeChat) -> Logins:
-    return Logins(api, platform)
+def config_changes(platform: WeChat, register: bool) -> Table:
+    return platform.config("https://127.0.0.1", register=register)
 
 
 class TestWebsite:
@@ -359,13 +351,9 @@ class TestSameAsOtherLogins:
 
 class TestRate:
     @pytest.fixture
-    def config_changes(self, platform: WeChat) -> dict[str, str]:
-        rare = OFTEN.replace('login_per_address = ["1000000/hour"]', 'login_per_address = ["2/hour"]')
-        return {
-            '["storage_local"]': '["storage_local", "login_wechat"]',
-            'methods = ["password"]': 'methods = ["password", "wechat"]',
-            "[captcha]": f"{rare}{platform.config('https://127.0.0.1')}[captcha]",
-        }
+    def config_changes(self, platform: WeChat) -> Table:
+        rare = {"limits": {"login_per_address": ["2/hour"]}}
+        return merged(platform.config("https://127.0.0.1"), rare)
 
     def test_an_address_has_only_so_many_attempts(self, api: Api) -> None:
         statuses = [api.post(MINI_PROGRAM, {"code": "made-up"}).status_code for _ in range(3)]
@@ -415,8 +403,8 @@ class TestWithoutTheMethod:
     """The plugin is enabled, and nothing of it is in use: then it needs no options either."""
 
     @pytest.fixture
-    def config_changes(self) -> dict[str, str]:
-        return {'["storage_local"]': '["storage_local", "login_wechat"]'}
+    def config_changes(self) -> Table:
+        return {"plugins": {"enabled": ["storage_local", "login_wechat"]}}
 
     @pytest.mark.parametrize("path", [AUTHORIZATIONS, MINI_PROGRAM, "/api/v1/users/me/wechatIds"])
     def test_the_interfaces_are_501(self, api: Api, path: str) -> None:

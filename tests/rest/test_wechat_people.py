@@ -25,14 +25,11 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 from sqlalchemy import select
-from tests.conftest import CONFIG
 from tests.support.api import Answer, Api, Person
+from tests.support.config import write_api_config
 from tests.support.databases import SqliteDatabases
-from tests.support.wechat import ACCOUNT, OFTEN, Logins, wechat
+from tests.support.wechat import ACCOUNT, Logins, wechat
 
-from strongroom.app import container_of, create_app
-from strongroom.config import load
-from strongroom.testing.clock import ManualClock
 from strongroom.users.models import credentials
 from strongroom_login_wechat.simulator import Person as WeChatPerson
 
@@ -41,10 +38,6 @@ STEPS = 25
 
 PEOPLE = st.sampled_from(["lin", "wei", "ada"])
 APPS = st.sampled_from(["site", "shop", "mini"])
-CHANGES = {
-    '["storage_local"]': '["storage_local", "login_wechat"]',
-    'methods = ["password"]': 'methods = ["password", "wechat"]',
-}
 Id = tuple[str, str]
 
 
@@ -190,16 +183,8 @@ def logins(tmp_path: Path, sqlite_databases: SqliteDatabases) -> Iterator[Logins
     with ExitStack() as resources:
         platform = resources.enter_context(wechat())
         url = resources.enter_context(sqlite_databases.create())
-        text = CONFIG.format(folder=tmp_path, database_url=url)
-        for old, new in CHANGES.items():
-            text = text.replace(old, new)
-        path = tmp_path / "strongroom.toml"
-        path.write_text(text + OFTEN + platform.config("https://127.0.0.1"))
-        clock = ManualClock()
-        app = create_app(load(path, {}), clock)
-        container = container_of(app)
-        resources.callback(container.close)
-        yield Logins(Api(app, container, clock), platform)
+        config = write_api_config(tmp_path, url, platform.config("https://127.0.0.1"))
+        yield Logins(resources.enter_context(Api.running(config)), platform)
 
 
 def test_never_two_users_for_one_person_nor_one_id_on_two_accounts(logins: Logins) -> None:

@@ -1,6 +1,11 @@
 """A client of the REST API that speaks to an application in this process."""
 
+import base64
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -9,6 +14,8 @@ from werkzeug.datastructures import Headers
 from werkzeug.test import TestResponse
 
 from strongroom.accounts.registration import Registration
+from strongroom.app import container_of, create_app
+from strongroom.config import load
 from strongroom.container.services import Container
 from strongroom.identity import Origin
 from strongroom.testing.clock import ManualClock
@@ -50,6 +57,16 @@ class Api:
     clock: ManualClock
     _people: int = field(default=0)
     _codes: int = field(default=0)
+
+    @classmethod
+    @contextmanager
+    def running(cls, config: Path, clock: ManualClock | None = None) -> Iterator["Api"]:
+        """Run an application in this process, with time standing still, until the block ends."""
+        clock = clock or ManualClock()
+        app = create_app(load(config, {}), clock)
+        container = container_of(app)
+        yield cls(app, container, clock)
+        container.close()
 
     def request(
         self,
@@ -173,3 +190,14 @@ def error_code(response: Answer) -> str:
     """Return the stable code of an error answer."""
     code: str = response.json["error"]["code"]
     return code
+
+
+def claims_of(token: str | None) -> Json:
+    """Return the claims of an access token, unverified."""
+    claims: Json = json.loads(base64.urlsafe_b64decode(str(token).split(".")[1] + "=="))
+    return claims
+
+
+def token_id(token: str | None) -> str:
+    """Return the id of an access token."""
+    return str(claims_of(token)["jti"])

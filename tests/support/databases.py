@@ -206,6 +206,12 @@ def postgresql_databases() -> Iterator[PostgresqlDatabases]:
 
 KINDS = ["sqlite", "postgresql"]
 
+on_sqlite = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+"""Runs a test on SQLite alone."""
+
+on_postgresql = pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
+"""Runs a test on PostgreSQL alone."""
+
 
 @pytest.fixture(params=KINDS)
 def database_url(request: pytest.FixtureRequest) -> Iterator[str]:

@@ -16,30 +16,18 @@ from pathlib import Path
 from typing import Any
 
 from tests.support.commands import run_command
+from tests.support.config import Table, base_config, read_toml, write_toml
 
 STRONGROOM = Path(sys.executable).with_name("strongroom")
 START_SECONDS = 30
 STOP_SECONDS = 60
 PORTS = (20_000, 32_000)
 
-BASE_CONFIG = """
-[server]
-port = {port}
-data_dir = "{folder}/data"
-[database]
-url = "{database_url}"
-[plugins]
-enabled = ["storage_local"]
-[storages.main]
-backend = "local"
-root = "{folder}/files"
-[login]
-methods = ["password"]
-[passwords]
-bcrypt_cost = 4
-[limits]
-login_failures_before_captcha = 1000
-"""
+EMAIL = "alice@example.com"
+"""The user of servers that the fixtures start."""
+
+NODE: Table = {"server": {"workers": 1, "public_url": "https://files.example.com"}}
+"""A node with one process, whose tokens are valid on all nodes."""
 
 
 @dataclass
@@ -64,6 +52,11 @@ class Server:
         user: dict[str, Any] = json.loads(output)
         return user
 
+    @property
+    def log(self) -> Path:
+        """Where its output goes, unless the test names another file."""
+        return self.config.with_suffix(".log")
+
     def workers(self) -> list[int]:
         """Return the ids of the processes that serve."""
         children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
@@ -76,29 +69,23 @@ class Server:
         self.process.wait(timeout=10)
 
 
-def write_config(folder: Path, database_url: str, extra: str = "") -> Path:
-    """Write a configuration with a free port; ``extra`` is more TOML."""
-    path = folder / "strongroom.toml"
-    base = BASE_CONFIG.format(port=free_port(), folder=folder, database_url=database_url)
-    path.write_text(base + extra)
-    return path
+def write_config(folder: Path, database_url: str, *changes: Table) -> Path:
+    """Write the configuration of a server on a free port."""
+    server: Table = {"server": {"port": free_port()}, "limits": {"login_failures_before_captcha": 1000}}
+    base = base_config(folder, database_url)
+    return write_toml(folder / "strongroom.toml", base, server, *changes)
 
 
-def write_node_config(folder: Path, database_url: str) -> Path:
-    """Write the configuration of a node with one process, whose tokens are good at all nodes."""
-    path = write_config(folder, database_url)
-    alike = '[server]\nworkers = 1\npublic_url = "https://files.example.com"'
-    path.write_text(path.read_text().replace("[server]", alike))
-    return path
+def copy_config(config: Path, name: str) -> Path:
+    """Write the configuration of another node: the same, except for the port."""
+    return write_toml(config.with_name(name), read_toml(config), {"server": {"port": free_port()}})
 
 
 @contextmanager
-def serving_nodes(folder: Path, database_url: str) -> Iterator[tuple[Server, Server]]:
-    """Run two server processes with the same database, keys and files, each at a port of its own."""
-    first, second = write_node_config(folder, database_url), folder / "second.toml"
-    port = next(line for line in first.read_text().splitlines() if line.startswith("port"))
-    second.write_text(first.read_text().replace(port, f"port = {free_port()}"))
-    with serving(first) as one, serving(second) as other:
+def serving_nodes(folder: Path, database_url: str, *changes: Table) -> Iterator[tuple[Server, Server]]:
+    """Run two servers with the same database, keys and files."""
+    first = write_config(folder, database_url, NODE, *changes)
+    with serving(first) as one, serving(copy_config(first, "second.toml")) as other:
         yield one, other
 
 
@@ -106,9 +93,7 @@ def serving_nodes(folder: Path, database_url: str) -> Iterator[tuple[Server, Ser
 def serving(config: Path, output: Path | None = None) -> Iterator[Server]:
     """Run a server until the block ends; what it says goes to a file, by default beside its data."""
     output = output or config.with_suffix(".log")
-    port = next(
-        line.split("=")[1].strip() for line in config.read_text().splitlines() if line.startswith("port")
-    )
+    port = read_toml(config)["server"]["port"]
     command = [str(STRONGROOM), "serve", "--config", str(config)]
     with output.open("ab") as file:
         process = subprocess.Popen(command, stdout=file, stderr=file)

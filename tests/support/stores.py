@@ -11,6 +11,7 @@ import boto3  # type: ignore[import-untyped]  # it has no types
 
 from strongroom.storage.ownership import is_reserved
 from strongroom_storage_oss.simulator import OssSimulator
+from tests.support.config import Table
 
 S3_SERVER = Path(__file__).parents[2] / "plugins/storage_s3/tests/s3_server.py"
 BUCKET = "files"
@@ -34,20 +35,30 @@ class ObjectStore:
     backend: str
     endpoint: str
 
-    def section(self, name: str, *, endpoint: str | None = None, extra: str = "") -> str:
-        """Return the configuration of a named storage, as TOML; the endpoint may be a proxy's."""
-        url = endpoint or self.endpoint
-        return f'[storages.{name}]\nbackend = "{self.backend}"\n{_OPTIONS[self.backend](url)}\n{extra}\n'
+    def options(self, endpoint: str | None = None) -> Table:
+        """Return the options of a storage in this store; the endpoint may be a proxy's."""
+        return {"backend": self.backend, **_OPTIONS[self.backend](endpoint or self.endpoint)}
 
 
-def _s3_options(url: str) -> str:
-    credentials = 'access_key_id = "key"\nsecret_access_key = "secret"\nregion = "us-east-1"'
-    return f'bucket = "{BUCKET}"\nendpoint_url = "{url}"\naddressing_style = "path"\n{credentials}'
+def _s3_options(url: str) -> Table:
+    return {
+        "bucket": BUCKET,
+        "endpoint_url": url,
+        "addressing_style": "path",
+        "access_key_id": "key",
+        "secret_access_key": "secret",
+        "region": "us-east-1",
+    }
 
 
-def _oss_options(url: str) -> str:
-    credentials = 'access_key_id = "simulator"\naccess_key_secret = "simulator-secret"'
-    return f'bucket = "{BUCKET}"\nregion = "cn-hangzhou"\nendpoint = "{url}"\n{credentials}'
+def _oss_options(url: str) -> Table:
+    return {
+        "bucket": BUCKET,
+        "region": "cn-hangzhou",
+        "endpoint": url,
+        "access_key_id": "simulator",
+        "access_key_secret": "simulator-secret",
+    }
 
 
 _OPTIONS = {"s3": _s3_options, "oss": _oss_options}

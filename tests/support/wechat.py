@@ -14,6 +14,7 @@ from strongroom_login_wechat.simulator import (
     sample_platform,
 )
 from tests.support.api import Answer, Api, Json, Person
+from tests.support.config import Table, lifted
 
 ACCOUNT = "an-account"
 CALLBACK = "/api/v1/wechat-authorizations/callback"
@@ -23,27 +24,6 @@ APPS = {
     "shop": PlatformApp("wx00000000000000a2", "planted-shop-secret", WEBSITE, domain="127.0.0.1"),
     "mini": PlatformApp("wx00000000000000b1", "planted-mini-secret", MINI_PROGRAM),
 }
-
-OFTEN = """
-[limits]
-login_per_address = ["1000000/hour"]
-captchas_per_address = ["1000000/hour"]
-code_per_recipient = ["1000000/hour"]
-"""
-"""For users who bind again and again."""
-
-CONFIG = """
-[login.wechat]
-open_url = "{url}"
-api_url = "{url}"
-attempts = 1
-"""
-APP_CONFIG = """
-[login.wechat.apps.{name}]
-kind = "{app.kind}"
-appid = "{app.appid}"
-secret = "{app.secret}"
-"""
 
 
 @dataclass
@@ -69,14 +49,19 @@ class WeChat:
         for app in apps:
             self.apps[app].account = ACCOUNT
 
-    def config(self, server_url: str, *, register: bool = True) -> str:
-        """Return the sections of the configuration."""
-        text = CONFIG.format(url=self.url) + f"register = {str(register).lower()}\n"
-        for name, app in self.apps.items():
-            text += APP_CONFIG.format(name=name, app=app)
-            if app.kind == WEBSITE:
-                text += f'redirect_uri = "{server_url}{CALLBACK}"\n'
-        return text
+    def config(self, server_url: str, *, register: bool = True) -> Table:
+        """Return the changes to a configuration: login by WeChat, for users who bind again and again."""
+        wechat = {"open_url": self.url, "api_url": self.url, "attempts": 1, "register": register}
+        apps = {name: _app_options(app, server_url) for name, app in self.apps.items()}
+        login = {"methods": ["password", "wechat"], "wechat": {**wechat, "apps": apps}}
+        rates = lifted("login_per_address", "captchas_per_address", "code_per_recipient")
+        return {"plugins": {"enabled": ["storage_local", "login_wechat"]}, "login": login, **rates}
+
+
+def _app_options(app: PlatformApp, server_url: str) -> Table:
+    options = {"kind": app.kind, "appid": app.appid, "secret": app.secret}
+    callback = {"redirect_uri": f"{server_url}{CALLBACK}"} if app.kind == WEBSITE else {}
+    return options | callback
 
 
 @contextmanager

@@ -1,6 +1,6 @@
 """A chain of audit events on either database."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 
@@ -9,13 +9,6 @@ from strongroom.database import Database
 from strongroom.testing.clock import SECOND, ManualClock
 
 Record = Callable[[int], None]
-
-
-@pytest.fixture
-def database(database_url: str) -> Iterator[Database]:
-    database = Database(database_url)
-    yield database
-    database.close()
 
 
 @pytest.fixture

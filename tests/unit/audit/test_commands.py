@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from tests.support.commands import run_command
-from tests.support.server import write_config
+from tests.support.config import change_config
 from tests.unit.audit.conftest import Record
 
 from strongroom.database import Database
@@ -20,60 +20,54 @@ def clock() -> ManualClock:
     return ManualClock(1_000_000_000_000)
 
 
-@pytest.fixture
-def config(tmp_path: Path, database_url: str) -> str:
-    return str(write_config(tmp_path, database_url))
-
-
-def test_verify_prints_how_many_are_good_and_the_link_to_keep(config: str, record: Record) -> None:
+def test_verify_prints_how_many_are_good_and_the_link_to_keep(config: Path, record: Record) -> None:
     record(3)
-    result = run_command("--config", config, "audit", "verify", "--json")
+    result = run_command("--config", str(config), "audit", "verify", "--json")
     assert result.returncode == 0
     verified = json.loads(result.stdout)
     assert verified["records"] == 3
-    said = run_command("--config", config, "audit", "verify", "--expect", verified["newest"])
+    said = run_command("--config", str(config), "audit", "verify", "--expect", verified["newest"])
     assert said.returncode == 0
     assert said.stdout == f"3 records are valid; the newest is {verified['newest']}\n"
 
 
 def test_verify_names_the_first_record_that_does_not_fit(
-    config: str, record: Record, database: Database
+    config: Path, record: Record, database: Database
 ) -> None:
     record(5)
-    newest = json.loads(run_command("--config", config, "audit", "verify", "--json").stdout)["newest"]
+    newest = json.loads(run_command("--config", str(config), "audit", "verify", "--json").stdout)[
+        "newest"
+    ]
     with database.write() as connection:
         connection.exec_driver_sql("DELETE FROM audit_events WHERE sequence = 5")
-    assert run_command("--config", config, "audit", "verify").returncode == 0
-    cut = run_command("--config", config, "audit", "verify", "--expect", newest)
+    assert run_command("--config", str(config), "audit", "verify").returncode == 0
+    cut = run_command("--config", str(config), "audit", "verify", "--expect", newest)
     assert (cut.returncode, cut.stdout) == (1, "")
     assert cut.stderr == "Error: record 5 was removed, and all that followed\n"
     with database.write() as connection:
         connection.exec_driver_sql("UPDATE audit_events SET action = 'other' WHERE sequence = 2")
-    changed = run_command("--config", config, "audit", "verify")
+    changed = run_command("--config", str(config), "audit", "verify")
     assert changed.returncode == 1
     assert changed.stderr.startswith("Error: record 2 was changed")
 
 
-def test_a_link_that_is_none_is_refused(config: str) -> None:
-    result = run_command("--config", config, "audit", "verify", "--expect", "12")
+def test_a_link_that_is_none_is_refused(config: Path) -> None:
+    result = run_command("--config", str(config), "audit", "verify", "--expect", "12")
     assert result.returncode == MISUSE
     assert "--expect" in result.stderr
 
 
-def test_prune_removes_what_is_older_than_configured(
-    tmp_path: Path, database_url: str, record: Record
-) -> None:
+def test_prune_removes_what_is_older_than_configured(config: Path, record: Record) -> None:
     record(3)
-    config = str(write_config(tmp_path, database_url))
-    assert run_command("--config", config, "audit", "prune").stdout == "0 records removed\n"
-    config = str(write_config(tmp_path, database_url, "[audit]\nretention_days = 365\n"))
-    assert run_command("--config", config, "audit", "prune").stdout == "3 records removed\n"
-    result = run_command("--config", config, "audit", "verify")
+    assert run_command("--config", str(config), "audit", "prune").stdout == "0 records removed\n"
+    change_config(config, {"audit": {"retention_days": 365}})
+    assert run_command("--config", str(config), "audit", "prune").stdout == "3 records removed\n"
+    result = run_command("--config", str(config), "audit", "verify")
     assert result.stdout.startswith("1 records are valid; the newest is 4:")
 
 
-def test_a_retention_below_zero_is_refused(tmp_path: Path, database_url: str) -> None:
-    config = str(write_config(tmp_path, database_url, "[audit]\nretention_days = -1\n"))
-    result = run_command("--config", config, "audit", "prune")
+def test_a_retention_below_zero_is_refused(config: Path) -> None:
+    change_config(config, {"audit": {"retention_days": -1}})
+    result = run_command("--config", str(config), "audit", "prune")
     assert result.returncode == MISUSE
     assert "audit.retention_days: must be from 0 to 36500" in result.stderr

@@ -3,52 +3,49 @@
 from pathlib import Path
 
 import pytest
+from tests.support.config import Table, write_toml
 
 from strongroom.cli.startup import require_offline
 from strongroom.config import ConfigurationError, load
 from strongroom.sessions.keys import create_key_file
 
 SECRET = "uT5v0cQm3sXk9wZrB7nLd2yHfJ4gPeAa"
-CONFIG = """\
-[server]
-mode = "production"
-port = 8001
-public_url = "https://files.example.com"
-data_dir = "{folder}/data"
-secret_key = "uT5v0cQm3sXk9wZrB7nLd2yHfJ4gPeAa"
-trusted_proxies = ["127.0.0.1/32"]
-[database]
-url = "postgresql+psycopg://strongroom:hush@db.example.com/strongroom"
-[redis]
-url = "redis://127.0.0.1:6379/0"
-[plugins]
-enabled = ["storage_local", "login_sms"]
-[storages.main]
-backend = "local"
-root = "{folder}/files"
-[files]
-storage = "main"
-[login]
-methods = ["password"]
-[captcha]
-provider = "image"
-[messages]
-email = ["smtp"]
-sms = []
-[messages.smtp]
-host = "mail.example.com"
-sender = "Example <no-reply@example.com>"
-[tokens]
-algorithm = "HS256"
-keys_file = "{folder}/keys.json"
-"""
+
+
+def production(folder: Path) -> Table:
+    """Return a configuration without faults; faults are reported by the line of its text."""
+    return {
+        "server": {
+            "mode": "production",
+            "port": 8001,
+            "public_url": "https://files.example.com",
+            "data_dir": f"{folder}/data",
+            "secret_key": SECRET,
+            "trusted_proxies": ["127.0.0.1/32"],
+        },
+        "database": {"url": "postgresql+psycopg://strongroom:hush@db.example.com/strongroom"},
+        "redis": {"url": "redis://127.0.0.1:6379/0"},
+        "plugins": {"enabled": ["storage_local", "login_sms"]},
+        "storages": {"main": {"backend": "local", "root": f"{folder}/files"}},
+        "files": {"storage": "main"},
+        "login": {"methods": ["password"]},
+        "captcha": {"provider": "image"},
+        "messages": {
+            "email": ["smtp"],
+            "sms": [],
+            "smtp": {
+                "host": "mail.example.com",
+                "sender": "Example <no-reply@example.com>",
+            },
+        },
+        "tokens": {"algorithm": "HS256", "keys_file": f"{folder}/keys.json"},
+    }
 
 
 @pytest.fixture
 def config(tmp_path: Path) -> Path:
     """A configuration with which nothing is wrong."""
-    path = tmp_path / "strongroom.toml"
-    path.write_text(CONFIG.format(folder=tmp_path))
+    path = write_toml(tmp_path / "strongroom.toml", production(tmp_path))
     path.chmod(0o600)
     create_key_file(tmp_path / "keys.json", "HS256", 0)
     return path

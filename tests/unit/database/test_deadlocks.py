@@ -1,13 +1,12 @@
 """Two transactions that wait for each other: one gives way, and the log says what it was."""
 
 import logging
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
 import pytest
 from sqlalchemy import text
-from tests.support.databases import PostgresqlDatabases
+from tests.support.databases import on_postgresql
 
 from strongroom.database import Database
 from strongroom.errors import Unavailable
@@ -15,14 +14,7 @@ from strongroom.errors import Unavailable
 _LOCK = text("SELECT pg_advisory_xact_lock(:number)")
 
 
-@pytest.fixture
-def database(postgresql_databases: PostgresqlDatabases) -> Iterator[Database]:
-    with postgresql_databases.create() as url:
-        database = Database(url)
-        yield database
-        database.close()
-
-
+@on_postgresql
 def test_one_gives_way_and_may_try_again(database: Database, caplog: pytest.LogCaptureFixture) -> None:
     both = Barrier(2, timeout=10)
 

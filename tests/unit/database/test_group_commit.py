@@ -16,15 +16,14 @@ from strongroom.errors import Forbidden, Unavailable
 Work = Callable[[Connection], Any]
 
 
-@pytest.fixture
-def database(database_url: str) -> Iterator[Database]:
-    database = Database(database_url)
+@pytest.fixture(autouse=True)
+def table(database: Database) -> Iterator[None]:
+    """A table for what the tests write."""
     with database.write() as connection:
         connection.execute(text("CREATE TABLE written (number INTEGER PRIMARY KEY)"))
-    yield database
+    yield
     with database.write() as connection:
         connection.execute(text("DROP TABLE written"))
-    database.close()
 
 
 def insert(number: int) -> Work:

@@ -1,6 +1,5 @@
 """Statements that the driver runs itself, within SQLAlchemy's transactions."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,13 +50,6 @@ RAISE = Statement(
 
 def row(subject: str, count: int = 1) -> dict[str, object]:
     return {"subject": subject, "count": count, "expires_at": 1}
-
-
-@pytest.fixture
-def database(database_url: str) -> Iterator[Database]:
-    database = Database(database_url)
-    yield database
-    database.close()
 
 
 def test_what_is_written_is_read_in_the_same_transaction(database: Database) -> None:

@@ -14,13 +14,13 @@ TURNS = 200
 
 
 @pytest.fixture
-def database(tmp_path: Path) -> str:
+def path(tmp_path: Path) -> str:
     return str(tmp_path / "strongroom.sqlite3")
 
 
-def test_there_is_one_writer_at_a_time_whatever_the_process(database: str) -> None:
+def test_there_is_one_writer_at_a_time_whatever_the_process(path: str) -> None:
     # Each opens the file for itself, as processes do.
-    processes = [WriterLock(database, 30) for _ in range(2)]
+    processes = [WriterLock(path, 30) for _ in range(2)]
     writing, most = [], []
 
     def write(lock: WriterLock) -> None:
@@ -38,8 +38,8 @@ def test_there_is_one_writer_at_a_time_whatever_the_process(database: str) -> No
         lock.close()
 
 
-def test_whoever_waits_too_long_for_its_own_process_is_told(database: str) -> None:
-    lock = WriterLock(database, 0.01)
+def test_whoever_waits_too_long_for_its_own_process_is_told(path: str) -> None:
+    lock = WriterLock(path, 0.01)
     taken, over = threading.Event(), threading.Event()
 
     def hold() -> None:
@@ -57,8 +57,8 @@ def test_whoever_waits_too_long_for_its_own_process_is_told(database: str) -> No
         pass
 
 
-def test_a_turn_that_raises_is_over(database: str) -> None:
-    lock, other = WriterLock(database, 0.01), WriterLock(database, 0.01)
+def test_a_turn_that_raises_is_over(path: str) -> None:
+    lock, other = WriterLock(path, 0.01), WriterLock(path, 0.01)
     with pytest.raises(LookupError), lock.acquire():
         raise LookupError
     with other.acquire():
@@ -72,8 +72,8 @@ def test_without_a_file_to_lock_the_threads_take_turns(tmp_path: Path) -> None:
     lock.close()
 
 
-def test_it_goes_on_after_it_was_closed(database: str) -> None:
-    lock = WriterLock(database, 30)
+def test_it_goes_on_after_it_was_closed(path: str) -> None:
+    lock = WriterLock(path, 30)
     for _ in range(2):
         with lock.acquire():
             pass

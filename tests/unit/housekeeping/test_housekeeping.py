@@ -7,8 +7,8 @@ import pytest
 from sqlalchemy import func, select
 from tests.support.api import Api
 from tests.support.commands import run_command
+from tests.support.config import Table
 from tests.support.databases import PostgresqlDatabases
-from tests.support.server import write_config
 
 from strongroom.accounts.models import setup_links
 from strongroom.audit.models import audit_events
@@ -38,8 +38,8 @@ EXPIRING = (
 
 
 @pytest.fixture
-def config_changes() -> dict[str, str]:
-    return {"[passwords]": "[messages]\nretention_days = 90\n[audit]\nretention_days = 365\n[passwords]"}
+def config_changes() -> Table:
+    return {"messages": {"retention_days": 90}, "audit": {"retention_days": 365}}
 
 
 def live(api: Api) -> None:
@@ -189,11 +189,11 @@ def test_on_postgresql_it_waits_for_nobody(
         other.close()
 
 
-def test_the_command_says_what_went(tmp_path: Path, database_url: str) -> None:
+def test_the_command_says_what_went(config: Path, database_url: str) -> None:
     database = Database(database_url)
     # Of long ago, since the command goes by the machine's clock.
     filled(database, ManualClock(1_000_000_000_000), 3)
-    result = run_command("--config", str(write_config(tmp_path, database_url)), "prune")
+    result = run_command("--config", str(config), "prune")
     assert (result.returncode, result.stderr) == (0, "")
     assert "counters: 3 removed\n" in result.stdout
     assert len(result.stdout.splitlines()) == 12

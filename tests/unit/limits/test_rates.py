@@ -36,13 +36,6 @@ class Redis:
 
 
 @pytest.fixture
-def database(database_url: str) -> Iterator[Database]:
-    database = Database(database_url)
-    yield database
-    database.close()
-
-
-@pytest.fixture
 def in_database(database: Database, clock: ManualClock) -> RateLimits:
     return rates_in_database(database, clock)
 

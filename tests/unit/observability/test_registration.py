@@ -3,37 +3,34 @@
 from pathlib import Path
 
 import pytest
+from tests.support.config import Table, write_toml
 
 from strongroom.config import load
 from strongroom.observability.doctor import examine_registration
-
-CONFIG = """
-[server]
-mode = "{mode}"
-[storages.main]
-backend = "local"
-root = "files"
-[users]
-registration = "{registration}"
-{tables}
-"""
 
 
 @pytest.mark.parametrize(
     ("mode", "registration", "tables", "state"),
     [
-        ("production", "open", "", "warning"),
-        ("production", "open", "[files]\ndefault_quota_bytes = 1000000", "ok"),
-        ("production", "open", "[tenants]\nallow_user_creation = false", "ok"),
-        ("production", "closed", "", "ok"),
-        ("development", "open", "", "ok"),
+        ("production", "open", {}, "warning"),
+        ("production", "open", {"files": {"default_quota_bytes": 1_000_000}}, "ok"),
+        ("production", "open", {"tenants": {"allow_user_creation": False}}, "ok"),
+        ("production", "closed", {}, "ok"),
+        ("development", "open", {}, "ok"),
     ],
 )
 def test_open_registration_without_a_quota_is_a_warning_in_production(
-    tmp_path: Path, mode: str, registration: str, tables: str, state: str
+    tmp_path: Path, mode: str, registration: str, tables: Table, state: str
 ) -> None:
-    path = tmp_path / "strongroom.toml"
-    path.write_text(CONFIG.format(mode=mode, registration=registration, tables=tables))
+    path = write_toml(
+        tmp_path / "strongroom.toml",
+        {
+            "server": {"mode": mode},
+            "storages": {"main": {"backend": "local", "root": "files"}},
+            "users": {"registration": registration},
+            **tables,
+        },
+    )
     finding = examine_registration(load(path, {}).settings)
     assert finding.state == state
     assert bool(finding.remedy) == (state == "warning")

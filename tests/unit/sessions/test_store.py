@@ -2,7 +2,6 @@
 
 import logging
 import threading
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -20,13 +19,6 @@ from strongroom.users.service import UserService
 
 ALL = Paging(1, 100)
 CLIENT = Client("192.0.2.1")
-
-
-@pytest.fixture
-def database(database_url: str) -> Iterator[Database]:
-    database = Database(database_url)
-    yield database
-    database.close()
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 from tests.support.commands import run_command
-from tests.support.server import write_config
 
 from strongroom.config import load
 from strongroom.container.services import build
@@ -14,11 +13,6 @@ from strongroom.storage.object_keys import new_key
 from strongroom.testing.clock import ManualClock
 
 LONG_AGO = 1_000_000_000_000
-
-
-@pytest.fixture
-def config(tmp_path: Path, database_url: str) -> Path:
-    return write_config(tmp_path, database_url)
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from tests.support.commands import run_command
-from tests.support.server import write_config
+from tests.support.config import Table, change_config
 from tests.support.stores import stored_files
 
 from strongroom.config import load
@@ -13,12 +13,11 @@ from strongroom.container.services import build
 from strongroom.testing.storage import PatternSource
 
 MISUSE = 2
-SECOND = '[storages.second]\nbackend = "local"\nroot = "{folder}/second"\n'
 
 
 @pytest.fixture
-def config(tmp_path: Path, database_url: str) -> Path:
-    return write_config(tmp_path, database_url, SECOND.format(folder=tmp_path))
+def config_changes(tmp_path: Path) -> Table:
+    return {"storages": {"second": {"backend": "local", "root": f"{tmp_path}/second"}}}
 
 
 def store_files(config: Path, count: int) -> None:
@@ -33,7 +32,7 @@ def store_files(config: Path, count: int) -> None:
 
 
 def lose_the_second_storage(config: Path) -> None:
-    config.write_text(config.read_text().partition("[storages.second]")[0])
+    change_config(config, {"storages": {"second": None}})
 
 
 def test_files_move_and_the_list_tells_where_they_are(config: Path) -> None:

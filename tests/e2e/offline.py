@@ -1,0 +1,44 @@
+"""The services of a configuration in this process, while its server is stopped or killed."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from sqlalchemy import select
+
+from strongroom.config import load
+from strongroom.container.services import Container, build
+from strongroom.storage.gc import ABANDONED_AFTER
+from strongroom.storage.models import BlobState, blobs
+from strongroom.testing.clock import MINUTE, ManualClock
+from tests.support.stores import stored_files
+
+
+@contextmanager
+def services(config: Path, later: int = 0) -> Iterator[Container]:
+    """The services of a process, some milliseconds later than now."""
+    clock = ManualClock(int(time.time() * 1000) + later)
+    container = build(load(config, {}), clock)
+    try:
+        yield container
+    finally:
+        container.close()
+
+
+def collect_abandoned(config: Path) -> int:
+    """Collect abandoned blobs, as if a day later, and return how many there were."""
+    with services(config, ABANDONED_AFTER + MINUTE) as container:
+        return container.keeping.blobs.collect()
+
+
+def files_below(root: Path) -> set[str]:
+    return {path.relative_to(root).as_posix() for path in stored_files(root)}
+
+
+def stored_keys(config: Path) -> set[str]:
+    """Return the keys of all blobs, each of which something refers to."""
+    with services(config) as container, container.database.read() as connection:
+        rows = connection.execute(select(blobs.c.key, blobs.c.state)).all()
+    assert {row.state for row in rows} == {BlobState.STORED.value}
+    return {row.key for row in rows}

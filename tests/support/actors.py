@@ -1,0 +1,141 @@
+"""Users with every kind of access to a tenant, and the nodes that they access."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from hashlib import sha256
+
+from sqlalchemy import select
+
+from strongroom.clock import iso_format
+from strongroom.files.models import Permission, grants, nodes
+from strongroom.storage.models import BlobState, blobs
+from strongroom.tenants.models import tenant_members, tenants
+from strongroom.testing.clock import HOUR
+from tests.support.api import Api, Json, Person
+
+NONE, READ, WRITE, MANAGE = Permission
+
+
+class Actor(StrEnum):
+    """Who calls."""
+
+    NOBODY = "nobody"
+    EXPIRED = "who holds an expired token"
+    REVOKED = "who has logged out"
+    SUSPENDED = "who is suspended"
+    STRANGER = "stranger"
+    MEMBER = "member without a grant"
+    PAST = "past grantee"
+    READER = "reader"
+    WRITER = "writer"
+    MANAGER = "manager"
+    CREATOR = "creator"
+    TENANT_ADMIN = "administrator of the tenant"
+    OTHER_ADMIN = "administrator of another tenant"
+    ADMIN = "administrator of the server"
+
+
+OUTSIDERS = {Actor.STRANGER, Actor.OTHER_ADMIN, Actor.ADMIN}
+UNKNOWN_ACTORS = {Actor.NOBODY, Actor.EXPIRED, Actor.REVOKED, Actor.SUSPENDED}
+LEVELS = {
+    Actor.MEMBER: NONE,
+    Actor.PAST: NONE,
+    Actor.READER: READ,
+    Actor.WRITER: WRITE,
+    Actor.MANAGER: MANAGE,
+    Actor.CREATOR: MANAGE,
+    Actor.TENANT_ADMIN: MANAGE,
+}
+
+
+@dataclass
+class Target:
+    """What a call is made on: a node, and a folder that every member may write to."""
+
+    api: Api
+    path: str
+    node: str
+    inbox: str
+    bystander: Person
+    creator: Person
+
+    @property
+    def file(self) -> str:
+        return f"{self.path}/files/{self.node}"
+
+
+@dataclass
+class World:
+    """A tenant with all actors."""
+
+    api: Api
+    path: str
+    people: dict[Actor, Person]
+    bystander: Person
+    inbox: str
+    made: int = 0
+
+    def target(self, kind: str) -> Target:
+        """Make a node that each actor holds on what the actor's name says."""
+        self.made += 1
+        creator, name = self.people[Actor.CREATOR], f"target {self.made}"
+        around = None
+        if kind.startswith("nested"):
+            around = self.api.folder(self.path, creator, f"around {name}")["id"]
+        if kind.endswith("folder"):
+            node = self.api.folder(self.path, creator, name, around)["id"]
+        else:
+            node = self.api.upload(self.path, creator, name, b"content", around)["id"]
+        granted = around or node
+        for actor in (Actor.PAST, Actor.READER, Actor.WRITER, Actor.MANAGER):
+            self.grant(granted, actor)
+        return Target(self.api, self.path, node, self.inbox, self.bystander, creator)
+
+    def grant(self, node: str, actor: Actor) -> None:
+        """Grant what an actor holds; what is past ends in the past."""
+        level = max(LEVELS[actor], READ).name.lower()
+        body: Json = {"ownerId": self.people[actor].id, "permission": level}
+        if actor is Actor.PAST:
+            body["expiresAt"] = iso_format(self.api.clock.now() + 1)
+        path = f"{self.path}/files/{node}/owners"
+        assert self.api.post(path, body, by=self.people[Actor.TENANT_ADMIN]).status_code == 201
+        if actor is Actor.PAST:
+            self.api.clock.advance(1)
+
+    def digest(self) -> str:
+        """Return a hash over all that the tenant keeps."""
+        hashed = sha256()
+        with self.api.container.database.read() as connection:
+            for table in (tenants, tenant_members, nodes, grants):
+                rows = connection.execute(select(table).order_by(*table.primary_key.columns))
+                hashed.update(repr(rows.all()).encode())
+            stored = blobs.c.state == BlobState.STORED.value
+            keys = connection.execute(select(blobs.c.key).where(stored).order_by(blobs.c.key))
+            hashed.update(repr(keys.all()).encode())
+        return hashed.hexdigest()
+
+
+def make_world(api: Api) -> World:
+    """Make the actors. Who is out by now was a member who managed everything."""
+    expired = api.person()
+    api.clock.advance(HOUR)
+    people = {actor: api.person(admin=actor is Actor.ADMIN) for actor in Actor}
+    people[Actor.NOBODY].token = None
+    people[Actor.EXPIRED] = expired
+    admin = people[Actor.TENANT_ADMIN]
+    path = api.tenant(admin)
+    api.tenant(people[Actor.OTHER_ADMIN])
+    bystander = api.person()
+    for actor in LEVELS.keys() - {Actor.TENANT_ADMIN}:
+        api.join(path, admin, people[actor])
+    for actor in (Actor.EXPIRED, Actor.REVOKED, Actor.SUSPENDED):
+        api.join(path, admin, people[actor], "admin")
+    api.join(path, admin, bystander)
+    inbox = api.folder(path, admin, "inbox")["id"]
+    for actor in (Actor.MEMBER, Actor.PAST, Actor.READER, Actor.WRITER, Actor.MANAGER, Actor.CREATOR):
+        body = {"ownerId": people[actor].id, "permission": "write"}
+        assert api.post(f"{path}/files/{inbox}/owners", body, by=admin).status_code == 201
+    assert api.delete("/authorizations/current", by=people[Actor.REVOKED]).status_code == 200
+    suspension = f"/users/{people[Actor.SUSPENDED].id}/suspension"
+    assert api.post(suspension, by=people[Actor.ADMIN]).status_code == 200
+    return World(api, path, people, bystander, inbox)
