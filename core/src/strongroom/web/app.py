@@ -6,7 +6,8 @@ short query: matching the URL (:class:`RouteTable`), the response (:class:`~stro
 and parsing and serialization (:class:`~strongroom.web.routing.Operation`).
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import cache
 from typing import Any, Final
 from urllib.parse import urlsplit, urlunsplit
 
@@ -29,10 +30,26 @@ NO_STORE: Final = "no-store"
 _TOKEN_HEADERS: Final = ("HTTP_AUTHORIZATION", "HTTP_X_ACCESS_TOKEN")
 
 
+class LazyRule(Rule):
+    """A rule that compiles its two functions for ``url_for`` when they are first used.
+
+    Few are ever used, and compiling all of them takes longer than the rest of :func:`create_app`.
+    """
+
+    def _compile_builder(self, append_unknown: bool = True) -> Callable[..., tuple[str, str]]:
+        compiled = cache(super()._compile_builder)
+
+        def build(rule: Rule, /, **values: Any) -> tuple[str, str]:
+            return compiled(append_unknown)(rule, **values)
+
+        return build
+
+
 class Application(Flask):
     """A Flask application whose responses are those of the API, whichever code creates them."""
 
     json_provider_class = JsonProvider
+    url_rule_class = LazyRule
 
     def __init__(self, name: str) -> None:
         super().__init__(name, static_folder=None)
