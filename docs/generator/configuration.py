@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from dataclasses import fields
 
 from generator.prose import prose, required
-from strongroom.config.aliases import ALIASES
 from strongroom.config.describe import Section, core_sections, template
 from strongroom.config.files import StorageSettings
+from strongroom.config.loader import ALIASES
 from strongroom.plugins.manager import PluginManager
 from strongroom.plugins.selection import BUILTIN, offered_sections
 

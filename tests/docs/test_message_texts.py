@@ -3,8 +3,7 @@
 import re
 from pathlib import Path
 
-from strongroom.notifications.overrides import read_texts
-from strongroom.notifications.templates import LOCALES, TEMPLATES, parameters_of
+from strongroom.notifications.templates import LOCALES, TEMPLATES, parameters_of, read_texts
 
 GUIDE = (Path(__file__).parents[2] / "docs/guides/message-texts.md").read_text()
 

@@ -978,18 +978,18 @@ _WEB: Final = (
     _core(
         "gateway-underscore",
         "A header with an underscore does not replace its double with a hyphen.",
-        "gateway/environ.py",
+        "gateway/exchange.py",
         'if b"_" in name:',
         "if False:",
-        "unit/gateway/test_environ.py::test_a_header_name_with_an_underscore_is_dropped",
+        "unit/gateway/test_exchange.py::test_a_header_name_with_an_underscore_is_dropped",
     ),
     _core(
         "gateway-host",
         "A request of HTTP/1.1 has one Host.",
-        "gateway/environ.py",
+        "gateway/exchange.py",
         "        raise BadHost\n",
         "        pass\n",
-        "unit/gateway/test_environ.py::test_http_1_1_needs_one_host",
+        "unit/gateway/test_exchange.py::test_http_1_1_needs_one_host",
     ),
 )
 

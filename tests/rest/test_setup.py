@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 from tests.support.api import PASSWORD, Answer, Api, error_code
 
-from strongroom.accounts.first_administrator import LIFETIME, AdministratorExists
-from strongroom.accounts.models import setup_links
+from strongroom.accounts.first_administrator import LIFETIME, AdministratorExists, setup_links
 from strongroom.identity import Origin
 
 EMAIL = "root@example.com"

@@ -11,8 +11,7 @@ from click.testing import CliRunner, Result
 from strongroom.builtin import fixed_captcha, password
 from strongroom.cli.main import root
 from strongroom.cli.plugins.listing import KINDS
-from strongroom.plugins.manager import PluginManager
-from strongroom.plugins.tracing import VARIABLE
+from strongroom.plugins.manager import VARIABLE, PluginManager
 
 
 def plugins(*arguments: str) -> Result:

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from strongroom.cli.main import root
 from strongroom.config import ConfigurationError, load
-from strongroom.config.aliases import ALIASES
+from strongroom.config.loader import ALIASES
 
 USES = [
     ("files.user_tenants", "tenants.allow_user_creation", "false", False),

@@ -10,7 +10,7 @@ from tests.support.commands import run_command
 from tests.support.config import Table
 from tests.support.databases import PostgresqlDatabases
 
-from strongroom.accounts.models import setup_links
+from strongroom.accounts.first_administrator import setup_links
 from strongroom.audit.models import audit_events
 from strongroom.database import Database
 from strongroom.database.metadata import metadata

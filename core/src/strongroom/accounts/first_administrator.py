@@ -4,13 +4,13 @@ import secrets
 from dataclasses import dataclass, field
 from typing import Final
 
-from sqlalchemy import ColumnElement, Connection, and_, delete, select
+from sqlalchemy import Column, ColumnElement, Connection, Integer, String, Table, and_, delete, select
 
-from strongroom.accounts.models import setup_links
 from strongroom.accounts.registration import Registration, RegistrationService
 from strongroom.audit.service import FAILURE, AuditEvent, AuditService
 from strongroom.clock import Clock
 from strongroom.database import Database
+from strongroom.database.metadata import Timestamp, metadata
 from strongroom.database.pruning import prune
 from strongroom.database.upsert import insert as upsert
 from strongroom.errors import SetupLinkInvalid
@@ -18,6 +18,16 @@ from strongroom.identity import Origin
 from strongroom.secret_keys import SecretKeys
 from strongroom.users.models import User
 from strongroom.users.service import UserService
+
+setup_links: Final = Table(
+    "setup_links",
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=False),
+    Column("hash", String(64), nullable=False),
+    Column("expires_at", Timestamp, nullable=False),
+)
+"""At most one row, so that a new link invalidates the previous one."""
+
 
 LIFETIME: Final = 3_600_000
 """Milliseconds for which a link is valid."""

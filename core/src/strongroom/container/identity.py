@@ -21,8 +21,13 @@ from strongroom.container.infrastructure import HOUSEKEEPER, Housekeeping, Infra
 from strongroom.limits.backends import prune_events
 from strongroom.notifications.service import CHANNELS, MessageService, Notices, Senders
 from strongroom.sessions.keys import KeyFile, KeyRingError, create_key_file
-from strongroom.sessions.login import AttemptedNames, LoginService, LoginServices
-from strongroom.sessions.methods import CoreProofs, LoginMethods
+from strongroom.sessions.login import (
+    AttemptedNames,
+    CoreProofs,
+    LoginMethods,
+    LoginService,
+    LoginServices,
+)
 from strongroom.sessions.oauth_states import OAuthStateStore
 from strongroom.sessions.service import AuthorizationService
 from strongroom.sessions.store import AuthorizationStore, RefreshTokens

@@ -6,13 +6,12 @@ the threads of Granian's pool and without an event loop. So header names arrive 
 that waits for its client blocks no thread, except while an upload is being stored.
 
 =============== =============================================================
-``environ``     builds the WSGI environ (PEP 3333), and rejects a bad ``Host``
 ``protocol``    Granian's objects, and how to await them without an event loop
-``timers``      the minimum transfer rate, timeouts of requests that wait for their client
+``timers``      the minimum transfer rate, and timeouts of slow requests
 ``admission``   admission control: limits the threads that transfers use
 ``bodies``      request bodies: received early, read by a thread, discarded
 ``responses``   response bodies, with backpressure
-``exchange``    one request and its response
+``exchange``    one request, its WSGI environ (PEP 3333) and its response
 ``worker``      the entry point of a worker process
 =============== =============================================================
 """

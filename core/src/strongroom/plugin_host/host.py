@@ -35,8 +35,7 @@ from strongroom.errors import (
 from strongroom.plugin_api.login import Credential, LoginAttempt, VerificationCode
 from strongroom.plugin_api.web import HostAPI, MethodT, State
 from strongroom.plugins.manager import PluginError, PluginManager
-from strongroom.sessions.login import LoginService
-from strongroom.sessions.methods import LoginMethods
+from strongroom.sessions.login import LoginMethods, LoginService
 from strongroom.sessions.oauth_states import LIFETIME, OAuthStateStore
 from strongroom.sessions.schemas import IssuedTokensSchema
 from strongroom.sessions.views import token_headers
