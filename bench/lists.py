@@ -86,11 +86,9 @@ class _Lists:
         forest, paging = self._forest, Paging(SHOWN // PAGE - 1, PAGE)
         started = time.perf_counter()
         for _ in range(PAGES_A_TURN):
-            page, _ = self._listing.top_level(
-                forest.member, forest.tenant, forest.member.user_id, paging
-            )
+            page = self._listing.top_level(forest.member, forest.tenant, forest.member.user_id, paging)
         taken = time.perf_counter() - started
-        _require(page.total == SHOWN + 1 and len(page.items) == PAGE)
+        _require(page.total == SHOWN + 1 and len(page.records) == PAGE)
         return taken * 1000 / PAGES_A_TURN
 
     def inside(self, number: int) -> float:
@@ -98,11 +96,11 @@ class _Lists:
         forest, paging = self._forest, Paging(number, PAGE)
         started = time.perf_counter()
         for _ in range(PAGES_A_TURN):
-            page, _ = self._listing.inside(
+            page = self._listing.inside(
                 forest.member, forest.tenant, forest.member.user_id, forest.folder, paging
             )
         taken = time.perf_counter() - started
-        _require(len(page.items) == PAGE)
+        _require(len(page.records) == PAGE)
         return taken * 1000 / PAGES_A_TURN
 
 

@@ -82,3 +82,7 @@ class Caller:
         self.last_seen_at = last_seen_at
         self.identity = Identity(self.user_id, user_type, self.authorization_id, self.address)
         return self.identity
+
+
+AnyCaller = Caller | Identity
+"""A caller whose login is verified, or will be by the next query."""

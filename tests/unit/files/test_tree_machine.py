@@ -1,6 +1,7 @@
 """Thousands of random steps on the tree and its grants, each held against a model in plain Python."""
 
 import io
+import json
 import os
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -21,6 +22,7 @@ from strongroom.files import child_counts
 from strongroom.files.access import NodeView
 from strongroom.files.filing import OnConflict
 from strongroom.files.grants import GrantRequest
+from strongroom.files.listing import FilePage
 from strongroom.files.models import FOREVER, Permission, folder_counts, grants, nodes
 from strongroom.files.moving import Move
 from strongroom.identity import Identity, Origin
@@ -321,7 +323,7 @@ class TreeMachine(RuleBasedStateMachine):
         members, caller, whose = self.model.members, self.people[user], self.people[owner]
         is_allowed = caller in members and (user == owner or members[caller])
         try:
-            page, _ = self.services.listing.top_level(self.identity(user), self.tenant, whose, ALL)
+            page = self.services.listing.top_level(self.identity(user), self.tenant, whose, ALL)
         except Forbidden:
             assert not is_allowed
             return
@@ -346,16 +348,17 @@ class TreeMachine(RuleBasedStateMachine):
             lambda: self.services.listing.inside(self.identity(user), self.tenant, whose, node_id, ALL),
         )
         if found is not None:
-            self.check_page(found[0], self.model.children(node_id) if seen else [], whose)
-            second, _ = self.services.listing.inside(
+            self.check_page(found, self.model.children(node_id) if seen else [], whose)
+            second = self.services.listing.inside(
                 self.identity(user), self.tenant, whose, node_id, Paging(2, 2)
             )
-            assert list(second.items) == list(found[0].items[2:4])
+            assert list(second.records) == list(found.records[2:4])
 
-    def check_page(self, page: Any, expected: list[ModelNode], whose: str) -> None:
+    def check_page(self, page: FilePage, expected: list[ModelNode], whose: str) -> None:
         assert page.total == len(expected)
-        assert [(view.node.id, view.permission) for view in page.items] == [
-            (node.id, self.model.permission(whose, node.id)) for node in expected
+        listed = [json.loads(record) for record in page.records]
+        assert [(node["id"], node["permission"]) for node in listed] == [
+            (node.id, self.model.permission(whose, node.id).name.lower()) for node in expected
         ]
 
     @rule(user=USERS, number=NODES, other=USERS)

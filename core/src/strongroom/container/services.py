@@ -152,7 +152,7 @@ def assemble_keeping(base: Infrastructure) -> FileServices:
         replacing=ReplacingService(database, access, filing, blobs, tenants),
         grants=GrantService(database, base.clock, access, expiry, visibility, base.users, base.audit),
         explainer=AccessExplainer(database, access),
-        listing=FileListing(database, access, base.users),
+        listing=FileListing(database, base.clock, access, base.users),
         bundles=bundles,
         business_files=_business_files(base, blobs),
         uploads=uploads,

@@ -30,7 +30,7 @@ from strongroom.files.access import NodeView
 from strongroom.files.filing import Filing, OnConflict, Target
 from strongroom.files.names import normalize_name
 from strongroom.files.service import FileService
-from strongroom.identity import Identity
+from strongroom.identity import AnyCaller
 from strongroom.plugin_api.storage import ObjectNotFound, SignedRequest, SignedUploads, StorageError
 from strongroom.secret_keys import SecretKeys
 from strongroom.storage.service import BlobService, ReceivedBlob
@@ -189,7 +189,7 @@ class DirectUploads:
         self._reservations = reservations
         self._lifetimes = lifetimes
 
-    def begin(self, identity: Identity, announcement: DirectUploadToken) -> PresignedUpload:
+    def begin(self, caller: AnyCaller, announcement: DirectUploadToken) -> PresignedUpload:
         """Reserve quota for an upload, and sign the request that stores its content.
 
         Raises:
@@ -213,12 +213,12 @@ class DirectUploads:
         store.require_ownership()
         expires_at = self._clock.now() + lifetime * 1000
         with self._database.write() as connection:
-            key = self._reserve(connection, identity, announcement, expires_at + _MARGIN)
+            key = self._reserve(connection, caller, announcement, expires_at + _MARGIN)
         request = backend.upload_request(key, lifetime=lifetime, size=announcement.size)
-        ticket = {"key": key, "user": identity.user_id, "agreed": asdict(announcement)}
+        ticket = {"key": key, "user": caller.user_id, "agreed": asdict(announcement)}
         return PresignedUpload(self._keys.seal(_PURPOSE, json.dumps(ticket)), request, expires_at)
 
-    def complete(self, identity: Identity, tenant_id: str, upload_id: str) -> NodeView:
+    def complete(self, caller: AnyCaller, tenant_id: str, upload_id: str) -> NodeView:
         """Create the file from the uploaded content. It is durable when this returns.
 
         Idempotent until the upload expires: repeated calls return the same file.
@@ -233,21 +233,21 @@ class DirectUploads:
             DigestMismatch: the content does not match the declared digest.
             StorageFull: the tenant's quota would be exceeded.
         """
-        key, agreed = self._open(identity, tenant_id, upload_id)
+        key, agreed = self._open(caller, tenant_id, upload_id)
         # Read before looking for the file: a concurrent completion ends "pending" and creates the file
         # in one transaction, so the reverse order could miss both.
         is_pending = self._blobs.is_pending(key)
-        if view := self._completed(identity, key):
+        if view := self._completed(caller, key):
             return view
         if not is_pending:
             raise NotFound
         try:
-            return self._complete(identity, key, agreed)
+            return self._complete(caller, key, agreed)
         except ObjectNotFound as error:
             raise UploadIncomplete from error
         except StorageError:
             # A concurrent request may have completed the upload.
-            if view := self._completed(identity, key):
+            if view := self._completed(caller, key):
                 return view
             raise
 
@@ -265,25 +265,29 @@ class DirectUploads:
             count += ended
 
     def _reserve(
-        self, connection: Connection, identity: Identity, announcement: DirectUploadToken, until: int
+        self,
+        connection: Connection,
+        caller: AnyCaller,
+        announcement: DirectUploadToken,
+        until: int,
     ) -> str:
         tenant_id, size = announcement.tenant_id, announcement.size
         # Expired reservations of the tenant must not block its quota.
         self._reservations.end_expired(connection, tenant_id)
-        self._filing.admit(connection, identity, announcement.target, size)
+        self._filing.admit(connection, caller, announcement.target, size)
         key = self._blobs.announce_within(connection, self._blobs.target, until)
-        upload = DirectUpload(key, tenant_id, identity.user_id, size, None, until)
+        upload = DirectUpload(key, tenant_id, caller.user_id, size, None, until)
         self._reservations.add(connection, upload)
         return key
 
-    def _completed(self, identity: Identity, key: str) -> NodeView | None:
+    def _completed(self, caller: AnyCaller, key: str) -> NodeView | None:
         with self._database.read() as connection:
             upload = self._reservations.find(connection, key)
         if upload is None or upload.file_id is None:
             return None
-        return self._files.get(identity, upload.tenant_id, upload.file_id)
+        return self._files.get(caller, upload.tenant_id, upload.file_id)
 
-    def _complete(self, identity: Identity, key: str, agreed: DirectUploadToken) -> NodeView:
+    def _complete(self, caller: AnyCaller, key: str, agreed: DirectUploadToken) -> NodeView:
         target = agreed.target
         try:
             with self._blobs.arrived(key) as source:
@@ -296,7 +300,7 @@ class DirectUploads:
             if not hmac.compare_digest(received.blob.checksum, agreed.checksum):
                 raise DigestMismatch
             return self._database.write_together(
-                lambda connection: self._store(connection, identity, target, received)
+                lambda connection: self._store(connection, caller, target, received)
             )
         except Unavailable:
             # Temporary: the client may retry, so the upload stays open.
@@ -307,12 +311,12 @@ class DirectUploads:
             raise
 
     def _store(
-        self, connection: Connection, identity: Identity, target: Target, received: ReceivedBlob
+        self, connection: Connection, caller: AnyCaller, target: Target, received: ReceivedBlob
     ) -> NodeView:
         key = received.blob.key
         upload = self._reservations.find(connection, key, lock=True)
         view = self._filing.store(
-            connection, identity, target, received, reserved=upload.size if upload else 0
+            connection, caller, target, received, reserved=upload.size if upload else 0
         )
         self._reservations.complete(connection, key, view.node.id)
         return view
@@ -322,13 +326,13 @@ class DirectUploads:
             self._reservations.cancel(connection, key)
         self._blobs.discard(key)
 
-    def _open(self, identity: Identity, tenant_id: str, upload_id: str) -> tuple[str, DirectUploadToken]:
+    def _open(self, caller: AnyCaller, tenant_id: str, upload_id: str) -> tuple[str, DirectUploadToken]:
         try:
             ticket = json.loads(self._keys.unseal(_PURPOSE, upload_id))
         except ValueError as error:
             raise NotFound from error
         agreed = DirectUploadToken(**ticket["agreed"])
         # The same error as for a malformed id, so that a foreign id reveals nothing.
-        if (ticket["user"], agreed.tenant_id) != (identity.user_id, tenant_id):
+        if (ticket["user"], agreed.tenant_id) != (caller.user_id, tenant_id):
             raise NotFound
         return ticket["key"], agreed

@@ -22,8 +22,9 @@ from strongroom.errors import (
     ValidationFailed,
 )
 from strongroom.files.filing import OnConflict
+from strongroom.files.node_responses import NODE_LOCATION
 from strongroom.files.schemas import FileConflictQuery, NodeSchema
-from strongroom.files.serializers import NODE_LOCATION, serialize_node
+from strongroom.files.serializers import serialize_node
 from strongroom.web.access import Access, current_identity
 from strongroom.web.routing import Blueprint
 from strongroom.web.services import get_service

@@ -1,6 +1,13 @@
-"""Authorization of files and folders: the only module that decides access to a node."""
+"""Authorization of files and folders: the only module that decides access to a node.
 
-from collections.abc import Sequence
+One query answers whether the caller's login is valid, the caller's role in the tenant, the effective
+permission and the node; :class:`NodeAccess` derives the result or the error from its row. A new source
+of permission, such as a group, a share link or the folder of an access key, is one more term of
+:func:`effective_permission`. A new condition, such as a tenant that requires a stronger login, is one
+more column of :func:`access_query` that :meth:`NodeAccess.require_member` checks.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -19,10 +26,11 @@ from sqlalchemy import (
 
 from strongroom.clock import Clock
 from strongroom.database.statements import Statement
-from strongroom.errors import Forbidden, NotFound
-from strongroom.files.models import FOREVER, Node, Permission, grants, nodes
+from strongroom.errors import Forbidden, NotAFolder, NotFound, TokenInvalid
+from strongroom.files.models import FOREVER, Node, NodeType, Permission, grants, nodes
 from strongroom.files.paths import folders_around
-from strongroom.identity import Identity
+from strongroom.identity import AnyCaller, Identity
+from strongroom.sessions.store import good_authorization
 from strongroom.tenants.memberships import Memberships, membership
 from strongroom.tenants.models import Role
 
@@ -59,11 +67,20 @@ def _ends() -> list[ColumnElement[Any]]:
     ]
 
 
-def _ends_of_user() -> Select[Any]:
+def _granted_ends() -> Select[Any]:
     path = folders_around()
     # The outer join keeps the planner from starting at the user's grants, which may be many.
     held = (grants.c.node_id == path.c.id) & (grants.c.user_id == bindparam("user_id"))
     return select(*_ends()).select_from(path.outerjoin(grants, held))
+
+
+def _ends_of_user() -> Select[Any]:
+    return _granted_ends().add_columns(select(membership().c.role).scalar_subquery())
+
+
+def _with_granted_ends(query: Select[Any]) -> Select[Any]:
+    ends = _granted_ends().subquery("ends")
+    return query.add_columns(*ends.c).join(ends, true())
 
 
 def _ends_by_user() -> Select[Any]:
@@ -87,69 +104,148 @@ def effective_permission(role: ColumnElement[str]) -> ColumnElement[int]:
     """Return the SQL expression for a member's permission on a node.
 
     Tenant administrators manage every node of their tenant. Other members hold the highest permission
-    granted to them on the node or on one of its ancestors. The parameters are ``node_id``, ``user_id``
-    and ``now``.
+    granted to them on the node or on one of its ancestors. Non-members have none, for whom ``role`` is
+    NULL. The parameters are ``node_id``, ``user_id`` and ``now``.
     """
     granted = func.coalesce(_highest_grant().scalar_subquery(), int(Permission.NONE))
-    return case((role == Role.ADMIN.value, int(Permission.MANAGE)), else_=granted)
+    none = (role.is_(None), int(Permission.NONE))
+    return case(none, (role == Role.ADMIN.value, int(Permission.MANAGE)), else_=granted)
 
 
-def access_query(caller: FromClause | None = None) -> Select[Any]:
-    """Return the query that :func:`decide` evaluates: role, effective permission and node.
+def access_query(login: FromClause | None = None) -> Select[Any]:
+    """Return the query whose row is an :class:`NodeAccess`: login, role, effective permission and node.
 
-    It returns exactly one row. A missing membership or node is NULL, because the error depends on which
-    of them is missing. Its parameters are ``tenant_id``, ``node_id``, ``user_id`` and ``now``.
+    It returns exactly one row. A revoked login, a missing membership or a missing node is NULL, because
+    the error depends on which of them is missing. Its parameters are ``tenant_id``, ``node_id``,
+    ``user_id`` and ``now``, and those of ``login``.
 
     Args:
-        caller: a subquery that identifies the caller, with at most one row; its columns come first.
+        login: a subquery that verifies the caller's login, with at most one row; its columns come first.
     """
     # The one-row anchor makes every table optional, so the query returns a row in all cases.
     member, anchor = membership(), select(literal(1).label("one")).subquery("anchor")
-    in_tenant = (
-        (nodes.c.id == bindparam("node_id"))
-        & (nodes.c.tenant_id == bindparam("tenant_id"))
-        # Excludes the tenant's root node, which the API never returns.
-        & nodes.c.parent_id.is_not(None)
-    )
+    in_tenant = (nodes.c.id == bindparam("node_id")) & (nodes.c.tenant_id == bindparam("tenant_id"))
     tables = anchor.outerjoin(member, true()).outerjoin(nodes, in_tenant)
     columns = (member.c.role, effective_permission(member.c.role), *nodes.c)
-    if caller is None:
+    if login is None:
         return select(*columns).select_from(tables)
-    return select(*caller.c, *columns).select_from(tables.outerjoin(caller, true()))
+    return select(*login.c, *columns).select_from(tables.outerjoin(login, true()))
 
 
-def decide(row: Sequence[Any], needed: Permission) -> tuple["NodeView", Role]:
-    """Return the node of a row of :func:`access_query`, and the caller's role in its tenant.
+@dataclass(frozen=True, slots=True)
+class NodeAccess:
+    """A user's role in a tenant and permission on one of its nodes.
 
     Args:
-        row: the row without the caller's columns.
-        needed: the permission that the caller must hold.
-
-    Raises:
-        Forbidden: the caller is not a member of the tenant, whether or not the tenant exists, or lacks
-            the permission.
-        NotFound: the tenant has no such node.
+        role: the role; ``None`` for a non-member, whether or not the tenant exists.
+        permission: the effective permission.
+        node: the node, which may be the tenant's root; ``None`` if the tenant has no such node.
+        more: further columns of the query.
     """
+
+    role: Role | None
+    permission: Permission
+    node: Node | None
+    more: Sequence[Any] = ()
+
+    def require_member(self) -> Role:
+        """Return the role of the user.
+
+        Raises:
+            Forbidden: the user is not a member of the tenant, whether or not it exists.
+        """
+        if self.role is None:
+            raise Forbidden
+        return self.role
+
+    def require_admin(self) -> None:
+        """Check that the user administers the tenant.
+
+        Raises:
+            Forbidden: the user does not, or the tenant does not exist.
+        """
+        if self.role is not Role.ADMIN:
+            raise Forbidden
+
+    def require(self, needed: Permission) -> "NodeView":
+        """Return the node with the user's permission on it.
+
+        Raises:
+            Forbidden: the user is not a member of the tenant, or lacks the permission.
+            NotFound: the tenant has no such node.
+        """
+        # Membership comes first, so that non-members cannot find out which nodes exist.
+        self.require_member()
+        # The tenant's root is no node for clients.
+        if self.node is None or self.node.is_root:
+            raise NotFound
+        if self.permission < needed:
+            raise Forbidden
+        return NodeView(self.node, self.permission)
+
+    def require_folder(self, needed: Permission) -> "NodeView":
+        """Do the same as :meth:`require` for a folder.
+
+        Raises:
+            NotAFolder: the node is a file.
+        """
+        view = self.require(needed)
+        if view.node.type != NodeType.FOLDER:
+            raise NotAFolder
+        return view
+
+
+class NodeAccessQuery:
+    """The access query with further columns, compiled with and without the caller's login.
+
+    Args:
+        extend: adds columns to the query, which :attr:`NodeAccess.more` returns.
+    """
+
+    def __init__(self, extend: Callable[[Select[Any]], Select[Any]] = lambda query: query) -> None:
+        self._of_user = Statement(extend(access_query()), _access)
+        self._of_login = Statement(extend(access_query(good_authorization())), _login_access)
+
+    def of_caller(
+        self, connection: Connection, caller: AnyCaller, parameters: dict[str, Any]
+    ) -> NodeAccess:
+        """Return the access of a caller, and verify the login unless it was verified before.
+
+        Raises:
+            TokenInvalid: the login was revoked.
+        """
+        if isinstance(caller, Identity):
+            return self.of_user(connection, caller.user_id, parameters)
+        parameters["user_id"] = caller.user_id
+        parameters["authorization_id"] = caller.authorization_id
+        last_seen_at, user_type, access = self._of_login.all(connection, parameters)[0]
+        if user_type is None:
+            raise TokenInvalid
+        caller.confirm(last_seen_at, user_type)
+        return access
+
+    def of_user(self, connection: Connection, user_id: str, parameters: dict[str, Any]) -> NodeAccess:
+        """Return the access of a user, who need not be the caller."""
+        parameters["user_id"] = user_id
+        # The query always returns one row.
+        return self._of_user.all(connection, parameters)[0]
+
+
+def _login_access(row: Sequence[Any]) -> tuple[int, str | None, NodeAccess]:
+    return row[0], row[1], _access(row[2:])
+
+
+def _access(row: Sequence[Any]) -> NodeAccess:
     role, permission, *columns = row
-    # Membership comes first, so that non-members cannot find out which nodes exist.
-    if role is None:
-        raise Forbidden
-    if columns[0] is None:
-        raise NotFound
-    if permission < needed:
-        raise Forbidden
-    return NodeView(Node(*columns), Permission(permission)), Role(role)
-
-
-_ACCESS: Final = Statement(access_query())
-_NODE: Final = Statement(
-    select(nodes).where(
-        nodes.c.id == bindparam("node_id"),
-        nodes.c.tenant_id == bindparam("tenant_id"),
-        nodes.c.parent_id.is_not(None),
+    node = None if columns[0] is None else Node(*columns[:_NODE_COLUMNS])
+    return NodeAccess(
+        Role(role) if role else None, Permission(permission), node, columns[_NODE_COLUMNS:]
     )
-)
-_HIGHEST_GRANT: Final = Statement(_highest_grant())
+
+
+_NODE_COLUMNS: Final = len(nodes.c)
+_ACCESS: Final = NodeAccessQuery()
+_PARENT: Final = NodeAccessQuery(_with_granted_ends)
 _GRANTS_ON_PATH: Final = _grants_on_path()
 _ENDS_OF_USER: Final = Statement(_ends_of_user())
 _ENDS_BY_USER: Final = Statement(_ends_by_user())
@@ -199,16 +295,52 @@ class PathGrant:
 
 
 class AccessControl:
-    """Resolves permissions by the rules of :func:`effective_permission` and :func:`decide`."""
+    """Resolves the access of users to the nodes of tenants."""
 
     def __init__(self, clock: Clock, memberships: Memberships) -> None:
         self._clock = clock
         self.memberships = memberships
 
+    def find(
+        self,
+        connection: Connection,
+        caller: AnyCaller,
+        tenant_id: str,
+        node_id: str | None,
+        query: NodeAccessQuery = _ACCESS,
+        **more: Any,
+    ) -> NodeAccess:
+        """Return the caller's access to a node; verifies the caller's login.
+
+        Args:
+            connection: the caller's transaction.
+            caller: the caller.
+            tenant_id: the tenant.
+            node_id: the node; ``None`` is the tenant's root.
+            query: the query, with further columns.
+            more: the parameters of the further columns.
+
+        Raises:
+            TokenInvalid: the login was revoked.
+        """
+        return query.of_caller(connection, caller, self._parameters(tenant_id, node_id, more))
+
+    def find_of(
+        self,
+        connection: Connection,
+        user_id: str,
+        tenant_id: str,
+        node_id: str | None,
+        query: NodeAccessQuery = _ACCESS,
+        **more: Any,
+    ) -> NodeAccess:
+        """Return the access of a user who is not the caller, as :meth:`find`."""
+        return query.of_user(connection, user_id, self._parameters(tenant_id, node_id, more))
+
     def require(
         self,
         connection: Connection,
-        identity: Identity,
+        caller: AnyCaller,
         tenant_id: str,
         node_id: str,
         needed: Permission,
@@ -216,65 +348,53 @@ class AccessControl:
         """Return a node with the caller's permission on it.
 
         Raises:
+            TokenInvalid: the login was revoked.
             Forbidden: the caller is not a member of the tenant, or lacks the permission.
             NotFound: the tenant has no such node.
         """
-        return self.require_with_role(connection, identity, tenant_id, node_id, needed)[0]
+        return self.find(connection, caller, tenant_id, node_id).require(needed)
 
-    def require_with_role(
+    def require_parent(
         self,
         connection: Connection,
-        identity: Identity,
+        caller: AnyCaller,
         tenant_id: str,
-        node_id: str,
-        needed: Permission,
-    ) -> tuple[NodeView, Role]:
-        """Do the same as :meth:`require`, and also return the caller's role in the tenant."""
-        parameters = {
-            "tenant_id": tenant_id,
-            "node_id": node_id,
-            "user_id": identity.user_id,
-            "now": self._clock.now(),
-        }
-        # The query always returns one row.
-        return decide(_ACCESS.all(connection, parameters)[0], needed)
+        parent_id: str | None,
+    ) -> NodeAccess:
+        """Return the caller's access to a folder, or to the top level, in which to create a node.
 
-    def node(self, connection: Connection, tenant_id: str, node_id: str) -> Node:
-        """Return a node of a tenant.
+        :attr:`NodeAccess.more` are the :class:`Ends` of the caller's grants on the folder.
 
         Raises:
-            NotFound: the tenant has no such node.
+            TokenInvalid: the login was revoked.
+            Forbidden: the caller is not a member of the tenant, or may not write to the folder.
+            NotFound: the folder does not exist.
+            NotAFolder: the parent is a file.
         """
-        row = _NODE.first(connection, {"node_id": node_id, "tenant_id": tenant_id})
-        if row is None:
-            raise NotFound
-        return Node(*row)
+        access = self.find(connection, caller, tenant_id, parent_id, _PARENT)
+        # Every member may create nodes at the top level; the root has no grants.
+        if parent_id is None:
+            access.require_member()
+        else:
+            access.require_folder(Permission.WRITE)
+        return access
 
-    def permission(
-        self, connection: Connection, node_id: str, user_id: str, role: Role | None
-    ) -> Permission:
-        """Return a user's permission on a node.
+    def _parameters(
+        self, tenant_id: str, node_id: str | None, more: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        return {
+            **more,
+            "tenant_id": tenant_id,
+            "node_id": node_id or tenant_id,
+            "now": self._clock.now(),
+        }
 
-        Args:
-            connection: the transaction to read in.
-            node_id: the node.
-            user_id: the user.
-            role: the user's role in the node's tenant, or ``None`` for a non-member.
-        """
-        if role is None:
-            return Permission.NONE
-        # Administrators need no grants, so there is no query for them.
-        return Permission.MANAGE if role is Role.ADMIN else self.granted(connection, node_id, user_id)
-
-    def granted(self, connection: Connection, node_id: str, user_id: str) -> Permission:
-        """Return the highest permission granted to a user on a node or on one of its ancestors."""
-        parameters = {"node_id": node_id, "user_id": user_id, "now": self._clock.now()}
-        return Permission(_HIGHEST_GRANT.scalar(connection, parameters) or Permission.NONE)
-
-    def ends(self, connection: Connection, node_id: str, user_id: str) -> Ends:
-        """Return when a user's grants on a node and its ancestors expire, for each level."""
-        row = _ENDS_OF_USER.first(connection, {"node_id": node_id, "user_id": user_id})
-        return Ends(*row) if row else Ends()
+    def ends(self, connection: Connection, tenant_id: str, node_id: str, user_id: str) -> Ends:
+        """Return when a user's permission on a node expires, for each level."""
+        parameters = {"tenant_id": tenant_id, "node_id": node_id, "user_id": user_id}
+        *ends, role = _ENDS_OF_USER.all(connection, parameters)[0]
+        # A role does not expire.
+        return ENDLESS if role == Role.ADMIN else Ends(*ends)
 
     def ends_by_user(self, connection: Connection, node_id: str) -> dict[str, Ends]:
         """Return :meth:`ends` for each user who has a grant on the node or on one of its ancestors."""

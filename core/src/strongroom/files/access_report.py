@@ -8,7 +8,7 @@ from sqlalchemy import Connection
 from strongroom.database import Database
 from strongroom.files.access import AccessControl, PathGrant
 from strongroom.files.models import Permission
-from strongroom.identity import Identity
+from strongroom.identity import AnyCaller
 from strongroom.tenants.models import Role
 
 
@@ -43,7 +43,7 @@ class AccessExplainer:
         self._database = database
         self._access = access
 
-    def explain(self, identity: Identity, tenant_id: str, node_id: str, user_id: str) -> Explanation:
+    def explain(self, caller: AnyCaller, tenant_id: str, node_id: str, user_id: str) -> Explanation:
         """Return a user's permission on a node and the grants it comes from.
 
         The report on a non-member is empty, so it does not reveal whether the user exists.
@@ -53,27 +53,22 @@ class AccessExplainer:
             NotFound: the tenant has no such node.
         """
         with self._database.read() as connection:
-            self._access.require(connection, identity, tenant_id, node_id, Permission.MANAGE)
-            role = self._access.memberships.role(connection, tenant_id, user_id)
-            seen = self._height_seen(connection, identity, tenant_id, node_id)
-            return Explanation(
-                user_id,
-                role,
-                self._access.permission(connection, node_id, user_id, role),
-                [
-                    self._reason(grant, seen)
-                    for grant in self._access.grants_on_path(connection, node_id, user_id)
-                ],
-            )
+            own = self._access.find(connection, caller, tenant_id, node_id)
+            own.require(Permission.MANAGE)
+            seen = self._height_seen(connection, own.role, caller, node_id)
+            subject = self._access.find_of(connection, user_id, tenant_id, node_id)
+            found = self._access.grants_on_path(connection, node_id, user_id)
+            reasons = [self._reason(grant, seen) for grant in found]
+            return Explanation(user_id, subject.role, subject.permission, reasons)
 
     def _height_seen(
-        self, connection: Connection, identity: Identity, tenant_id: str, node_id: str
+        self, connection: Connection, role: Role | None, caller: AnyCaller, node_id: str
     ) -> float:
         """Return the height of the topmost ancestor of a node that the caller can see."""
-        if self._access.memberships.role(connection, tenant_id, identity.user_id) is Role.ADMIN:
+        if role is Role.ADMIN:
             # Administrators see all ancestors.
             return float("inf")
-        mine = self._access.grants_on_path(connection, node_id, identity.user_id)
+        mine = self._access.grants_on_path(connection, node_id, caller.user_id)
         # Never empty: a caller who manages the node without being an administrator has a grant in
         # force on the path.
         return max(grant.height for grant in mine if self._access.holds(grant.expires_at))

@@ -15,9 +15,10 @@ from strongroom.errors import (
 )
 from strongroom.files.filing import OnConflict
 from strongroom.files.moving import Move, MovingService
+from strongroom.files.node_responses import CONDITIONAL_ERRORS, Tagged, tagged, wanted_revision
 from strongroom.files.replacing import ReplacingService
 from strongroom.files.schemas import DirectorySchema, FileConflictQuery, NodeSchema, RenameSchema
-from strongroom.files.serializers import CONDITIONAL_ERRORS, Json, Tagged, tagged, wanted_revision
+from strongroom.files.serializers import Json
 from strongroom.files.service import FileService
 from strongroom.web.access import Access, current_identity
 from strongroom.web.headers import UPLOAD_REQUEST

@@ -17,7 +17,7 @@ from strongroom.database.statements import Statement
 from strongroom.errors import Forbidden
 from strongroom.files.access import ENDLESS, AccessControl, Ends
 from strongroom.files.models import FOREVER, Grant, Node, Permission, grants, nodes
-from strongroom.identity import Identity
+from strongroom.identity import AnyCaller
 from strongroom.tenants.models import Role
 
 
@@ -44,14 +44,8 @@ class ExpiryRules:
     def __init__(self, access: AccessControl) -> None:
         self._access = access
 
-    def ends(self, connection: Connection, identity: Identity, tenant_id: str, node_id: str) -> Ends:
-        """Return when the caller's permission on a node expires, for each level."""
-        if self._is_administrator(connection, tenant_id, identity.user_id):
-            return ENDLESS
-        return self._access.ends(connection, node_id, identity.user_id)
-
     def require_grantable(
-        self, connection: Connection, identity: Identity, node: Node, expires_at: int | None
+        self, connection: Connection, caller: AnyCaller, node: Node, expires_at: int | None
     ) -> None:
         """Check that the caller manages the node for as long as the grant would last.
 
@@ -59,45 +53,50 @@ class ExpiryRules:
             Forbidden: the grant would outlast the caller's own permission.
         """
         wanted = FOREVER if expires_at is None else expires_at
-        if wanted > self.ends(connection, identity, node.tenant_id, node.id).manage:
+        if wanted > self._ends(connection, caller, node, node.id).manage:
             raise Forbidden("A grant may not outlast your own permission.")
 
     def require_owner_untouched(
-        self, connection: Connection, identity: Identity, node: Node, before: Grant, after: Grant | None
+        self,
+        connection: Connection,
+        caller: AnyCaller,
+        node: Node,
+        before: Grant,
+        after: Grant | None,
     ) -> None:
         """Check that only the owner or a tenant administrator reduces the owner's permission.
 
         Raises:
             Forbidden: another manager would lower, shorten or remove the owner's ``manage``.
         """
-        if before.user_id != node.owner_id or identity.user_id == node.owner_id:
+        if before.user_id != node.owner_id or caller.user_id == node.owner_id:
             return
         if (
             not self._access.holds(before.expires_at)
             or _ends_of(after).manage >= _ends_of(before).manage
         ):
             return
-        if not self._is_administrator(connection, node.tenant_id, identity.user_id):
+        if not self._is_administrator(connection, node.tenant_id, caller.user_id):
             raise Forbidden("Only the owner or an administrator may reduce the owner's permission.")
 
     def require_movable(
-        self, connection: Connection, identity: Identity, node: Node, folder_id: str
+        self, connection: Connection, caller: AnyCaller, node: Node, folder_id: str
     ) -> None:
         """Check that the move gives no user a permission that outlasts the caller's permissions.
 
         Args:
             connection: the transaction that moves the node.
-            identity: the caller, who manages the node and may write to the folder.
+            caller: the caller, who manages the node and may write to the folder.
             node: the node to be moved.
             folder_id: the new parent folder, or the tenant's root.
 
         Raises:
             Forbidden: a user would gain such a permission.
         """
-        managed_until = self.ends(connection, identity, node.tenant_id, node.id).manage
+        managed_until = self._ends(connection, caller, node, node.id).manage
         # Every member may create nodes at the top level, without an expiry.
         is_top = folder_id == node.tenant_id
-        target = ENDLESS if is_top else self.ends(connection, identity, node.tenant_id, folder_id)
+        target = ENDLESS if is_top else self._ends(connection, caller, node, folder_id)
         # Nothing outlasts a permanent permission, so the common case needs no further query.
         if managed_until == target.write == FOREVER:
             return
@@ -107,6 +106,9 @@ class ExpiryRules:
         # Administrators gain nothing: they manage every node already.
         if any(not self._is_administrator(connection, node.tenant_id, user) for user in gaining):
             raise Forbidden("The move would give permissions that outlast yours.")
+
+    def _ends(self, connection: Connection, caller: AnyCaller, node: Node, node_id: str) -> Ends:
+        return self._access.ends(connection, node.tenant_id, node_id, caller.user_id)
 
     def _gain_node(
         self, connection: Connection, node: Node, there: Mapping[str, Ends], until: int

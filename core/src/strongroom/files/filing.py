@@ -10,16 +10,15 @@ from sqlalchemy import Connection
 
 from strongroom.errors import (
     NameConflict,
-    NotAFolder,
     PayloadTooLarge,
     UnsupportedMediaType,
 )
-from strongroom.files.access import AccessControl, NodeView
+from strongroom.files.access import AccessControl, Ends, NodeView
 from strongroom.files.events.models import FileAction
 from strongroom.files.events.recorder import FileEvents
 from strongroom.files.models import FOREVER, Node, NodeType, Permission
 from strongroom.files.tree import FileContent, ParentRef, Tree
-from strongroom.identity import Identity
+from strongroom.identity import AnyCaller
 from strongroom.media_types import sniff
 from strongroom.plugin_api.storage import ByteSource
 from strongroom.storage.models import Released
@@ -86,7 +85,7 @@ class Filing:
         max_file_bytes: int,
         allowed_types: Sequence[str] = (),
     ) -> None:
-        self._access = access
+        self.access = access
         self._tree = tree
         self._blobs = blobs
         self._space = space
@@ -94,12 +93,12 @@ class Filing:
         self.max_file_bytes = max_file_bytes
         self._allowed_types = allowed_types
 
-    def admit(self, connection: Connection, identity: Identity, target: Target, size: int) -> None:
+    def admit(self, connection: Connection, caller: AnyCaller, target: Target, size: int) -> None:
         """Check an upload before its content is received. :meth:`store` repeats the checks afterwards.
 
         Args:
             connection: the caller's transaction.
-            identity: the caller.
+            caller: the caller.
             target: destination of the file.
             size: size of the content in bytes as far as known, 0 if unknown.
 
@@ -111,7 +110,7 @@ class Filing:
             PayloadTooLarge: the file is larger than allowed.
             StorageFull: the tenant's quota would be exceeded.
         """
-        self.require_folder(connection, identity, target.tenant_id, target.parent_id)
+        self.access.require_parent(connection, caller, target.tenant_id, target.parent_id)
         taken = self._tree.find_child(connection, target.folder_id, target.name)
         if taken is not None and not _resolves_conflict(taken, target.on_conflict):
             raise NameConflict.of_field("name", "taken", NameConflict.message)
@@ -136,7 +135,7 @@ class Filing:
     def store(
         self,
         connection: Connection,
-        identity: Identity,
+        caller: AnyCaller,
         target: Target,
         received: ReceivedBlob,
         *,
@@ -146,7 +145,7 @@ class Filing:
 
         Args:
             connection: the caller's transaction.
-            identity: the caller.
+            caller: the caller.
             target: destination of the file.
             received: the blob with the content.
             reserved: bytes of the tenant's quota that were reserved for it.
@@ -160,8 +159,8 @@ class Filing:
             StorageFull: the tenant's quota would be exceeded.
         """
         # Lock before all checks, so that permissions and names cannot change until the commit.
-        self._access.memberships.lock_tenant(connection, target.tenant_id)
-        place = self.place(connection, identity, target.tenant_id, target.parent_id)
+        self.access.memberships.lock_tenant(connection, target.tenant_id)
+        place = self.place(connection, caller, target.tenant_id, target.parent_id)
         blob = received.blob
         media_type = received.media_type or self.judge(received.head, target.name)
         content = FileContent(blob.key, blob.size, media_type, blob.checksum)
@@ -170,18 +169,18 @@ class Filing:
         if target.on_conflict is OnConflict.REPLACE:
             existing = self._tree.find_child(connection, place.parent_id, target.name)
             if existing is not None:
-                return self.replace(connection, identity, existing, content, reserved=reserved)
+                return self.replace(connection, caller, existing, content, reserved=reserved)
         renames = target.on_conflict is OnConflict.RENAME
         add = self._tree.add_numbered if renames else self._tree.add
-        node = add(connection, place, target.name, identity.user_id, content)
+        node = add(connection, place, target.name, caller.user_id, content)
         self._space.use(connection, place.tenant_id, content.size, reserved=reserved)
-        self.events.record(connection, FileAction.CREATED, identity, node)
+        self.events.record(connection, FileAction.CREATED, caller, node)
         return NodeView(node, Permission.MANAGE)
 
     def replace(
         self,
         connection: Connection,
-        identity: Identity,
+        caller: AnyCaller,
         existing: Node,
         content: FileContent,
         *,
@@ -197,49 +196,23 @@ class Filing:
         if existing.blob_key is None:
             raise NameConflict.of_field("name", "taken", NameConflict.message)
         # Every member may create top-level files, but only replace those with write permission.
-        view = self._access.require(
-            connection, identity, existing.tenant_id, existing.id, Permission.WRITE
-        )
+        view = self.access.require(connection, caller, existing.tenant_id, existing.id, Permission.WRITE)
         node = self._tree.replace_content(connection, existing, content)
         self._blobs.release(connection, [existing.blob_key])
         growth = content.size - existing.size
         self._space.use(connection, existing.tenant_id, growth, reserved=reserved)
-        self.events.record(connection, FileAction.REPLACED, identity, node)
+        self.events.record(connection, FileAction.REPLACED, caller, node)
         return NodeView(node, view.permission)
 
-    def remove(self, connection: Connection, identity: Identity, node: Node) -> list[Released]:
+    def remove(self, connection: Connection, caller: AnyCaller, node: Node) -> list[Released]:
         """Remove a node with its subtree; return the blobs that are no longer referenced."""
         removed = self._tree.remove(connection, node)
         self._space.use(connection, node.tenant_id, -removed.size)
-        self.events.record(connection, FileAction.DELETED, identity, node)
+        self.events.record(connection, FileAction.DELETED, caller, node)
         return self._blobs.release(connection, removed.blob_keys)
 
-    def require_folder(
-        self, connection: Connection, identity: Identity, tenant_id: str, parent_id: str | None
-    ) -> None:
-        """Check that the caller may create nodes in the folder, or at the top level.
-
-        Raises:
-            Forbidden: the caller is not a member of the tenant, or may not write to the folder.
-            NotFound: the folder does not exist.
-            NotAFolder: the parent is a file.
-        """
-        self._require_folder(connection, identity, tenant_id, parent_id)
-
-    def _require_folder(
-        self, connection: Connection, identity: Identity, tenant_id: str, parent_id: str | None
-    ) -> Role:
-        if parent_id is None:
-            return self._access.memberships.require_member(connection, tenant_id, identity)
-        view, role = self._access.require_with_role(
-            connection, identity, tenant_id, parent_id, Permission.WRITE
-        )
-        if view.node.type != NodeType.FOLDER:
-            raise NotAFolder
-        return role
-
     def place(
-        self, connection: Connection, identity: Identity, tenant_id: str, parent_id: str | None
+        self, connection: Connection, caller: AnyCaller, tenant_id: str, parent_id: str | None
     ) -> ParentRef:
         """Return the parent reference for a new node in the folder, or at the top level.
 
@@ -248,14 +221,14 @@ class Filing:
             NotFound: the folder does not exist.
             NotAFolder: the parent is a file.
         """
-        role = self._require_folder(connection, identity, tenant_id, parent_id)
-        if parent_id is None:
-            # Every member may create nodes at the top level; the root has no grants.
-            self._tree.ensure_root(connection, tenant_id, identity.user_id)
-            return ParentRef(tenant_id, tenant_id)
-        ends = self._access.ends(connection, parent_id, identity.user_id)
-        writable_until = FOREVER if role is Role.ADMIN else ends.write
-        return ParentRef(tenant_id, parent_id, ends.read, writable_until)
+        access = self.access.require_parent(connection, caller, tenant_id, parent_id)
+        if access.node is None:
+            self._tree.add_root(connection, tenant_id, caller.user_id)
+        granted = Ends(*access.more)
+        # Neither the permission of members at the top level nor that of administrators expires.
+        is_permanent = parent_id is None or access.role is Role.ADMIN
+        writable_until = FOREVER if is_permanent else granted.write
+        return ParentRef(tenant_id, parent_id or tenant_id, granted.read, writable_until)
 
 
 def _resolves_conflict(taken: Node, on_conflict: OnConflict) -> bool:

@@ -16,7 +16,7 @@ from strongroom.files.access import AccessControl
 from strongroom.files.expiry import ExpiryRules
 from strongroom.files.models import FOREVER, Grant, Node, Permission, grants
 from strongroom.files.visibility import Visibility
-from strongroom.identity import Identity, Origin
+from strongroom.identity import AnyCaller, Origin
 from strongroom.paging import Page, Paging, seek_page
 from strongroom.users.service import UserService
 
@@ -89,7 +89,12 @@ class GrantService:
         self._audit = audit
 
     def put(
-        self, identity: Identity, tenant_id: str, node_id: str, requested: GrantRequest, origin: Origin
+        self,
+        caller: AnyCaller,
+        tenant_id: str,
+        node_id: str,
+        requested: GrantRequest,
+        origin: Origin,
     ) -> tuple[Grant, bool]:
         """Grant a member a permission; this replaces the member's grant on the same node.
 
@@ -104,23 +109,23 @@ class GrantService:
         """
         self._refuse_past(requested.expires_at)
         with self._database.write() as connection:
-            node = self._managed(connection, identity, tenant_id, node_id)
-            self._expiry.require_grantable(connection, identity, node, requested.expires_at)
+            node = self._managed(connection, caller, tenant_id, node_id)
+            self._expiry.require_grantable(connection, caller, node, requested.expires_at)
             if self._access.memberships.role(connection, tenant_id, requested.user_id) is None:
                 raise NotAMember.of_field("ownerId", "not-a-member", NotAMember.message)
             before = self._find(connection, node_id, requested.user_id)
-            grant = self._write(connection, identity, node, requested)
+            grant = self._write(connection, caller, node, requested)
             if before is not None:
                 # Checked after the write: an error rolls the grant back.
-                self._expiry.require_owner_untouched(connection, identity, node, before, grant)
+                self._expiry.require_owner_untouched(connection, caller, node, before, grant)
             details = {"user": requested.user_id, "permission": requested.permission.name.lower()}
             if requested.expires_at is not None:
                 details["expiresAt"] = iso_format(requested.expires_at)
-            self._record(connection, "grant.put", identity, node_id, origin, details)
+            self._record(connection, "grant.put", caller, node_id, origin, details)
         return grant, before is None or not self._access.holds(before.expires_at)
 
     def remove(
-        self, identity: Identity, tenant_id: str, node_id: str, user_id: str, origin: Origin
+        self, caller: AnyCaller, tenant_id: str, node_id: str, user_id: str, origin: Origin
     ) -> None:
         """Revoke a user's grant on a node; a missing grant is not an error.
 
@@ -130,20 +135,20 @@ class GrantService:
             NotFound: the tenant has no such node.
         """
         with self._database.write() as connection:
-            node = self._managed(connection, identity, tenant_id, node_id)
+            node = self._managed(connection, caller, tenant_id, node_id)
             held = self._find(connection, node_id, user_id)
             if held is not None:
-                self._expiry.require_owner_untouched(connection, identity, node, held, None)
+                self._expiry.require_owner_untouched(connection, caller, node, held, None)
             before = self._visibility.until(connection, node_id, user_id)
             removed = connection.execute(
                 delete(grants).where(grants.c.node_id == node_id, grants.c.user_id == user_id)
             )
             if removed.rowcount:
                 self._refresh_visibility(connection, node, user_id, before)
-                self._record(connection, "grant.remove", identity, node_id, origin, {"user": user_id})
+                self._record(connection, "grant.remove", caller, node_id, origin, {"user": user_id})
 
     def page(
-        self, identity: Identity, tenant_id: str, node_id: str, paging: Paging
+        self, caller: AnyCaller, tenant_id: str, node_id: str, paging: Paging
     ) -> tuple[Page[Grant], Summaries]:
         """Return a page of the grants in force on a node, and summaries of the users in them.
 
@@ -152,15 +157,15 @@ class GrantService:
             NotFound: the tenant has no such node.
         """
         with self._database.read() as connection:
-            self._access.require(connection, identity, tenant_id, node_id, Permission.MANAGE)
+            self._access.require(connection, caller, tenant_id, node_id, Permission.MANAGE)
             ours = (grants.c.node_id == node_id) & self._access.is_in_force()
             query, positions = select(*_COLUMNS).where(ours), select(grants.c.user_id).where(ours)
             page = seek_page(connection, query, positions, paging, _grant)
             return page, self._users.summaries(connection, _named(page.items))
 
-    def _managed(self, connection: Connection, identity: Identity, tenant_id: str, node_id: str) -> Node:
+    def _managed(self, connection: Connection, caller: AnyCaller, tenant_id: str, node_id: str) -> Node:
         self._access.memberships.lock_tenant(connection, tenant_id)
-        return self._access.require(connection, identity, tenant_id, node_id, Permission.MANAGE).node
+        return self._access.require(connection, caller, tenant_id, node_id, Permission.MANAGE).node
 
     def _refuse_past(self, expires_at: int | None) -> None:
         if expires_at is not None and expires_at <= self._clock.now():
@@ -171,13 +176,13 @@ class GrantService:
         return _grant(row) if row else None
 
     def _write(
-        self, connection: Connection, identity: Identity, node: Node, requested: GrantRequest
+        self, connection: Connection, caller: AnyCaller, node: Node, requested: GrantRequest
     ) -> Grant:
         user_id, expires_at = requested.user_id, requested.expires_at
         before = self._visibility.until(connection, node.id, user_id)
         around = self._visibility.until(connection, node.parent_id or "", user_id)
         now = self._clock.now()
-        grant = Grant(node.id, user_id, requested.permission, expires_at, identity.user_id, now)
+        grant = Grant(node.id, user_id, requested.permission, expires_at, caller.user_id, now)
         row = {
             "node_id": grant.node_id,
             "user_id": grant.user_id,
@@ -201,14 +206,14 @@ class GrantService:
         self,
         connection: Connection,
         action: str,
-        identity: Identity,
+        caller: AnyCaller,
         node_id: str,
         origin: Origin,
         details: dict[str, str],
     ) -> None:
         event = AuditEvent(
             action,
-            actor_id=identity.user_id,
+            actor_id=caller.user_id,
             target_type="file",
             target_id=node_id,
             origin=origin,

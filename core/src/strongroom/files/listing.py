@@ -1,137 +1,306 @@
-"""Lists the files and folders that a user can see."""
+"""Lists the files and folders that a user can see, as pages of JSON texts.
 
-from collections.abc import Sequence
-from functools import partial
-from typing import Any
+The first query reads the caller's access and the total. The second one reads only the keys of the page's
+nodes: the JSON of a node depends on its revision and the permission alone, so it is cached by them, and
+the whole nodes are read only if one is missing.
+"""
 
-from sqlalchemy import Connection, Row, Select, func, literal, select
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
 
+from sqlalchemy import (
+    Column,
+    ColumnElement,
+    Connection,
+    FromClause,
+    Select,
+    bindparam,
+    func,
+    literal_column,
+    select,
+    tuple_,
+)
+
+from strongroom.clock import Clock
 from strongroom.database import Database
-from strongroom.errors import Forbidden, NotAFolder
-from strongroom.files.access import AccessControl, NodeView
+from strongroom.database.statements import Statement
+from strongroom.files.access import (
+    AccessControl,
+    NodeAccess,
+    NodeAccessQuery,
+    NodeView,
+    is_at_top,
+    is_in_force,
+)
 from strongroom.files.child_counts import children_of, run_at, runs
-from strongroom.files.models import Node, NodeType, Permission, grants, nodes
-from strongroom.identity import Identity
-from strongroom.paging import Page, Paging, seek_page
+from strongroom.files.models import Node, Permission, grants, nodes
+from strongroom.files.serializers import cached_node_json, node_json
+from strongroom.identity import AnyCaller
+from strongroom.paging import Paging
 from strongroom.tenants.models import Role
 from strongroom.users.service import UserService
 
-Summaries = list[dict[str, str]]
+Columns = Sequence[Column[Any]]
+PageQuery = Callable[[Paging, Columns], Select[Any]]
+"""Builds the query of a page: the given columns of its nodes, then the user's grant on each of them."""
+
+_KEYS: Final[Columns] = (nodes.c.id, nodes.c.revision, nodes.c.owner_id)
+"""Columns that identify a version of a node, and its owner."""
+
+_WHOLE: Final[Columns] = tuple(nodes.c)
+
+_FOLDER: Final = NodeAccessQuery(lambda query: query.add_columns(children_of(nodes.c.id)))
+_RUNS: Final = Statement(runs())
+
+# LIMIT is a literal in the following queries, because the planner cannot estimate a bound parameter.
+
+
+def _children(
+    paging: Paging, columns: Columns, tables: FromClause, own: ColumnElement[Any]
+) -> Select[Any]:
+    query = (
+        select(*columns, own)
+        .select_from(tables)
+        .where(nodes.c.parent_id == bindparam("node_id"))
+        .order_by(nodes.c.name)
+        .limit(literal_column(str(paging.size)))
+    )
+    if not paging.offset:
+        return query
+    # The page starts at the name found by skipping at most one run; see child_counts.
+    passed = nodes.alias()
+    first = (
+        select(passed.c.name)
+        .where(passed.c.parent_id == bindparam("node_id"), passed.c.name >= bindparam("first_name"))
+        .order_by(passed.c.name)
+        .offset(bindparam("passed"))
+        .limit(literal_column("1"))
+    )
+    return query.where(nodes.c.name >= first.scalar_subquery())
+
+
+def _managed_children(paging: Paging, columns: Columns) -> Select[Any]:
+    """Return the query for a page of a folder that the user manages; it needs no grants."""
+    return _children(paging, columns, nodes, literal_column(str(int(Permission.MANAGE))))
+
+
+def _granted_children(paging: Paging, columns: Columns) -> Select[Any]:
+    """Return the query for a page of a folder, with the user's own grant on each node."""
+    held = (
+        (grants.c.node_id == nodes.c.id)
+        & (grants.c.user_id == bindparam("user_id"))
+        & is_in_force(bindparam("now"))
+    )
+    own = func.coalesce(grants.c.permission, 0)
+    return _children(paging, columns, nodes.outerjoin(grants, held), own)
+
+
+def _top_level_grants() -> ColumnElement[bool]:
+    mine = grants.c.user_id == bindparam("user_id")
+    return mine & (grants.c.tenant_id == bindparam("tenant_id")) & is_at_top(bindparam("now"))
+
+
+_TOP_LEVEL_KEYS: Final = (grants.c.node_name, grants.c.node_id)
+
+
+def _top_level(paging: Paging, columns: Columns) -> Select[Any]:
+    """Return the query for a page of a member's top-level nodes."""
+    wanted = select(*_TOP_LEVEL_KEYS, grants.c.permission).where(_top_level_grants())
+    if paging.offset:
+        first = tuple_(bindparam("first_name"), bindparam("first_id"))
+        wanted = wanted.where(tuple_(*_TOP_LEVEL_KEYS) >= first)
+    # The limit is applied before the join, so that only the nodes of the page are read.
+    page = wanted.order_by(*_TOP_LEVEL_KEYS).limit(literal_column(str(paging.size))).subquery()
+    return (
+        select(*columns, page.c.permission)
+        .select_from(page)
+        .join(nodes, nodes.c.id == page.c.node_id)
+        .order_by(page.c.node_name, page.c.node_id)
+    )
+
+
+def _top_level_key(*order: ColumnElement[Any]) -> Statement[Any]:
+    """Return the query for the sort key after ``passed`` others: a scan of an index."""
+    found = select(*_TOP_LEVEL_KEYS).where(_top_level_grants()).order_by(*order)
+    return Statement(found.offset(bindparam("passed")).limit(literal_column("1")))
+
+
+_TOP_LEVEL_TOTAL: Final = Statement(select(func.count()).select_from(grants).where(_top_level_grants()))
+_KEY_FROM_START: Final = _top_level_key(*_TOP_LEVEL_KEYS)
+_KEY_FROM_END: Final = _top_level_key(*(key.desc() for key in _TOP_LEVEL_KEYS))
+
+
+@dataclass(frozen=True, slots=True)
+class FilePage:
+    """A page of files and folders.
+
+    Args:
+        total: the number of nodes in the whole list.
+        paging: the page.
+        records: each node as JSON text.
+        included: the summaries of the nodes' owners, sorted by id.
+    """
+
+    total: int
+    paging: Paging
+    records: Sequence[str] = ()
+    included: Sequence[dict[str, str]] = ()
 
 
 class FileListing:
-    """Lists the nodes of a tenant that a user, the owner of the list, can see."""
+    """Lists the nodes of a tenant that a user, the owner of the list, can see.
 
-    def __init__(self, database: Database, access: AccessControl, users: UserService) -> None:
+    Args:
+        database: stores the nodes.
+        clock: decides which grants have expired.
+        access: decides which lists the caller may read.
+        users: returns the summaries of owners.
+    """
+
+    def __init__(
+        self, database: Database, clock: Clock, access: AccessControl, users: UserService
+    ) -> None:
         self._database = database
+        self._clock = clock
         self._access = access
         self._users = users
+        self._statements: dict[tuple[object, ...], Statement[Any]] = {}
 
-    def top_level(
-        self, identity: Identity, tenant_id: str, owner_id: str, paging: Paging
-    ) -> tuple[Page[NodeView], Summaries]:
+    def top_level(self, caller: AnyCaller, tenant_id: str, owner_id: str, paging: Paging) -> FilePage:
         """Return the owner's top-level nodes: visible nodes whose parent is not visible. Sorted by name.
 
         Raises:
+            TokenInvalid: the caller's login was revoked.
             Forbidden: the caller is neither the owner nor an administrator of the tenant.
         """
         with self._database.read() as connection:
-            role = self._owner_role(connection, identity, tenant_id, owner_id)
+            access = self._access_of_owner(connection, caller, tenant_id, owner_id, None)
+            parameters = self._parameters(tenant_id, owner_id, tenant_id)
             # For administrators the top level is the content of the root node.
-            if role is Role.ADMIN:
-                page = self._children(connection, tenant_id, owner_id, Permission.MANAGE, paging)
-            elif role is None:
-                page = Page([], 0, paging)
-            else:
-                page = self._granted(connection, tenant_id, owner_id, paging)
-            return page, self._summaries(connection, page)
+            if access.role is Role.ADMIN:
+                return self._content(connection, access, parameters, paging)
+            return self._granted(connection, parameters, paging)
 
     def inside(
-        self, identity: Identity, tenant_id: str, owner_id: str, parent_id: str, paging: Paging
-    ) -> tuple[Page[NodeView], Summaries]:
+        self,
+        caller: AnyCaller,
+        tenant_id: str,
+        owner_id: str,
+        parent_id: str,
+        paging: Paging,
+    ) -> FilePage:
         """Return the nodes in a folder that the owner can see, sorted by name.
 
         Raises:
+            TokenInvalid: the caller's login was revoked.
             Forbidden: the caller is neither the owner nor an administrator of the tenant, or cannot
                 see the folder.
             NotFound: the tenant has no such folder.
             NotAFolder: the node is a file.
         """
         with self._database.read() as connection:
-            role = self._owner_role(connection, identity, tenant_id, owner_id)
-            parent = self._access.node(connection, tenant_id, parent_id)
-            permission = self._access.permission(connection, parent_id, owner_id, role)
-            # An administrator who lists another user's folder gets an empty page instead of an error.
-            if permission < Permission.READ and owner_id == identity.user_id:
-                raise Forbidden
-            if parent.type != NodeType.FOLDER:
-                raise NotAFolder
-            if permission >= Permission.READ:
-                page = self._children(connection, parent_id, owner_id, permission, paging)
-            else:
-                page = Page([], 0, paging)
-            return page, self._summaries(connection, page)
+            access = self._access_of_owner(connection, caller, tenant_id, owner_id, parent_id)
+            parameters = self._parameters(tenant_id, owner_id, parent_id)
+            return self._content(connection, access, parameters, paging)
 
-    def _owner_role(
-        self, connection: Connection, identity: Identity, tenant_id: str, owner_id: str
-    ) -> Role | None:
-        role = self._access.memberships.require_member(connection, tenant_id, identity)
-        if owner_id == identity.user_id:
-            return role
-        if role is not Role.ADMIN:
-            raise Forbidden
-        # The list shows what its owner can see, so the owner's role counts, not the caller's.
-        return self._access.memberships.role(connection, tenant_id, owner_id)
+    def _access_of_owner(
+        self,
+        connection: Connection,
+        caller: AnyCaller,
+        tenant_id: str,
+        owner_id: str,
+        folder_id: str | None,
+    ) -> NodeAccess:
+        """Return the owner's access to a folder or to the root, with the number of its nodes.
 
-    def _children(
-        self, connection: Connection, parent_id: str, user_id: str, inherited: Permission, paging: Paging
-    ) -> Page[NodeView]:
-        own = func.coalesce(grants.c.permission, literal(0))
-        query = (
-            select(*nodes.c, own)
-            .outerjoin(
-                grants,
-                (grants.c.node_id == nodes.c.id)
-                & (grants.c.user_id == user_id)
-                & self._access.is_in_force(),
-            )
-            .where(nodes.c.parent_id == parent_id)
-        )
-        positions = select(nodes.c.name).where(nodes.c.parent_id == parent_id)
-        count = select(children_of(parent_id))
+        Raises:
+            Forbidden: the caller is not a member of the tenant, may not read the owner's list, or
+                cannot see the folder.
+            NotFound: the tenant has no such folder.
+            NotAFolder: the node is a file.
+        """
+        access = self._access.find(connection, caller, tenant_id, folder_id, _FOLDER)
+        if owner_id != caller.user_id:
+            access.require_admin()
+        if folder_id is None:
+            access.require_member()
+        else:
+            access.require_folder(Permission.READ)
+        if owner_id == caller.user_id:
+            return access
+        # The list shows what its owner can see, so the owner's access counts from here on.
+        return self._access.find_of(connection, owner_id, tenant_id, folder_id, _FOLDER)
 
-        def position(offset: int) -> Select[Any]:
-            # Start at the run that contains the offset: a plain OFFSET would scan all rows before it.
-            first_name, passed = run_at(connection.execute(runs(), {"node_id": parent_id}), offset)
-            return (
-                positions.where(nodes.c.name >= first_name)
-                .order_by(nodes.c.name)
-                .offset(passed)
-                .limit(1)
-            )
+    def _content(
+        self, connection: Connection, access: NodeAccess, parameters: dict[str, Any], paging: Paging
+    ) -> FilePage:
+        """Return a page of a folder; it is empty if the owner of the list cannot see the folder."""
+        total = access.more[0] if access.permission >= Permission.READ else 0
+        if paging.offset >= total:
+            return FilePage(total, paging)
+        if paging.offset:
+            first_name, passed = run_at(_RUNS.all(connection, parameters), paging.offset)
+            parameters |= {"first_name": first_name, "passed": passed}
+        is_managed = access.permission is Permission.MANAGE
+        query = _managed_children if is_managed else _granted_children
+        return self._page(connection, query, parameters, paging, total, access.permission)
 
-        make = partial(_view, inherited=inherited)
-        return seek_page(connection, query, positions, paging, make, count, position)
+    def _granted(self, connection: Connection, parameters: dict[str, Any], paging: Paging) -> FilePage:
+        """Return a page of a member's top-level nodes; non-members have none."""
+        total: int = _TOP_LEVEL_TOTAL.scalar(connection, parameters)
+        if paging.offset >= total:
+            return FilePage(total, paging)
+        if paging.offset:
+            # The scan starts at the nearer end of the index.
+            from_end = total - 1 - paging.offset
+            statement = _KEY_FROM_START if paging.offset <= from_end else _KEY_FROM_END
+            passed = min(paging.offset, from_end)
+            first = statement.first(connection, {**parameters, "passed": passed})
+            if first is None:
+                # A node was removed since the count, on PostgreSQL.
+                return FilePage(total, paging)
+            parameters |= dict(zip(("first_name", "first_id"), first, strict=True))
+        return self._page(connection, _top_level, parameters, paging, total, Permission.NONE)
 
-    def _granted(
-        self, connection: Connection, tenant_id: str, user_id: str, paging: Paging
-    ) -> Page[NodeView]:
-        mine = (
-            (grants.c.user_id == user_id) & (grants.c.tenant_id == tenant_id) & self._access.is_at_top()
-        )
-        query = (
-            select(*nodes.c, grants.c.permission)
-            .join(grants, grants.c.node_id == nodes.c.id)
-            .where(mine)
-        )
-        positions = select(grants.c.node_name, grants.c.node_id).where(mine)
-        make = partial(_view, inherited=Permission.NONE)
-        return seek_page(connection, query, positions, paging, make)
+    def _page(
+        self,
+        connection: Connection,
+        query: PageQuery,
+        parameters: Mapping[str, Any],
+        paging: Paging,
+        total: int,
+        inherited: Permission,
+    ) -> FilePage:
+        """Return a page of a query; ``inherited`` is the user's permission on all its nodes."""
+        rows = self._statement(query, paging, _KEYS).all(connection, parameters)
+        records = [
+            cached_node_json(node_id, revision, max(inherited, own))
+            for node_id, revision, _, own in rows
+        ]
+        # One missing node needs the same query as all of them, so all are read again.
+        if None in records:
+            whole = self._statement(query, paging, _WHOLE).all(connection, parameters)
+            records = [_record(row, inherited) for row in whole]
+        owners = self._users.summaries(connection, {owner_id for _, _, owner_id, _ in rows})
+        return FilePage(total, paging, [record for record in records if record], owners)
 
-    def _summaries(self, connection: Connection, page: Page[NodeView]) -> Summaries:
-        return self._users.summaries(connection, {view.node.owner_id for view in page.items})
+    def _statement(self, query: PageQuery, paging: Paging, columns: Columns) -> Statement[Any]:
+        # The page size is part of the statement's text; the offset is a parameter.
+        key = (query, columns is _WHOLE, paging.size, paging.offset > 0)
+        statement = self._statements.get(key)
+        if statement is None:
+            statement = self._statements[key] = Statement(query(paging, columns))
+        return statement
+
+    def _parameters(self, tenant_id: str, owner_id: str, folder_id: str) -> dict[str, Any]:
+        return {
+            "user_id": owner_id,
+            "tenant_id": tenant_id,
+            "node_id": folder_id,
+            "now": self._clock.now(),
+        }
 
 
-def _view(row: Row[Any], inherited: Permission) -> NodeView:
-    columns: Sequence[Any] = row[:-1]
-    return NodeView(Node(*columns), max(inherited, Permission(row[-1])))
+def _record(row: Sequence[Any], inherited: Permission) -> str:
+    return node_json(NodeView(Node(*row[:-1]), max(inherited, Permission(row[-1]))))

@@ -57,6 +57,11 @@ class Node:
     updated_at: int
     revision: int
 
+    @property
+    def is_root(self) -> bool:
+        """Whether it is the root of its tenant."""
+        return self.parent_id is None
+
 
 @dataclass(frozen=True, slots=True)
 class Grant:

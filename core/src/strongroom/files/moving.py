@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection
 
 from strongroom.database import Database
-from strongroom.errors import MoveIntoItself, NotAFolder
+from strongroom.errors import MoveIntoItself
 from strongroom.files.access import AccessControl, NodeView
 from strongroom.files.events.models import FileAction
 from strongroom.files.expiry import ExpiryRules
@@ -13,7 +13,7 @@ from strongroom.files.filing import Filing, OnConflict
 from strongroom.files.models import Node, NodeType, Permission
 from strongroom.files.names import normalize_name
 from strongroom.files.tree import Tree, require_revision
-from strongroom.identity import Identity
+from strongroom.identity import AnyCaller
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class MovingService:
 
     def rename(
         self,
-        identity: Identity,
+        caller: AnyCaller,
         tenant_id: str,
         node_id: str,
         name: str,
@@ -79,14 +79,14 @@ class MovingService:
         with self._database.write() as connection:
             self._access.memberships.lock_tenant(connection, tenant_id)
             # Renaming needs only write permission, because it does not change who has access.
-            view = self._access.require(connection, identity, tenant_id, node_id, Permission.WRITE)
+            view = self._access.require(connection, caller, tenant_id, node_id, Permission.WRITE)
             require_revision(view.node, revision)
             parent_id = view.node.parent_id or tenant_id
-            renamed = self._move(connection, identity, view.node, parent_id, name, on_conflict)
+            renamed = self._move(connection, caller, view.node, parent_id, name, on_conflict)
             return NodeView(renamed, view.permission)
 
     def move(
-        self, identity: Identity, tenant_id: str, node_id: str, wanted: Move, revision: int | None
+        self, caller: AnyCaller, tenant_id: str, node_id: str, wanted: Move, revision: int | None
     ) -> NodeView:
         """Move a node with its subtree into another folder or to the top level.
 
@@ -106,29 +106,24 @@ class MovingService:
         name = None if wanted.name is None else normalize_name(wanted.name)
         with self._database.write() as connection:
             self._access.memberships.lock_tenant(connection, tenant_id)
-            node = self._access.require(connection, identity, tenant_id, node_id, Permission.MANAGE).node
+            node = self._access.require(connection, caller, tenant_id, node_id, Permission.MANAGE).node
             require_revision(node, revision)
-            parent_id = self._folder(connection, identity, node, wanted.parent_id)
+            parent_id = self._folder(connection, caller, node, wanted.parent_id)
             if parent_id != node.parent_id:
-                self._expiry.require_movable(connection, identity, node, parent_id)
+                self._expiry.require_movable(connection, caller, node, parent_id)
             moved = self._move(
-                connection, identity, node, parent_id, name or node.name, wanted.on_conflict
+                connection, caller, node, parent_id, name or node.name, wanted.on_conflict
             )
             # The move may have changed the caller's permission.
-            role = self._access.memberships.role(connection, tenant_id, identity.user_id)
-            permission = self._access.permission(connection, node_id, identity.user_id, role)
-            return NodeView(moved, permission)
+            after = self._access.find(connection, caller, tenant_id, node_id)
+            return NodeView(moved, after.permission)
 
     def _folder(
-        self, connection: Connection, identity: Identity, node: Node, parent_id: str | None
+        self, connection: Connection, caller: AnyCaller, node: Node, parent_id: str | None
     ) -> str:
         if parent_id is None:
             return node.tenant_id
-        folder = self._access.require(
-            connection, identity, node.tenant_id, parent_id, Permission.WRITE
-        ).node
-        if folder.type != NodeType.FOLDER:
-            raise NotAFolder
+        self._access.require_parent(connection, caller, node.tenant_id, parent_id)
         # Checked under the tenant lock, so that two concurrent moves cannot create a cycle.
         if self._tree.is_within(connection, parent_id, node.id):
             raise MoveIntoItself
@@ -137,7 +132,7 @@ class MovingService:
     def _move(
         self,
         connection: Connection,
-        identity: Identity,
+        caller: AnyCaller,
         node: Node,
         parent_id: str,
         name: str,
@@ -148,17 +143,17 @@ class MovingService:
         if on_conflict is OnConflict.RENAME:
             name = self._tree.free_name(connection, parent_id, name)
         elif on_conflict is OnConflict.REPLACE:
-            self._remove_replaced(connection, identity, node, parent_id, name)
+            self._remove_replaced(connection, caller, node, parent_id, name)
         moved = self._tree.move(connection, node, parent_id, name)
         action = FileAction.RENAMED if parent_id == node.parent_id else FileAction.MOVED
-        self._filing.events.record(connection, action, identity, moved)
+        self._filing.events.record(connection, action, caller, moved)
         return moved
 
     def _remove_replaced(
-        self, connection: Connection, identity: Identity, node: Node, parent_id: str, name: str
+        self, connection: Connection, caller: AnyCaller, node: Node, parent_id: str, name: str
     ) -> None:
         """Remove the file that another file replaces; folders neither replace nor are replaced."""
         taken = self._tree.find_child(connection, parent_id, name)
         if taken is not None and taken.id != node.id and taken.type == node.type == NodeType.FILE:
-            self._access.require(connection, identity, taken.tenant_id, taken.id, Permission.MANAGE)
-            self._filing.remove(connection, identity, taken)
+            self._access.require(connection, caller, taken.tenant_id, taken.id, Permission.MANAGE)
+            self._filing.remove(connection, caller, taken)

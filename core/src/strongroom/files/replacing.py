@@ -8,7 +8,7 @@ from strongroom.files.access import AccessControl, NodeView
 from strongroom.files.filing import Filing, IncomingFile
 from strongroom.files.models import Node, NodeType, Permission
 from strongroom.files.tree import FileContent, require_revision
-from strongroom.identity import Identity
+from strongroom.identity import AnyCaller
 from strongroom.storage.service import BlobService, ReceivedBlob
 from strongroom.tenants.service import TenantService
 
@@ -40,7 +40,7 @@ class ReplacingService:
 
     def replace_content(
         self,
-        identity: Identity,
+        caller: AnyCaller,
         tenant_id: str,
         node_id: str,
         incoming: IncomingFile,
@@ -60,7 +60,7 @@ class ReplacingService:
         """
         # Not durable: the transaction that commits the blob makes its pending row durable, too.
         with self._database.write(durable=False) as connection:
-            node = self._require_file(connection, identity, tenant_id, node_id, revision)
+            node = self._require_file(connection, caller, tenant_id, node_id, revision)
             self._tenants.space.require(connection, tenant_id, (incoming.size or 0) - node.size)
             key = self._blobs.expect(connection)
         received = self._blobs.receive(
@@ -75,8 +75,8 @@ class ReplacingService:
             with self._database.write() as connection:
                 # Permission and revision may have changed while the content was received.
                 self._access.memberships.lock_tenant(connection, tenant_id)
-                node = self._require_file(connection, identity, tenant_id, node_id, revision)
-                return self._replace(connection, identity, node, received)
+                node = self._require_file(connection, caller, tenant_id, node_id, revision)
+                return self._replace(connection, caller, node, received)
         except BaseException:
             self._blobs.discard(received.blob.key)
             raise
@@ -84,22 +84,22 @@ class ReplacingService:
     def _require_file(
         self,
         connection: Connection,
-        identity: Identity,
+        caller: AnyCaller,
         tenant_id: str,
         node_id: str,
         revision: int | None,
     ) -> Node:
-        node = self._access.require(connection, identity, tenant_id, node_id, Permission.WRITE).node
+        node = self._access.require(connection, caller, tenant_id, node_id, Permission.WRITE).node
         if node.type != NodeType.FILE:
             raise NotAFile
         require_revision(node, revision)
         return node
 
     def _replace(
-        self, connection: Connection, identity: Identity, node: Node, received: ReceivedBlob
+        self, connection: Connection, caller: AnyCaller, node: Node, received: ReceivedBlob
     ) -> NodeView:
         blob = received.blob
         media_type = received.media_type or self._filing.judge(received.head, node.name)
         self._blobs.keep(connection, blob)
         content = FileContent(blob.key, blob.size, media_type, blob.checksum)
-        return self._filing.replace(connection, identity, node, content)
+        return self._filing.replace(connection, caller, node, content)

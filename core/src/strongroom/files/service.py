@@ -1,19 +1,22 @@
 """Creates, reads and deletes the files and folders of tenants."""
 
-from sqlalchemy import Connection
+from typing import Any
+
+from sqlalchemy import Connection, Select
 
 from strongroom.database import Database
 from strongroom.errors import (
     NotAFile,
 )
-from strongroom.files.access import AccessControl, NodeView
+from strongroom.files.access import AccessControl, NodeAccessQuery, NodeView
 from strongroom.files.events.models import FileAction
 from strongroom.files.filing import Filing, IncomingFile, OnConflict, Target
-from strongroom.files.models import Node, Permission
+from strongroom.files.models import Node, Permission, nodes
 from strongroom.files.names import normalize_name
 from strongroom.files.tree import Tree, require_revision
-from strongroom.identity import Identity
+from strongroom.identity import AnyCaller
 from strongroom.plugin_api.storage import ByteStream
+from strongroom.storage.models import BlobLocation
 from strongroom.storage.service import BlobService
 
 _REMOVED_AT_ONCE = 20
@@ -43,6 +46,7 @@ class FileService:
         self._tree = tree
         self._blobs = blobs
         self._filing = filing
+        self._located = NodeAccessQuery(self._with_location)
 
     @property
     def max_file_bytes(self) -> int:
@@ -51,7 +55,7 @@ class FileService:
 
     def create_folder(
         self,
-        identity: Identity,
+        caller: AnyCaller,
         tenant_id: str,
         parent_id: str | None,
         name: str,
@@ -69,15 +73,15 @@ class FileService:
         name = normalize_name(name)
         with self._database.write() as connection:
             self._access.memberships.lock_tenant(connection, tenant_id)
-            place = self._filing.place(connection, identity, tenant_id, parent_id)
+            place = self._filing.place(connection, caller, tenant_id, parent_id)
             add = self._tree.add_numbered if on_conflict is OnConflict.RENAME else self._tree.add
-            node = add(connection, place, name, identity.user_id, None)
-            self._filing.events.record(connection, FileAction.FOLDER_CREATED, identity, node)
+            node = add(connection, place, name, caller.user_id, None)
+            self._filing.events.record(connection, FileAction.FOLDER_CREATED, caller, node)
             return NodeView(node, Permission.MANAGE)
 
     def upload(
         self,
-        identity: Identity,
+        caller: AnyCaller,
         tenant_id: str,
         parent_id: str | None,
         incoming: IncomingFile,
@@ -99,7 +103,7 @@ class FileService:
         target = Target(tenant_id, parent_id, normalize_name(incoming.name), on_conflict)
         # No transaction is open while the content is received, so slow clients block no writer.
         key = self._database.write_together(
-            lambda connection: self._expect(connection, identity, target, incoming.size or 0),
+            lambda connection: self._expect(connection, caller, target, incoming.size or 0),
             durable=False,
         )
         received = self._blobs.receive(
@@ -112,17 +116,17 @@ class FileService:
         try:
             incoming.check(received.blob.checksum)
             return self._database.write_together(
-                lambda connection: self._filing.store(connection, identity, target, received)
+                lambda connection: self._filing.store(connection, caller, target, received)
             )
         except BaseException:
             self._blobs.discard(received.blob.key)
             raise
 
-    def _expect(self, connection: Connection, identity: Identity, target: Target, size: int) -> str:
-        self._filing.admit(connection, identity, target, size)
+    def _expect(self, connection: Connection, caller: AnyCaller, target: Target, size: int) -> str:
+        self._filing.admit(connection, caller, target, size)
         return self._blobs.expect(connection)
 
-    def get(self, identity: Identity, tenant_id: str, node_id: str) -> NodeView:
+    def get(self, caller: AnyCaller, tenant_id: str, node_id: str) -> NodeView:
         """Return a node with the caller's permission on it.
 
         Raises:
@@ -130,10 +134,32 @@ class FileService:
             NotFound: the tenant has no such node.
         """
         with self._database.read() as connection:
-            return self._access.require(connection, identity, tenant_id, node_id, Permission.READ)
+            return self._access.require(connection, caller, tenant_id, node_id, Permission.READ)
+
+    def locate(
+        self, caller: AnyCaller, tenant_id: str, node_id: str
+    ) -> tuple[Node, BlobLocation | None]:
+        """Return a node that the caller may read, and the location of its content.
+
+        The location is ``None`` for a folder. It may be outdated: the blob may be moved at any time.
+
+        Raises:
+            TokenInvalid: the caller's login was revoked.
+            Forbidden: the caller is not a member of the tenant, or may not read the node.
+            NotFound: the tenant has no such node.
+        """
+        with self._database.read() as connection:
+            access = self._access.find(connection, caller, tenant_id, node_id, self._located)
+        node, (storage, object_key) = access.require(Permission.READ).node, access.more
+        return node, None if storage is None else BlobLocation(storage, object_key)
+
+    def _with_location(self, query: Select[Any]) -> Select[Any]:
+        location = self._blobs.location_query()
+        columns = query.add_columns(location.c.storage, location.c.object_key)
+        return columns.outerjoin(location, location.c.key == nodes.c.blob_key)
 
     def delete(
-        self, identity: Identity, tenant_id: str, node_id: str, revision: int | None = None
+        self, caller: AnyCaller, tenant_id: str, node_id: str, revision: int | None = None
     ) -> None:
         """Delete a node with its subtree.
 
@@ -144,9 +170,9 @@ class FileService:
         """
         with self._database.write() as connection:
             self._access.memberships.lock_tenant(connection, tenant_id)
-            view = self._access.require(connection, identity, tenant_id, node_id, Permission.MANAGE)
+            view = self._access.require(connection, caller, tenant_id, node_id, Permission.MANAGE)
             require_revision(view.node, revision)
-            released = self._filing.remove(connection, identity, view.node)
+            released = self._filing.remove(connection, caller, view.node)
         # The response does not wait for a large subtree's blobs; garbage collection removes the rest.
         self._blobs.remove(released[:_REMOVED_AT_ONCE])
 

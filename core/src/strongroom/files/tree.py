@@ -29,7 +29,6 @@ _IS_WITHIN: Final = Statement(_is_within())
 _CHILD: Final = Statement(
     select(nodes).where(nodes.c.parent_id == bindparam("parent_id"), nodes.c.name == bindparam("name"))
 )
-_ROOT: Final = Statement(select(nodes.c.id).where(nodes.c.id == bindparam("root_id")))
 _ADD_UNLESS_THERE: Final = Statement(
     for_each_dialect(nodes, lambda insert: insert.on_conflict_do_nothing())
 )
@@ -78,15 +77,12 @@ class Tree:
         self._clock = clock
         self._visibility = visibility
 
-    def ensure_root(self, connection: Connection, tenant_id: str, user_id: str) -> None:
-        """Create the tenant's root node if it does not exist."""
-        if _ROOT.first(connection, {"root_id": tenant_id}) is not None:
-            return
+    def add_root(self, connection: Connection, tenant_id: str, user_id: str) -> None:
+        """Create the tenant's root node, unless another transaction has created it."""
         now = self._clock.now()
         root = Node(
             tenant_id, tenant_id, None, NodeType.FOLDER, "", None, 0, None, None, user_id, now, now, now
         )
-        # A concurrent transaction may create the root first; the conflict is ignored.
         _ADD_UNLESS_THERE.change(connection, _row(root))
 
     def find_child(self, connection: Connection, parent_id: str, name: str) -> Node | None:

@@ -21,23 +21,23 @@ from strongroom.errors import (
 from strongroom.files.events.recorder import SENT, DownloadRecorder
 from strongroom.files.filing import OnConflict
 from strongroom.files.listing import FileListing
-from strongroom.files.schemas import FileConflictQuery, FolderConflictQuery, NewFolderSchema, NodeSchema
-from strongroom.files.sending import CACHE_CONTROL, content_of, send_file
-from strongroom.files.serializers import (
+from strongroom.files.node_responses import (
     CONDITIONAL_ERRORS,
     NODE_LOCATION,
-    Json,
     Tagged,
-    serialize_node,
+    page_response,
     tagged,
     wanted_revision,
 )
+from strongroom.files.schemas import FileConflictQuery, FolderConflictQuery, NewFolderSchema, NodeSchema
+from strongroom.files.sending import CACHE_CONTROL, content_of, send_file
+from strongroom.files.serializers import Json, serialize_node
 from strongroom.files.service import FileService
 from strongroom.storage.delivery import Delivery
 from strongroom.web.access import Access, current_identity
 from strongroom.web.downloads import DOWNLOAD_CONTENT
 from strongroom.web.headers import DOWNLOAD_REQUEST, DOWNLOAD_RESPONSE, UPLOAD_REQUEST
-from strongroom.web.pages import PagingQuery, collection_of, envelope, paging
+from strongroom.web.pages import PagingQuery, collection_of, paging
 from strongroom.web.routing import Blueprint
 from strongroom.web.schema import DONE, DoneSchema
 from strongroom.web.services import get_service
@@ -203,16 +203,14 @@ def delete_file(tenant_id: str, file_id: str) -> dict[str, bool]:
     returns=collection_of(NodeSchema),
     errors=(Forbidden,),
 )
-def list_files(tenant_id: str, owner_id: str, query: dict[str, int]) -> Json:
+def list_files(tenant_id: str, owner_id: str, query: dict[str, int]) -> Response:
     """List a user's top-level files and folders: those without a parent folder that the user can see.
 
     `me` is the caller; only an administrator of the tenant may list the files of other users.
     """
     identity = current_identity()
-    page, included = get_service(FileListing).top_level(
-        identity, tenant_id, _user_id(owner_id), paging(query)
-    )
-    return envelope(page, serialize_node, included)
+    page = get_service(FileListing).top_level(identity, tenant_id, _user_id(owner_id), paging(query))
+    return page_response(page)
 
 
 @blueprint.operation(
@@ -223,13 +221,15 @@ def list_files(tenant_id: str, owner_id: str, query: dict[str, int]) -> Json:
     returns=collection_of(NodeSchema),
     errors=(Forbidden, NotFound, NotAFolder),
 )
-def list_files_in_folder(tenant_id: str, owner_id: str, parent_id: str, query: dict[str, int]) -> Json:
+def list_files_in_folder(
+    tenant_id: str, owner_id: str, parent_id: str, query: dict[str, int]
+) -> Response:
     """List the files a user can access inside a folder."""
     identity = current_identity()
-    page, included = get_service(FileListing).inside(
+    page = get_service(FileListing).inside(
         identity, tenant_id, _user_id(owner_id), parent_id, paging(query)
     )
-    return envelope(page, serialize_node, included)
+    return page_response(page)
 
 
 def _create_folder(tenant_id: str, parent_id: str | None, body: Json, query: Json) -> Json:

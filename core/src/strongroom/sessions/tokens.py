@@ -1,13 +1,13 @@
 """Signs and verifies access tokens, and issues them with refresh tokens."""
 
 from dataclasses import dataclass, field
-from threading import Lock
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final, TypeVar
 
 from joserfc import jws, jwt
 from joserfc.errors import JoseError
 from sqlalchemy import Connection
 
+from strongroom.cache import Cache
 from strongroom.clock import Clock
 from strongroom.errors import InvalidCredentials, NotFound, TokenInvalid, UserSuspended
 from strongroom.ids import is_id
@@ -17,32 +17,6 @@ from strongroom.sessions.models import Authorization
 from strongroom.sessions.store import AuthorizationStore, RefreshTokens
 from strongroom.users.models import User, UserStatus
 from strongroom.users.service import UserService
-
-KeyT = TypeVar("KeyT")
-ValueT = TypeVar("ValueT")
-
-
-class Cache(Generic[KeyT, ValueT]):
-    """A FIFO cache whose reads take no lock.
-
-    Args:
-        capacity: the maximum number of values; beyond it, the oldest is evicted.
-    """
-
-    def __init__(self, capacity: int) -> None:
-        self._capacity = capacity
-        self._lock = Lock()
-        self._values: dict[KeyT, ValueT] = {}
-        # A single dict operation is atomic, so readers need no lock.
-        self.get = self._values.get
-
-    def put(self, key: KeyT, value: ValueT) -> None:
-        """Store a value, and evict the oldest if the cache is full."""
-        with self._lock:
-            while len(self._values) >= self._capacity:
-                del self._values[next(iter(self._values))]
-            self._values[key] = value
-
 
 T = TypeVar("T")
 

@@ -12,7 +12,7 @@ from strongroom.clock import Clock
 from strongroom.database import Database
 from strongroom.errors import ChecksumMismatch, PayloadTooLarge, UploadIncomplete
 from strongroom.files.filing import Filing, OnConflict, Target
-from strongroom.identity import Identity
+from strongroom.identity import AnyCaller
 from strongroom.plugin_api.storage import ByteSource, ByteStream
 from strongroom.storage.service import BlobService, ReceivedBlob
 from strongroom.storage.streams import HEAD_BYTES
@@ -172,7 +172,7 @@ class Reception:
         self._blobs = blobs
         self._part_bytes = part_bytes
 
-    def receive(self, identity: Identity, upload: Upload, lease: str, piece: Piece) -> Upload:
+    def receive(self, caller: AnyCaller, upload: Upload, lease: str, piece: Piece) -> Upload:
         """Store a piece, and return the updated upload.
 
         A piece with a checksum is stored as one part, because none of its bytes may be acknowledged
@@ -190,15 +190,15 @@ class Reception:
         arriving = ArrivingBytes(piece.source, heartbeat, algorithm)
         while (rest := upload.size - upload.received) > 0 and arriving.has_more():
             bound = rest if piece.checksum else min(rest, self._part_bytes)
-            upload = self._take_part(identity, upload, lease, piece, arriving, bound)
+            upload = self._take_part(caller, upload, lease, piece, arriving, bound)
         # An empty file has no bytes to loop over, but is completed by an empty part, too.
         if not upload.size:
-            upload = self._take_part(identity, upload, lease, piece, arriving, 0)
+            upload = self._take_part(caller, upload, lease, piece, arriving, 0)
         return upload
 
     def _take_part(
         self,
-        identity: Identity,
+        caller: AnyCaller,
         upload: Upload,
         lease: str,
         piece: Piece,
@@ -215,7 +215,7 @@ class Reception:
             _check(piece.checksum, arriving)
             if upload.received + part.blob.size == upload.size:
                 _require_end(arriving)
-                return self._complete(identity, upload, lease, part)
+                return self._complete(caller, upload, lease, part)
             # One transaction, so the acknowledged offset never exceeds the stored parts.
             with self._database.write() as connection:
                 self._ledger.advance(connection, upload, lease, part.blob)
@@ -229,7 +229,7 @@ class Reception:
             expires_at=self._clock.now() + self._ledger.lifetime,
         )
 
-    def _complete(self, identity: Identity, upload: Upload, lease: str, last: ReceivedBlob) -> Upload:
+    def _complete(self, caller: AnyCaller, upload: Upload, lease: str, last: ReceivedBlob) -> Upload:
         with self._database.read() as connection:
             parts = self._ledger.parts(connection, upload.id)
         whole = self._joined(upload, lease, [*parts, Part(last.blob.key, last.blob.size)])
@@ -238,7 +238,7 @@ class Reception:
                 # Renewing also checks that no other request has acquired the lease since.
                 self._ledger.renew(connection, upload.id, lease)
                 view = self._filing.store(
-                    connection, identity, _target(upload), whole or last, reserved=upload.size
+                    connection, caller, _target(upload), whole or last, reserved=upload.size
                 )
                 finished = self._ledger.finish(connection, upload, lease, view.node.id)
                 released = self._blobs.release(connection, [part.blob_key for part in parts])

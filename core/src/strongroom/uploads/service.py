@@ -15,7 +15,7 @@ from strongroom.database import Database
 from strongroom.errors import Forbidden, OffsetConflict, PayloadTooLarge
 from strongroom.files.filing import Filing, Target
 from strongroom.files.names import normalize_name
-from strongroom.identity import Identity
+from strongroom.identity import AnyCaller
 from strongroom.ids import new_id
 from strongroom.storage.models import Released
 from strongroom.storage.service import BlobService
@@ -62,14 +62,19 @@ class UploadService:
         return self._filing.max_file_bytes
 
     def create(
-        self, identity: Identity, target: Target, size: int, metadata: str, piece: Piece | None = None
+        self,
+        caller: AnyCaller,
+        target: Target,
+        size: int,
+        metadata: str,
+        piece: Piece | None = None,
     ) -> Upload:
         """Create an upload, and reserve its size in the tenant's quota.
 
         An empty upload is completed immediately.
 
         Args:
-            identity: the caller.
+            caller: the caller.
             target: destination of the file.
             size: total size in bytes.
             metadata: the client's ``Upload-Metadata``, unchanged.
@@ -88,7 +93,7 @@ class UploadService:
         upload = Upload(
             id=new_id(),
             tenant_id=target.tenant_id,
-            user_id=identity.user_id,
+            user_id=caller.user_id,
             parent_id=target.parent_id,
             name=target.name,
             on_conflict=target.on_conflict.value,
@@ -101,14 +106,14 @@ class UploadService:
             expires_at=self._clock.now() + self._ledger.lifetime,
         )
         with self._database.write() as connection:
-            self._filing.admit(connection, identity, target, size)
+            self._filing.admit(connection, caller, target, size)
             self._space.reserve(connection, target.tenant_id, size)
             self._ledger.add(connection, upload)
         if piece is None and size > 0:
             return upload
-        return self._begin(identity, upload, piece or Piece(io.BytesIO(), 0, None))
+        return self._begin(caller, upload, piece or Piece(io.BytesIO(), 0, None))
 
-    def get(self, identity: Identity, tenant_id: str, upload_id: str) -> Upload:
+    def get(self, caller: AnyCaller, tenant_id: str, upload_id: str) -> Upload:
         """Return an upload of the caller.
 
         Raises:
@@ -116,10 +121,10 @@ class UploadService:
             NotFound: the upload does not exist or has expired.
         """
         with self._database.read() as connection:
-            return self._own(connection, identity, tenant_id, upload_id, lock=False)
+            return self._own(connection, caller, tenant_id, upload_id, lock=False)
 
     def append(
-        self, identity: Identity, tenant_id: str, upload_id: str, offset: int, piece: Piece
+        self, caller: AnyCaller, tenant_id: str, upload_id: str, offset: int, piece: Piece
     ) -> Upload:
         """Append the received bytes to an upload; the last byte completes it and creates the file.
 
@@ -136,20 +141,20 @@ class UploadService:
             StorageFull: the storage is exhausted.
         """
         with self._database.write() as connection:
-            upload = self._own(connection, identity, tenant_id, upload_id)
-            self._filing.require_folder(connection, identity, tenant_id, upload.parent_id)
+            upload = self._own(connection, caller, tenant_id, upload_id)
+            self._filing.access.require_parent(connection, caller, tenant_id, upload.parent_id)
             _require_fit(upload, offset, piece)
             if upload.is_finished:
                 return upload
             lease = self._ledger.lend(connection, upload)
         # A lease instead of a row lock, because no transaction may stay open while the body arrives.
         try:
-            return self._reception.receive(identity, upload, lease, piece)
+            return self._reception.receive(caller, upload, lease, piece)
         finally:
             with self._database.write() as connection:
                 self._ledger.give_back(connection, upload.id, lease)
 
-    def terminate(self, identity: Identity, tenant_id: str, upload_id: str) -> None:
+    def terminate(self, caller: AnyCaller, tenant_id: str, upload_id: str) -> None:
         """Delete an upload of the caller; a file that was created from it remains.
 
         Raises:
@@ -157,7 +162,7 @@ class UploadService:
             NotFound: the upload does not exist or has expired.
         """
         with self._database.write() as connection:
-            upload = self._own(connection, identity, tenant_id, upload_id)
+            upload = self._own(connection, caller, tenant_id, upload_id)
             released = self._drop(connection, upload)
         self._blobs.remove(released)
 
@@ -186,27 +191,27 @@ class UploadService:
                 self._drop(connection, upload)
             count += 1
 
-    def _begin(self, identity: Identity, upload: Upload, piece: Piece) -> Upload:
+    def _begin(self, caller: AnyCaller, upload: Upload, piece: Piece) -> Upload:
         try:
-            return self.append(identity, upload.tenant_id, upload.id, 0, piece)
+            return self.append(caller, upload.tenant_id, upload.id, 0, piece)
         except BaseException:
             # The client learns the upload's URL only if the request succeeds, so it cannot resume it.
-            self.terminate(identity, upload.tenant_id, upload.id)
+            self.terminate(caller, upload.tenant_id, upload.id)
             raise
 
     def _own(
         self,
         connection: Connection,
-        identity: Identity,
+        caller: AnyCaller,
         tenant_id: str,
         upload_id: str,
         *,
         lock: bool = True,
     ) -> Upload:
         # Checks the membership first, so that non-members cannot find out which uploads exist.
-        self._filing.require_folder(connection, identity, tenant_id, None)
+        self._filing.access.require_parent(connection, caller, tenant_id, None)
         upload = self._ledger.find(connection, tenant_id, upload_id, lock=lock)
-        if upload.user_id != identity.user_id:
+        if upload.user_id != caller.user_id:
             raise Forbidden
         return upload
 

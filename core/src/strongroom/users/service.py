@@ -15,6 +15,12 @@ from strongroom.users.models import User, UserStatus, UserType, users
 
 _LIVE: Final = users.c.deleted_at.is_(None)
 _BY_ID: Final = Statement(select(users).where(users.c.id == bindparam("user_id"), _LIVE))
+_SUMMARIES: Final = Statement(
+    select(users.c.id, users.c.name)
+    .where(users.c.id.in_(bindparam("user_ids", expanding=True)))
+    .order_by(users.c.id),
+    lambda row: summary(*row),
+)
 
 
 class UserService:
@@ -124,9 +130,9 @@ class UserService:
         return changed
 
     def summaries(self, connection: Connection, user_ids: Iterable[str]) -> list[dict[str, str]]:
-        """Return the ``included`` entries of users, sorted by id."""
-        found = sorted(self.find(connection, user_ids), key=lambda user: user.id)
-        return [summary(user.id, user.name) for user in found]
+        """Return the ``included`` entries of users, including deleted ones, sorted by id."""
+        wanted = sorted(set(user_ids))
+        return _SUMMARIES.all(connection, {"user_ids": wanted}) if wanted else []
 
 
 def summary(user_id: str, name: str) -> dict[str, str]:

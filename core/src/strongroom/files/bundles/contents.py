@@ -14,9 +14,8 @@ from strongroom.files.bundles.manifest import Item, Manifest
 from strongroom.files.bundles.names import UniqueNames
 from strongroom.files.bundles.zip_format import Entry
 from strongroom.files.models import NodeType, Permission, nodes
-from strongroom.identity import Identity
+from strongroom.identity import AnyCaller
 from strongroom.storage.service import BlobService
-from strongroom.tenants.models import Role
 
 _ROWS_AT_ONCE: Final = 2000
 _FOLDERS_AT_ONCE: Final = 100
@@ -56,7 +55,7 @@ class Contents:
     def write(
         self,
         connection: Connection,
-        identity: Identity,
+        caller: AnyCaller,
         tenant_id: str,
         file_ids: Sequence[str],
         manifest: Manifest,
@@ -70,7 +69,7 @@ class Contents:
             NotFound: the tenant has no such node.
             PayloadTooLarge: a path is too long for an archive.
         """
-        rows = self._readable(connection, identity, tenant_id, file_ids)
+        rows = self._readable(connection, caller, tenant_id, file_ids)
         folders = _add(manifest, rows, b"")
         # Breadth-first, several folders per query; memory grows with the open folders, not the files.
         while folders:
@@ -79,33 +78,39 @@ class Contents:
         return [Selected(row.id, tenant_id, row.parent_id, row.name, row.size) for row in rows]
 
     def _readable(
-        self, connection: Connection, identity: Identity, tenant_id: str, file_ids: Sequence[str]
+        self, connection: Connection, caller: AnyCaller, tenant_id: str, file_ids: Sequence[str]
     ) -> list[Row[Any]]:
-        role = self._access.memberships.require_member(connection, tenant_id, identity)
         # Removes duplicates and keeps the order.
         wanted = list(dict.fromkeys(file_ids))
-        query = self._rows.where(
-            nodes.c.id.in_(wanted), nodes.c.tenant_id == tenant_id, nodes.c.parent_id.is_not(None)
-        )
-        found = {row.id: row for row in connection.execute(query)}
         for file_id in wanted:
-            if file_id not in found:
-                raise NotFound.of_field("fileIds", "not-found", f"{file_id} does not exist.")
-            if not self._may_read(connection, identity, role, file_id):
-                raise Forbidden.of_field("fileIds", "forbidden", f"You may not read {file_id}.")
+            self._require_readable(connection, caller, tenant_id, file_id)
+        rows = connection.execute(self._rows.where(nodes.c.id.in_(wanted)))
+        found = {row.id: row for row in rows}
+        if missing := [file_id for file_id in wanted if file_id not in found]:
+            # Deleted since the check, on PostgreSQL.
+            raise _not_found(missing[0])
         return [found[file_id] for file_id in wanted]
 
-    def require_member(self, connection: Connection, tenant_id: str, identity: Identity) -> None:
+    def _require_readable(
+        self, connection: Connection, caller: AnyCaller, tenant_id: str, file_id: str
+    ) -> None:
+        access = self._access.find(connection, caller, tenant_id, file_id)
+        access.require_member()
+        try:
+            access.require(Permission.READ)
+        except NotFound as error:
+            raise _not_found(file_id) from error
+        except Forbidden as error:
+            message = f"You may not read {file_id}."
+            raise Forbidden.of_field("fileIds", "forbidden", message) from error
+
+    def require_member(self, connection: Connection, tenant_id: str, caller: AnyCaller) -> None:
         """Check that the caller is a member of the tenant.
 
         Raises:
             Forbidden: the caller is not a member, whether or not the tenant exists.
         """
-        self._access.memberships.require_member(connection, tenant_id, identity)
-
-    def _may_read(self, connection: Connection, identity: Identity, role: Role, node_id: str) -> bool:
-        permission = self._access.permission(connection, node_id, identity.user_id, role)
-        return permission >= Permission.READ
+        self._access.find(connection, caller, tenant_id, None).require_member()
 
     def _write_folders(
         self, connection: Connection, manifest: Manifest, paths: dict[str, bytes]
@@ -118,6 +123,10 @@ class Contents:
         for parent_id, children in groupby(rows, itemgetter(1)):
             folders += _add(manifest, children, paths[parent_id])
         return folders
+
+
+def _not_found(file_id: str) -> NotFound:
+    return NotFound.of_field("fileIds", "not-found", f"{file_id} does not exist.")
 
 
 def _add(manifest: Manifest, rows: Iterable[Sequence[Any]], path: bytes) -> list[Folder]:

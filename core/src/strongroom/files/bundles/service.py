@@ -14,7 +14,7 @@ from strongroom.files.bundles.contents import Contents, Selected
 from strongroom.files.bundles.manifest import Manifest
 from strongroom.files.bundles.models import BundleRequest, bundles
 from strongroom.files.names import MAX_LENGTH, normalize_name
-from strongroom.identity import Identity
+from strongroom.identity import AnyCaller
 from strongroom.ids import new_id
 from strongroom.plugin_api.storage import ByteStream
 from strongroom.storage.service import BlobService
@@ -72,7 +72,7 @@ class BundleService:
         self._lifetime = lifetime
 
     def make(
-        self, identity: Identity, tenant_id: str, file_ids: Sequence[str], name: str | None
+        self, caller: AnyCaller, tenant_id: str, file_ids: Sequence[str], name: str | None
     ) -> Bundle:
         """Return a bundle of files and whole folders, in the given order.
 
@@ -82,7 +82,7 @@ class BundleService:
             NotFound: the tenant has no such node.
             PayloadTooLarge: a path is too long for an archive.
         """
-        manifest, selected = self._collect(identity, tenant_id, file_ids)
+        manifest, selected = self._collect(caller, tenant_id, file_ids)
         try:
             wanted = (
                 normalize_name(name) if name else selected[0].name if len(selected) == 1 else "files"
@@ -91,7 +91,7 @@ class BundleService:
             request = BundleRequest(
                 new_id(),
                 tenant_id,
-                identity.user_id,
+                caller.user_id,
                 _with_ending(wanted),
                 list(file_ids),
                 now + self._lifetime,
@@ -105,7 +105,7 @@ class BundleService:
             manifest.close()
             raise
 
-    def get(self, identity: Identity, tenant_id: str, bundle_id: str) -> Bundle:
+    def get(self, caller: AnyCaller, tenant_id: str, bundle_id: str) -> Bundle:
         """Return a bundle that the caller has requested before.
 
         It is identical to the byte, with the same entity tag, unless a node in it has changed.
@@ -117,26 +117,26 @@ class BundleService:
         query = select(bundles).where(
             bundles.c.id == bundle_id,
             bundles.c.tenant_id == tenant_id,
-            bundles.c.user_id == identity.user_id,
+            bundles.c.user_id == caller.user_id,
             bundles.c.expires_at > self._clock.now(),
         )
         with self._database.read() as connection:
-            self._contents.require_member(connection, tenant_id, identity)
+            self._contents.require_member(connection, tenant_id, caller)
             row = connection.execute(query).first()
         if row is None:
             raise NotFound
         request = BundleRequest(*row)
         # This checks the permissions again, because they may have changed since the request.
-        manifest, selected = self._collect(identity, tenant_id, request.file_ids)
+        manifest, selected = self._collect(caller, tenant_id, request.file_ids)
         return self._bundle(request, manifest, selected)
 
     def _collect(
-        self, identity: Identity, tenant_id: str, file_ids: Sequence[str]
+        self, caller: AnyCaller, tenant_id: str, file_ids: Sequence[str]
     ) -> tuple[Manifest, list[Selected]]:
         manifest = Manifest()
         try:
             with self._database.snapshot() as connection:
-                selected = self._contents.write(connection, identity, tenant_id, file_ids, manifest)
+                selected = self._contents.write(connection, caller, tenant_id, file_ids, manifest)
         except BaseException:
             manifest.close()
             raise

@@ -14,7 +14,7 @@ from strongroom.database.pruning import prune
 from strongroom.database.statements import Statement
 from strongroom.errors import StrongroomError
 from strongroom.files.events.models import FileAction, FileEvent, file_events
-from strongroom.identity import Identity
+from strongroom.identity import AnyCaller
 from strongroom.ids import new_id
 
 logger = logging.getLogger(__name__)
@@ -69,10 +69,10 @@ class FileEvents:
         self._days = days
 
     def record(
-        self, connection: Connection, action: FileAction, identity: Identity, node: Recorded
+        self, connection: Connection, action: FileAction, caller: AnyCaller, node: Recorded
     ) -> None:
         """Record a change in the transaction that makes it."""
-        _RECORD.change(connection, asdict(self.event(action, identity, node)))
+        _RECORD.change(connection, asdict(self.event(action, caller, node)))
 
     def record_all(self, events: Iterable[FileEvent]) -> None:
         """Record events in a separate, non-durable transaction."""
@@ -80,7 +80,7 @@ class FileEvents:
             for event in events:
                 _RECORD.change(connection, asdict(event))
 
-    def event(self, action: FileAction, identity: Identity, node: Recorded) -> FileEvent:
+    def event(self, action: FileAction, caller: AnyCaller, node: Recorded) -> FileEvent:
         """Return an event with the current time."""
         return FileEvent(
             new_id(),
@@ -88,8 +88,8 @@ class FileEvents:
             node.tenant_id,
             node.id,
             action.value,
-            identity.user_id,
-            identity.address,
+            caller.user_id,
+            caller.address,
             node.name,
             None if node.parent_id == node.tenant_id else node.parent_id,
             node.size,
@@ -125,12 +125,12 @@ class DownloadRecorder:
         self._waiting: dict[_Key, FileEvent] = {}
         self._timer: Timer | None = None
 
-    def record(self, identity: Identity, node: Recorded) -> None:
+    def record(self, caller: AnyCaller, node: Recorded) -> None:
         """Record a download of a file by a user."""
-        key = (node.id, identity.user_id, identity.address)
+        key = (node.id, caller.user_id, caller.address)
         # No lock on the common path: at worst an event is created twice, and setdefault drops one.
         if key not in self._waiting:
-            self._add(key, self._events.event(FileAction.DOWNLOADED, identity, node))
+            self._add(key, self._events.event(FileAction.DOWNLOADED, caller, node))
 
     def flush(self) -> None:
         """Write the buffered events; if the database is unavailable, retry later."""

@@ -1,0 +1,52 @@
+"""Responses with files and folders, and the preconditions of changes to them."""
+
+from typing import Final
+
+from flask import Response, request
+
+from strongroom.errors import Forbidden, NotFound, PreconditionFailed, RevisionConflict
+from strongroom.files.access import NodeView
+from strongroom.files.listing import FilePage
+from strongroom.files.serializers import Json, serialize_node, splice_records
+from strongroom.files.service import FileService
+from strongroom.paging import Page
+from strongroom.web.access import current_identity
+from strongroom.web.conditions import require_match
+from strongroom.web.pages import envelope
+from strongroom.web.response import json_response
+from strongroom.web.routing import Location
+from strongroom.web.services import get_service
+
+Tagged = tuple[Json, int, dict[str, str]]
+
+NODE_LOCATION: Final = Location("files.get_file", {"tenant_id": "tenantId", "file_id": "id"})
+"""``Location`` of a new file or folder."""
+
+CONDITIONAL_ERRORS: Final = (Forbidden, NotFound, RevisionConflict, PreconditionFailed)
+
+
+def page_response(page: FilePage) -> Response:
+    """Return the response with a page of files and folders."""
+    content = envelope(Page((), page.total, page.paging), included=page.included)
+    return json_response(splice_records(content, page.records))
+
+
+def tagged(view: NodeView, status: int = 200) -> Tagged:
+    """Return the response with a node, its revision as the entity tag."""
+    return serialize_node(view), status, {"ETag": f'"{view.node.revision}"'}
+
+
+def wanted_revision(tenant_id: str, file_id: str, revision: int | None = None) -> int | None:
+    """Return the expected revision of a change, from the body or from If-Match.
+
+    If-Match accepts the entity tag of a download, too.
+
+    Raises:
+        PreconditionFailed: If-Match does not match.
+    """
+    if "If-Match" not in request.headers:
+        return revision
+    node = get_service(FileService).get(current_identity(), tenant_id, file_id).node
+    # Details have the revision as their entity tag, downloads the checksum.
+    require_match({str(node.revision), node.checksum or ""})
+    return node.revision if revision is None else revision
