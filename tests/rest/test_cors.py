@@ -13,7 +13,7 @@ from strongroom.web.middleware import ALLOWED_HEADERS, EXPOSED_HEADERS
 
 APP = "https://app.example.com"
 OTHER = "https://other.example.com"
-READ = r'(?:request\.headers(?:\.get\(|\[)|_HEADER = |announced\()"([A-Za-z-]+)"'
+READ = r'(?:request\.headers(?:\.get\(|\[)|\bheader\(|_HEADER = |announced\()"([A-Za-z-]+)"'
 SOURCES = [path for folder in ("core", "plugins") for path in Path(folder).rglob("src/**/*.py")]
 
 

@@ -2,12 +2,12 @@
 
 from typing import Final, Protocol
 
-from flask import g, request
+from flask import g
 
 from strongroom.errors import AmbiguousToken, Forbidden, TokenRequired
 from strongroom.identity import Caller, Identity
 from strongroom.plugin_api.web import Access
-from strongroom.web.request import client_address
+from strongroom.web.request import client_address, header
 from strongroom.web.services import get_service
 
 __all__ = [
@@ -116,12 +116,14 @@ def presented_token() -> str | None:
     Raises:
         AmbiguousToken: the request has two different tokens.
     """
-    tokens = {token for token in (_bearer_token(), request.headers.get(TOKEN_HEADER)) if token}
-    if len(tokens) > 1:
+    bearer, plain = _bearer_token(header("Authorization")), header(TOKEN_HEADER)
+    if bearer and plain and bearer != plain:
         raise AmbiguousToken
-    return tokens.pop() if tokens else None
+    return bearer or plain or None
 
 
-def _bearer_token() -> str | None:
-    scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+def _bearer_token(authorization: str | None) -> str | None:
+    if authorization is None:
+        return None
+    scheme, _, token = authorization.partition(" ")
     return token.strip() if scheme.lower() == "bearer" else None

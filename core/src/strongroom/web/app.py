@@ -1,9 +1,12 @@
-"""The Flask application: Flask dispatches every route, with a faster URL map and final responses.
+"""The Flask application: one dispatch for all routes, compiled where Flask's own is slow.
 
-Plugins' blueprints and request hooks apply to every route, because every request passes through Flask's
-own context, hooks and error handlers. Three steps are replaced, because their cost exceeds that of a
-short query: matching the URL (:class:`RouteTable`), the response (:class:`~strongroom.web.response`),
-and parsing and serialization (:class:`~strongroom.web.routing.Operation`).
+Plugins' blueprints, request hooks and error handlers apply to every route. Flask spends several times
+the duration of a short query on steps that are the same for every request, so they are prepared once:
+
+- URLs are matched by :class:`RouteTable`; what it cannot match, Werkzeug's map does.
+- Hooks and signals are called only for routes that have some; which, is known after the first request,
+  because Flask accepts no registrations afterwards.
+- Input, output and responses are prepared per :class:`~strongroom.web.routing.Operation`.
 """
 
 from collections.abc import Callable, Iterable
@@ -12,8 +15,11 @@ from typing import Any, Final
 from urllib.parse import urlsplit, urlunsplit
 
 import flask
-from flask import Flask, request
-from flask.globals import request_ctx
+from flask import Flask
+from flask import signals as flask_signals
+from flask.ctx import AppContext, RequestContext
+from flask.globals import _cv_app, _cv_request, request_ctx
+from flask.sessions import NullSession
 from werkzeug.exceptions import NotFound
 from werkzeug.routing import MapAdapter, RequestRedirect, Rule
 
@@ -21,13 +27,23 @@ from strongroom import errors
 from strongroom.web.errors import error_response, register_error_handlers
 from strongroom.web.middleware import NO_ROUTE, note_route
 from strongroom.web.request import MAX_JSON_BYTES, PublicUrl, request_id
-from strongroom.web.response import JsonProvider
+from strongroom.web.response import JsonProvider, Response
+from strongroom.web.routing import Operation
 from strongroom.web.services import get_service
 
-NO_STORE: Final = "no-store"
+NO_STORE: Final = ("Cache-Control", "no-store")
 """The default Cache-Control of responses to requests with a token."""
 
-_TOKEN_HEADERS: Final = ("HTTP_AUTHORIZATION", "HTTP_X_ACCESS_TOKEN")
+_CONTEXT: Final = "strongroom.request-context"
+_NOSNIFF: Final = ("X-Content-Type-Options", "nosniff")
+_SIGNALS: Final = (
+    flask_signals.appcontext_pushed,
+    flask_signals.appcontext_popped,
+    flask_signals.request_started,
+    flask_signals.request_finished,
+    flask_signals.request_tearing_down,
+    flask_signals.appcontext_tearing_down,
+)
 
 
 class LazyRule(Rule):
@@ -59,6 +75,43 @@ class Application(Flask):
         self._routes: RouteTable | None = None
         register_error_handlers(self)
 
+    def wsgi_app(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+        """Serve a request (PEP 3333). Flask's method serves routes with hooks, and all other views."""
+        context = RequestContext(self, environ, self.request_class(environ), NullSession())
+        rule = context.request.url_rule
+        if rule is None or not self._is_direct(rule):
+            environ[_CONTEXT] = context
+            return super().wsgi_app(environ, start_response)
+        # Flask's push() would open a session and send signals; its pop() would call teardown functions.
+        app_token, token = _cv_app.set(AppContext(self)), _cv_request.set(context)
+        try:
+            return self._serve(context, rule)(environ, start_response)
+        finally:
+            _cv_request.reset(token)
+            _cv_app.reset(app_token)
+
+    def _serve(self, context: RequestContext, rule: Rule) -> flask.Response:
+        try:
+            operation: Any = self.view_functions[rule.endpoint]
+            response: flask.Response = operation(**context.request.view_args or {})
+            if context._after_request_functions:  # noqa: SLF001  of after_this_request
+                response = super().process_response(response)
+            return self._completed(response)
+        except Exception as error:
+            try:
+                return self.finalize_request(self.handle_user_exception(error))
+            except Exception as unhandled:
+                return self.handle_exception(unhandled)
+
+    def _is_direct(self, rule: Rule) -> bool:
+        """Return whether nothing but an operation is to be called for a route."""
+        return self._routes_of().is_direct(rule) and not any(each.receivers for each in _SIGNALS)
+
+    def request_context(self, environ: dict[str, Any]) -> RequestContext:
+        """Return the context of a request, without a session: tokens take its place."""
+        context: RequestContext | None = environ.pop(_CONTEXT, None)
+        return context or RequestContext(self, environ, self.request_class(environ), NullSession())
+
     def create_url_adapter(self, request: flask.Request | None) -> MapAdapter | None:
         """Match the URL of a request; return Werkzeug's adapter only if that could not be done.
 
@@ -66,15 +119,12 @@ class Application(Flask):
             NotFound: no route can have such a path.
         """
         if request is None:
-            return super().create_url_adapter(None)
+            return None
         path = request.environ.get("PATH_INFO", "")
         # PostgreSQL rejects NUL. Werkzeug ignores repeated leading slashes.
         if "\0" in path or path.startswith("//"):
             raise NotFound
-        if self._routes is None:
-            # Flask accepts no routes after its first request, so the table is complete.
-            self._routes = RouteTable(self.url_map.iter_rules())
-        found = self._routes.match(request.method, request.path)
+        found = self._routes_of().match(request.method, request.path)
         if found is None:
             return super().create_url_adapter(request)
         request.url_rule, request.view_args = found
@@ -89,18 +139,60 @@ class Application(Flask):
 
     def process_response(self, response: flask.Response) -> flask.Response:
         """Run the hooks of plugins, then add the headers that every response has."""
-        if isinstance(request.routing_exception, RequestRedirect):
-            response = _redirect(request.routing_exception)
-        response = super().process_response(response)
-        rule, environ, headers = request.url_rule, request.environ, response.headers
-        note_route(environ, rule.rule if rule else NO_ROUTE, request_id())
-        headers["X-Request-Id"] = request_id()
-        headers["X-Content-Type-Options"] = "nosniff"
-        if "Cache-Control" not in headers and (
-            environ["REQUEST_METHOD"] != "GET" or any(name in environ for name in _TOKEN_HEADERS)
-        ):
-            headers["Cache-Control"] = NO_STORE
+        redirect = flask.request.routing_exception
+        if isinstance(redirect, RequestRedirect):
+            response = _redirect(redirect)
+        return self._completed(super().process_response(response))
+
+    def _completed(self, response: flask.Response) -> flask.Response:
+        """Add the headers that every response has, and report the route for metrics and the log."""
+        request = request_ctx.request
+        environ, identifier = request.environ, request_id()
+        note_route(environ, request.url_rule.rule if request.url_rule else NO_ROUTE, identifier)
+        headers = [("X-Request-Id", identifier), _NOSNIFF]
+        is_private = (
+            request.method != "GET"
+            or "HTTP_AUTHORIZATION" in environ
+            or "HTTP_X_ACCESS_TOKEN" in environ
+        )
+        if isinstance(response, Response):
+            if is_private and not response.has_header("Cache-Control"):
+                headers.append(NO_STORE)
+            response.append_headers(headers)
+            return response
+        if is_private:
+            response.headers.setdefault(*NO_STORE)
+        response.headers.update(headers)
         return response
+
+    def _routes_of(self) -> "RouteTable":
+        # Flask accepts no routes and no hooks after its first request, so the table stays complete.
+        if self._routes is None:
+            self._routes = RouteTable(self.url_map.iter_rules(), self._without_hooks())
+        return self._routes
+
+    def _without_hooks(self) -> frozenset[str]:
+        """Return the endpoints of operations for which no request hook is registered."""
+        by_blueprint = (
+            self.before_request_funcs,
+            self.after_request_funcs,
+            self.teardown_request_funcs,
+            self.url_value_preprocessors,
+        )
+        hooked = {name for hooks in by_blueprint for name, functions in hooks.items() if functions}
+        if None in hooked or self.teardown_appcontext_funcs:
+            return frozenset()
+        return frozenset(
+            endpoint
+            for endpoint, view in self.view_functions.items()
+            if isinstance(view, Operation) and hooked.isdisjoint(_blueprints(endpoint))
+        )
+
+
+def _blueprints(endpoint: str) -> list[str]:
+    """Return the blueprint of an endpoint and those that it is nested in."""
+    names = endpoint.split(".")[:-1]
+    return [".".join(names[:count]) for count in range(1, len(names) + 1)]
 
 
 def _redirect(redirect: RequestRedirect) -> flask.Response:
@@ -135,10 +227,12 @@ class RouteTable:
 
     Args:
         rules: all rules of the application.
+        direct: the endpoints that need nothing but a call of their view function.
     """
 
-    def __init__(self, rules: Iterable[Rule]) -> None:
+    def __init__(self, rules: Iterable[Rule], direct: frozenset[str] = frozenset()) -> None:
         self._root = _Node()
+        self._direct = direct
         for rule in rules:
             self._add(rule)
 
@@ -152,6 +246,10 @@ class RouteTable:
             return None
         rule, names, values = found
         return rule, dict(zip(names, values, strict=True))
+
+    def is_direct(self, rule: Rule) -> bool:
+        """Return whether the endpoint of a rule needs nothing but a call of its view function."""
+        return rule.endpoint in self._direct
 
     def _add(self, rule: Rule) -> None:
         node, names = self._root, []

@@ -16,6 +16,7 @@ from werkzeug.datastructures import ETags
 from werkzeug.http import parse_date
 
 from strongroom.errors import PreconditionFailed, RangeNotSatisfiable
+from strongroom.web.request import header
 
 MAX_RANGES: Final = 16
 """The maximum number of ranges; with more, or with overlaps, the whole is sent (section 14.2)."""
@@ -48,13 +49,13 @@ def is_unchanged(current: Validators) -> bool:
     Raises:
         PreconditionFailed: a precondition of the request is false.
     """
-    if "If-Match" in request.headers:
+    if header("If-Match") is not None:
         if not _matches(request.if_match, current.tag, strong=True):
             raise PreconditionFailed
     elif (since := _date("If-Unmodified-Since")) and current.modified and current.modified > since:
         raise PreconditionFailed
     reads = request.method in ("GET", "HEAD")
-    if "If-None-Match" in request.headers:
+    if header("If-None-Match") is not None:
         matches = _matches(request.if_none_match, current.tag, strong=False)
         if matches and not reads:
             raise PreconditionFailed
@@ -72,7 +73,7 @@ def require_match(tags: Collection[str]) -> None:
     Raises:
         PreconditionFailed: none of them matches.
     """
-    if "If-Match" in request.headers and not any(
+    if header("If-Match") is not None and not any(
         _matches(request.if_match, tag, strong=True) for tag in tags
     ):
         raise PreconditionFailed
@@ -80,7 +81,7 @@ def require_match(tags: Collection[str]) -> None:
 
 def if_range_holds(current: Validators) -> bool:
     """Return whether a range may be served: If-Range is absent, or matches the current version."""
-    condition = request.headers.get("If-Range")
+    condition = header("If-Range")
     if condition is None:
         return True
     date = _date("If-Range")
@@ -90,10 +91,11 @@ def if_range_holds(current: Validators) -> bool:
     return condition.strip() == current.etag
 
 
-def _date(header: str) -> datetime | None:
-    """Return the date of a header, or ``None`` if it is invalid (section 13.1.3)."""
+def _date(name: str) -> datetime | None:
+    """Return the date of a header, or ``None`` if it is absent or invalid (section 13.1.3)."""
+    value = header(name)
     try:
-        return parse_date(request.headers.get(header))
+        return None if value is None else parse_date(value)
     except OverflowError:
         # Werkzeug does not catch the error of a number that exceeds a C integer.
         return None

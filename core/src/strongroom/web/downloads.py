@@ -26,6 +26,7 @@ from strongroom.web.conditions import (
     is_unchanged,
     parse_ranges,
 )
+from strongroom.web.request import header
 from strongroom.web.response import Response
 
 INLINE_TYPES: Final = frozenset(
@@ -95,7 +96,7 @@ def send_content(content: Content, *, cache_control: str) -> Response:
     if is_unchanged(current):
         return Response((), 304, version)
     ranged = request.method in _RANGED_METHODS and if_range_holds(current)
-    spans = parse_ranges(request.headers.get("Range"), content.size) if ranged else None
+    spans = parse_ranges(header("Range"), content.size) if ranged else None
     headers = [*_content_headers(content.name, content.content_type, content.checksum), *version]
     if spans is None:
         return _whole(content, headers)
@@ -136,7 +137,7 @@ def content_disposition(name: str, *, inline: bool) -> str:
 
 def _whole(content: Content, headers: HeaderList) -> Response:
     is_head = request.method == "HEAD"
-    wanted = request.headers.get("Want-Content-Digest")
+    wanted = header("Want-Content-Digest")
     if wanted and content.checksum and not is_head and _WANTED_DIGEST.search(wanted):
         headers.append(("Content-Digest", _digest(content.checksum)))
     body = () if is_head else pieces(content.open(0, content.size))

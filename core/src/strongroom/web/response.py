@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -50,30 +50,53 @@ class Response(flask.Response):
     def __init__(
         self, body: bytes | Iterable[bytes] = b"", status: int = 200, headers: HeaderItems = ()
     ) -> None:
-        self.headers = Headers(headers)
+        items = _items(headers)
+        self._items = [*items]
         self._status, self._status_code = _STATUS_LINES.get(status, f"{status} UNKNOWN"), status
         self._on_close = []
         self.direct_passthrough = False
         if isinstance(body, bytes):
-            self.headers["Content-Length"] = str(len(body))
+            self._items.append(("Content-Length", str(len(body))))
             body = [body]
         self.response = self._final_body = body
+
+    @cached_property
+    def headers(self) -> Headers:  # type: ignore[override]  # an attribute that can be set, as this one
+        """The headers. A hook may change them."""
+        headers = Headers()
+        # Shares the list, so that changes affect the response; no public constructor does.
+        headers._list = self._items  # noqa: SLF001
+        return headers
+
+    def append_headers(self, headers: list[tuple[str, str]]) -> None:
+        """Append headers, replacing those of the same name."""
+        names = [name for name, _ in headers]
+        self._items[:] = [item for item in self._items if item[0] not in names]
+        self._items += headers
+
+    def has_header(self, name: str) -> bool:
+        """Return whether a header was set by exactly this name."""
+        return any(item[0] == name for item in self._items)
 
     def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
         """Send the response (PEP 3333)."""
         is_final = self.response is self._final_body and not self._on_close
         if not is_final or environ["REQUEST_METHOD"] == "HEAD" or self._status_code in (204, 304):
             return super().__call__(environ, start_response)
-        start_response(self._status, self.headers.to_wsgi_list())
+        start_response(self._status, [*self._items])
         return self.response  # type: ignore[return-value]  # text only if a hook has set it
 
 
 def json_response(text: str, status: int = 200, headers: HeaderItems = ()) -> Response:
     """Return the response with a JSON text as its content."""
-    response = Response(f"{text}\n".encode(), status, (JSON_TYPE,))
-    if headers:
-        response.headers.extend(headers)
-    return response
+    return Response(f"{text}\n".encode(), status, (JSON_TYPE, *_items(headers)))
+
+
+def _items(headers: HeaderItems) -> Iterable[tuple[str, str]]:
+    # Tested first, because isinstance of an abstract class takes long.
+    if type(headers) is tuple or type(headers) is list:
+        return headers
+    return headers.items() if isinstance(headers, Mapping) else headers
 
 
 def no_content(headers: HeaderItems = ()) -> Response:
@@ -100,7 +123,7 @@ def serializer(schema: type[Schema]) -> Convert:
         return instance.dump
 
     def dump(record: Any) -> Json:
-        get = record.get if isinstance(record, Mapping) else partial(getattr, record)
+        get = record.get if isinstance(record, dict) else partial(getattr, record)
         found = ((key, get(name, default), convert) for key, name, default, convert in members)
         return {
             key: None if value is None else convert(value)
