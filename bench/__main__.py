@@ -19,6 +19,7 @@ from bench import (
     scaling,
     startup,
     transfer,
+    trees,
     uploads,
 )
 from bench.harness import Plan, Row
@@ -50,13 +51,17 @@ def main() -> None:
     # Exit by an exception on SIGTERM, so that the servers are stopped first.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     plan = Plan(options.rounds, options.seconds, files=options.files)
-    rows = [row for measure in options.benches or BENCHES.values() for row in measure(plan)]
+    names = options.benches or BENCHES
+    if options.against:
+        rows = trees.measure(plan, options.against.resolve(), names)
+    else:
+        rows = [row for name in names for row in BENCHES[name](plan)]
     text, figures = markdown(rows, plan), as_json(rows, plan)
     print(text, end="")
     for path in options.json:
         path.write_text(figures)
     # What the documentation shows is of one run, whole.
-    if not options.benches:
+    if not (options.benches or options.against):
         (RESULTS / "latest.md").write_text(text)
         (RESULTS / "latest.json").write_text(figures)
 
@@ -68,15 +73,18 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--seconds", type=float, default=Plan().seconds, help="how long a turn lasts")
     parser.add_argument("--files", type=int, default=Plan().files, help="of a large tenant")
     parser.add_argument(
+        "--against", type=Path, metavar="PATH", help="compare with a checkout that has its own .venv"
+    )
+    parser.add_argument(
         "--json", type=Path, action="append", default=[], help="one more file of figures"
     )
     return parser
 
 
-def _bench(name: str) -> Bench:
+def _bench(name: str) -> str:
     if name not in BENCHES:
         raise argparse.ArgumentTypeError(f"no bench is called {name!r}; there are {', '.join(BENCHES)}")
-    return BENCHES[name]
+    return name
 
 
 if __name__ == "__main__":

@@ -1,6 +1,5 @@
 """Details of a file during logins: responses must not wait for password hashes."""
 
-import json
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -9,10 +8,11 @@ from statistics import median, quantiles
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from bench.client import EMAIL, PASSWORD, Client
+from bench.client import Client
 from bench.details import details_request, peer_request
 from bench.harness import Limit, Plan, Row, interleave
-from bench.load import build_request, generate, latencies
+from bench.load import generate, latencies
+from bench.login import login_request
 from bench.pocketbase import LOGIN as PEER_LOGIN
 from bench.pocketbase import NAME as PEER
 from bench.pocketbase import PeerClient, pocketbase
@@ -33,8 +33,8 @@ def measure(plan: Plan) -> list[Row]:
         details, peers = details_request(Client(server)), peer_request(PeerClient(peer))
         ours, theirs = interleave(
             plan.rounds,
-            lambda: _times(server, _login("/authorizations", "username"), details, plan.seconds),
-            lambda: _times(peer, _login(PEER_LOGIN, "identity"), peers, plan.seconds),
+            lambda: _times(server, login_request(), details, plan.seconds),
+            lambda: _times(peer, login_request(PEER_LOGIN, "identity"), peers, plan.seconds),
         )
     name = f"details while {LOGGING_IN} clients log in"
     return [_row(f"{name}: median", ours, theirs, median), _row(f"{name}: p99", ours, theirs, _p99)]
@@ -56,8 +56,3 @@ def _times(server: Server, login: bytes, details: bytes, seconds: float) -> Time
         taken = latencies(server, details, seconds=seconds * 0.8)
         logins.result()
     return [seconds * 1000 for seconds in taken]
-
-
-def _login(path: str, identity: str) -> bytes:
-    body = json.dumps({identity: EMAIL, "password": PASSWORD}).encode()
-    return build_request("POST", path, {"Content-Type": "application/json"}, body)

@@ -1,8 +1,11 @@
 """Authenticated requests for a file's details, compared with the peer and an empty Flask route."""
 
+from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
+
+from tests.support.examples import install
 
 from bench.client import Client
 from bench.forms import raw_headers
@@ -10,9 +13,11 @@ from bench.harness import Plan, Row
 from bench.load import Contender, build_request, side_by_side
 from bench.pocketbase import NAME as PEER
 from bench.pocketbase import RECORDS, PeerClient, pocketbase
-from bench.servers import bare_flask, strongroom
+from bench.servers import PLUGINS, bare_flask, strongroom
 
 CLIENTS: Final = 32
+NAME: Final = f"details of a file, {CLIENTS} clients"
+HOOKED: Final = ("maintenance_mode", "served_by")
 
 
 def measure(plan: Plan) -> list[Row]:
@@ -23,13 +28,36 @@ def measure(plan: Plan) -> list[Row]:
         pocketbase(Path(folder)) as peer,
         bare_flask(Path(folder)) as bare,
     ):
-        return side_by_side(
+        rows = side_by_side(
             plan,
-            f"details of a file, {CLIENTS} clients",
+            NAME,
             CLIENTS,
             Contender("Strongroom", server, details_request(Client(server))),
             Contender(PEER, peer, peer_request(PeerClient(peer))),
             Contender("bare Flask route", bare, build_request("GET", "/", {})),
+        )
+    return [*rows, *_measure_hooks(plan)]
+
+
+def _measure_hooks(plan: Plan) -> list[Row]:
+    """Measure what plugins cost that have a hook before, and one after, each request."""
+    with TemporaryDirectory() as name, ExitStack() as stack:
+        folder = Path(name)
+        for each in ("plugins", "with", "without"):
+            (folder / each).mkdir()
+        variables = {
+            "PYTHONPATH": str(install(*HOOKED, target=folder / "plugins")),
+            "STRONGROOM_MAINTENANCE_FILE": str(folder / "maintenance"),
+        }
+        hooked = strongroom(folder / "with", plugins=(*PLUGINS, *HOOKED), variables=variables)
+        bare = strongroom(folder / "without")
+        ours, others = (stack.enter_context(server) for server in (hooked, bare))
+        return side_by_side(
+            plan,
+            f"{NAME}, 2 plugins with request hooks",
+            CLIENTS,
+            Contender("Strongroom", ours, details_request(Client(ours))),
+            Contender("without plugins", others, details_request(Client(others))),
         )
 
 

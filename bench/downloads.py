@@ -70,17 +70,20 @@ def _measure_behind(plan: Plan, download: Download) -> list[Row]:
     return [row for row in rows if not row.is_cost]
 
 
+def download_request(client: Client, download: Download) -> bytes:
+    """Make the file, and return the request for its content."""
+    node = client.upload(client.files, raw_headers("download.bin"), os.urandom(download.size))
+    path = f"{client.files}/{node['id']}/download"
+    return build_request("GET", path, {**client.headers, **download.headers})
+
+
 def _contenders(
     stack: ExitStack, folder: Path, download: Download, downloads: str = "server"
 ) -> Iterator[Contender]:
-    content = os.urandom(download.size)
-
     server = stack.enter_context(strongroom(folder, downloads=downloads))
-    client = Client(server)
-    node = client.upload(client.files, raw_headers("download.bin"), content)
-    path = f"{client.files}/{node['id']}/download"
-    headers = {**client.headers, **download.headers}
-    yield Contender("Strongroom", server, build_request("GET", path, headers))
+    yield Contender("Strongroom", server, download_request(Client(server), download))
+
+    content = os.urandom(download.size)
 
     peer = stack.enter_context(pocketbase(folder))
     peer_client = PeerClient(peer)

@@ -33,8 +33,8 @@ def measure(plan: Plan) -> list[Row]:
     ):
         server.create_user(EMAIL, PASSWORD)
         PeerClient(peer)
-        ours = _login("/authorizations", "username")
-        theirs = _login(PEER_LOGIN, "identity")
+        ours = login_request()
+        theirs = login_request(PEER_LOGIN, "identity")
         logins, peers, hashes = interleave(
             plan.rounds,
             lambda: generate(server, ours, clients=CLIENTS, seconds=seconds),
@@ -45,7 +45,8 @@ def measure(plan: Plan) -> list[Row]:
     return compare(name, logins, {PEER: peers, f"bare bcrypt, {_threads()} threads": hashes})
 
 
-def _login(path: str, identity: str) -> bytes:
+def login_request(path: str = "/authorizations", identity: str = "username") -> bytes:
+    """Return a login by password."""
     body = json.dumps({identity: EMAIL, "password": PASSWORD}).encode()
     return build_request("POST", path, {"Content-Type": "application/json"}, body)
 

@@ -53,12 +53,13 @@ def measure(plan: Plan) -> list[Row]:
             plan,
             f"page of {PAGE} of {FILES:,} of one's own, {CLIENTS} clients",
             CLIENTS,
-            Contender("Strongroom", server, _our_request(folder, client)),
+            Contender("Strongroom", server, page_request(folder, client)),
             Contender(PEER, peer, _peer_request(folder, peer_client)),
         )
 
 
-def _our_request(folder: Path, client: Client) -> bytes:
+def page_request(folder: Path, client: Client) -> bytes:
+    """Make the files, and return the request for their first page."""
     node = client.upload(client.files, raw_headers("file"), b"content")
     _write(folder / "data" / "strongroom.sqlite3", node["id"], _NODES, _GRANTS, _COUNT, "ANALYZE")
     path = client.files.removesuffix("/files") + f"/owners/me/files?pageSize={PAGE}"

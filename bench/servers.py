@@ -9,9 +9,9 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -25,6 +25,7 @@ ROOT: Final = Path(__file__).parents[1]
 STRONGROOM: Final = str(Path(sys.executable).with_name("strongroom"))
 BCRYPT_COST: Final = 10
 WORKERS: Final = 2
+PLUGINS: Final = ("storage_local", "login_sms")
 
 CONFIG: Final = """
 [server]
@@ -56,18 +57,23 @@ class Server:
         port: where it listens, on this machine only.
         pid: the process that has started all its others.
         config: its configuration.
+        program: the command ``strongroom`` of its installation.
+        variables: more environment variables.
     """
 
     port: int
     pid: int
     config: Path
+    program: str = STRONGROOM
+    variables: Mapping[str, str] | None = None
 
     def create_user(self, email: str, password: str) -> None:
         """Make a user from the command line."""
         arguments = ("users", "create", "--email", email, "--password-stdin", "--json")
         subprocess.run(  # noqa: S603  a command of our own
-            [STRONGROOM, "--config", str(self.config), *arguments],
+            [self.program, "--config", str(self.config), *arguments],
             input=password,
+            env=_environment(self.variables),
             text=True,
             stdout=subprocess.DEVNULL,
             timeout=START_SECONDS,
@@ -81,8 +87,10 @@ def strongroom(
     extra: str = "",
     *,
     downloads: str = "server",
-    plugins: Sequence[str] = ("storage_local", "login_sms"),
+    plugins: Sequence[str] = PLUGINS,
     workers: int = WORKERS,
+    program: str = STRONGROOM,
+    variables: Mapping[str, str] | None = None,
 ) -> Iterator[Server]:
     """Run Strongroom, with all its data in a folder, until the block ends.
 
@@ -92,13 +100,16 @@ def strongroom(
         downloads: the component that sends files.
         plugins: which are enabled.
         workers: how many processes serve.
+        program: the command ``strongroom`` of the installation to run.
+        variables: more environment variables.
     """
     port = free_port()
     values = {"downloads": downloads, "plugins": json.dumps(plugins), "workers": workers}
     config = _write_config(folder / "strongroom.toml", port, **values)
     config.write_text(config.read_text() + extra)
-    with running([STRONGROOM, "serve", "--config", str(config)], port, config) as server:
-        yield server
+    command = [program, "serve", "--config", str(config)]
+    with running(command, port, config, variables) as server:
+        yield replace(server, program=program, variables=variables)
 
 
 @contextmanager
@@ -128,7 +139,9 @@ def free_port() -> int:
 
 
 @contextmanager
-def running(command: Sequence[str], port: int, config: Path) -> Iterator[Server]:
+def running(
+    command: Sequence[str], port: int, config: Path, variables: Mapping[str, str] | None = None
+) -> Iterator[Server]:
     """Run the server that listens on a port until the block ends; its log is next to the configuration.
 
     Raises:
@@ -137,7 +150,7 @@ def running(command: Sequence[str], port: int, config: Path) -> Iterator[Server]
     log = config.with_suffix(".log")
     with log.open("wb") as output:
         process = subprocess.Popen(  # noqa: S603
-            command, cwd=ROOT, env=_environment(), stdout=output, stderr=output
+            command, cwd=ROOT, env=_environment(variables), stdout=output, stderr=output
         )
     try:
         _wait_until_answering(process, port, log)
@@ -146,9 +159,10 @@ def running(command: Sequence[str], port: int, config: Path) -> Iterator[Server]
         _stop(process)
 
 
-def _environment() -> dict[str, str]:
-    """Return the environment without this variable: an installed server has bytecode of its modules."""
-    return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+def _environment(variables: Mapping[str, str] | None) -> dict[str, str]:
+    # An installed server has bytecode of its modules.
+    ours = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return {**ours, **(variables or {})}
 
 
 def _wait_until_answering(process: "subprocess.Popen[bytes]", port: int, log: Path) -> None:

@@ -27,7 +27,7 @@ def measure(plan: Plan) -> list[Row]:
         strongroom(Path(folder)) as server,
         pocketbase(Path(folder)) as peer,
     ):
-        transfers = _Transfers(server, Path(folder), plan.transfer_bytes)
+        transfers = Transfers(server, Path(folder), plan.transfer_bytes)
         peer_upload = transfers.upload_to(peer)
         copies, hashes, peers, *served = interleave(
             plan.rounds,
@@ -60,8 +60,8 @@ def _column(samples: Sequence[Sample], index: int) -> list[float]:
     return [sample[index] for sample in samples]
 
 
-class _Transfers:
-    """One file, and the ways it travels."""
+class Transfers:
+    """A file, and the ways it is transferred; each returns the speed and the peak of the memory."""
 
     def __init__(self, server: Server, folder: Path, size: int) -> None:
         self._pid = server.pid

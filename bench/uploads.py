@@ -31,9 +31,9 @@ def measure(plan: Plan) -> list[Row]:
         client = Client(server)
         forms, raws, peers, writes = interleave(
             plan.rounds,
-            _uploads(plan, server, lambda name: _form(client.files, client.headers, name, {})),
-            _uploads(plan, server, lambda name: _raw(client, name)),
-            _uploads(plan, peer, _peer_form(PeerClient(peer))),
+            _uploads(plan, server, form_requests(client)),
+            _uploads(plan, server, raw_requests(client)),
+            _uploads(plan, peer, _peer_forms(PeerClient(peer))),
             lambda: _write_durably(Path(folder) / "bare", plan.seconds),
         )
     others = {PEER: peers, LIMIT: writes}
@@ -41,8 +41,22 @@ def measure(plan: Plan) -> list[Row]:
     return [*compare(f"{name}, multipart", forms, others), *compare(f"{name}, raw", raws, others)]
 
 
-def _uploads(plan: Plan, server: Server, build: Callable[[str], bytes]) -> Callable[[], Load]:
-    make_request = _under_new_names(build)
+def form_requests(client: Client) -> MakeRequest:
+    """Return a source of multipart uploads."""
+    return _under_new_names(lambda name: _form(client.files, client.headers, name, {}))
+
+
+def raw_requests(client: Client) -> MakeRequest:
+    """Return a source of uploads whose body is the file."""
+
+    def build(name: str) -> bytes:
+        headers = {**client.headers, **raw_headers(f"{name}-raw.bin")}
+        return build_request("POST", client.files, headers, CONTENT)
+
+    return _under_new_names(build)
+
+
+def _uploads(plan: Plan, server: Server, make_request: MakeRequest) -> Callable[[], Load]:
     return lambda: generate(server, make_request, clients=CLIENTS, seconds=plan.seconds)
 
 
@@ -62,13 +76,11 @@ def _form(path: str, headers: dict[str, str], name: str, fields: dict[str, str])
     return build_request("POST", path, {**headers, **FORM_HEADERS}, body)
 
 
-def _raw(client: Client, name: str) -> bytes:
-    headers = {**client.headers, **raw_headers(f"{name}-raw.bin")}
-    return build_request("POST", client.files, headers, CONTENT)
-
-
-def _peer_form(client: PeerClient) -> Callable[[str], bytes]:
-    return lambda name: _form(RECORDS, client.headers, name, {"name": name, "owner": client.owner})
+def _peer_forms(client: PeerClient) -> MakeRequest:
+    owner = client.owner
+    return _under_new_names(
+        lambda name: _form(RECORDS, client.headers, name, {"name": name, "owner": owner})
+    )
 
 
 def _write_durably(folder: Path, seconds: float) -> Load:
