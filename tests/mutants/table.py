@@ -406,7 +406,7 @@ _GUESSING: Final = (
         "throttle-address",
         "After failures from one address, a login takes a captcha.",
         "sessions/throttle.py",
-        " and by_address.events <= self._free_failures_per_address",
+        " and by_address <= self._free_failures_per_address",
         "",
         "rest/test_login.py::TestAddressCount"
         "::test_after_thirty_failures_from_one_address_a_captcha_is_due",

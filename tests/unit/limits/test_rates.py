@@ -8,16 +8,17 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import delete, select
 from tests.support.http import at_once
 from tests.support.redis import RedisServer
 
 from strongroom.clock import Clock, SystemClock
 from strongroom.config.rates import rates
 from strongroom.database import Database
+from strongroom.database.pruning import PRUNE_EVERY
 from strongroom.errors import TooManyRequests, Unavailable
+from strongroom.limits.backends import DatabaseStorage, in_redis
 from strongroom.limits.backends import in_database as database_place
-from strongroom.limits.backends import in_redis
 from strongroom.limits.models import rate_events
 from strongroom.limits.rates import Allowance, RateLimits
 from strongroom.secret_keys import SecretKeys
@@ -135,13 +136,26 @@ def test_there_is_room_once_the_wait_is_over_and_not_before(
     assert wait_after(in_database, allowance("2/minute")) == 20
 
 
-def test_events_of_a_window_that_has_passed_are_deleted(
+def test_events_that_are_older_than_all_windows_do_not_accumulate(
     in_database: RateLimits, clock: ManualClock, database: Database
 ) -> None:
-    for _ in range(3):
+    for _ in range(2 * PRUNE_EVERY):
         in_database.spend(allowance("1/minute"))
-        clock.advance(MINUTE)
-    assert len(rows(database)) == 1
+        clock.advance(24 * 60 * MINUTE)
+    assert len(rows(database)) <= PRUNE_EVERY
+
+
+def test_a_full_window_is_refused_without_a_query_until_it_has_room(
+    clock: ManualClock, database: Database
+) -> None:
+    storage = DatabaseStorage(database=database, clock=clock)
+    assert [storage.acquire_entry("subject", 1, 60) for _ in range(2)] == [True, False]
+    with database.write() as connection:
+        connection.execute(delete(rate_events))
+    clock.advance(MINUTE - 1)
+    assert not storage.acquire_entry("subject", 1, 60)
+    clock.advance(1)
+    assert storage.acquire_entry("subject", 1, 60)
 
 
 def test_no_name_stands_in_the_table(in_database: RateLimits, database: Database) -> None:

@@ -8,6 +8,7 @@ import pytest
 from sqlalchemy import Connection, text
 
 from strongroom.database import Database
+from strongroom.database.batch import execute_together
 from strongroom.errors import TokenInvalid
 from strongroom.paging import Paging
 from strongroom.plugin_api.login import Client
@@ -15,7 +16,7 @@ from strongroom.sessions.models import Authorization
 from strongroom.sessions.store import SEEN_INTERVAL, AuthorizationStore
 from strongroom.testing.clock import HOUR, ManualClock
 from strongroom.users.models import User
-from strongroom.users.service import UserService
+from strongroom.users.service import UserService, lock_logins
 
 ALL = Paging(1, 100)
 CLIENT = Client("192.0.2.1")
@@ -33,8 +34,10 @@ def user(database: Database, clock: ManualClock) -> User:
 
 
 def begin(connection: Connection, sessions: AuthorizationStore, user: User) -> Authorization:
-    sessions.lock_logins_shared(connection, user.id)
-    return sessions.begin(connection, user, "password", CLIENT)
+    lock_logins(connection, user.id, shared=True)
+    begun, change = sessions.begin(connection, user, "password", CLIENT)
+    execute_together(connection, [change])
+    return begun
 
 
 def test_a_login_under_way_is_ended_with_the_others(
@@ -63,7 +66,7 @@ def test_a_login_waits_for_the_end_of_all_and_sees_what_it_changed(
 ) -> None:
     def status_at_login() -> str:
         with database.write() as connection:
-            sessions.lock_logins_shared(connection, user.id)
+            lock_logins(connection, user.id, shared=True)
             return UserService(clock).get(connection, user.id).status
 
     with ThreadPoolExecutor(1) as pool:

@@ -4,6 +4,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 from strongroom.database import Database
+from strongroom.database.batch import execute_together
 from strongroom.limits.service import Counters
 from strongroom.secret_keys import SecretKeys
 from strongroom.sessions.throttle import LoginThrottle, Ticket
@@ -44,7 +45,7 @@ def test_logins_of_one_user_at_once_do_not_wait_for_each_other_in_a_circle(datab
             ticket = throttle.admit("alice", "192.0.2.1")
             assert ticket is not None
             with database.write() as connection:
-                throttle.succeed(connection, ticket)
+                execute_together(connection, [throttle.success_change(ticket)])
 
     with ThreadPoolExecutor(THREADS) as pool:
         list(pool.map(log_in, range(THREADS)))

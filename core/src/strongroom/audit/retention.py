@@ -10,7 +10,7 @@ from typing import Final
 from sqlalchemy import Connection, delete, select
 
 from strongroom.audit.models import audit_events
-from strongroom.audit.service import AuditEvent, AuditService, Link, lock_chain_head
+from strongroom.audit.service import AuditEvent, AuditService, Link, lock_chain
 from strongroom.clock import Clock, iso_format
 from strongroom.database import Database
 from strongroom.identity import Origin
@@ -55,7 +55,7 @@ class AuditRetention:
         columns = (audit_events.c.sequence, audit_events.c.hash, audit_events.c.at)
         oldest = select(*columns).order_by(audit_events.c.sequence).limit(self._batch)
         with self._database.write() as connection:
-            lock_chain_head(connection)
+            lock_chain(connection)
             rows = connection.execute(oldest).all()
             # Only a prefix of the chain may go, even if the clock was set back between two records.
             links = [

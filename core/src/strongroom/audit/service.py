@@ -9,22 +9,32 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Final, Self
+from typing import Any, Final, Self
 
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    LargeBinary,
+    Text,
+    bindparam,
+    cast,
+    func,
+    insert,
+    select,
+)
+from sqlalchemy.sql.base import Executable
 
 from strongroom.audit.models import FAILURE, SUCCESS, audit_events
 from strongroom.clock import Clock
+from strongroom.database.batch import Change, execute_together
 from strongroom.database.locks import lock_until_commit
 from strongroom.database.statements import Statement
 from strongroom.identity import Origin
 
+__all__ = ["FAILURE", "SUCCESS", "AuditEvent", "AuditService"]
+
 _LOCK: Final = 0x41554454
-_LAST: Final = Statement(
-    select(audit_events.c.sequence, audit_events.c.hash)
-    .order_by(audit_events.c.sequence.desc())
-    .limit(1)
-)
+_SEQUENCE: Final = "sequence"
 _LINK = re.compile(r"([0-9]{1,18}):([0-9a-f]{64})")
 
 
@@ -57,22 +67,72 @@ GENESIS: Final = Link(0, "0" * 64)
 
 def chain_hash(previous: str, row: Mapping[str, object]) -> str:
     """Return the SHA-256 of the previous hash and all columns of a record, in hexadecimal digits."""
-    # Sorted keys and fixed separators: the verifier must get the same bytes from the stored row.
-    content = json.dumps(row, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-    # JSON text may contain a lone surrogate, which strict UTF-8 cannot encode.
-    return hashlib.sha256(f"{previous}\n{content}".encode("utf-8", "surrogatepass")).hexdigest()
+    head, tail = _content(row)
+    content = b"".join((previous.encode(), head, str(row[_SEQUENCE]).encode(), tail))
+    return hashlib.sha256(content).hexdigest()
 
 
-def lock_chain_head(connection: Connection) -> Link:
-    """Lock the chain until the caller's transaction ends, and return its last link."""
+def lock_chain(connection: Connection) -> None:
+    """Lock the chain until the caller's transaction ends; all other writers of events wait."""
     lock_until_commit(connection, _LOCK)
-    last = _LAST.first(connection, {})
-    return Link(*last) if last else GENESIS
 
 
-__all__ = ["FAILURE", "SUCCESS", "AuditEvent", "AuditService"]
+def _content(row: Mapping[str, object]) -> tuple[bytes, bytes]:
+    """Return the hashed JSON of a record, without its sequence number: the text before and after it."""
+    before = _spell({name: value for name, value in row.items() if name < _SEQUENCE})
+    after = _spell({name: value for name, value in row.items() if name > _SEQUENCE})
+    return b'\n%s,"sequence":' % before[:-1], b"," + after[1:]
 
-_APPEND: Final = Statement(insert(audit_events))
+
+def _spell(columns: Mapping[str, object]) -> bytes:
+    # Sorted keys and fixed separators: the verifier must get the same bytes from the stored row.
+    text = json.dumps(columns, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    # JSON text may contain a lone surrogate, which strict UTF-8 cannot encode.
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _append(hash_of: Callable[..., ColumnElement[str]]) -> Executable:
+    """Return the INSERT of a record that the database itself links to the last one.
+
+    Reading the last link and inserting the next one are one statement, so that all other writers of
+    events wait for one round trip and the commit only.
+    """
+    events = audit_events.c
+    newest = select(events.hash).order_by(events.sequence.desc()).limit(1).scalar_subquery()
+    last = select(
+        func.coalesce(select(func.max(events.sequence)).scalar_subquery(), GENESIS.sequence).label("n"),
+        func.coalesce(newest, GENESIS.hash).label("hash"),
+    ).subquery("last")
+    sequence = last.c.n + 1
+    head, tail = bindparam("head", type_=LargeBinary()), bindparam("tail", type_=LargeBinary())
+    values: dict[str, ColumnElement[Any]] = {
+        **{column.name: bindparam(column.name, type_=column.type) for column in events},
+        _SEQUENCE: sequence,
+        "hash": hash_of(last.c.hash, head, sequence, tail),
+    }
+    return insert(audit_events).from_select(list(values), select(*values.values()))
+
+
+def _hash_in_sqlite(*parts: ColumnElement[Any]) -> ColumnElement[str]:
+    return func.sha256(*parts)
+
+
+def _hash_in_postgresql(
+    previous: ColumnElement[str],
+    head: ColumnElement[bytes],
+    sequence: ColumnElement[int],
+    tail: ColumnElement[bytes],
+) -> ColumnElement[str]:
+    texts = (func.convert_to(previous, "UTF8"), func.convert_to(cast(sequence, Text), "UTF8"))
+    content = texts[0].op("||")(head).op("||")(texts[1]).op("||")(tail)
+    return func.encode(func.sha256(content), "hex")
+
+
+_HASHES: Final[Mapping[str, Callable[..., ColumnElement[str]]]] = {
+    "sqlite": _hash_in_sqlite,
+    "postgresql": _hash_in_postgresql,
+}
+_APPEND: Final = Statement(lambda dialect: _append(_HASHES[dialect]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,15 +164,19 @@ class AuditService:
 
         This locks the chain until the commit, and all other writers of events wait. So call it last.
         """
-        last = lock_chain_head(connection)
-        row = self._row(last.sequence + 1, event)
-        _APPEND.execute(connection, {**row, "hash": chain_hash(last.hash, row)})
+        lock_chain(connection)
+        execute_together(connection, [self.append_change(event)])
+
+    def append_change(self, event: AuditEvent) -> Change:
+        """Return the change that appends an event, for a caller that has locked the chain."""
+        row = self._row(event)
+        head, tail = _content(row)
         if self._observe is not None:
             self._observe(event)
+        return Change(_APPEND, {**row, "head": head, "tail": tail})
 
-    def _row(self, sequence: int, event: AuditEvent) -> dict[str, object]:
+    def _row(self, event: AuditEvent) -> dict[str, object]:
         return {
-            "sequence": sequence,
             "at": self._clock.now(),
             "action": event.action,
             "outcome": event.outcome,

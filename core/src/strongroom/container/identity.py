@@ -21,13 +21,7 @@ from strongroom.container.infrastructure import HOUSEKEEPER, Housekeeping, Infra
 from strongroom.limits.backends import prune_events
 from strongroom.notifications.service import CHANNELS, MessageService, Notices, Senders
 from strongroom.sessions.keys import KeyFile, KeyRingError, create_key_file
-from strongroom.sessions.login import (
-    AttemptedNames,
-    CoreProofs,
-    LoginMethods,
-    LoginService,
-    LoginServices,
-)
+from strongroom.sessions.login import CoreProofs, LoginMethods, LoginService
 from strongroom.sessions.oauth_states import OAuthStateStore
 from strongroom.sessions.service import AuthorizationService
 from strongroom.sessions.store import AuthorizationStore, RefreshTokens
@@ -276,6 +270,16 @@ def _logins(
     methods: LoginMethods,
     mint: TokenIssuer,
 ) -> LoginService:
-    names = AttemptedNames(credentials, base.keys)
-    services = LoginServices(credentials, linking, captchas, throttle, notices, base.audit, names)
-    return LoginService(base.database, base.clock, mint, methods, services)
+    return LoginService(
+        base.database,
+        base.clock,
+        mint,
+        methods,
+        credentials,
+        linking,
+        captchas,
+        throttle,
+        notices,
+        base.audit,
+        base.keys,
+    )

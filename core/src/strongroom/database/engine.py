@@ -5,6 +5,7 @@ its changes are atomic. On SQLite, ``write`` takes the write lock when the trans
 transaction that upgraded to writing could fail halfway, because another writer committed first.
 """
 
+import hashlib
 import logging
 import os
 import sqlite3
@@ -359,6 +360,13 @@ def _prepare_sqlite(connection: Any) -> None:
         "temp_store = MEMORY",
     ):
         connection.execute(f"PRAGMA {pragma}")
+    connection.create_function("sha256", -1, _sha256, deterministic=True)
+
+
+def _sha256(*parts: str | bytes | int) -> str:
+    """Return the SHA-256 of the parts in hexadecimal digits; PostgreSQL has a function for it."""
+    content = (part if isinstance(part, bytes) else str(part).encode() for part in parts)
+    return hashlib.sha256(b"".join(content)).hexdigest()
 
 
 def _begin_sqlite(connection: Connection) -> None:

@@ -1,5 +1,6 @@
 """Deletes expired rows in batches, while servers run."""
 
+import itertools
 from typing import Any, Final
 
 from sqlalchemy import Column, ColumnElement, Connection, delete, select
@@ -8,6 +9,7 @@ from strongroom.database.engine import Database
 from strongroom.database.statements import dynamic
 
 BATCH: Final = 1000
+PRUNE_EVERY: Final = 32
 
 
 def prune(database: Database, key: Column[Any], old: ColumnElement[bool], batch: int = BATCH) -> int:
@@ -43,3 +45,23 @@ def prune_some(connection: Connection, key: Column[Any], old: ColumnElement[bool
     if keys:
         dynamic(delete(key.table).where(key.in_(keys))).execute(connection)
     return len(keys)
+
+
+class AmortizedPruning:
+    """Deletes expired rows in one of :data:`PRUNE_EVERY` transactions that insert rows of a table.
+
+    It deletes up to twice as many as are inserted, so that expired rows do not accumulate on servers
+    where ``strongroom prune`` does not run.
+
+    Args:
+        key: the primary key column of the table.
+    """
+
+    def __init__(self, key: Column[Any]) -> None:
+        self._key = key
+        self._inserted = itertools.count(1)
+
+    def inserted(self, connection: Connection, old: ColumnElement[bool]) -> None:
+        """Count an inserted row, and delete rows that meet a condition if it is time to."""
+        if next(self._inserted) % PRUNE_EVERY == 0:
+            prune_some(connection, self._key, old, 2 * PRUNE_EVERY)

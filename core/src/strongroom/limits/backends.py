@@ -5,14 +5,15 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from limits.storage import MovingWindowSupport, Storage, storage_from_string
-from sqlalchemy import Connection, bindparam, delete, func, insert, select
+from sqlalchemy import Connection, Integer, bindparam, delete, func, insert, select
 from sqlalchemy.exc import SQLAlchemyError
 
+from strongroom.cache import Cache
 from strongroom.clock import Clock
 from strongroom.config.rates import SECONDS
 from strongroom.database import Database
 from strongroom.database.locks import lock_until_commit
-from strongroom.database.pruning import prune
+from strongroom.database.pruning import AmortizedPruning, prune
 from strongroom.database.statements import Statement
 from strongroom.ids import new_id
 from strongroom.limits.models import rate_events
@@ -24,15 +25,23 @@ _SECOND: Final = 1000
 _LONGEST: Final = max(SECONDS.values())
 
 _OF_SUBJECT: Final = rate_events.c.subject == bindparam("of_subject")
-_FORGET: Final = Statement(
-    delete(rate_events).where(_OF_SUBJECT, rate_events.c.at <= bindparam("since"))
-)
-_COUNT: Final = Statement(
-    select(func.min(rate_events.c.at), func.count()).where(
-        _OF_SUBJECT, rate_events.c.at > bindparam("since")
+_IN_WINDOW: Final = _OF_SUBJECT & (rate_events.c.at > bindparam("since"))
+_COUNT: Final = Statement(select(func.min(rate_events.c.at), func.count()).where(_IN_WINDOW))
+# One statement counts and inserts; it changes no row if the window is full.
+_ADD: Final = Statement(
+    insert(rate_events).from_select(
+        ["id", "subject", "at"],
+        select(
+            bindparam("id", type_=rate_events.c.id.type),
+            bindparam("of_subject", type_=rate_events.c.subject.type),
+            bindparam("now", type_=rate_events.c.at.type),
+        ).where(
+            select(func.count()).select_from(rate_events).where(_IN_WINDOW).scalar_subquery()
+            < bindparam("limit", type_=Integer)
+        ),
     )
 )
-_ADD: Final = Statement(insert(rate_events))
+_KNOWN_FULL: Final = 4096
 
 
 class DatabaseStorage(Storage, MovingWindowSupport):
@@ -47,28 +56,33 @@ class DatabaseStorage(Storage, MovingWindowSupport):
         super().__init__(uri)
         self._database = database
         self._clock = clock
+        # The end of the time for which a window is known to be full. Events leave a window only by age,
+        # so until then a flood of refused requests needs neither the writer lock nor the database.
+        self._full_until = Cache[str, int](_KNOWN_FULL)
+        self._pruning = AmortizedPruning(rate_events.c.id)
 
     @property
     def base_exceptions(self) -> type[Exception]:
         return SQLAlchemyError
 
     def acquire_entry(self, key: str, limit: int, expiry: int, amount: int = 1) -> bool:
+        if amount != 1:
+            raise NotImplementedError("only single events are supported")
         now = self._clock.now()
-        # Check first without the writer lock, so that a flood of refused requests does not occupy it.
-        with self._database.read() as connection:
-            if self._count(connection, key, now, expiry)[1] + amount > limit:
-                return False
+        if (self._full_until.get(key) or 0) > now:
+            return False
+        window = {"of_subject": key, "since": now - expiry * _SECOND}
         # Non-durable: an attacker cannot exploit counts lost in a power failure.
         with self._database.write(durable=False) as connection:
-            # PostgreSQL runs writers concurrently, so count again under the lock of the subject. Two
-            # subjects with the same hash only wait for each other.
+            # PostgreSQL runs writers concurrently, so count under the lock of the subject. Two subjects
+            # with the same hash only wait for each other.
             lock_until_commit(connection, func.hashtextextended(key, 0))
-            _FORGET.change(connection, {"of_subject": key, "since": now - expiry * _SECOND})
-            if self._count(connection, key, now, expiry)[1] + amount > limit:
-                return False
-            for _ in range(amount):
-                _ADD.change(connection, {"id": new_id(), "subject": key, "at": now})
-        return True
+            if _ADD.execute(connection, {**window, "id": new_id(), "now": now, "limit": limit}):
+                self._pruning.inserted(connection, rate_events.c.at <= now - _LONGEST * _SECOND)
+                return True
+            oldest = self._count(connection, key, now, expiry)[0]
+        self._full_until.put(key, oldest + expiry * _SECOND)
+        return False
 
     def get_moving_window(self, key: str, limit: int, expiry: int) -> tuple[float, int]:  # noqa: ARG002
         now = self._clock.now()
@@ -92,10 +106,12 @@ class DatabaseStorage(Storage, MovingWindowSupport):
             return connection.execute(select(1)).scalar() == 1
 
     def reset(self) -> int | None:
+        self._full_until = Cache[str, int](_KNOWN_FULL)
         with self._database.write() as connection:
             return connection.execute(delete(rate_events)).rowcount
 
     def clear(self, key: str) -> None:
+        self._full_until.put(key, 0)
         with self._database.write() as connection:
             connection.execute(delete(rate_events).where(rate_events.c.subject == key))
 

@@ -8,6 +8,7 @@ from sqlalchemy import Connection, Executable, bindparam, case, delete, select, 
 
 from strongroom.clock import Clock
 from strongroom.database import Database
+from strongroom.database.batch import Change
 from strongroom.database.pruning import prune
 from strongroom.database.statements import Statement
 from strongroom.database.upsert import for_each_dialect
@@ -31,6 +32,44 @@ def _counting(insert: Any, *, fixed: bool) -> Executable:
     return counting
 
 
+# Two counts of one event. Both statements name the fixed one first, because PostgreSQL locks the rows in
+# that order, so concurrent transactions cannot deadlock.
+def _counting_pair(insert: Any) -> Executable:
+    row = insert.values(
+        [
+            {"subject": bindparam("fixed"), "count": 1, "expires_at": bindparam("window_ends_at")},
+            {"subject": bindparam("extended"), "count": 1, "expires_at": bindparam("expires_at")},
+        ]
+    )
+    expired = counters.c.expires_at <= bindparam("now")
+    is_renewed = expired | (counters.c.subject == bindparam("extended"))
+    upsert: Any = row.on_conflict_do_update(
+        index_elements=[counters.c.subject],
+        set_={
+            "count": case((expired, 1), else_=counters.c.count + 1),
+            "expires_at": case((is_renewed, row.excluded.expires_at), else_=counters.c.expires_at),
+        },
+    )
+    counting: Executable = upsert.returning(counters.c.subject, counters.c.count)
+    return counting
+
+
+def _clearing_pair(insert: Any) -> Executable:
+    # An upsert, too, only for the order of its locks. A missing row is inserted as an expired one.
+    expired = {"count": 0, "expires_at": bindparam("now")}
+    row = insert.values(
+        [{"subject": bindparam("fixed"), **expired}, {"subject": bindparam("extended"), **expired}]
+    )
+    is_cleared = (counters.c.subject == bindparam("extended")) | (counters.c.count == 0)
+    clearing: Executable = row.on_conflict_do_update(
+        index_elements=[counters.c.subject],
+        set_={"count": case((is_cleared, 0), else_=counters.c.count - 1)},
+    )
+    return clearing
+
+
+_ADD_PAIR: Final = Statement(for_each_dialect(counters, _counting_pair))
+_CLEAR_PAIR: Final = Statement(for_each_dialect(counters, _clearing_pair))
 _OF_SUBJECT: Final = counters.c.subject == bindparam("of_subject")
 _ADD: Final = Statement(for_each_dialect(counters, partial(_counting, fixed=False)))
 _ADD_WITHIN: Final = Statement(for_each_dialect(counters, partial(_counting, fixed=True)))
@@ -38,6 +77,10 @@ _TAKE_BACK: Final = Statement(
     update(counters).where(_OF_SUBJECT, counters.c.count > 0).values(count=counters.c.count - 1)
 )
 _RESET: Final = Statement(delete(counters).where(_OF_SUBJECT))
+
+
+Subject = tuple[str, str]
+"""The purpose of a count, and the user, address or name to count for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +123,28 @@ class Counters:
         """
         return self._add(_ADD_WITHIN, connection, self._key(purpose, subject), window)
 
+    def add_pair(
+        self, connection: Connection, fixed: Subject, extended: Subject, *, window: int, lifetime: int
+    ) -> tuple[int, int]:
+        """Do :meth:`add_within` for one subject and :meth:`add` for another; return both counts.
+
+        Args:
+            connection: a writing transaction.
+            fixed: the subject that is counted in a fixed window.
+            extended: the subject whose count each event extends.
+            window: the length of the window in milliseconds.
+            lifetime: milliseconds after the last event until the other count restarts.
+        """
+        now, keys = self._clock.now(), {"fixed": self._key(*fixed), "extended": self._key(*extended)}
+        times = {"now": now, "window_ends_at": now + window, "expires_at": now + lifetime}
+        counts: dict[str, int] = dict(_ADD_PAIR.all(connection, {**keys, **times}))
+        return counts[keys["fixed"]], counts[keys["extended"]]
+
+    def clear_pair_change(self, fixed: Subject, extended: Subject) -> Change:
+        """Return the change that undoes one event of a fixed window, and clears the other count."""
+        keys = {"fixed": self._key(*fixed), "extended": self._key(*extended)}
+        return Change(_CLEAR_PAIR, {**keys, "now": self._clock.now()})
+
     def count(self, connection: Connection, purpose: str, subject: str) -> int:
         """Return the number of events that have not expired."""
         query = select(counters.c.count).where(
@@ -89,11 +154,11 @@ class Counters:
 
     def take_back(self, connection: Connection, purpose: str, subject: str) -> None:
         """Undo one :meth:`add`."""
-        _TAKE_BACK.change(connection, {"of_subject": self._key(purpose, subject)})
+        _TAKE_BACK.execute(connection, {"of_subject": self._key(purpose, subject)})
 
     def reset(self, connection: Connection, purpose: str, subject: str) -> None:
         """Delete the count of a subject."""
-        _RESET.change(connection, {"of_subject": self._key(purpose, subject)})
+        _RESET.execute(connection, {"of_subject": self._key(purpose, subject)})
 
     def prune(self, database: Database) -> int:
         """Delete expired counts, and return how many rows were deleted."""

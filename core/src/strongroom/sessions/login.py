@@ -2,14 +2,14 @@
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from sqlalchemy import Connection
 
-from strongroom.audit.service import FAILURE, AuditEvent, AuditService
+from strongroom.audit.service import FAILURE, AuditEvent, AuditService, lock_chain
 from strongroom.clock import Clock
 from strongroom.database import Database
+from strongroom.database.batch import execute_together
 from strongroom.errors import CaptchaRequired, InvalidCredentials, StrongroomError, Unavailable
 from strongroom.identity import Origin
 from strongroom.notifications.service import Notices
@@ -136,43 +136,48 @@ def _may_be_password(text: str) -> bool:
     return all(any(map(kind, text)) for kind in kinds)
 
 
-@dataclass(frozen=True, slots=True)
-class LoginServices:
-    """Services of other features that a login uses."""
-
-    credentials: CredentialService
-    linking: IdentityResolver
-    captchas: CaptchaService
-    throttle: LoginThrottle
-    notices: Notices
-    audit: AuditService
-    names: AttemptedNames
-
-
 class LoginService:
     """Checks login attempts and issues tokens.
 
     Args:
         database: stores users and authorizations.
         clock: dates the start of an attempt.
-        mint: issues tokens.
+        issuer: issues tokens.
         methods: the enabled login methods.
-        services: the services of other features.
+        credentials: recognises names, for the throttle and for records of failures.
+        resolver: finds or registers the user.
+        captchas: checks captchas after too many failures.
+        throttle: counts failures.
+        notices: notifies a user whose account got a credential.
+        audit: records every attempt.
+        keys: hashes names that are not recorded.
     """
 
     def __init__(
         self,
         database: Database,
         clock: Clock,
-        mint: TokenIssuer,
+        issuer: TokenIssuer,
         methods: LoginMethods,
-        services: LoginServices,
+        credentials: CredentialService,
+        resolver: IdentityResolver,
+        captchas: CaptchaService,
+        throttle: LoginThrottle,
+        notices: Notices,
+        audit: AuditService,
+        keys: SecretKeys,
     ) -> None:
         self._database = database
         self._clock = clock
-        self._mint = mint
+        self._issuer = issuer
         self._methods = methods
-        self._services = services
+        self._credentials = credentials
+        self._resolver = resolver
+        self._captchas = captchas
+        self._throttle = throttle
+        self._notices = notices
+        self._audit = audit
+        self._names = AttemptedNames(credentials, keys)
 
     def log_in(
         self, attempt: LoginAttempt, captcha: CaptchaAnswer | None = None, origin: Origin | None = None
@@ -214,19 +219,18 @@ class LoginService:
         except Unavailable:
             # The proof was not evaluated, so it must not count as a failed attempt.
             if ticket is not None:
-                self._services.throttle.give_back(ticket)
+                self._throttle.undo(ticket)
             raise
 
     def _admit(self, attempt: LoginAttempt, captcha: CaptchaAnswer | None) -> Ticket:
-        throttle, address = self._services.throttle, attempt.client.address
-        name = self._services.credentials.canonical_name(attempt.username or "")
-        ticket = throttle.admit(name, address)
+        name, address = self._credentials.canonical_name(attempt.username or ""), attempt.client.address
+        ticket = self._throttle.admit(name, address)
         if ticket is not None:
             return ticket
         if captcha is None:
             raise CaptchaRequired
-        self._services.captchas.spend(captcha, address)
-        return throttle.admit_solved(name, address)
+        self._captchas.spend(captcha, address)
+        return self._throttle.admit_solved(name, address)
 
     def _authorize(
         self,
@@ -237,59 +241,49 @@ class LoginService:
         origin: Origin,
         began_at: int,
     ) -> IssuedTokens:
-        services, contacts = self._services, list[Credential]()
+        contacts = list[Credential]()
         # One transaction: a failure after the credentials are bound also undoes the binding.
         with self._database.write() as connection:
-            linked = services.linking.resolve(connection, verified)
-            user_id = linked.user_id
-            issued = self._mint.begin(connection, user_id, method, attempt.client)
+            resolved = self._resolver.resolve(connection, verified)
+            issued, changes = self._issuer.begin(connection, resolved.user, method, attempt.client)
             # The password may have been changed between its check and this transaction.
-            if services.credentials.password_changed_after(connection, user_id, began_at):
+            if (resolved.password_changed_at or 0) > began_at:
                 raise InvalidCredentials
             if ticket is not None:
-                services.throttle.succeed(connection, ticket)
-            # Notify the user, because only an e-mail address or mobile number identified the account.
-            if linked.added_credentials and linked.by_contact:
-                contacts = services.notices.contacts(connection, user_id)
-            self._record_success(connection, issued, linked, method, origin)
-        services.notices.notify(contacts, "credential-changed", origin.languages)
+                changes.append(self._throttle.success_change(ticket))
+            if resolved.added_credentials:
+                contacts = self._record_bindings(connection, resolved, method, origin)
+            # Last, because all writers of audit events wait for this transaction from here on.
+            lock_chain(connection)
+            changes.append(self._audit.append_change(_login_event(issued, method, origin)))
+            execute_together(connection, changes)
+        if contacts:
+            self._notices.notify(contacts, "credential-changed", origin.languages)
         return issued
 
-    def _record_success(
-        self,
-        connection: Connection,
-        issued: IssuedTokens,
-        linked: ResolvedUser,
-        method: str,
-        origin: Origin,
-    ) -> None:
-        for credential in linked.added_credentials:
+    def _record_bindings(
+        self, connection: Connection, resolved: ResolvedUser, method: str, origin: Origin
+    ) -> list[Credential]:
+        """Record the credentials that were added, and return the contacts to notify."""
+        for credential in resolved.added_credentials:
             event = AuditEvent(
                 "credential.bind",
-                actor_id=linked.user_id,
+                actor_id=resolved.user.id,
                 target_type="user",
-                target_id=linked.user_id,
+                target_id=resolved.user.id,
                 origin=origin,
                 details={"kind": credential.kind, "method": method},
             )
-            self._services.audit.record(connection, event)
-        event = AuditEvent(
-            "login",
-            actor_id=linked.user_id,
-            target_type="authorization",
-            target_id=issued.authorization_id,
-            origin=origin,
-            details={"method": method},
-        )
-        self._services.audit.record(connection, event)
+            self._audit.record(connection, event)
+        # Notify the user, because only an e-mail address or mobile number identified the account.
+        return self._notices.contacts(connection, resolved.user.id) if resolved.by_contact else []
 
     def _record_failure(self, attempt: LoginAttempt, error: Exception, origin: Origin) -> None:
+        named = self._credentials.identify(attempt.username or "")
         # A separate transaction, because that of the login was rolled back.
-        credentials = self._services.credentials
-        named = credentials.identify(attempt.username or "")
         with self._database.write() as connection:
-            holders = credentials.find_users(connection, [named] if named else [])
-            attempted = {} if holders else self._services.names.details(attempt.username or "")
+            holders = self._credentials.find_users(connection, [named] if named else [])
+            attempted = {} if holders else self._names.details(attempt.username or "")
             event = AuditEvent(
                 "login",
                 FAILURE,
@@ -298,4 +292,15 @@ class LoginService:
                 origin=origin,
                 details={"code": getattr(error, "code", InvalidCredentials.code), **attempted},
             )
-            self._services.audit.record(connection, event)
+            self._audit.record(connection, event)
+
+
+def _login_event(issued: IssuedTokens, method: str, origin: Origin) -> AuditEvent:
+    return AuditEvent(
+        "login",
+        actor_id=issued.user.id,
+        target_type="authorization",
+        target_id=issued.authorization_id,
+        origin=origin,
+        details={"method": method},
+    )

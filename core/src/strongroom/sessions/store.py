@@ -24,8 +24,8 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from strongroom.clock import Clock
 from strongroom.database import Database
-from strongroom.database.locks import lock_until_commit
-from strongroom.database.pruning import prune
+from strongroom.database.batch import Change
+from strongroom.database.pruning import AmortizedPruning, prune
 from strongroom.database.statements import Statement
 from strongroom.errors import StrongroomError, TokenInvalid
 from strongroom.identity import Caller
@@ -35,25 +35,15 @@ from strongroom.plugin_api.login import Client
 from strongroom.secret_keys import SecretKeys
 from strongroom.sessions.models import Authorization, authorizations, refresh_tokens
 from strongroom.users.models import User
+from strongroom.users.service import lock_logins
 
 SEEN_INTERVAL: Final = 60_000
 """Milliseconds by which ``last_seen_at`` may lag."""
 
-# The namespace of the advisory locks on PostgreSQL: "AUTH" in ASCII.
-_LOGINS_LOCK: Final = 0x41555448
 _NEVER: Final = 1 << 60
 
 _BY_ID: Final = Statement(select(authorizations).where(authorizations.c.id == bindparam("id")))
 _BEGIN: Final = Statement(insert(authorizations))
-# SKIP LOCKED, so that concurrent logins neither wait for each other nor deadlock on expired rows.
-_EXPIRED: Final = Statement(
-    select(authorizations.c.id)
-    .where(authorizations.c.expires_at <= bindparam("now"))
-    .limit(2)
-    .with_for_update(skip_locked=True)
-)
-# Built once: constructing the statement costs more than running it.
-_FORGET: Final = delete(authorizations).where(authorizations.c.id.in_(bindparam("ids", expanding=True)))
 
 logger = logging.getLogger(__name__)
 
@@ -97,21 +87,14 @@ class AuthorizationStore:
         self._lifetime = lifetime
         # A time that no clock reaches, so that the queries need no special case.
         self._max_age = max_age if max_age is not None else _NEVER
+        self._pruning = AmortizedPruning(authorizations.c.id)
 
-    def lock_logins_shared(self, connection: Connection, user_id: str) -> None:
-        """Block the revocation of all the user's authorizations until the transaction ends.
-
-        Without the lock, a concurrent revocation could miss the authorization of a login in progress,
-        because on PostgreSQL an UPDATE does not see uncommitted rows.
-        """
-        _lock_logins(connection, user_id, shared=True)
-
-    def begin(self, connection: Connection, user: User, method: str, client: Client) -> Authorization:
-        """Create an authorization."""
-        # Deletes up to two expired rows per inserted row, so that expired rows do not accumulate.
+    def begin(
+        self, connection: Connection, user: User, method: str, client: Client
+    ) -> tuple[Authorization, Change]:
+        """Return a new authorization and the change that stores it; the caller has locked the logins."""
         now = self._clock.now()
-        if expired := _EXPIRED.all(connection, {"now": now}):
-            connection.execute(_FORGET, {"ids": [expired_id for (expired_id,) in expired]})
+        self._pruning.inserted(connection, authorizations.c.expires_at <= now)
         begun = Authorization(
             id=new_id(),
             user_id=user.id,
@@ -127,8 +110,7 @@ class AuthorizationStore:
             revoked_at=None,
         )
         row = {column: getattr(begun, column) for column in Authorization.__slots__}
-        _BEGIN.change(connection, row)
-        return begun
+        return begun, Change(_BEGIN, row)
 
     def renew(self, connection: Connection, authorization_id: str) -> Authorization:
         """Extend a valid authorization up to its maximum age, and increment its serial.
@@ -173,7 +155,7 @@ class AuthorizationStore:
 
     def end_all(self, connection: Connection, user_id: str, *, but: str | None = None) -> int:
         """Revoke all authorizations of a user, except ``but``; return the count."""
-        _lock_logins(connection, user_id)
+        lock_logins(connection, user_id)
         wanted = authorizations.c.user_id == user_id
         return self._end(connection, wanted if but is None else wanted & (authorizations.c.id != but))
 
@@ -233,10 +215,6 @@ class AuthorizationStore:
         return connection.execute(statement).rowcount
 
 
-def _lock_logins(connection: Connection, user_id: str, *, shared: bool = False) -> None:
-    lock_until_commit(connection, _LOGINS_LOCK, func.hashtext(user_id), shared=shared)
-
-
 MIN_BITS: Final = 256
 _FORM: Final = re.compile(r"[A-Za-z0-9_-]{43}")
 _PURPOSE: Final = "refresh-token"
@@ -272,13 +250,12 @@ class RefreshTokens:
         self._keys = keys
         self._lifetime = lifetime
 
-    def issue(self, connection: Connection, authorization_id: str, not_after: int) -> RefreshToken:
-        """Issue a token that expires at ``not_after`` at the latest; delete expired tokens.
+    def issue(self, authorization_id: str, not_after: int) -> tuple[RefreshToken, Change]:
+        """Return a token that expires at ``not_after`` at the latest, and the change that stores it.
 
         ``not_after`` is in milliseconds since the Unix epoch.
         """
         now = self._clock.now()
-        _FORGET_REFRESH_TOKENS.change(connection, {"of_authorization": authorization_id, "now": now})
         expires_at = min(now + self._lifetime, not_after)
         token = RefreshToken(secrets.token_urlsafe(MIN_BITS // 8), expires_at)
         row = {
@@ -288,8 +265,12 @@ class RefreshTokens:
             "expires_at": token.expires_at,
             "used_at": None,
         }
-        _ISSUE_REFRESH_TOKEN.change(connection, row)
-        return token
+        return token, Change(_ISSUE_REFRESH_TOKEN, row)
+
+    def forget_expired(self, connection: Connection, authorization_id: str) -> None:
+        """Delete the expired tokens of an authorization."""
+        expired = {"of_authorization": authorization_id, "now": self._clock.now()}
+        _FORGET_REFRESH_TOKENS.execute(connection, expired)
 
     def spend(self, connection: Connection, token: str) -> str | None:
         """Use up a token; return the id of its authorization, or ``None`` if the token is invalid.

@@ -8,6 +8,7 @@ from sqlalchemy import Connection
 
 from strongroom.addresses import network_of
 from strongroom.database import Database
+from strongroom.database.batch import Change
 from strongroom.limits.service import Counters
 
 _BY_NAME: Final = "login-name"
@@ -74,17 +75,15 @@ class LoginThrottle:
             self._count(connection, ticket)
         return ticket
 
-    def give_back(self, ticket: Ticket) -> None:
+    def undo(self, ticket: Ticket) -> None:
         """Undo the count of an attempt whose password was not evaluated."""
         with self._database.write(durable=False) as connection:
             self._counters.take_back(connection, _BY_ADDRESS, ticket.network)
             self._counters.take_back(connection, _BY_NAME, ticket.name)
 
-    def succeed(self, connection: Connection, ticket: Ticket) -> None:
-        """Clear the failures of the name, and subtract this attempt from those of the address."""
-        # The same lock order as _count(), so that transactions cannot deadlock.
-        self._counters.take_back(connection, _BY_ADDRESS, ticket.network)
-        self._counters.reset(connection, _BY_NAME, ticket.name)
+    def success_change(self, ticket: Ticket) -> Change:
+        """Return the change that clears a name's failures, and subtracts this attempt of its address."""
+        return self._counters.clear_pair_change((_BY_ADDRESS, ticket.network), (_BY_NAME, ticket.name))
 
     def forgive(self, names: Iterable[str]) -> None:
         """Clear the failures of the names of one user."""
@@ -95,6 +94,11 @@ class LoginThrottle:
 
     def _count(self, connection: Connection, ticket: Ticket) -> bool:
         """Count an attempt and return whether it needs no captcha."""
-        by_address = self._counters.add_within(connection, _BY_ADDRESS, ticket.network, window=WINDOW)
-        by_name = self._counters.add(connection, _BY_NAME, ticket.name, lifetime=self._lifetime)
-        return by_name <= self._free_failures and by_address.events <= self._free_failures_per_address
+        by_address, by_name = self._counters.add_pair(
+            connection,
+            (_BY_ADDRESS, ticket.network),
+            (_BY_NAME, ticket.name),
+            window=WINDOW,
+            lifetime=self._lifetime,
+        )
+        return by_name <= self._free_failures and by_address <= self._free_failures_per_address

@@ -9,6 +9,7 @@ from sqlalchemy import Connection
 
 from strongroom.cache import Cache
 from strongroom.clock import Clock
+from strongroom.database.batch import Change, execute_together
 from strongroom.errors import InvalidCredentials, NotFound, TokenInvalid, UserSuspended
 from strongroom.ids import is_id
 from strongroom.plugin_api.login import Client
@@ -213,18 +214,24 @@ class TokenIssuer:
         self._refresh_tokens = refresh_tokens
         self._users = users
 
-    def begin(self, connection: Connection, user_id: str, method: str, client: Client) -> IssuedTokens:
-        """Begin an authorization, and issue its first tokens.
+    def begin(
+        self, connection: Connection, user: User, method: str, client: Client
+    ) -> tuple[IssuedTokens, list[Change]]:
+        """Begin an authorization; return its first tokens, and the changes that store them.
+
+        Args:
+            connection: the transaction, which has locked the user's logins.
+            user: the user, as read under that lock.
+            method: the login method.
+            client: the client that logs in.
 
         Raises:
-            InvalidCredentials: the user was deleted since the proof was checked.
             UserSuspended: the user is suspended.
         """
-        # Lock before reading the status: a concurrent suspension either waits for this login and revokes
-        # it, or has committed, and then the status below is "suspended".
-        self._sessions.lock_logins_shared(connection, user_id)
-        user = self._active_user(connection, user_id)
-        return self._issue(connection, self._sessions.begin(connection, user, method, client), user)
+        _require_active(user)
+        begun, begin = self._sessions.begin(connection, user, method, client)
+        issued, issue = self._issue(begun, user)
+        return issued, [begin, issue]
 
     def renew(self, connection: Connection, authorization_id: str) -> IssuedTokens:
         """Issue the next tokens of an authorization.
@@ -235,26 +242,22 @@ class TokenIssuer:
             UserSuspended: the user is suspended.
         """
         renewed = self._sessions.renew(connection, authorization_id)
-        return self._issue(connection, renewed, self._active_user(connection, renewed.user_id))
-
-    def _active_user(self, connection: Connection, user_id: str) -> User:
         try:
-            user = self._users.get(connection, user_id)
+            user = self._users.get(connection, renewed.user_id)
         except NotFound as error:
-            # The user was deleted since the proof was checked.
             raise InvalidCredentials from error
-        if user.status != UserStatus.ACTIVE:
-            raise UserSuspended
-        return user
+        _require_active(user)
+        self._refresh_tokens.forget_expired(connection, authorization_id)
+        issued, issue = self._issue(renewed, user)
+        execute_together(connection, [issue])
+        return issued
 
-    def _issue(self, connection: Connection, authorization: Authorization, user: User) -> IssuedTokens:
+    def _issue(self, authorization: Authorization, user: User) -> tuple[IssuedTokens, Change]:
         access_token, expires_at = self._signer.issue(
             user.id, authorization.id, authorization.serial, authorization.expires_at
         )
-        refresh_token = self._refresh_tokens.issue(
-            connection, authorization.id, authorization.expires_at
-        )
-        return IssuedTokens(
+        refresh_token, issue = self._refresh_tokens.issue(authorization.id, authorization.expires_at)
+        issued = IssuedTokens(
             access_token=access_token,
             expires_at=expires_at,
             refresh_token=refresh_token.value,
@@ -262,3 +265,9 @@ class TokenIssuer:
             user=user,
             authorization_id=authorization.id,
         )
+        return issued, issue
+
+
+def _require_active(user: User) -> None:
+    if user.status != UserStatus.ACTIVE:
+        raise UserSuspended

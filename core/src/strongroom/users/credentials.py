@@ -5,11 +5,12 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Final, cast
 
-from sqlalchemy import Connection, Select, bindparam, delete, insert, select, tuple_, update
+from sqlalchemy import Connection, Select, bindparam, delete, func, insert, select, tuple_, update
 from sqlalchemy.exc import IntegrityError
 
 from strongroom.clock import Clock
 from strongroom.database import Database
+from strongroom.database.rows import Row, RowMapper
 from strongroom.database.statements import Statement
 from strongroom.database.upsert import insert as upsert
 from strongroom.errors import CredentialTaken, Unavailable, ValidationFailed
@@ -17,8 +18,16 @@ from strongroom.ids import new_id
 from strongroom.plugin_api.login import Credential
 from strongroom.users import passwords as policy
 from strongroom.users.identifiers import identify
-from strongroom.users.models import SINGLE_KINDS, BoundCredential, credentials, passwords
+from strongroom.users.models import (
+    SINGLE_KINDS,
+    BoundCredential,
+    User,
+    credentials,
+    passwords,
+    users,
+)
 from strongroom.users.passwords import MAX_LENGTH, PasswordHasher
+from strongroom.users.service import LOGINS_LOCK, lock_logins
 
 MAX_NAME_LENGTH: Final = 1024
 
@@ -39,6 +48,37 @@ _PASSWORD_OF: Final = Statement(
     .join(credentials, credentials.c.user_id == passwords.c.user_id)
     .where(_NAMED)
 )
+
+
+# A login reads the user after the locks: a concurrent suspension, deletion or change of the password
+# either waits for this login and revokes it, or has committed and is visible here.
+_ACCOUNT: Final = (
+    select(users, passwords.c.changed_at)
+    .outerjoin(passwords, passwords.c.user_id == users.c.id)
+    .where(users.c.deleted_at.is_(None))
+)
+_USER: Final = RowMapper(User, users)
+
+
+def _account(row: Row) -> "Account":
+    user, (changed_at,) = _USER.split(row)
+    return user, changed_at
+
+
+_ACCOUNT_OF: Final = Statement(_ACCOUNT.where(users.c.id == bindparam("user_id")), _account)
+_ACCOUNT_NAMED: Final = Statement(_ACCOUNT.where(users.c.id == _HOLDER.scalar_subquery()), _account)
+# A subquery, so that PostgreSQL locks the row of the credential before it takes the advisory lock: the
+# order of transactions that change credentials and then revoke logins.
+_HELD: Final = _HOLDER.with_for_update().subquery("held")
+_LOCK_HOLDER: Final = Statement(
+    select(
+        _HELD.c.user_id,
+        func.pg_advisory_xact_lock_shared(LOGINS_LOCK, func.hashtext(_HELD.c.user_id)),
+    )
+)
+
+Account = tuple[User, int | None]
+"""A user, and the time of the last password change, in milliseconds since the Unix epoch."""
 
 
 class CredentialService:
@@ -86,6 +126,24 @@ class CredentialService:
         pairs = [(item.kind, item.value) for item in wanted]
         rows = connection.execute(_HOLDERS_HELD if hold else _HOLDERS, {"pairs": pairs})
         return {Credential(kind, value): user_id for kind, value, user_id in rows}
+
+    def lock_account(self, connection: Connection, user_id: str) -> Account | None:
+        """Return a user that logs in, or ``None`` if deleted; block the revocation of all its logins."""
+        lock_logins(connection, user_id, shared=True)
+        return _ACCOUNT_OF.first(connection, {"user_id": user_id})
+
+    def lock_holder(self, connection: Connection, credential: Credential) -> Account | None:
+        """Do :meth:`lock_account` for the holder of a credential, and lock the credential, too.
+
+        Returns ``None`` if there is none, or the credential is being bound to another user.
+        """
+        named = {"kind": credential.kind, "value": credential.value}
+        # SQLite needs no locks, because it has one writer at a time.
+        locks = connection.dialect.name == "postgresql"
+        holder = _LOCK_HOLDER.first(connection, named) if locks else None
+        account = _ACCOUNT_NAMED.first(connection, named)
+        is_other = locks and account is not None and (holder is None or holder[0] != account[0].id)
+        return None if is_other else account
 
     def of_user(self, connection: Connection, user_id: str) -> list[BoundCredential]:
         """Return the credentials of a user, oldest first."""
@@ -179,11 +237,6 @@ class CredentialService:
             .values(hash=new_hash, changed_at=self._clock.now())
         )
         return changed.rowcount == 1
-
-    def password_changed_after(self, connection: Connection, user_id: str, moment: int) -> bool:
-        """Return whether the password was set after ``moment`` (milliseconds since the Unix epoch)."""
-        changed_at = _CHANGED_AT.scalar(connection, {"user_id": user_id})
-        return changed_at is not None and changed_at > moment
 
     def require_acceptable(self, password: str, field: str = "password") -> None:
         """Require that a new password meets the policy. Cheap: call it before using up codes.

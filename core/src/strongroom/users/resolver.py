@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 from strongroom.errors import CredentialConflict, CredentialTaken, InvalidCredentials, Unavailable
 from strongroom.plugin_api.login import Credential, VerifiedCredential
 from strongroom.users.credentials import CredentialService
-from strongroom.users.models import EMAIL, MOBILE
+from strongroom.users.models import EMAIL, MOBILE, User
 from strongroom.users.service import UserService, require_open
 
 ResultT = TypeVar("ResultT")
@@ -27,14 +27,20 @@ class ResolvedUser:
     """The user that verified credentials belong to.
 
     Args:
-        user_id: the user.
+        user: the user, whose logins cannot be revoked together until the transaction ends.
+        password_changed_at: milliseconds since the Unix epoch; ``None`` without a password.
         added_credentials: credentials added to an existing user.
         by_contact: whether the user was identified only by an e-mail address or mobile number.
     """
 
-    user_id: str
+    user: User
+    password_changed_at: int | None
     added_credentials: Sequence[Credential] = ()
     by_contact: bool = False
+
+
+_Link = tuple[str, Sequence[Credential], bool]
+"""The id of a user, and the last two fields of :class:`ResolvedUser`."""
 
 
 class IdentityResolver:
@@ -54,13 +60,22 @@ class IdentityResolver:
         """Return the user who holds one of the credentials, and bind the others to that user.
 
         Raises:
-            InvalidCredentials: no user holds one, and the login method does not register users.
+            InvalidCredentials: no user holds one, and the login method does not register users; or the
+                user was deleted since the proof was checked.
             RegistrationClosed: no user holds one, and users cannot register themselves.
             InvitationRequired: no user holds one, and only invited users can register.
             CredentialConflict: they belong to different users.
             Unavailable: concurrent transactions kept changing the same credentials.
         """
-        return _until_settled(lambda: self._resolve(connection, verified))
+        # Most logins prove one credential, which is bound: one query.
+        usual = None if verified.also else self._credentials.lock_holder(connection, verified.credential)
+        if usual:
+            return ResolvedUser(*usual)
+        user_id, added, by_contact = _until_settled(lambda: self._link(connection, verified))
+        account = self._credentials.lock_account(connection, user_id)
+        if account is None:
+            raise InvalidCredentials
+        return ResolvedUser(*account, added, by_contact)
 
     def bind(
         self,
@@ -96,7 +111,7 @@ class IdentityResolver:
         for credential in set(replaced(held)) - set(_names(verified)):
             self._credentials.release_one(connection, user_id, credential)
 
-    def _resolve(self, connection: Connection, verified: VerifiedCredential) -> ResolvedUser:
+    def _link(self, connection: Connection, verified: VerifiedCredential) -> _Link:
         # Locked, so that no concurrent transaction unbinds a credential while others are added.
         holders = self._credentials.find_users(connection, _names(verified), hold=True)
         user_ids = set(holders.values())
@@ -106,7 +121,7 @@ class IdentityResolver:
         if user_ids:
             user_id = user_ids.pop()
             added = self._add(connection, user_id, missing)
-            return ResolvedUser(user_id, added, all(name.kind in CONTACTS for name in holders))
+            return user_id, added, all(name.kind in CONTACTS for name in holders)
         if not verified.may_register:
             raise InvalidCredentials
         require_open(self._mode)
@@ -114,7 +129,7 @@ class IdentityResolver:
         with connection.begin_nested():
             user_id = self._users.create(connection, _user_name(verified)).id
             self._give(connection, user_id, missing)
-        return ResolvedUser(user_id)
+        return user_id, (), False
 
     def _add(
         self, connection: Connection, user_id: str, names: Sequence[Credential]

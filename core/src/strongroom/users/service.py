@@ -7,12 +7,15 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, Connection, bindparam, func, insert, select, update
 
 from strongroom.clock import Clock, next_revision
+from strongroom.database.locks import lock_until_commit
 from strongroom.database.statements import Statement
 from strongroom.errors import InvitationRequired, NotFound, RegistrationClosed, RevisionConflict
 from strongroom.ids import new_id
 from strongroom.paging import Page, Paging, select_page
 from strongroom.users.models import User, UserStatus, UserType, users
 
+# The namespace of the advisory locks on PostgreSQL: "AUTH" in ASCII.
+LOGINS_LOCK: Final = 0x41555448
 _LIVE: Final = users.c.deleted_at.is_(None)
 _BY_ID: Final = Statement(select(users).where(users.c.id == bindparam("user_id"), _LIVE))
 _SUMMARIES: Final = Statement(
@@ -133,6 +136,15 @@ class UserService:
         """Return the ``included`` entries of users, including deleted ones, sorted by id."""
         wanted = sorted(set(user_ids))
         return _SUMMARIES.all(connection, {"user_ids": wanted}) if wanted else []
+
+
+def lock_logins(connection: Connection, user_id: str, *, shared: bool = False) -> None:
+    """Lock the logins of a user until the transaction ends: shared to log in, exclusive to end them all.
+
+    Without the lock, a revocation could miss the authorization of a login in progress, because on
+    PostgreSQL an UPDATE does not see uncommitted rows.
+    """
+    lock_until_commit(connection, LOGINS_LOCK, func.hashtext(user_id), shared=shared)
 
 
 def summary(user_id: str, name: str) -> dict[str, str]:

@@ -1,0 +1,44 @@
+"""Runs several changes of one transaction with one round trip, where the database can."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection
+
+from strongroom.database.statements import Parameters, Statement
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A statement that changes rows and returns none, with its parameters."""
+
+    statement: Statement[Any]
+    parameters: Parameters
+
+
+def execute_together(connection: Connection, changes: Sequence[Change]) -> None:
+    """Execute changes of different tables.
+
+    PostgreSQL executes them as one statement, so that a remote server costs one round trip. No change
+    sees the effects of the others, and all of them see the rows as of the beginning; foreign keys are
+    checked at the end. SQLite, which is in this process, executes them in order.
+    """
+    if connection.dialect.name == "postgresql":
+        connection.exec_driver_sql(*_combine(connection, changes))
+        return
+    for change in changes:
+        change.statement.execute(connection, change.parameters)
+
+
+def _combine(connection: Connection, changes: Sequence[Change]) -> tuple[str, dict[str, object]]:
+    """Return the changes as common table expressions; each has its own names of parameters."""
+    texts: list[str] = []
+    values: dict[str, object] = {}
+    for number, change in enumerate(changes):
+        sql, parameters = change.statement.compiled(connection.dialect).render(change.parameters)
+        texts.append(sql.replace("%(", f"%(c{number}_"))
+        values |= {f"c{number}_{name}": value for name, value in parameters.items()}
+    *first, last = texts
+    parts = ", ".join(f"c{number} AS ({sql})" for number, sql in enumerate(first))
+    return f"WITH {parts} {last}" if first else last, values
