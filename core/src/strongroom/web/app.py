@@ -223,7 +223,7 @@ class RouteTable:
 
     Such a path is matched in a fraction of the time that Werkzeug's map takes. Fixed segments take
     precedence over parameters, as in Werkzeug. All else is left to Werkzeug: other converters, trailing
-    slashes, automatic responses to OPTIONS, and the errors 404 and 405.
+    slashes, redirects, OPTIONS, which Flask may answer itself, and the errors 404 and 405.
 
     Args:
         rules: all rules of the application.
@@ -233,11 +233,16 @@ class RouteTable:
     def __init__(self, rules: Iterable[Rule], direct: frozenset[str] = frozenset()) -> None:
         self._root = _Node()
         self._direct = direct
+        rules = list(rules)
+        # Werkzeug redirects between the rules of an endpoint if one of them has defaults or is an alias.
+        redirected = {rule.endpoint for rule in rules if rule.defaults or rule.alias}
         for rule in rules:
-            self._add(rule)
+            self._add(rule, is_exact=rule.endpoint not in redirected and _is_exact(rule))
 
     def match(self, method: str, path: str) -> tuple[Rule, dict[str, str]] | None:
         """Return the rule of a request with its path parameters, or ``None`` if Werkzeug must match."""
+        if method == "OPTIONS":
+            return None
         try:
             found = _find(self._root, method, path.split("/"), 1, ())
         except _NotExact:
@@ -251,7 +256,7 @@ class RouteTable:
         """Return whether the endpoint of a rule needs nothing but a call of its view function."""
         return rule.endpoint in self._direct
 
-    def _add(self, rule: Rule) -> None:
+    def _add(self, rule: Rule, *, is_exact: bool) -> None:
         node, names = self._root, []
         for segment in rule.rule.split("/")[1:]:
             name = segment[1:-1]
@@ -260,17 +265,22 @@ class RouteTable:
                 if node.parameter is None:
                     node.parameter = _Node()
                 node = node.parameter
-            elif not segment or "<" in segment:
+            elif "<" in segment:
                 node.is_exact = False
                 return
             else:
                 node = node.segments.setdefault(segment, _Node())
-        if rule.defaults or rule.redirect_to or rule.build_only:
+                is_exact = is_exact and segment != ""
+        if not is_exact:
             node.is_exact = False
         for method in rule.methods or ():
-            # Flask sets this attribute, and answers OPTIONS itself.
-            if method != "OPTIONS" or not getattr(rule, "provide_automatic_options", False):
-                node.rules.setdefault(method, (rule, tuple(names)))
+            node.rules.setdefault(method, (rule, tuple(names)))
+
+
+def _is_exact(rule: Rule) -> bool:
+    """Return whether a rule matches by its path and its methods alone, and leads to a view."""
+    others = (rule.redirect_to, rule.build_only, rule.websocket, rule.subdomain, rule.host)
+    return rule.methods is not None and not any(others)
 
 
 class _NotExact(Exception):
@@ -285,6 +295,9 @@ def _find(
         raise _NotExact
     if index == len(segments):
         found = node.rules.get(method)
+        if found is None and "" in node.segments:
+            # Werkzeug redirects to the path with a trailing slash.
+            raise _NotExact
         return found and (*found, values)
     segment = segments[index]
     if (child := node.segments.get(segment)) is not None:
