@@ -183,3 +183,26 @@ def test_an_unknown_node_is_404(api: Api, node_id: str) -> None:
     person = api.person()
     response = api.get(f"{api.tenant(person)}/files/{node_id}", by=person)
     assert (response.status_code, error_code(response)) == (404, "error.not-found")
+
+
+def test_details_are_sent_again_only_if_their_tag_differs(api: Api) -> None:
+    alice = api.person()
+    path = api.tenant(alice)
+    path += f"/files/{api.upload(path, alice, 'a.txt', b'x')['id']}"
+    tag = api.get(path, by=alice).headers["ETag"]
+    for tags in (tag, f"W/{tag}", f'"other", {tag}', "*"):
+        for method in ("GET", "HEAD"):
+            answer = api.request(method, path, by=alice, headers={"If-None-Match": tags})
+            assert (answer.status_code, answer.headers["ETag"], answer.data) == (304, tag, b""), tags
+    for header, tags, status in (
+        ("If-None-Match", '"other"', 200),
+        ("If-Match", tag, 200),
+        ("If-Match", "*", 200),
+        ("If-Match", '"other"', 412),
+        ("If-Match", f"W/{tag}", 412),
+        ("If-Modified-Since", "Sat, 01 Jan 2000 00:00:00 GMT", 200),
+        ("If-Unmodified-Since", "Sat, 01 Jan 2000 00:00:00 GMT", 200),
+    ):
+        assert api.get(path, by=alice, headers={header: tags}).status_code == status, (header, tags)
+    assert api.patch(path, {"name": "b.txt"}, by=alice).status_code == 200
+    assert api.get(path, by=alice, headers={"If-None-Match": tag}).json["name"] == "b.txt"

@@ -35,9 +35,11 @@ from strongroom.files.serializers import Json, serialize_node
 from strongroom.files.service import FileService
 from strongroom.storage.delivery import Delivery
 from strongroom.web.access import Access, current_identity
+from strongroom.web.conditions import Validators, is_unchanged
 from strongroom.web.downloads import DOWNLOAD_CONTENT
 from strongroom.web.headers import DOWNLOAD_REQUEST, DOWNLOAD_RESPONSE, UPLOAD_REQUEST
 from strongroom.web.pages import PagingQuery, collection_of, paging
+from strongroom.web.response import not_modified
 from strongroom.web.routing import Blueprint
 from strongroom.web.schema import DONE, DoneSchema
 from strongroom.web.services import get_service
@@ -145,13 +147,16 @@ def upload_file_into_folder(tenant_id: str, parent_id: str, query: Json) -> Json
     "/files/<file_id>",
     access=Access.USER,
     returns=NodeSchema,
-    errors=(Forbidden, NotFound),
-    request_headers=("If-None-Match",),
+    errors=(Forbidden, NotFound, PreconditionFailed),
+    document={"responses": {"304": {"description": "The client's copy is current"}}},
+    request_headers=("If-Match", "If-None-Match"),
     response_headers=("ETag",),
 )
-def get_file(tenant_id: str, file_id: str) -> Tagged:
+def get_file(tenant_id: str, file_id: str) -> Tagged | Response:
     """Get the details of a file or folder."""
-    return tagged(get_service(FileService).get(current_identity(), tenant_id, file_id))
+    view = get_service(FileService).get(current_identity(), tenant_id, file_id)
+    current = Validators(str(view.node.revision), None)
+    return not_modified({"ETag": current.etag}) if is_unchanged(current) else tagged(view)
 
 
 @blueprint.operation(

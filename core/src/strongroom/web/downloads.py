@@ -27,7 +27,7 @@ from strongroom.web.conditions import (
     parse_ranges,
 )
 from strongroom.web.request import header
-from strongroom.web.response import Response
+from strongroom.web.response import Response, not_modified
 
 INLINE_TYPES: Final = frozenset(
     {"image/png", "image/jpeg", "image/gif", "image/webp", "image/avif", "text/plain"}
@@ -94,7 +94,7 @@ def send_content(content: Content, *, cache_control: str) -> Response:
     current = content.validators
     version = _version_headers(current, cache_control)
     if is_unchanged(current):
-        return Response((), 304, version)
+        return not_modified(version)
     ranged = request.method in _RANGED_METHODS and if_range_holds(current)
     spans = parse_ranges(header("Range"), content.size) if ranged else None
     headers = [*_content_headers(content.name, content.content_type, content.checksum), *version]

@@ -104,6 +104,11 @@ def no_content(headers: HeaderItems = ()) -> Response:
     return Response((), HTTPStatus.NO_CONTENT, headers)
 
 
+def not_modified(headers: HeaderItems) -> Response:
+    """Return the response to a conditional read whose client has the current version."""
+    return Response((), HTTPStatus.NOT_MODIFIED, headers)
+
+
 @cache
 def serializer(schema: type[Schema]) -> Convert:
     """Return a function that does the same as ``schema().dump``, compiled from the schema's fields.
