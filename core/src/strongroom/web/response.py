@@ -116,7 +116,10 @@ def serializer(schema: type[Schema]) -> Convert:
     ``dump`` resolves the attribute and the type of each field for each record, which takes about ten
     times as long. It is used for schemas with hooks or other field types, which plugins may have.
     """
-    instance = schema()
+    return _compiled(schema())
+
+
+def _compiled(instance: Schema) -> Convert:
     if any(instance._hooks.values()):  # noqa: SLF001  marshmallow has no public access to them
         return instance.dump
     try:
@@ -153,9 +156,15 @@ def _converter(field: Any) -> Convert:
 
 
 def _nested(field: Any) -> Convert:
-    kind: Any = type(field.schema)
-    dump: Convert = serializer(kind)
-    return (lambda records: [dump(record) for record in records]) if field.many else dump
+    # The instance, because it may have some of the fields only; on first use, because a schema may
+    # contain itself.
+    compiled = cache(lambda: _compiled(field.schema))
+
+    def dump(record: Any) -> Any:
+        return compiled()(record)
+
+    many = field.many or field.schema.many
+    return (lambda records: [dump(record) for record in records]) if many else dump
 
 
 def _list(field: Any) -> Convert:
@@ -165,7 +174,9 @@ def _list(field: Any) -> Convert:
 
 def _dict(field: Any) -> Convert:
     convert = _converter(field.value_field) if field.value_field else _unchanged
-    return lambda values: {key: convert(value) for key, value in values.items()}
+    return lambda values: {
+        key: None if value is None else convert(value) for key, value in values.items()
+    }
 
 
 def _text(value: Any) -> str:
@@ -185,7 +196,6 @@ _CONVERTERS: Final[Mapping[type[Any], Callable[[Any], Convert]]] = {
     fields.Float: lambda _: _unchanged,
     fields.Boolean: lambda _: _unchanged,
     fields.Raw: lambda _: _unchanged,
-    fields.Constant: lambda field: lambda _: field.constant,
     fields.Nested: _nested,
     fields.List: _list,
     fields.Dict: _dict,
