@@ -5,6 +5,7 @@ from typing import Any
 
 import flask
 import pytest
+from werkzeug.datastructures import Headers
 from werkzeug.test import EnvironBuilder
 
 from strongroom.web.response import Response, json_response, no_content, not_modified
@@ -101,6 +102,9 @@ CHANGES: dict[str, Change] = {
     "to not modified": lambda response: setattr(response, "status_code", 304),
     "header": lambda response: response.headers.add("X-Added", "1"),
     "removed header": lambda response: response.headers.remove("Content-Type"),
+    "replaced headers": lambda response: setattr(response, "headers", Headers({"X-Only": "1"})),
+    "extended headers": lambda response: response.headers.extend({"Set-Cookie": ["e=f", "g=h"]}),
+    "default header": lambda response: response.headers.setdefault("content-type", "text/html"),
     "cookie": lambda response: response.set_cookie("name", "value"),
     "location": lambda response: setattr(response, "location", "/elsewhere"),
     "etag": lambda response: response.add_etag(overwrite=True),

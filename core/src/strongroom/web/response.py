@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from functools import cache, cached_property, partial
+from functools import cache, partial
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -58,15 +58,22 @@ class Response(flask.Response):
         if isinstance(body, bytes):
             self._items.append(("Content-Length", str(len(body))))
             body = [body]
-        self.response = self._final_body = body
+        self.response = body
+        self._final_body: object = body
 
-    @cached_property
-    def headers(self) -> Headers:  # type: ignore[override]  # an attribute that can be set, as this one
-        """The headers. A hook may change them."""
+    @property
+    def headers(self) -> Headers:
+        """The headers. A hook may change or replace them."""
         headers = Headers()
         # Shares the list, so that changes affect the response; no public constructor does.
         headers._list = self._items  # noqa: SLF001
         return headers
+
+    @headers.setter
+    def headers(self, headers: Headers) -> None:
+        self._items = headers._list  # noqa: SLF001
+        # The base class sends the response, and adds Content-Length.
+        self._final_body = None
 
     def append_headers(self, headers: list[tuple[str, str]]) -> None:
         """Append headers, replacing those of the same name."""
