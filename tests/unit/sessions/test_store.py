@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import Connection, text
 
 from strongroom.database import Database
-from strongroom.database.batch import execute_together
+from strongroom.database.changes import execute_together
 from strongroom.errors import TokenInvalid
 from strongroom.paging import Paging
 from strongroom.plugin_api.login import Client

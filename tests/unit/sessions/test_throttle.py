@@ -4,7 +4,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 from strongroom.database import Database
-from strongroom.database.batch import execute_together
+from strongroom.database.changes import execute_together
 from strongroom.limits.service import Counters
 from strongroom.secret_keys import SecretKeys
 from strongroom.sessions.throttle import LoginThrottle, Ticket

@@ -1,25 +1,19 @@
 """Lists audit records, newest first."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Connection, func, select
 
 from strongroom.audit.models import AuditRecord, audit_events
 from strongroom.database import Database
 from strongroom.paging import Page, Paging, select_page
+from strongroom.users.service import UserService
 
 Summaries = list[dict[str, str]]
 
 _SEQUENCE: Final = audit_events.c.sequence
-
-
-class Users(Protocol):
-    """Resolves the actors. A protocol, because users are a feature of a higher layer."""
-
-    def summaries(self, connection: Connection, user_ids: Iterable[str]) -> Summaries:
-        """Return summaries of the users, without those that do not exist."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +52,7 @@ class AuditFilter:
 class AuditListing:
     """Lists the records of the chain for administrators."""
 
-    def __init__(self, database: Database, users: Users) -> None:
+    def __init__(self, database: Database, users: UserService) -> None:
         self._database = database
         self._users = users
 

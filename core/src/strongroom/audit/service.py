@@ -26,8 +26,7 @@ from sqlalchemy.sql.base import Executable
 
 from strongroom.audit.models import FAILURE, SUCCESS, audit_events
 from strongroom.clock import Clock
-from strongroom.database.batch import Change, execute_together
-from strongroom.database.locks import lock_until_commit
+from strongroom.database.changes import Change, execute_together, lock_until_commit
 from strongroom.database.statements import Statement
 from strongroom.identity import Origin
 

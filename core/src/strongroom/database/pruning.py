@@ -55,13 +55,15 @@ class AmortizedPruning:
 
     Args:
         key: the primary key column of the table.
+        time: the column by whose value a row is old.
     """
 
-    def __init__(self, key: Column[Any]) -> None:
+    def __init__(self, key: Column[Any], time: Column[int]) -> None:
         self._key = key
+        self._time = time
         self._inserted = itertools.count(1)
 
-    def inserted(self, connection: Connection, old: ColumnElement[bool]) -> None:
-        """Count an inserted row, and delete rows that meet a condition if it is time to."""
+    def inserted(self, connection: Connection, before: int) -> None:
+        """Count an inserted row, and delete rows whose time is at most ``before`` if it is time to."""
         if next(self._inserted) % PRUNE_EVERY == 0:
-            prune_some(connection, self._key, old, 2 * PRUNE_EVERY)
+            prune_some(connection, self._key, self._time <= before, 2 * PRUNE_EVERY)

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Final
 
 from sqlalchemy import Connection, Engine, inspect, text
 
+from strongroom.database.changes import lock_until_commit
 from strongroom.database.installation import create_database_id, oldest_code, set_oldest_code
-from strongroom.database.locks import lock_until_commit
 
 if TYPE_CHECKING:
     from alembic.config import Config

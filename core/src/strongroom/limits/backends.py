@@ -12,7 +12,7 @@ from strongroom.cache import Cache
 from strongroom.clock import Clock
 from strongroom.config.rates import SECONDS
 from strongroom.database import Database
-from strongroom.database.locks import lock_until_commit
+from strongroom.database.changes import lock_until_commit
 from strongroom.database.pruning import AmortizedPruning, prune
 from strongroom.database.statements import Statement
 from strongroom.ids import new_id
@@ -59,7 +59,7 @@ class DatabaseStorage(Storage, MovingWindowSupport):
         # The end of the time for which a window is known to be full. Events leave a window only by age,
         # so until then a flood of refused requests needs neither the writer lock nor the database.
         self._full_until = Cache[str, int](_KNOWN_FULL)
-        self._pruning = AmortizedPruning(rate_events.c.id)
+        self._pruning = AmortizedPruning(rate_events.c.id, rate_events.c.at)
 
     @property
     def base_exceptions(self) -> type[Exception]:
@@ -78,7 +78,7 @@ class DatabaseStorage(Storage, MovingWindowSupport):
             # with the same hash only wait for each other.
             lock_until_commit(connection, func.hashtextextended(key, 0))
             if _ADD.execute(connection, {**window, "id": new_id(), "now": now, "limit": limit}):
-                self._pruning.inserted(connection, rate_events.c.at <= now - _LONGEST * _SECOND)
+                self._pruning.inserted(connection, now - _LONGEST * _SECOND)
                 return True
             oldest = self._count(connection, key, now, expiry)[0]
         self._full_until.put(key, oldest + expiry * _SECOND)

@@ -8,7 +8,7 @@ from sqlalchemy import Connection, Executable, bindparam, case, delete, select, 
 
 from strongroom.clock import Clock
 from strongroom.database import Database
-from strongroom.database.batch import Change
+from strongroom.database.changes import Change
 from strongroom.database.pruning import prune
 from strongroom.database.statements import Statement
 from strongroom.database.upsert import for_each_dialect

@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 from strongroom.audit.service import FAILURE, AuditEvent, AuditService, lock_chain
 from strongroom.clock import Clock
 from strongroom.database import Database
-from strongroom.database.batch import execute_together
+from strongroom.database.changes import execute_together
 from strongroom.errors import CaptchaRequired, InvalidCredentials, StrongroomError, Unavailable
 from strongroom.identity import Origin
 from strongroom.notifications.service import Notices

@@ -24,7 +24,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from strongroom.clock import Clock
 from strongroom.database import Database
-from strongroom.database.batch import Change
+from strongroom.database.changes import Change
 from strongroom.database.pruning import AmortizedPruning, prune
 from strongroom.database.statements import Statement
 from strongroom.errors import StrongroomError, TokenInvalid
@@ -87,14 +87,14 @@ class AuthorizationStore:
         self._lifetime = lifetime
         # A time that no clock reaches, so that the queries need no special case.
         self._max_age = max_age if max_age is not None else _NEVER
-        self._pruning = AmortizedPruning(authorizations.c.id)
+        self._pruning = AmortizedPruning(authorizations.c.id, authorizations.c.expires_at)
 
     def begin(
         self, connection: Connection, user: User, method: str, client: Client
     ) -> tuple[Authorization, Change]:
         """Return a new authorization and the change that stores it; the caller has locked the logins."""
         now = self._clock.now()
-        self._pruning.inserted(connection, authorizations.c.expires_at <= now)
+        self._pruning.inserted(connection, now)
         begun = Authorization(
             id=new_id(),
             user_id=user.id,

@@ -8,7 +8,7 @@ from sqlalchemy import Connection
 
 from strongroom.addresses import network_of
 from strongroom.database import Database
-from strongroom.database.batch import Change
+from strongroom.database.changes import Change
 from strongroom.limits.service import Counters
 
 _BY_NAME: Final = "login-name"

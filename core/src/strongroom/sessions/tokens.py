@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 
 from strongroom.cache import Cache
 from strongroom.clock import Clock
-from strongroom.database.batch import Change, execute_together
+from strongroom.database.changes import Change, execute_together
 from strongroom.errors import InvalidCredentials, NotFound, TokenInvalid, UserSuspended
 from strongroom.ids import is_id
 from strongroom.plugin_api.login import Client

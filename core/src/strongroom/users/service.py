@@ -7,7 +7,7 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, Connection, bindparam, func, insert, select, update
 
 from strongroom.clock import Clock, next_revision
-from strongroom.database.locks import lock_until_commit
+from strongroom.database.changes import lock_until_commit
 from strongroom.database.statements import Statement
 from strongroom.errors import InvitationRequired, NotFound, RegistrationClosed, RevisionConflict
 from strongroom.ids import new_id
