@@ -2,18 +2,17 @@
 
 from typing import Final
 
-from flask import Response, request
-
 from strongroom.errors import Forbidden, NotFound, PreconditionFailed, RevisionConflict
 from strongroom.files.access import NodeView
 from strongroom.files.listing import FilePage
-from strongroom.files.serializers import Json, serialize_node, splice_records
+from strongroom.files.serializers import Json, node_json, serialize_node, splice_records
 from strongroom.files.service import FileService
 from strongroom.paging import Page
 from strongroom.web.access import current_identity
-from strongroom.web.conditions import require_match
+from strongroom.web.conditions import Validators, is_unchanged, require_match
 from strongroom.web.pages import envelope
-from strongroom.web.response import json_response
+from strongroom.web.request import header
+from strongroom.web.response import Response, json_response, not_modified
 from strongroom.web.routing import Location
 from strongroom.web.services import get_service
 
@@ -23,6 +22,19 @@ NODE_LOCATION: Final = Location("files.get_file", {"tenant_id": "tenantId", "fil
 """``Location`` of a new file or folder."""
 
 CONDITIONAL_ERRORS: Final = (Forbidden, NotFound, RevisionConflict, PreconditionFailed)
+
+
+def node_response(view: NodeView) -> Response:
+    """Return the response with the details of a node; 304 if the client has this revision.
+
+    Raises:
+        PreconditionFailed: If-Match does not match.
+    """
+    current = Validators(str(view.node.revision), None)
+    headers = (("ETag", current.etag),)
+    if is_unchanged(current):
+        return not_modified(headers)
+    return json_response(node_json(view), headers=headers)
 
 
 def page_response(page: FilePage) -> Response:
@@ -44,7 +56,7 @@ def wanted_revision(tenant_id: str, file_id: str, revision: int | None = None) -
     Raises:
         PreconditionFailed: If-Match does not match.
     """
-    if "If-Match" not in request.headers:
+    if header("If-Match") is None:
         return revision
     node = get_service(FileService).get(current_identity(), tenant_id, file_id).node
     # Details have the revision as their entity tag, downloads the checksum.

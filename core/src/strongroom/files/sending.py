@@ -16,8 +16,8 @@ from strongroom.web.response import Response
 CACHE_CONTROL: Final = "private, no-cache"
 """``Cache-Control`` of downloads of tenants' files."""
 
-Offer = Callable[[Mapping[str, str]], Handover | None]
-"""Returns the proxy path or store URL that serves a file with these response headers, if any."""
+Offer = Callable[[Callable[[], Mapping[str, str]]], Handover | None]
+"""Returns the proxy path or store URL that serves a file with response headers, if there is one."""
 
 
 def content_of(node: Node, open_: Callable[[int, int], ByteStream]) -> Content | None:
@@ -53,7 +53,7 @@ def send_file(content: Content, offer: Offer, *, cache_control: str) -> Response
         PreconditionFailed: If-Match or If-Unmodified-Since does not match.
         RangeNotSatisfiable: the range lies outside the file.
     """
-    handover = offer(handover_headers(content)) if request.method == "GET" else None
+    handover = offer(lambda: handover_headers(content)) if request.method == "GET" else None
     if handover is None:
         return send_content(content, cache_control=cache_control)
     # Evaluates conditions and builds the headers; the body is sent elsewhere.

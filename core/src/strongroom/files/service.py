@@ -176,12 +176,20 @@ class FileService:
         # The response does not wait for a large subtree's blobs; garbage collection removes the rest.
         self._blobs.remove(released[:_REMOVED_AT_ONCE])
 
-    def open(self, node: Node, start: int, length: int) -> ByteStream:
+    def open(
+        self, node: Node, start: int, length: int, location: BlobLocation | None = None
+    ) -> ByteStream:
         """Open a range of a file's bytes.
+
+        Args:
+            node: the file.
+            start: the offset of the first byte.
+            length: the number of bytes.
+            location: the last known location of the content; saves a query if it is still correct.
 
         Raises:
             NotAFile: the node is a folder.
         """
         if node.blob_key is None:
             raise NotAFile
-        return self._blobs.open(node.blob_key, start, length)
+        return self._blobs.open(node.blob_key, start, length, place=location)

@@ -24,22 +24,20 @@ from strongroom.files.listing import FileListing
 from strongroom.files.node_responses import (
     CONDITIONAL_ERRORS,
     NODE_LOCATION,
-    Tagged,
+    node_response,
     page_response,
-    tagged,
     wanted_revision,
 )
 from strongroom.files.schemas import FileConflictQuery, FolderConflictQuery, NewFolderSchema, NodeSchema
 from strongroom.files.sending import CACHE_CONTROL, content_of, send_file
 from strongroom.files.serializers import Json, serialize_node
 from strongroom.files.service import FileService
+from strongroom.identity import Caller
 from strongroom.storage.delivery import Delivery
 from strongroom.web.access import Access, current_identity
-from strongroom.web.conditions import Validators, is_unchanged
 from strongroom.web.downloads import DOWNLOAD_CONTENT
 from strongroom.web.headers import DOWNLOAD_REQUEST, DOWNLOAD_RESPONSE, UPLOAD_REQUEST
 from strongroom.web.pages import PagingQuery, collection_of, paging
-from strongroom.web.response import not_modified
 from strongroom.web.routing import Blueprint
 from strongroom.web.schema import DONE, DoneSchema
 from strongroom.web.services import get_service
@@ -112,6 +110,7 @@ def create_folder_in_folder(tenant_id: str, parent_id: str, body: Json, query: J
     "POST",
     "/files",
     access=Access.USER,
+    verifies_login=True,
     query=FileConflictQuery,
     returns=NodeSchema,
     status=201,
@@ -120,15 +119,16 @@ def create_folder_in_folder(tenant_id: str, parent_id: str, body: Json, query: J
     document={"requestBody": UPLOAD_BODY},
     request_headers=UPLOAD_REQUEST,
 )
-def upload_file(tenant_id: str, query: Json) -> Json:
+def upload_file(tenant_id: str, query: Json, caller: Caller) -> Json:
     """Upload a file to the top level of a tenant, as a form or as the raw body."""
-    return _upload(tenant_id, None, query)
+    return _upload(caller, tenant_id, None, query)
 
 
 @blueprint.operation(
     "POST",
     "/files/<parent_id>/files",
     access=Access.USER,
+    verifies_login=True,
     query=FileConflictQuery,
     returns=NodeSchema,
     status=201,
@@ -137,51 +137,52 @@ def upload_file(tenant_id: str, query: Json) -> Json:
     document={"requestBody": UPLOAD_BODY},
     request_headers=UPLOAD_REQUEST,
 )
-def upload_file_into_folder(tenant_id: str, parent_id: str, query: Json) -> Json:
+def upload_file_into_folder(tenant_id: str, parent_id: str, query: Json, caller: Caller) -> Json:
     """Upload a file into a folder, as a form or as the raw body."""
-    return _upload(tenant_id, parent_id, query)
+    return _upload(caller, tenant_id, parent_id, query)
 
 
 @blueprint.operation(
     "GET",
     "/files/<file_id>",
     access=Access.USER,
+    verifies_login=True,
     returns=NodeSchema,
     errors=(Forbidden, NotFound, PreconditionFailed),
     document={"responses": {"304": {"description": "The client's copy is current"}}},
     request_headers=("If-Match", "If-None-Match"),
     response_headers=("ETag",),
 )
-def get_file(tenant_id: str, file_id: str) -> Tagged | Response:
+def get_file(tenant_id: str, file_id: str, caller: Caller) -> Response:
     """Get the details of a file or folder."""
-    view = get_service(FileService).get(current_identity(), tenant_id, file_id)
-    current = Validators(str(view.node.revision), None)
-    return not_modified({"ETag": current.etag}) if is_unchanged(current) else tagged(view)
+    view = get_service(FileService).get(caller, tenant_id, file_id)
+    return node_response(view)
 
 
 @blueprint.operation(
     "GET",
     "/files/<file_id>/download",
     access=Access.USER,
+    verifies_login=True,
     errors=(Forbidden, NotFound, NotAFile, PreconditionFailed, RangeNotSatisfiable),
     document=_DOWNLOAD_DOCUMENT,
     request_headers=DOWNLOAD_REQUEST,
     response_headers=(*DOWNLOAD_RESPONSE, "Location"),
 )
-def download_file(tenant_id: str, file_id: str) -> Response:
+def download_file(tenant_id: str, file_id: str, caller: Caller) -> Response:
     """Download a file or ranges of it; several ranges are sent as `multipart/byteranges`."""
     files = get_service(FileService)
-    node = files.get(current_identity(), tenant_id, file_id).node
-    content = content_of(node, lambda start, length: files.open(node, start, length))
-    if content is None:
+    node, location = files.locate(caller, tenant_id, file_id)
+    content = content_of(node, lambda start, length: files.open(node, start, length, location))
+    if content is None or location is None:
         raise NotAFile
-    delivery, key = get_service(Delivery), node.blob_key or ""
+    delivery = get_service(Delivery)
     response = send_file(
-        content, lambda headers: delivery.offer(key, headers), cache_control=CACHE_CONTROL
+        content, lambda headers: delivery.offer(location, headers), cache_control=CACHE_CONTROL
     )
     # HEAD requests and responses such as 304 are not downloads.
     if request.method == "GET" and response.status_code in SENT:
-        get_service(DownloadRecorder).record(current_identity(), node)
+        get_service(DownloadRecorder).record(caller, node)
     return response
 
 
@@ -204,36 +205,35 @@ def delete_file(tenant_id: str, file_id: str) -> dict[str, bool]:
     "GET",
     "/owners/<owner_id>/files",
     access=Access.USER,
+    verifies_login=True,
     query=PagingQuery,
     returns=collection_of(NodeSchema),
     errors=(Forbidden,),
 )
-def list_files(tenant_id: str, owner_id: str, query: dict[str, int]) -> Response:
+def list_files(tenant_id: str, owner_id: str, query: dict[str, int], caller: Caller) -> Response:
     """List a user's top-level files and folders: those without a parent folder that the user can see.
 
     `me` is the caller; only an administrator of the tenant may list the files of other users.
     """
-    identity = current_identity()
-    page = get_service(FileListing).top_level(identity, tenant_id, _user_id(owner_id), paging(query))
-    return page_response(page)
+    owner_id = caller.user_id if owner_id == "me" else owner_id
+    return page_response(get_service(FileListing).top_level(caller, tenant_id, owner_id, paging(query)))
 
 
 @blueprint.operation(
     "GET",
     "/owners/<owner_id>/files/<parent_id>/files",
     access=Access.USER,
+    verifies_login=True,
     query=PagingQuery,
     returns=collection_of(NodeSchema),
     errors=(Forbidden, NotFound, NotAFolder),
 )
 def list_files_in_folder(
-    tenant_id: str, owner_id: str, parent_id: str, query: dict[str, int]
+    tenant_id: str, owner_id: str, parent_id: str, query: dict[str, int], caller: Caller
 ) -> Response:
     """List the files a user can access inside a folder."""
-    identity = current_identity()
-    page = get_service(FileListing).inside(
-        identity, tenant_id, _user_id(owner_id), parent_id, paging(query)
-    )
+    owner_id = caller.user_id if owner_id == "me" else owner_id
+    page = get_service(FileListing).inside(caller, tenant_id, owner_id, parent_id, paging(query))
     return page_response(page)
 
 
@@ -244,14 +244,8 @@ def _create_folder(tenant_id: str, parent_id: str | None, body: Json, query: Jso
     return serialize_node(view)
 
 
-def _upload(tenant_id: str, parent_id: str | None, query: Json) -> Json:
+def _upload(caller: Caller, tenant_id: str, parent_id: str | None, query: Json) -> Json:
     files = get_service(FileService)
     incoming = receive_upload(files.max_file_bytes)
-    view = files.upload(
-        current_identity(), tenant_id, parent_id, incoming, OnConflict(query["onConflict"])
-    )
+    view = files.upload(caller, tenant_id, parent_id, incoming, OnConflict(query["onConflict"]))
     return serialize_node(view)
-
-
-def _user_id(owner_id: str) -> str:
-    return current_identity().user_id if owner_id == "me" else owner_id

@@ -101,22 +101,13 @@ class Delivery:
         self._service = service
         self._routes = routes
 
-    def offer(self, key: str, headers: Mapping[str, str]) -> Handover | None:
+    def offer(self, place: BlobLocation, headers: Callable[[], Mapping[str, str]]) -> Handover | None:
         """Return the signed URL or internal path of a blob, or ``None`` if the server must send it.
 
         Args:
-            key: the blob's key.
-            headers: response headers that the store must send.
-
-        Raises:
-            NotFound: the blob is deleted or discarded.
+            place: the location of the blob.
+            headers: returns the response headers that the store must send; called only if needed.
         """
-        if not self._routes:
-            return None
-        return self.offer_at(self._service.place(key), lambda: headers)
-
-    def offer_at(self, place: BlobLocation, headers: Callable[[], Mapping[str, str]]) -> Handover | None:
-        """Do the same as :meth:`offer` for a known location; ``headers`` is called only if needed."""
         route = self._routes.get(place.storage)
         if route is None:
             return None

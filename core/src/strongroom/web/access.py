@@ -15,7 +15,6 @@ __all__ = [
     "Access",
     "Authenticator",
     "authenticate",
-    "current_caller",
     "current_identity",
     "optional_identity",
     "presented_token",
@@ -46,7 +45,7 @@ class Authenticator(Protocol):
         """Record the use of a verified caller's login."""
 
 
-def authenticate(access: Access, *, verify_login: bool = True) -> None:
+def authenticate(access: Access, *, verify_login: bool = True) -> Caller | None:
     """Verify the token of the request as far as the route requires it.
 
     Args:
@@ -54,18 +53,19 @@ def authenticate(access: Access, *, verify_login: bool = True) -> None:
         verify_login: whether to verify here that the login is not revoked; otherwise the first query
             of the view does, and :func:`require_verified_login` checks afterwards that it did.
 
+    Returns:
+        The user of the token, or ``None`` without a token.
+
     Raises:
         TokenRequired: the route requires a token, and the request has none.
         TokenInvalid: the token is forged, expired or revoked.
         AmbiguousToken: the request has two different tokens.
         Forbidden: the route requires a server administrator, and the caller is none.
     """
-    if access is Access.PUBLIC:
-        return
-    token = presented_token()
+    token = None if access is Access.PUBLIC else presented_token()
     if token is None:
-        if access is Access.OPTIONAL:
-            return
+        if access in (Access.PUBLIC, Access.OPTIONAL):
+            return None
         raise TokenRequired
     authenticator = get_service(Authenticator)  # type: ignore[type-abstract]
     g.caller = caller = authenticator.caller(token, client_address())
@@ -74,24 +74,18 @@ def authenticate(access: Access, *, verify_login: bool = True) -> None:
         authenticator.note_seen(caller)
         if access is Access.ADMIN and not identity.is_admin:
             raise Forbidden
+    return caller
 
 
-def require_verified_login() -> None:
+def require_verified_login(caller: Caller) -> None:
     """Check that a view without ``verify_login`` has verified the login, and record its use.
 
     Raises:
         RuntimeError: the view has not; its response must not be sent.
     """
-    caller = current_caller()
     if caller.identity is None:
         raise RuntimeError("the view has not verified the login of its caller")
     get_service(Authenticator).note_seen(caller)  # type: ignore[type-abstract]
-
-
-def current_caller() -> Caller:
-    """Return the user of the token, whose login may not be verified yet."""
-    caller: Caller = g.caller
-    return caller
 
 
 def current_identity() -> Identity:

@@ -16,10 +16,17 @@ from urllib.parse import urlsplit, urlunsplit
 
 import flask
 from flask import Flask
-from flask import signals as flask_signals
 from flask.ctx import AppContext, RequestContext
 from flask.globals import _cv_app, _cv_request, request_ctx
 from flask.sessions import NullSession
+from flask.signals import (
+    appcontext_popped,
+    appcontext_pushed,
+    appcontext_tearing_down,
+    request_finished,
+    request_started,
+    request_tearing_down,
+)
 from werkzeug.exceptions import NotFound
 from werkzeug.routing import MapAdapter, RequestRedirect, Rule
 
@@ -36,14 +43,6 @@ NO_STORE: Final = ("Cache-Control", "no-store")
 
 _CONTEXT: Final = "strongroom.request-context"
 _NOSNIFF: Final = ("X-Content-Type-Options", "nosniff")
-_SIGNALS: Final = (
-    flask_signals.appcontext_pushed,
-    flask_signals.appcontext_popped,
-    flask_signals.request_started,
-    flask_signals.request_finished,
-    flask_signals.request_tearing_down,
-    flask_signals.appcontext_tearing_down,
-)
 
 
 class LazyRule(Rule):
@@ -77,7 +76,7 @@ class Application(Flask):
 
     def wsgi_app(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
         """Serve a request (PEP 3333). Flask's method serves routes with hooks, and all other views."""
-        context = RequestContext(self, environ, self.request_class(environ), NullSession())
+        context = self._context(environ)
         rule = context.request.url_rule
         if rule is None or not self._is_direct(rule):
             environ[_CONTEXT] = context
@@ -105,12 +104,24 @@ class Application(Flask):
 
     def _is_direct(self, rule: Rule) -> bool:
         """Return whether nothing but an operation is to be called for a route."""
-        return self._routes_of().is_direct(rule) and not any(each.receivers for each in _SIGNALS)
+        return self._routes_of().is_direct(rule) and not (
+            appcontext_popped.receivers
+            or appcontext_pushed.receivers
+            or appcontext_tearing_down.receivers
+            or request_finished.receivers
+            or request_started.receivers
+            or request_tearing_down.receivers
+        )
 
     def request_context(self, environ: dict[str, Any]) -> RequestContext:
         """Return the context of a request, without a session: tokens take its place."""
         context: RequestContext | None = environ.pop(_CONTEXT, None)
-        return context or RequestContext(self, environ, self.request_class(environ), NullSession())
+        return context or self._context(environ)
+
+    def _context(self, environ: dict[str, Any]) -> RequestContext:
+        # Not populated: a reference from the environ would be a cycle, and each one costs a collection.
+        request = self.request_class(environ, populate_request=False)
+        return RequestContext(self, environ, request, NullSession())
 
     def create_url_adapter(self, request: flask.Request | None) -> MapAdapter | None:
         """Match the URL of a request; return Werkzeug's adapter only if that could not be done.

@@ -21,6 +21,14 @@ from strongroom.web.request import header
 MAX_RANGES: Final = 16
 """The maximum number of ranges; with more, or with overlaps, the whole is sent (section 14.2)."""
 
+_CONDITIONS: Final = frozenset(
+    {
+        "HTTP_IF_MATCH",
+        "HTTP_IF_NONE_MATCH",
+        "HTTP_IF_MODIFIED_SINCE",
+        "HTTP_IF_UNMODIFIED_SINCE",
+    }
+)
 # At most 18 digits, so that a position fits into 64 bits and int() stays cheap.
 _RANGE = re.compile(r"(?:(\d{1,18})-(\d{0,18})|-(\d{1,18}))")
 
@@ -49,6 +57,8 @@ def is_unchanged(current: Validators) -> bool:
     Raises:
         PreconditionFailed: a precondition of the request is false.
     """
+    if _CONDITIONS.isdisjoint(request.environ):
+        return False
     if header("If-Match") is not None:
         if not _matches(request.if_match, current.tag, strong=True):
             raise PreconditionFailed

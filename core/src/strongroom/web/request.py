@@ -4,8 +4,8 @@ import ipaddress
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from secrets import token_hex
+from functools import cache, lru_cache
+from os import urandom
 from typing import Final
 
 from flask import has_request_context, request
@@ -94,8 +94,13 @@ def header(name: str) -> str | None:
     Werkzeug's ``request.headers`` raises and catches an error internally for an absent header, which
     makes looking for five of them as expensive as the rest of a short request.
     """
-    value: str | None = request.environ.get("HTTP_" + name.upper().replace("-", "_"))
+    value: str | None = request.environ.get(_environ_key(name))
     return value
+
+
+@cache
+def _environ_key(name: str) -> str:
+    return "HTTP_" + name.upper().replace("-", "_")
 
 
 def request_id() -> str:
@@ -104,7 +109,7 @@ def request_id() -> str:
     known: str | None = environ.get(_ID_KEY)
     if known is None:
         offered = environ.get("HTTP_X_REQUEST_ID")
-        known = offered if offered and _REQUEST_ID.fullmatch(offered) else token_hex(16)
+        known = offered if offered and _REQUEST_ID.fullmatch(offered) else urandom(16).hex()
         environ[_ID_KEY] = known
     return known
 

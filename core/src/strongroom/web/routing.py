@@ -25,7 +25,7 @@ from strongroom.errors import (
     ValidationFailed,
 )
 from strongroom.plugin_api.web import ErrorKind
-from strongroom.web.access import Access, authenticate
+from strongroom.web.access import Access, authenticate, current_identity, require_verified_login
 from strongroom.web.errors import ErrorSchema
 from strongroom.web.parsing import parse_body, parse_form, parse_query
 from strongroom.web.rate_limits import RequestLimits
@@ -91,7 +91,10 @@ class Operation:
         returns: type[Schema] | None,
         status: int,
         location: Location | None,
+        verifies_login: bool,
     ) -> None:
+        if verifies_login and access is not Access.USER:
+            raise ValueError("only views for any logged-in user can verify the login themselves")
         self.__name__ = view.__name__
         self.__doc__ = view.__doc__
         self.access = access
@@ -101,13 +104,26 @@ class Operation:
         self._serialize = serializer(returns) if returns else None
         self._status = status
         self._location = location
+        self._verifies_login = verifies_login
 
     def __call__(self, **parameters: Any) -> flask.Response:
         """Serve the current request; ``parameters`` are those of the path."""
         if self._limit is not None:
             get_service(RequestLimits).spend(self._limit)
         # Before the query and the body are parsed, so that clients without access learn nothing.
-        authenticate(self.access)
+        caller = authenticate(self.access, verify_login=not self._verifies_login)
+        if caller is None or not self._verifies_login:
+            return self._answer(parameters)
+        try:
+            response = self._answer({**parameters, "caller": caller})
+        except Exception:
+            # A revoked login takes precedence over any other error.
+            current_identity()
+            raise
+        require_verified_login(caller)
+        return response
+
+    def _answer(self, parameters: dict[str, Any]) -> flask.Response:
         for name, parse in self._inputs.items():
             parameters[name] = parse()
         return self._response(self._view(**parameters))
@@ -150,6 +166,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
         errors: ErrorKinds = (),
         limit: str | None = None,
         location: Location | None = None,
+        verifies_login: bool = False,
         request_headers: Sequence[str] = (),
         response_headers: Sequence[str] = (),
         document: dict[str, Any] | None = None,
@@ -172,6 +189,8 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
             errors: the errors that the view may raise.
             limit: the key of ``[limits]`` with the rate limit per client address.
             location: the Location of a resource that a 201 has created.
+            verifies_login: whether the view's first query verifies that the login was not revoked,
+                which saves a query; such a view receives the keyword ``caller``.
             request_headers: the headers that the view reads; keys of :data:`headers.REQUEST_HEADERS`.
             response_headers: the headers of success; keys of :data:`headers.RESPONSE_HEADERS`.
             document: additions to the OpenAPI operation.
@@ -188,6 +207,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
                 returns=returns,
                 status=status,
                 location=location,
+                verifies_login=verifies_login,
             )
             # A limit fails closed: 503 while the backend of the counters is unavailable.
             limited = (TooManyRequests, Unavailable) if limit else ()
