@@ -4,13 +4,15 @@ Plugins' blueprints, request hooks and error handlers apply to every route. Flas
 the duration of a short query on steps that are the same for every request, so they are prepared once:
 
 - URLs are matched by :class:`RouteTable`; what it cannot match, Werkzeug's map does.
-- Hooks and signals are called only for routes that have some; which, is known after the first request,
-  because Flask accepts no registrations afterwards.
+- Hooks are called only for routes that have some; which, is known at the first request, because Flask
+  accepts no registrations afterwards.
+- Flask's own method serves routes with teardown functions or URL preprocessors, and all routes while a
+  signal has receivers.
 - Input, output and responses are prepared per :class:`~strongroom.web.routing.Operation`.
 """
 
-from collections.abc import Callable, Iterable
-from functools import cache
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache, partial
 from typing import Any, Final
 from urllib.parse import urlsplit, urlunsplit
 
@@ -40,6 +42,10 @@ from strongroom.web.services import get_service
 
 NO_STORE: Final = ("Cache-Control", "no-store")
 """The default Cache-Control of responses to requests with a token."""
+
+Hook = Callable[..., Any]
+Hooks = tuple[tuple[Hook, ...], tuple[Hook, ...]]
+"""The functions to call before and after a view, in the order of the calls."""
 
 _CONTEXT: Final = "strongroom.request-context"
 _NOSNIFF: Final = ("X-Content-Type-Options", "nosniff")
@@ -75,7 +81,7 @@ class Application(Flask):
         register_error_handlers(self)
 
     def wsgi_app(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
-        """Serve a request (PEP 3333). Flask's method serves routes with hooks, and all other views."""
+        """Serve a request (PEP 3333); operations directly, all other views as Flask does."""
         context = self._context(environ)
         rule = context.request.url_rule
         if rule is None or not self._is_direct(rule):
@@ -90,11 +96,14 @@ class Application(Flask):
             _cv_app.reset(app_token)
 
     def _serve(self, context: RequestContext, rule: Rule) -> flask.Response:
+        before, after = self._routes_of().hooks_of(rule)
         try:
-            operation: Any = self.view_functions[rule.endpoint]
-            response: flask.Response = operation(**context.request.view_args or {})
-            if context._after_request_functions:  # noqa: SLF001  of after_this_request
-                response = super().process_response(response)
+            response = self._replacement(before)
+            if response is None:
+                operation: Any = self.view_functions[rule.endpoint]
+                response = operation(**context.request.view_args or {})
+            for hook in (*context._after_request_functions, *after):  # noqa: SLF001  of after_this_request
+                response = hook(response)
             return self._completed(response)
         except Exception as error:
             try:
@@ -102,8 +111,15 @@ class Application(Flask):
             except Exception as unhandled:
                 return self.handle_exception(unhandled)
 
+    def _replacement(self, before: Iterable[Hook]) -> Any:
+        """Call hooks until one returns a response, which replaces that of the operation."""
+        for hook in before:
+            if (result := hook()) is not None:
+                return self.make_response(result)
+        return None
+
     def _is_direct(self, rule: Rule) -> bool:
-        """Return whether nothing but an operation is to be called for a route."""
+        """Return whether nothing but an operation and its hooks is to be called for a route."""
         return self._routes_of().is_direct(rule) and not (
             appcontext_popped.receivers
             or appcontext_pushed.receivers
@@ -179,31 +195,37 @@ class Application(Flask):
     def _routes_of(self) -> "RouteTable":
         # Flask accepts no routes and no hooks after its first request, so the table stays complete.
         if self._routes is None:
-            self._routes = RouteTable(self.url_map.iter_rules(), self._without_hooks())
+            self._routes = RouteTable(self.url_map.iter_rules(), self._direct_endpoints())
         return self._routes
 
-    def _without_hooks(self) -> frozenset[str]:
-        """Return the endpoints of operations for which no request hook is registered."""
-        by_blueprint = (
-            self.before_request_funcs,
-            self.after_request_funcs,
-            self.teardown_request_funcs,
-            self.url_value_preprocessors,
-        )
-        hooked = {name for hooks in by_blueprint for name, functions in hooks.items() if functions}
-        if None in hooked or self.teardown_appcontext_funcs:
-            return frozenset()
-        return frozenset(
-            endpoint
-            for endpoint, view in self.view_functions.items()
-            if isinstance(view, Operation) and hooked.isdisjoint(_blueprints(endpoint))
-        )
+    def _direct_endpoints(self) -> dict[str, Hooks]:
+        """Return the hooks of each operation that has no functions of other kinds."""
+        found: dict[str, Hooks] = {}
+        for endpoint, view in self.view_functions.items():
+            of_endpoint = partial(_functions, _blueprints(endpoint))
+            others = (
+                *self.teardown_appcontext_funcs,
+                *of_endpoint(self.teardown_request_funcs),
+                *of_endpoint(self.url_value_preprocessors),
+            )
+            if isinstance(view, Operation) and not others:
+                before, after = map(of_endpoint, (self.before_request_funcs, self.after_request_funcs))
+                found[endpoint] = (
+                    tuple(map(self.ensure_sync, before)),
+                    tuple(map(self.ensure_sync, reversed(after))),
+                )
+        return found
 
 
-def _blueprints(endpoint: str) -> list[str]:
-    """Return the blueprint of an endpoint and those that it is nested in."""
+def _functions(names: Iterable[str | None], registered: Mapping[str | None, list[Any]]) -> list[Hook]:
+    """Return the functions that are registered for some blueprints, in the same order."""
+    return [function for name in names for function in registered.get(name, ())]
+
+
+def _blueprints(endpoint: str) -> list[str | None]:
+    """Return ``None`` for the application, then the blueprints of an endpoint from the outermost."""
     names = endpoint.split(".")[:-1]
-    return [".".join(names[:count]) for count in range(1, len(names) + 1)]
+    return [None, *(".".join(names[:count]) for count in range(1, len(names) + 1))]
 
 
 def _redirect(redirect: RequestRedirect) -> flask.Response:
@@ -238,12 +260,12 @@ class RouteTable:
 
     Args:
         rules: all rules of the application.
-        direct: the endpoints that need nothing but a call of their view function.
+        direct: the hooks of the endpoints that :class:`Application` calls itself.
     """
 
-    def __init__(self, rules: Iterable[Rule], direct: frozenset[str] = frozenset()) -> None:
+    def __init__(self, rules: Iterable[Rule], direct: Mapping[str, Hooks] | None = None) -> None:
         self._root = _Node()
-        self._direct = direct
+        self._direct = direct or {}
         rules = list(rules)
         # Werkzeug redirects between the rules of an endpoint if one of them has defaults or is an alias.
         redirected = {rule.endpoint for rule in rules if rule.defaults or rule.alias}
@@ -264,8 +286,12 @@ class RouteTable:
         return rule, dict(zip(names, values, strict=True))
 
     def is_direct(self, rule: Rule) -> bool:
-        """Return whether the endpoint of a rule needs nothing but a call of its view function."""
+        """Return whether the application calls the endpoint of a rule itself."""
         return rule.endpoint in self._direct
+
+    def hooks_of(self, rule: Rule) -> Hooks:
+        """Return the hooks before and after the endpoint of a rule, in the order of their calls."""
+        return self._direct[rule.endpoint]
 
     def _add(self, rule: Rule, *, is_exact: bool) -> None:
         node, names = self._root, []
