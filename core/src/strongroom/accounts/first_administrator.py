@@ -4,7 +4,7 @@ import secrets
 from dataclasses import dataclass, field
 from typing import Final
 
-from sqlalchemy import Column, ColumnElement, Connection, Integer, String, Table, and_, delete, select
+from sqlalchemy import Column, Connection, Integer, String, Table, and_, bindparam, delete, select
 
 from strongroom.accounts.registration import Registration, RegistrationService
 from strongroom.audit.service import FAILURE, AuditEvent, AuditService
@@ -12,7 +12,7 @@ from strongroom.clock import Clock
 from strongroom.database import Database
 from strongroom.database.metadata import Timestamp, metadata
 from strongroom.database.pruning import prune
-from strongroom.database.upsert import insert as upsert
+from strongroom.database.statements import Statement, for_each_dialect
 from strongroom.errors import SetupLinkInvalid
 from strongroom.identity import Origin
 from strongroom.secret_keys import SecretKeys
@@ -27,6 +27,21 @@ setup_links: Final = Table(
     Column("expires_at", Timestamp, nullable=False),
 )
 """At most one row, so that a new link invalidates the previous one."""
+
+_MATCHES: Final = and_(
+    setup_links.c.hash == bindparam("of_hash"), setup_links.c.expires_at > bindparam("now")
+)
+_MATCH: Final = Statement(select(setup_links.c.id).where(_MATCHES))
+_SPEND: Final = Statement(delete(setup_links).where(_MATCHES))
+_REPLACE: Final = Statement(
+    for_each_dialect(
+        setup_links,
+        lambda insert: insert.on_conflict_do_update(
+            index_elements=[setup_links.c.id],
+            set_={"hash": insert.excluded.hash, "expires_at": insert.excluded.expires_at},
+        ),
+    )
+)
 
 
 LIFETIME: Final = 3_600_000
@@ -82,13 +97,12 @@ class Setup:
             AdministratorExists: there is an administrator already.
         """
         link = SetupLink(secrets.token_urlsafe(32), self._clock.now() + LIFETIME)
-        values = {"hash": self._hash(link.token), "expires_at": link.expires_at}
+        # A fixed id, so that a new link replaces the previous one.
+        values = {"id": _ONLY, "hash": self._hash(link.token), "expires_at": link.expires_at}
         with self._database.write() as connection:
             if self._users.has_administrator(connection):
                 raise AdministratorExists
-            # A fixed id, so that a new link replaces the previous one.
-            row = upsert(connection, setup_links).values(id=_ONLY, **values)
-            connection.execute(row.on_conflict_do_update(index_elements=[setup_links.c.id], set_=values))
+            _REPLACE.execute(connection, values)
             self._audit.record(connection, AuditEvent("setup-link.issue", origin=origin))
         return link
 
@@ -125,7 +139,7 @@ class Setup:
         return prune(self._database, setup_links.c.id, old)
 
     def _is_good(self, connection: Connection, token: str) -> bool:
-        found = connection.execute(select(setup_links.c.id).where(self._matches(token))).first()
+        found = _MATCH.scalar(connection, self._named(token))
         return found is not None and not self._users.has_administrator(connection)
 
     def _spend(self, connection: Connection, token: str) -> bool:
@@ -134,7 +148,7 @@ class Setup:
         The DELETE locks the row: a concurrent redemption waits until this transaction ends, and then
         sees its result.
         """
-        if connection.execute(delete(setup_links).where(self._matches(token))).rowcount != 1:
+        if _SPEND.execute(connection, self._named(token)) != 1:
             return False
         return not self._users.has_administrator(connection)
 
@@ -143,9 +157,8 @@ class Setup:
             self._audit.record(connection, AuditEvent("setup-link.redeem", FAILURE, origin=origin))
         raise SetupLinkInvalid
 
-    def _matches(self, token: str) -> ColumnElement[bool]:
-        columns = setup_links.c
-        return and_(columns.hash == self._hash(token), columns.expires_at > self._clock.now())
+    def _named(self, token: str) -> dict[str, object]:
+        return {"of_hash": self._hash(token), "now": self._clock.now()}
 
     def _hash(self, token: str) -> str:
         return self._keys.hash("setup-link", token)

@@ -4,16 +4,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Connection, func, select
+from sqlalchemy import ColumnElement, Connection, bindparam, func, select
 
 from strongroom.audit.models import AuditRecord, audit_events
 from strongroom.database import Database
-from strongroom.paging import Page, Paging, select_page
+from strongroom.database.paging import Page, Paging, select_page
+from strongroom.database.statements import Statement
 from strongroom.users.service import UserService
 
 Summaries = list[dict[str, str]]
 
 _SEQUENCE: Final = audit_events.c.sequence
+
+_ENDS: Final = Statement(
+    select(*(select(end(_SEQUENCE)).scalar_subquery() for end in (func.min, func.max)))
+)
+_RECORDS: Final = Statement(
+    select(audit_events).where(_SEQUENCE.in_(bindparam("sequences", expanding=True))), AuditRecord
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +98,7 @@ def _newest_first(*, by_time: bool) -> list[ColumnElement[Any]]:
 def _unfiltered(connection: Connection, paging: Paging) -> Page[int]:
     # The chain has no gaps, so the sequences of any page follow from the first and the last one. This
     # replaces a count of all rows and an OFFSET.
-    ends = (select(end(_SEQUENCE)).scalar_subquery() for end in (func.min, func.max))
-    first, last = connection.execute(select(*ends)).one()
+    ((first, last),) = _ENDS.all(connection)
     if last is None:
         return Page([], 0, paging)
     newest = last - paging.offset
@@ -99,7 +106,7 @@ def _unfiltered(connection: Connection, paging: Paging) -> Page[int]:
 
 
 def _records(connection: Connection, sequences: Sequence[int]) -> list[AuditRecord]:
-    rows = connection.execute(select(audit_events).where(_SEQUENCE.in_(sequences)))
-    records = {row.sequence: AuditRecord(*row) for row in rows}
+    found = _RECORDS.all(connection, {"sequences": sequences})
+    records = {record.sequence: record for record in found}
     # Retention may have deleted a record since its sequence was selected.
     return [records[sequence] for sequence in sequences if sequence in records]

@@ -7,18 +7,26 @@ verifier accepts a chain that does not begin with record 1 only with such a link
 from itertools import takewhile
 from typing import Final
 
-from sqlalchemy import Connection, delete, select
+from sqlalchemy import Connection, bindparam, delete, select
 
 from strongroom.audit.models import audit_events
 from strongroom.audit.service import AuditEvent, AuditService, Link, lock_chain
 from strongroom.clock import Clock, iso_format
 from strongroom.database import Database
+from strongroom.database.statements import Statement
 from strongroom.identity import Origin
 
 PRUNE: Final = "audit.prune"
 THROUGH: Final = "through"
 
 _DAY: Final = 24 * 60 * 60 * 1000
+
+_OLDEST: Final = Statement(
+    select(audit_events.c.sequence, audit_events.c.hash, audit_events.c.at)
+    .order_by(audit_events.c.sequence)
+    .limit(bindparam("count"))
+)
+_REMOVE: Final = Statement(delete(audit_events).where(audit_events.c.sequence <= bindparam("last")))
 
 
 class AuditRetention:
@@ -52,11 +60,9 @@ class AuditRetention:
         return removed
 
     def _prune_batch(self, before: int, origin: Origin) -> int:
-        columns = (audit_events.c.sequence, audit_events.c.hash, audit_events.c.at)
-        oldest = select(*columns).order_by(audit_events.c.sequence).limit(self._batch)
         with self._database.write() as connection:
             lock_chain(connection)
-            rows = connection.execute(oldest).all()
+            rows = _OLDEST.all(connection, {"count": self._batch})
             # Only a prefix of the chain may go, even if the clock was set back between two records.
             links = [
                 Link(row.sequence, row.hash) for row in takewhile(lambda row: row.at < before, rows)
@@ -69,4 +75,4 @@ class AuditRetention:
         details = {THROUGH: str(last), "before": iso_format(before)}
         # Append the record before deleting: an empty chain would restart at record 1.
         self._audit.record(connection, AuditEvent(PRUNE, origin=origin, details=details))
-        connection.execute(delete(audit_events).where(audit_events.c.sequence <= last.sequence))
+        _REMOVE.execute(connection, {"last": last.sequence})

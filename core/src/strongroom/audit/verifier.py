@@ -1,27 +1,29 @@
 """Verifies the hash chain and reports the first invalid record."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
-from sqlalchemy import Connection, RowMapping, Text, cast, select
+from sqlalchemy import Connection, Text, cast, select
 
 from strongroom.audit.models import audit_events
 from strongroom.audit.retention import PRUNE, THROUGH
 from strongroom.audit.service import GENESIS, Link, chain_hash
 from strongroom.database import Database
+from strongroom.database.statements import Statement
 
 _ROWS_IN_MEMORY: Final = 1000
 
 # As text, because a manipulated column may not be valid JSON.
 _DETAILS: Final = cast(audit_events.c.details, Text).label("details")
-# yield_per streams the rows, so that memory use does not depend on the length of the chain.
-_RECORDS: Final = (
-    select(*(column for column in audit_events.c if column.name != "details"), _DETAILS)
-    .order_by(audit_events.c.sequence)
-    .execution_options(yield_per=_ROWS_IN_MEMORY)
+_COLUMNS: Final = [column for column in audit_events.c if column.name != "details"] + [_DETAILS]
+_NAMES: Final = [column.name for column in _COLUMNS]
+_RECORDS: Final = Statement(
+    select(*_COLUMNS).order_by(audit_events.c.sequence),
+    lambda row: dict(zip(_NAMES, row, strict=True)),
 )
-_NEWEST_REMOVAL: Final = (
+_NEWEST_REMOVAL: Final = Statement(
     select(audit_events.c.sequence, _DETAILS)
     .where(audit_events.c.action == PRUNE)
     .order_by(audit_events.c.sequence.desc())
@@ -64,17 +66,17 @@ class AuditVerifier:
         with self._database.snapshot() as connection:
             last = beginning = _beginning(connection)
             _compare(last, expected)
-            with connection.execute(_RECORDS) as records:
-                for record in records.mappings():
-                    last = _follow(last, record)
-                    _compare(last, expected)
+            # Streamed, so that memory use does not depend on the length of the chain.
+            for record in _RECORDS.stream(connection, batch=_ROWS_IN_MEMORY):
+                last = _follow(last, record)
+                _compare(last, expected)
         _require_reached(beginning, last, expected)
         return Verified(last.sequence - beginning.sequence, last)
 
 
 def _beginning(connection: Connection) -> Link:
     # After a deletion by retention, the chain begins at the link that the newest such record contains.
-    removal = connection.execute(_NEWEST_REMOVAL).first()
+    removal = _NEWEST_REMOVAL.first(connection)
     if removal is None:
         return GENESIS
     try:
@@ -83,7 +85,7 @@ def _beginning(connection: Connection) -> Link:
         raise ChainBroken(removal.sequence, "was changed") from error
 
 
-def _follow(previous: Link, record: RowMapping) -> Link:
+def _follow(previous: Link, record: Mapping[str, Any]) -> Link:
     sequence, expected = record["sequence"], previous.sequence + 1
     if sequence > expected:
         raise ChainBroken(expected, "was removed")
@@ -95,7 +97,7 @@ def _follow(previous: Link, record: RowMapping) -> Link:
     return link
 
 
-def _recomputed_hash(previous: Link, record: RowMapping) -> str | None:
+def _recomputed_hash(previous: Link, record: Mapping[str, Any]) -> str | None:
     content = {name: value for name, value in record.items() if name != "hash"}
     try:
         content["details"] = json.loads(content["details"])

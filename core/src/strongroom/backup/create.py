@@ -30,6 +30,7 @@ from strongroom.backup.rows import dump_rows, kept_tables
 from strongroom.clock import Clock, iso_format
 from strongroom.config.settings import Settings
 from strongroom.database import Database
+from strongroom.database.statements import Statement
 from strongroom.database.upgrade import SCHEMA_REVISION, read_schema
 from strongroom.errors import Unavailable
 from strongroom.plugin_api.storage import ObjectNotFound, StorageError, StorageUnavailable
@@ -39,6 +40,13 @@ from strongroom.storage.service import BlobService
 from strongroom.version import __version__
 
 logger = logging.getLogger(__name__)
+
+_ROWS_IN_MEMORY: Final = 1000
+_STORED: Final = Statement(
+    select(blobs.c.storage, blobs.c.object_key, blobs.c.size, blobs.c.checksum)
+    .where(blobs.c.state == BlobState.STORED.value)
+    .order_by(blobs.c.key)
+)
 
 MISSING: Final = "missing"
 DAMAGED: Final = "damaged"
@@ -117,13 +125,7 @@ class BackupService:
 
     def _list_blobs(self, connection: Connection, wanted: IO[bytes]) -> None:
         """Write the list of blobs to a file, so that the transaction ends before they are copied."""
-        query = (
-            select(blobs.c.storage, blobs.c.object_key, blobs.c.size, blobs.c.checksum)
-            .where(blobs.c.state == BlobState.STORED.value)
-            .order_by(blobs.c.key)
-            .execution_options(yield_per=1000)
-        )
-        for row in connection.execute(query):
+        for row in _STORED.stream(connection, batch=_ROWS_IN_MEMORY):
             wanted.write("\t".join(map(str, row)).encode() + b"\n")
 
     def _add_blob(self, writer: ArchiveWriter, lease: DeletionLease, entry: "_Entry") -> None:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from sqlalchemy import Connection, Table, delete, update
+from sqlalchemy import Connection, Table, bindparam, delete, update
 
 from strongroom.audit.service import AuditEvent, AuditService
 from strongroom.backup.archive import KEYS, ROWS, SECRET, ArchiveReader, BackupError, Manifest
@@ -18,6 +18,7 @@ from strongroom.clock import Clock
 from strongroom.config.settings import Settings
 from strongroom.database import Database
 from strongroom.database.installation import become_another_database, set_restored_at
+from strongroom.database.statements import Statement, dynamic
 from strongroom.database.upgrade import SCHEMA_REVISION, upgrade
 from strongroom.identity import Origin
 from strongroom.plugin_api.storage import StorageBackend, StorageError
@@ -26,6 +27,12 @@ from strongroom.sessions.keys import create_key_file
 from strongroom.sessions.models import authorizations
 from strongroom.storage.models import BlobState, blobs, nobody_refers
 from strongroom.storage.ownership import StorageOwnership, is_reserved
+
+_REVOKE_ALL: Final = Statement(
+    update(authorizations)
+    .where(authorizations.c.revoked_at.is_(None))
+    .values(revoked_at=bindparam("now"))
+)
 
 _CHUNK: Final = 1024 * 1024
 
@@ -148,11 +155,10 @@ class Restoration:
         # The objects of these rows are not in the archive, or are in a store that another database may
         # own, so garbage collection must not delete them. In an owned store, fsck reports them as stray.
         uncounted = blobs.c.state != BlobState.STORED.value
-        connection.execute(delete(blobs).where(uncounted, nobody_refers()))
+        dynamic(delete(blobs).where(uncounted, nobody_refers())).execute(connection)
         set_restored_at(connection, self._clock.now())
         if not keep_sessions:
-            living = authorizations.c.revoked_at.is_(None)
-            connection.execute(update(authorizations).where(living).values(revoked_at=self._clock.now()))
+            _REVOKE_ALL.execute(connection, {"now": self._clock.now()})
         event = AuditEvent(
             "backup.restore",
             origin=Origin(user_agent="command line"),

@@ -16,6 +16,7 @@ from sqlalchemy import Connection, Table, bindparam, insert, inspect, select, up
 
 from strongroom.backup.archive import BackupError
 from strongroom.database import metadata
+from strongroom.database.statements import dynamic
 
 EPHEMERAL: Final = frozenset(
     {
@@ -55,8 +56,8 @@ def dump_rows(connection: Connection, table: Table, file: IO[bytes]) -> int:
     """Write all rows of a table to a file, and return how many there are."""
     count = 0
     _write(file, [column.name for column in table.columns])
-    query = select(table).order_by(*table.primary_key).execution_options(yield_per=_BATCH)
-    for row in connection.execute(query):
+    query = select(table).order_by(*table.primary_key)
+    for row in dynamic(query).stream(connection, batch=_BATCH):
         _write(file, list(row))
         count += 1
     return count
@@ -81,7 +82,7 @@ def load_rows(connection: Connection, table: Table, lines: Iterable[bytes]) -> i
         rows = [dict(zip(names, json.loads(line), strict=True)) for line in batch]
         late += [_key_and(row, table, inner) for row in rows if any(row[name] for name in inner)]
         # Self-references are NULL at first; _fill_in sets them.
-        connection.execute(insert(table), [row | dict.fromkeys(inner) for row in rows])
+        dynamic(insert(table)).execute(connection, [row | dict.fromkeys(inner) for row in rows])
         count += len(rows)
     if late:
         _fill_in(connection, table, inner, late)
@@ -90,7 +91,7 @@ def load_rows(connection: Connection, table: Table, lines: Iterable[bytes]) -> i
 
 def is_empty(connection: Connection, tables: Sequence[Table]) -> bool:
     """Return whether all tables are empty."""
-    return not any(connection.execute(select(table).limit(1)).first() for table in tables)
+    return not any(dynamic(select(table).limit(1)).first(connection) for table in tables)
 
 
 def _import_models() -> None:
@@ -119,10 +120,10 @@ def _key_and(row: dict[str, Any], table: Table, inner: Sequence[str]) -> dict[st
 def _fill_in(
     connection: Connection, table: Table, inner: Sequence[str], late: Sequence[dict[str, Any]]
 ) -> None:
-    statement = (
+    statement = dynamic(
         update(table)
         .where(*(column == bindparam(f"key_{column.name}") for column in table.primary_key))
         .values({name: bindparam(f"new_{name}") for name in inner})
     )
     for start in range(0, len(late), _BATCH):
-        connection.execute(statement, late[start : start + _BATCH])
+        statement.execute(connection, late[start : start + _BATCH])

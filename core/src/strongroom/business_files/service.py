@@ -3,9 +3,9 @@
 import secrets
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Protocol
+from typing import Final, Protocol
 
-from sqlalchemy import Connection, delete, insert, select
+from sqlalchemy import Connection, bindparam, delete, insert, select
 
 from strongroom.audit.service import AuditEvent, AuditService
 from strongroom.business_files.models import BusinessFile, business_files, picture_variants
@@ -14,12 +14,25 @@ from strongroom.business_files.profiles import Profile
 from strongroom.business_files.variants import VariantService
 from strongroom.clock import Clock
 from strongroom.database import Database
+from strongroom.database.statements import Statement
 from strongroom.errors import NotFound, TokenRequired
 from strongroom.identity import Identity, Origin
 from strongroom.media_types import extension_of, sniff
 from strongroom.plugin_api.storage import ByteSource, ByteStream
 from strongroom.storage.models import Blob
 from strongroom.storage.service import BlobService, ReceivedBlob
+
+_NAMED: Final = business_files.c.name == bindparam("name")
+_SELECT: Final = select(business_files).where(_NAMED)
+_ADD: Final = Statement(insert(business_files))
+_FIND: Final = Statement(_SELECT, BusinessFile)
+_FIND_LOCKED: Final = Statement(_SELECT.with_for_update(), BusinessFile)
+_REMOVE: Final = Statement(delete(business_files).where(_NAMED))
+_REMOVE_VARIANTS: Final = Statement(
+    delete(picture_variants)
+    .where(picture_variants.c.name == bindparam("name"))
+    .returning(picture_variants.c.blob_key)
+)
 
 
 class IncomingFile(Protocol):
@@ -136,10 +149,8 @@ class BusinessFileService:
             # The row lock blocks concurrent inserts of variants, which reference the row.
             file = self._find(connection, name, lock=True)
             identity.require_self_or_admin(file.owner_id)
-            variants = select(picture_variants.c.blob_key).where(picture_variants.c.name == name)
-            keys = [file.blob_key, *connection.execute(variants).scalars()]
-            connection.execute(delete(picture_variants).where(picture_variants.c.name == name))
-            connection.execute(delete(business_files).where(business_files.c.name == name))
+            keys = [file.blob_key, *_REMOVE_VARIANTS.scalars(connection, {"name": name})]
+            _REMOVE.execute(connection, {"name": name})
             released = self._blobs.release(connection, keys)
             # Only deletions of other users' files are audited.
             if identity.user_id != file.owner_id:
@@ -186,15 +197,14 @@ class BusinessFileService:
         )
         with self._database.write() as connection:
             self._blobs.keep(connection, received.blob)
-            connection.execute(insert(business_files).values(asdict(file)))
+            _ADD.execute(connection, asdict(file))
         return file
 
     def _find(self, connection: Connection, name: str, *, lock: bool = False) -> BusinessFile:
-        query = select(business_files).where(business_files.c.name == name)
-        row = connection.execute(query.with_for_update() if lock else query).first()
-        if row is None:
+        file = (_FIND_LOCKED if lock else _FIND).first(connection, {"name": name})
+        if file is None:
             raise NotFound
-        return BusinessFile(*row)
+        return file
 
     def _record_deletion(
         self, connection: Connection, identity: Identity, file: BusinessFile, origin: Origin

@@ -4,14 +4,14 @@ import io
 from threading import Lock
 from typing import Final
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, bindparam, select
 from sqlalchemy.exc import IntegrityError
 
 from strongroom.business_files.models import BusinessFile, picture_variants
 from strongroom.business_files.pictures import PictureProcessor
 from strongroom.clock import Clock
 from strongroom.database import Database
-from strongroom.database.upsert import insert
+from strongroom.database.statements import Statement, for_each_dialect
 from strongroom.errors import NotFound, Unavailable
 from strongroom.storage.models import Blob
 from strongroom.storage.service import BlobService
@@ -19,6 +19,16 @@ from strongroom.storage.service import BlobService
 _STRIPES: Final = 64
 _WAIT_SECONDS: Final = 10
 """Maximum time to wait for another request that creates the same variant, in seconds."""
+
+_KEY: Final = Statement(
+    select(picture_variants.c.blob_key).where(
+        picture_variants.c.name == bindparam("name"), picture_variants.c.width == bindparam("width")
+    )
+)
+# The first process wins; the others return its variant.
+_RECORD: Final = Statement(
+    for_each_dialect(picture_variants, lambda insert: insert.on_conflict_do_nothing())
+)
 
 
 class VariantService:
@@ -61,10 +71,8 @@ class VariantService:
             return self._blobs.get(connection, key) if key else None
 
     def _key(self, connection: Connection, name: str, width: int) -> str | None:
-        query = select(picture_variants.c.blob_key).where(
-            picture_variants.c.name == name, picture_variants.c.width == width
-        )
-        return connection.execute(query).scalar()
+        key: str | None = _KEY.scalar(connection, {"name": name, "width": width})
+        return key
 
     def _make_once(self, picture: BusinessFile, width: int) -> Blob:
         # Striped locks bound their number; a collision only delays an unrelated variant.
@@ -99,10 +107,7 @@ class VariantService:
 
     def _record(self, connection: Connection, name: str, width: int, key: str) -> bool:
         row = {"name": name, "width": width, "blob_key": key, "created_at": self._clock.now()}
-        # The first process wins; the others return its variant.
-        statement = insert(connection, picture_variants).values(row).on_conflict_do_nothing()
-        recorded = connection.execute(statement.returning(picture_variants.c.width))
-        return recorded.first() is not None
+        return _RECORD.execute(connection, row) == 1
 
     def _find_or_fail(self, name: str, width: int) -> Blob:
         found = self._find(name, width)

@@ -12,6 +12,11 @@ T = TypeVar("T")
 Row = Sequence[Any]
 
 
+def columns_of(record: type[Any], table: Table) -> list[ColumnElement[Any]]:
+    """Return the columns of a table that a dataclass has fields for, in the order of its fields."""
+    return [table.c[field.name] for field in fields(record)]
+
+
 class RowMapper(Generic[T]):
     """Maps rows to a dataclass by position, which is as fast as a constructor call.
 

@@ -7,11 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
-from sqlalchemy import Connection, insert, update
+from sqlalchemy import Connection, bindparam, insert, update
 
 from strongroom.clock import Clock
 from strongroom.database import Database
 from strongroom.database.pruning import prune
+from strongroom.database.statements import Statement
 from strongroom.ids import new_id
 from strongroom.notifications.models import sent_messages
 from strongroom.notifications.templates import DEFAULT_LOCALE, TEMPLATES, Texts, locale_of, text_of
@@ -28,6 +29,18 @@ _THREADS: Final = 4
 _ATTEMPTS: Final = 3
 _FIRST_PAUSE_SECONDS: Final = 0.5
 _DAY: Final = 24 * 60 * 60 * 1000
+
+_ADD: Final = Statement(insert(sent_messages))
+_CONCLUDE: Final = Statement(
+    update(sent_messages)
+    .where(sent_messages.c.id == bindparam("message_id"))
+    .values(
+        outcome=bindparam("new_outcome"),
+        sender=bindparam("by_sender"),
+        reference=bindparam("its_reference"),
+        sent_at=bindparam("now"),
+    )
+)
 
 Senders = Mapping[str, Sequence[MessageSender[Any]]]
 
@@ -158,20 +171,26 @@ class MessageService:
             "recipient": message.recipient,
             "template": message.template,
             "outcome": "pending",
+            "sender": None,
+            "reference": None,
             "created_at": self._clock.now(),
+            "sent_at": None,
         }
         with self._database.write() as connection:
-            connection.execute(insert(sent_messages).values(row))
+            _ADD.execute(connection, row)
 
     def _conclude(
         self, message: Message, outcome: str, sender: str | None = None, reference: str | None = None
     ) -> None:
+        conclusion = {
+            "message_id": message.id,
+            "new_outcome": outcome,
+            "by_sender": sender,
+            "its_reference": reference,
+            "now": self._clock.now(),
+        }
         with self._database.write() as connection:
-            connection.execute(
-                update(sent_messages)
-                .where(sent_messages.c.id == message.id)
-                .values(outcome=outcome, sender=sender, reference=reference, sent_at=self._clock.now())
-            )
+            _CONCLUDE.execute(connection, conclusion)
 
 
 class Notices:

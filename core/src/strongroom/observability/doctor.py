@@ -15,6 +15,7 @@ from strongroom.clock import Clock
 from strongroom.config.settings import Settings
 from strongroom.database import Database
 from strongroom.database.installation import is_own_secret
+from strongroom.database.statements import Statement
 from strongroom.database.upgrade import current_revision, read_schema
 from strongroom.errors import Unavailable
 from strongroom.ids import new_id
@@ -27,6 +28,15 @@ from strongroom.secret_keys import SecretKeys
 from strongroom.storage.ownership import StorageOwnership
 from strongroom.storage.round_trip import fault_of
 from strongroom.users.service import OPEN
+
+_CONNECTIONS_ALLOWED: Final = Statement(
+    select(
+        cast(func.current_setting("max_connections"), Integer)
+        - cast(func.current_setting("superuser_reserved_connections"), Integer)
+    )
+)
+_TIME: Final = Statement(select(func.clock_timestamp()))
+_NEWEST_RECORD: Final = Statement(select(func.max(audit_events.c.at)))
 
 _TEMPLATE: Final = "login"
 _PARAMETERS: Final = {"code": "000000", "minutes": "5"}
@@ -183,25 +193,23 @@ class Doctor:
     def _connections_allowed(self) -> int | None:
         if self._database.engine.dialect.name != "postgresql":
             return None
-        most, reserved = (
-            cast(func.current_setting(name), Integer)
-            for name in ("max_connections", "superuser_reserved_connections")
-        )
         with self._database.read() as connection:
-            return connection.execute(select(most - reserved)).scalar_one()
+            allowed: int = _CONNECTIONS_ALLOWED.scalar(connection)
+        return allowed
 
     def _database_time(self) -> int | None:
         if self._database.engine.dialect.name != "postgresql":
             return None
         with self._database.read() as connection:
-            moment = connection.execute(select(func.clock_timestamp())).scalar_one()
+            moment = _TIME.scalar(connection)
         return int(moment.timestamp() * 1000)
 
     def _newest_record(self) -> int | None:
         if current_revision(self._database.engine) is None:
             return None
         with self._database.read() as connection:
-            return connection.execute(select(func.max(audit_events.c.at))).scalar()
+            newest: int | None = _NEWEST_RECORD.scalar(connection)
+        return newest
 
     def _examine_limits(self) -> Finding:
         workers = self._settings.server.workers

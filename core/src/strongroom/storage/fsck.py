@@ -12,15 +12,23 @@ from contextlib import closing
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import islice
-from typing import Any, Final
+from typing import Final
 
-from sqlalchemy import ColumnElement, Row, func, select
+from sqlalchemy import ColumnElement, bindparam, func, select
 
 from strongroom.clock import Clock
 from strongroom.database import Database
+from strongroom.database.statements import Statement, dynamic
 from strongroom.plugin_api.storage import ObjectNotFound, ObjectStat
 from strongroom.storage.gc import ABANDONED_AFTER
-from strongroom.storage.models import BlobState, blobs, nobody_refers, referrers
+from strongroom.storage.models import (
+    BLOB_ROW,
+    BlobRow,
+    BlobState,
+    blobs,
+    nobody_refers,
+    referrers,
+)
 from strongroom.storage.object_keys import is_key
 from strongroom.storage.service import BlobService
 from strongroom.storage.stores import Store
@@ -125,7 +133,25 @@ class ObjectIndex:
 _ROWS_AT_ONCE: Final = 500
 
 Progress = Callable[[int], None]
-BlobRow = Row[Any]
+
+_ROW_COUNT: Final = Statement(select(func.count()).select_from(blobs))
+_TOTAL_SIZE: Final = Statement(select(func.coalesce(func.sum(blobs.c.size), 0)))
+_BY_STORAGE: Final = Statement(select(blobs.c.storage, func.count()).group_by(blobs.c.storage))
+_OF_KEY: Final = blobs.c.key == bindparam("of_key")
+_BY_KEY: Final = Statement(select(blobs).where(_OF_KEY), BLOB_ROW)
+_LOCK: Final = Statement(select(blobs.c.key).where(_OF_KEY).with_for_update())
+_BATCH_AFTER: Final = Statement(
+    select(blobs)
+    .where(blobs.c.storage == bindparam("storage"), blobs.c.key > bindparam("last"))
+    .order_by(blobs.c.key)
+    .limit(_ROWS_AT_ONCE),
+    BLOB_ROW,
+)
+_BY_LOCATION: Final = Statement(
+    select(blobs.c.key).where(
+        blobs.c.storage == bindparam("storage"), blobs.c.object_key == bindparam("object_key")
+    )
+)
 
 
 class StorageCheck:
@@ -142,11 +168,10 @@ class StorageCheck:
 
     def units(self, *, checksums: bool) -> int:
         """Return the approximate total that :meth:`run` reports to its ``progress``."""
-        amount = func.count() * 2
-        total = amount + func.coalesce(func.sum(blobs.c.size), 0) if checksums else amount
-        query = select(total).select_from(blobs)
         with self._database.read() as connection:
-            return int(connection.execute(query).scalar_one())
+            rows: int = _ROW_COUNT.scalar(connection)
+            size = _TOTAL_SIZE.scalar(connection) if checksums else 0
+        return 2 * rows + int(size)
 
     def run(
         self, *, checksums: bool = False, repair: bool = False, progress: Progress = lambda _: None
@@ -170,9 +195,8 @@ class StorageCheck:
                 yield from self._unknown(name, found, listed, repair)
 
     def _rows_of_no_storage(self) -> Iterator[Finding]:
-        query = select(blobs.c.storage, func.count()).group_by(blobs.c.storage)
         with self._database.read() as connection:
-            counts = connection.execute(query).all()
+            counts = _BY_STORAGE.all(connection)
         for name, count in counts:
             if name not in self._blobs.storages:
                 detail = f"{count} blobs are in a storage that is not configured"
@@ -189,16 +213,15 @@ class StorageCheck:
                 fault = self._fault(row, seen.get(row.object_key), checksums)
                 if fault is not None and self._is_still(row):
                     yield self._finding(fault[0], row, fault[1])
-                progress(1 + (row.size if checksums else 0))
+                progress(1 + (row.size or 0 if checksums else 0))
             yield from self._check_references(batch, repair)
             progress(len(batch) - len(stored))
 
     def _batches(self, name: str) -> Iterator[Sequence[BlobRow]]:
-        query = select(blobs).where(blobs.c.storage == name).order_by(blobs.c.key).limit(_ROWS_AT_ONCE)
         last = ""
         while True:
             with self._database.read() as connection:
-                batch = connection.execute(query.where(blobs.c.key > last)).all()
+                batch = _BATCH_AFTER.all(connection, {"storage": name, "last": last})
             if not batch:
                 return
             yield batch
@@ -223,9 +246,8 @@ class StorageCheck:
 
     def _is_still(self, row: BlobRow) -> bool:
         """Return whether the row is unchanged, so neither a deletion nor a move explains the finding."""
-        query = select(blobs).where(blobs.c.key == row.key)
         with self._database.read() as connection:
-            return connection.execute(query).first() == row
+            return _BY_KEY.first(connection, {"of_key": row.key}) == row
 
     def _finding(self, kind: FindingKind, row: BlobRow, detail: str) -> Finding:
         with self._database.read() as connection:
@@ -245,7 +267,7 @@ class StorageCheck:
     def _among(self, batch: Sequence[BlobRow], *conditions: ColumnElement[bool]) -> Sequence[BlobRow]:
         query = select(blobs).where(blobs.c.key.in_([row.key for row in batch]), *conditions)
         with self._database.read() as connection:
-            return connection.execute(query).all()
+            return dynamic(query, BLOB_ROW).all(connection)
 
     def _is_leaked(self) -> tuple[ColumnElement[bool], ...]:
         # Young blobs are excluded, because their references may be in an uncommitted transaction.
@@ -255,11 +277,10 @@ class StorageCheck:
 
     def _release(self, row: BlobRow) -> bool:
         """Release a blob without references; the row lock blocks new references until the commit."""
-        lock = select(blobs.c.key).where(blobs.c.key == row.key).with_for_update()
         is_leaked = select(blobs.c.key).where(blobs.c.key == row.key, *self._is_leaked())
         with self._database.write() as connection:
-            connection.execute(lock)
-            keys = connection.execute(is_leaked).scalars().all()
+            _LOCK.execute(connection, {"of_key": row.key})
+            keys = dynamic(is_leaked).scalars(connection)
             released = self._blobs.release(connection, keys)
         self._blobs.remove(released)
         return bool(released)
@@ -278,9 +299,9 @@ class StorageCheck:
                 yield self._stray(name, item, repair=repair and is_debris)
 
     def _has_row(self, name: str, object_key: str) -> bool:
-        place = (blobs.c.storage == name, blobs.c.object_key == object_key)
+        place = {"storage": name, "object_key": object_key}
         with self._database.read() as connection:
-            return connection.execute(select(blobs.c.key).where(*place)).first() is not None
+            return _BY_LOCATION.scalar(connection, place) is not None
 
     def _is_there(self, name: str, object_key: str) -> bool:
         try:

@@ -10,14 +10,23 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final
 
-from sqlalchemy import ColumnElement, delete, exists, func, insert, or_, select, update
+from sqlalchemy import ColumnElement, bindparam, delete, func, insert, or_, select, update
 
 from strongroom.clock import Clock
 from strongroom.database import Database
+from strongroom.database.statements import Statement, dynamic
 from strongroom.errors import Unavailable
 from strongroom.ids import new_id
 from strongroom.plugin_api.storage import StorageError
-from strongroom.storage.models import BlobLocation, BlobState, Released, blob_holds, blobs, nobody_refers
+from strongroom.storage.models import (
+    RELEASED,
+    BlobState,
+    Released,
+    blob_holds,
+    blobs,
+    nobody_refers,
+    released,
+)
 from strongroom.storage.stores import Stores
 
 LIFETIME: Final = 10 * 60 * 1000
@@ -25,6 +34,21 @@ LIFETIME: Final = 10 * 60 * 1000
 
 # A renewal is a write to the database, so most calls of ``renew`` skip it.
 _RENEWED_AFTER: Final = 30 * 1000
+
+
+_OF_ID: Final = blob_holds.c.id == bindparam("of_id")
+_FORGET_EXPIRED: Final = Statement(delete(blob_holds).where(blob_holds.c.expires_at <= bindparam("now")))
+_ADD: Final = Statement(insert(blob_holds))
+# An expired lease is never revived: objects may have been deleted since it expired.
+_RENEW: Final = Statement(
+    update(blob_holds)
+    .where(_OF_ID, blob_holds.c.expires_at > bindparam("now"))
+    .values(expires_at=bindparam("until"))
+)
+_END: Final = Statement(delete(blob_holds).where(_OF_ID))
+_LIVING: Final = Statement(
+    select(blob_holds.c.id).where(blob_holds.c.expires_at > bindparam("now")).limit(1)
+)
 
 
 class LeaseLost(Exception):
@@ -44,8 +68,8 @@ class DeletionLease:
         self._renewed_at = clock.now()
         row = {"id": self._id, "expires_at": self._renewed_at + LIFETIME}
         with database.write() as connection:
-            connection.execute(delete(blob_holds).where(blob_holds.c.expires_at <= self._renewed_at))
-            connection.execute(insert(blob_holds).values(row))
+            _FORGET_EXPIRED.execute(connection, {"now": self._renewed_at})
+            _ADD.execute(connection, row)
 
     def renew(self) -> None:
         """Extend the lease; cheap to call often, because it writes at most every 30 seconds.
@@ -56,21 +80,16 @@ class DeletionLease:
         now = self._clock.now()
         if now < self._renewed_at + _RENEWED_AFTER:
             return
-        # An expired lease is never revived: objects may have been deleted since it expired.
-        statement = (
-            update(blob_holds)
-            .where(blob_holds.c.id == self._id, blob_holds.c.expires_at > now)
-            .values(expires_at=now + LIFETIME)
-        )
+        renewal = {"of_id": self._id, "now": now, "until": now + LIFETIME}
         with self._database.write() as connection:
-            if connection.execute(statement).rowcount != 1:
+            if _RENEW.execute(connection, renewal) != 1:
                 raise LeaseLost("the deletion lease expired, so objects may have been deleted")
         self._renewed_at = now
 
     def end(self) -> None:
         """Delete the lease."""
         with self._database.write() as connection:
-            connection.execute(delete(blob_holds).where(blob_holds.c.id == self._id))
+            _END.execute(connection, {"of_id": self._id})
 
 
 class DeletionLeases:
@@ -91,9 +110,8 @@ class DeletionLeases:
 
     def any(self) -> bool:
         """Return whether a lease exists that has not expired."""
-        living = exists().where(blob_holds.c.expires_at > self._clock.now())
         with self._database.read() as connection:
-            return bool(connection.execute(select(living)).scalar())
+            return _LIVING.scalar(connection, {"now": self._clock.now()}) is not None
 
 
 logger = logging.getLogger(__name__)
@@ -102,6 +120,13 @@ ABANDONED_AFTER: Final = 24 * 3600 * 1000
 """Milliseconds after which a pending blob is taken for abandoned."""
 
 _BATCH: Final = 500
+
+_FORGET_BLOB: Final = Statement(delete(blobs).where(blobs.c.key == bindparam("of_key")))
+_DISCARD_ABANDONED: Final = Statement(
+    update(blobs)
+    .where(blobs.c.state == BlobState.PENDING.value, blobs.c.created_at < bindparam("deadline"))
+    .values(state=BlobState.DISCARDED.value)
+)
 
 
 class BlobRemoval:
@@ -125,7 +150,8 @@ class BlobRemoval:
         self._discard_abandoned()
         query = select(func.count()).select_from(blobs).where(*self._is_removable())
         with self._database.read() as connection:
-            return int(connection.execute(query).scalar_one())
+            count: int = dynamic(query).scalar(connection)
+        return count
 
     def collect(self, progress: Callable[[int], object] = lambda _: None) -> int:
         """Delete discarded blobs and abandoned uploads, and return how many were deleted.
@@ -143,7 +169,7 @@ class BlobRemoval:
             progress(len(batch))
         return removed
 
-    def remove(self, released: Sequence[Released]) -> int:
+    def remove(self, batch: Sequence[Released]) -> int:
         """Delete released objects and their rows, and return how many were deleted.
 
         Those whose deletion fails remain for the next collection.
@@ -152,29 +178,25 @@ class BlobRemoval:
         # released after it was created, see strongroom.storage.gc.
         if self._holds.any():
             return 0
-        return sum(map(self._remove_one, released))
+        return sum(map(self._remove_one, batch))
 
-    def _remove_one(self, released: Released) -> bool:
-        place = released.place
+    def _remove_one(self, item: Released) -> bool:
+        place = item.place
         # Delete the object before its row, so that a crash in between leaves a row to find it by.
         try:
             self._storages[place.storage].delete(place.object_key)
             with self._database.write() as connection:
-                gone = connection.execute(delete(blobs).where(blobs.c.key == released.key))
+                gone = _FORGET_BLOB.execute(connection, {"of_key": item.key})
         except (StorageError, Unavailable) as error:
-            logger.warning("Deletion of blob %s is left to the next collection: %s", released.key, error)
+            logger.warning("Deletion of blob %s is left to the next collection: %s", item.key, error)
             return False
         # A concurrent collection may have deleted the row; it counts for one of them only.
-        return gone.rowcount == 1
+        return gone == 1
 
     def _discard_abandoned(self) -> None:
         deadline = self._clock.now() - ABANDONED_AFTER
         with self._database.write() as connection:
-            connection.execute(
-                update(blobs)
-                .where(blobs.c.state == BlobState.PENDING.value, blobs.c.created_at < deadline)
-                .values(state=BlobState.DISCARDED.value)
-            )
+            _DISCARD_ABANDONED.execute(connection, {"deadline": deadline})
 
     def _removable(self) -> Iterator[list[Released]]:
         # Page by key, because rows whose deletion failed remain and must not be fetched again.
@@ -193,11 +215,10 @@ class BlobRemoval:
 
     def _removable_after(self, key: str) -> list[Released]:
         query = (
-            select(blobs.c.key, blobs.c.storage, blobs.c.object_key)
+            select(*RELEASED)
             .where(*self._is_removable(), blobs.c.key > key)
             .order_by(blobs.c.key)
             .limit(_BATCH)
         )
         with self._database.read() as connection:
-            rows = connection.execute(query).all()
-        return [Released(row.key, BlobLocation(row.storage, row.object_key)) for row in rows]
+            return dynamic(query, released).all(connection)

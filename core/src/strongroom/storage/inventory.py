@@ -2,10 +2,12 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Final
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, bindparam, func, select
 
 from strongroom.database import Database
+from strongroom.database.statements import Statement
 from strongroom.storage.models import BlobState, blobs
 from strongroom.storage.stores import Stores
 
@@ -27,6 +29,21 @@ class Holding:
     files: int
     size: int
     leftovers: int
+
+
+_OF_STORAGE: Final = blobs.c.storage == bindparam("storage")
+_IS_FILE: Final = blobs.c.state == BlobState.STORED.value
+_SUMMARY: Final = Statement(
+    select(
+        func.count().filter(_IS_FILE),
+        func.coalesce(func.sum(blobs.c.size).filter(_IS_FILE), 0),
+        func.count(),
+    ).where(_OF_STORAGE)
+)
+_NEXT_NAME: Final = Statement(
+    select(func.min(blobs.c.storage)).where(blobs.c.storage > bindparam("name"))
+)
+_FILE: Final = Statement(select(blobs.c.key).where(_OF_STORAGE, _IS_FILE).limit(1))
 
 
 class Inventory:
@@ -53,14 +70,8 @@ class Inventory:
             return [name for name in missing if _holds_files(connection, name)]
 
     def _holding(self, connection: Connection, name: str) -> Holding:
-        is_file = blobs.c.state == BlobState.STORED.value
-        query = select(
-            func.count().filter(is_file).label("files"),
-            func.coalesce(func.sum(blobs.c.size).filter(is_file), 0).label("size"),
-            func.count().label("all"),
-        ).where(blobs.c.storage == name)
-        row = connection.execute(query).one()
-        return Holding(name, name in self._storages, row.files, int(row.size), row.all - row.files)
+        ((files, size, blob_count),) = _SUMMARY.all(connection, {"storage": name})
+        return Holding(name, name in self._storages, files, int(size), blob_count - files)
 
 
 def _names(connection: Connection) -> Iterator[str]:
@@ -68,13 +79,11 @@ def _names(connection: Connection) -> Iterator[str]:
 
     Each name costs one index look-up (a loose index scan); SELECT DISTINCT would read every row.
     """
-    name = connection.execute(select(func.min(blobs.c.storage))).scalar()
+    name = _NEXT_NAME.scalar(connection, {"name": ""})
     while name is not None:
         yield name
-        query = select(func.min(blobs.c.storage)).where(blobs.c.storage > name)
-        name = connection.execute(query).scalar()
+        name = _NEXT_NAME.scalar(connection, {"name": name})
 
 
 def _holds_files(connection: Connection, name: str) -> bool:
-    query = select(blobs.c.key).where(blobs.c.storage == name, blobs.c.state == BlobState.STORED.value)
-    return connection.execute(query.limit(1)).first() is not None
+    return _FILE.scalar(connection, {"storage": name}) is not None

@@ -10,19 +10,45 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Final
+from typing import Final
 
-from sqlalchemy import ColumnElement, Row, and_, delete, func, insert, select, update
+from sqlalchemy import and_, bindparam, delete, func, select, update
 
 from strongroom.clock import Clock
 from strongroom.database import Database
+from strongroom.database.statements import Statement
 from strongroom.plugin_api.storage import ObjectNotFound, StorageError, StorageUnavailable
-from strongroom.storage.models import BlobLocation, BlobState, blobs
+from strongroom.storage.models import ADD_BLOB, BLOB_ROW, BlobLocation, BlobRow, BlobState, blobs
 from strongroom.storage.service import BlobService
 from strongroom.storage.streams import BandwidthLimiter, copy_object
 
 _BATCH: Final = 200
 _ATTEMPTS: Final = 6
+
+_OF_KEY: Final = blobs.c.key == bindparam("of_key")
+_STORED: Final = blobs.c.state == BlobState.STORED.value
+_OF_SOURCE: Final = and_(blobs.c.storage == bindparam("source"), _STORED)
+_UNCHANGED: Final = and_(
+    _OF_KEY,
+    _STORED,
+    blobs.c.storage == bindparam("of_storage"),
+    blobs.c.object_key == bindparam("of_object_key"),
+)
+_COUNT: Final = Statement(select(func.count()).where(_OF_SOURCE))
+_BATCH_AFTER: Final = Statement(
+    select(blobs)
+    .where(_OF_SOURCE, blobs.c.key > bindparam("after"), blobs.c.created_at <= bindparam("until"))
+    .order_by(blobs.c.key)
+    .limit(_BATCH),
+    BLOB_ROW,
+)
+_DELETE_PENDING: Final = Statement(
+    delete(blobs).where(_OF_KEY, blobs.c.state == BlobState.PENDING.value)
+)
+_MOVE: Final = Statement(
+    update(blobs).where(_UNCHANGED).values(storage=bindparam("target"), object_key=bindparam("copy"))
+)
+_FIND_UNCHANGED: Final = Statement(select(blobs.c.key).where(_UNCHANGED))
 
 
 class Outcome(StrEnum):
@@ -89,9 +115,8 @@ class Migration:
 
     def remaining(self, source: str) -> int:
         """Return the number of stored blobs in a storage."""
-        query = select(func.count()).where(_stored_in(source))
         with self._database.read() as connection:
-            count: int = connection.execute(query).scalar_one()
+            count: int = _COUNT.scalar(connection, {"source": source})
         return count
 
     def run(self, move: Move, progress: Callable[[int], object] = lambda _: None) -> Report:
@@ -126,19 +151,18 @@ class Migration:
             pool.shutdown(cancel_futures=True)
         return report.moved > before
 
-    def _batches(self, source: str, until: int) -> Iterator[list[Row[Any]]]:
+    def _batches(self, source: str, until: int) -> Iterator[list[BlobRow]]:
         key = ""
         while batch := self._batch_after(source, until, key):
             yield batch
             key = batch[-1].key
 
-    def _batch_after(self, source: str, until: int, key: str) -> list[Row[Any]]:
-        wanted = (_stored_in(source), blobs.c.key > key, blobs.c.created_at <= until)
-        query = select(blobs).where(*wanted).order_by(blobs.c.key).limit(_BATCH)
+    def _batch_after(self, source: str, until: int, key: str) -> list[BlobRow]:
+        wanted = {"source": source, "after": key, "until": until}
         with self._database.read() as connection:
-            return list(connection.execute(query).all())
+            return _BATCH_AFTER.all(connection, wanted)
 
-    def _move_with_retries(self, move: Move, row: Row[Any]) -> Outcome:
+    def _move_with_retries(self, move: Move, row: BlobRow) -> Outcome:
         for _ in range(_ATTEMPTS - 1):
             try:
                 return self._move(move, row)
@@ -146,7 +170,7 @@ class Migration:
                 self._sleep(error.retry_after)
         return self._move(move, row)
 
-    def _move(self, move: Move, row: Row[Any]) -> Outcome:
+    def _move(self, move: Move, row: BlobRow) -> Outcome:
         key = self._service.announce(move.target)
         try:
             is_whole = self._copy(move, row, key)
@@ -158,16 +182,16 @@ class Migration:
         self._service.discard(key)
         return Outcome.DAMAGED if self._still_has(row) else Outcome.GONE
 
-    def _copy(self, move: Move, row: Row[Any], key: str) -> bool:
+    def _copy(self, move: Move, row: BlobRow, key: str) -> bool:
         storages = self._service.storages
         source, target = storages[move.source], storages[move.target]
         try:
-            copied = copy_object(source, row.object_key, target, key, size=row.size, pace=move.pace)
+            copied = copy_object(source, row.object_key, target, key, size=row.size or 0, pace=move.pace)
         except ObjectNotFound:
             return False
         return bool(copied == row.checksum)
 
-    def _exchange(self, move: Move, row: Row[Any], key: str) -> bool:
+    def _exchange(self, move: Move, row: BlobRow, key: str) -> bool:
         """Exchange the locations of the two rows, unless the blob was deleted or moved concurrently.
 
         Raises:
@@ -175,35 +199,31 @@ class Migration:
         """
         old, new = BlobLocation(move.source, row.object_key), BlobLocation(move.target, key)
         with self._database.write() as connection:
-            mine = (blobs.c.key == key, blobs.c.state == BlobState.PENDING.value)
             # Delete the pending row first: the location of the copy must be unique in the table.
-            if connection.execute(delete(blobs).where(*mine)).rowcount != 1:
+            if _DELETE_PENDING.execute(connection, {"of_key": key}) != 1:
                 raise StorageError("the copy took too long and was discarded")
-            moved = connection.execute(update(blobs).where(_is_still(row)).values(_at(new))).rowcount
+            moved = _MOVE.execute(connection, {**_unchanged(row), "target": move.target, "copy": key})
             # The row of the copy now has the object to delete: the old one, or an unused copy.
-            leftover = {
-                "key": key,
-                "state": BlobState.DISCARDED.value,
-                "created_at": self._clock.now(),
-                "removable_at": self._clock.now() + move.grace if moved else None,
-                **_at(old if moved else new),
-            }
-            connection.execute(insert(blobs).values(leftover))
+            place, now = (old if moved else new), self._clock.now()
+            leftover = BlobRow(
+                key,
+                place.storage,
+                place.object_key,
+                BlobState.DISCARDED.value,
+                size=None,
+                checksum=None,
+                crc32=None,
+                created_at=now,
+                removable_at=now + move.grace if moved else None,
+            )
+            ADD_BLOB.execute(connection, BLOB_ROW.values(leftover))
         return bool(moved)
 
-    def _still_has(self, row: Row[Any]) -> bool:
+    def _still_has(self, row: BlobRow) -> bool:
         with self._database.read() as connection:
-            return connection.execute(select(blobs.c.key).where(_is_still(row))).first() is not None
+            return _FIND_UNCHANGED.scalar(connection, _unchanged(row)) is not None
 
 
-def _stored_in(storage: str) -> ColumnElement[bool]:
-    return and_(blobs.c.storage == storage, blobs.c.state == BlobState.STORED.value)
-
-
-def _is_still(row: Row[Any]) -> ColumnElement[bool]:
-    place = and_(blobs.c.storage == row.storage, blobs.c.object_key == row.object_key)
-    return and_(blobs.c.key == row.key, blobs.c.state == BlobState.STORED.value, place)
-
-
-def _at(place: BlobLocation) -> dict[str, str]:
-    return {"storage": place.storage, "object_key": place.object_key}
+def _unchanged(row: BlobRow) -> dict[str, str]:
+    """Return the parameters of :data:`_UNCHANGED`."""
+    return {"of_key": row.key, "of_storage": row.storage, "of_object_key": row.object_key}

@@ -16,11 +16,14 @@ from sqlalchemy import (
     UniqueConstraint,
     and_,
     exists,
+    insert,
     select,
     true,
 )
 
 from strongroom.database.metadata import Id, Timestamp, metadata
+from strongroom.database.rows import RowMapper, columns_of
+from strongroom.database.statements import Statement, dynamic
 
 
 class BlobState(StrEnum):
@@ -40,6 +43,21 @@ class Blob:
     size: int
     checksum: str
     crc32: int
+
+
+@dataclass(frozen=True, slots=True)
+class BlobRow:
+    """A row of :data:`blobs`. Only stored blobs have a size and checksums."""
+
+    key: str
+    storage: str
+    object_key: str
+    state: str
+    size: int | None
+    checksum: str | None
+    crc32: int | None
+    created_at: int
+    removable_at: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +99,20 @@ equals ``key`` until a migration moves the blob. A discarded object is not delet
 ``removable_at``, if that is set.
 """
 
+BLOB_ROW: Final = RowMapper(BlobRow, blobs)
+ADD_BLOB: Final = Statement(insert(blobs))
+
+LOCATION: Final = columns_of(BlobLocation, blobs)
+RELEASED: Final = (blobs.c.key, *LOCATION)
+"""The columns of :func:`released`."""
+
+
+def released(row: Sequence[Any]) -> Released:
+    """Make a record of the columns :data:`RELEASED`."""
+    key, storage, object_key = row
+    return Released(key, BlobLocation(storage, object_key))
+
+
 blob_holds: Final = Table(
     "blob_holds",
     metadata,
@@ -115,5 +147,5 @@ def referrers(connection: Connection, key: str) -> Sequence[str]:
 
 def _places(connection: Connection, column: Column[Any], key: str) -> Iterator[str]:
     query = select(*column.table.primary_key.columns).where(column == key)
-    for row in connection.execute(query):
+    for row in dynamic(query).all(connection):
         yield " ".join([column.table.name, *map(str, row)])

@@ -22,11 +22,12 @@ from itertools import islice
 from threading import Lock
 from typing import Any, Final
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, select
 
 from strongroom.clock import Clock, iso_format
 from strongroom.database import Database
 from strongroom.database.installation import database_id, restored_at
+from strongroom.database.statements import Statement
 from strongroom.plugin_api.storage import (
     ObjectNotFound,
     ObjectStat,
@@ -51,6 +52,19 @@ _CANDIDATES: Final = "00/01/"
 _MAX_MARKER_BYTES: Final = 4096
 _SAMPLE: Final = 5
 _LISTED: Final = 1000
+
+_OF_STORAGE: Final = blobs.c.storage == bindparam("storage")
+_SOME_FILES: Final = Statement(
+    select(blobs.c.object_key)
+    .where(_OF_STORAGE, blobs.c.state == BlobState.STORED.value)
+    .order_by(blobs.c.key)
+    .limit(_SAMPLE)
+)
+_KNOWN: Final = Statement(
+    select(blobs.c.key)
+    .where(_OF_STORAGE, blobs.c.object_key.in_(bindparam("object_keys", expanding=True)))
+    .limit(1)
+)
 _POLL_SECONDS: Final = 0.1
 _POLLS: Final = 50
 _UNREADABLE: Final = "unreadable"
@@ -207,16 +221,13 @@ class StorageOwnership:
 
     def _sample(self, name: str) -> Sequence[str]:
         """Return the keys of some files. Keys are random, so the first ones are a mix of ages."""
-        is_file = (blobs.c.storage == name, blobs.c.state == BlobState.STORED.value)
-        query = select(blobs.c.object_key).where(*is_file).order_by(blobs.c.key).limit(_SAMPLE)
         with self._database.read() as connection:
-            return connection.execute(query).scalars().all()
+            return _SOME_FILES.scalars(connection, {"storage": name})
 
     def _holds_files_of_others(self, name: str, backend: Backend) -> bool:
         found = [item.key for item in islice(backend.scan(), _LISTED) if is_key(item.key)]
-        query = select(blobs.c.key).where(blobs.c.storage == name, blobs.c.object_key.in_(found))
         with self._database.read() as connection:
-            return bool(found) and connection.execute(query.limit(1)).first() is None
+            return bool(found) and not _KNOWN.all(connection, {"storage": name, "object_keys": found})
 
     def _is_restored(self) -> bool:
         with self._database.read() as connection:

@@ -15,7 +15,6 @@ from sqlalchemy import (
     FromClause,
     and_,
     bindparam,
-    insert,
     or_,
     select,
     update,
@@ -23,6 +22,7 @@ from sqlalchemy import (
 
 from strongroom.clock import Clock
 from strongroom.database import Database
+from strongroom.database.rows import columns_of
 from strongroom.database.statements import Statement
 from strongroom.errors import NotFound
 from strongroom.plugin_api.storage import (
@@ -34,7 +34,17 @@ from strongroom.plugin_api.storage import (
     StorageUnavailable,
 )
 from strongroom.storage.gc import BlobRemoval, DeletionLeases
-from strongroom.storage.models import Blob, BlobLocation, BlobState, Released, blobs
+from strongroom.storage.models import (
+    ADD_BLOB,
+    LOCATION,
+    RELEASED,
+    Blob,
+    BlobLocation,
+    BlobState,
+    Released,
+    blobs,
+    released,
+)
 from strongroom.storage.object_keys import new_key
 from strongroom.storage.ownership import StorageOwnership
 from strongroom.storage.stores import Backends, Stores
@@ -43,16 +53,41 @@ from strongroom.storage.streams import Inspect, MeteredSource, ReadingFailed, St
 _BATCH: Final = 500
 _PIECE: Final = 256 * 1024
 
-_INSERT: Final = Statement(insert(blobs))
+_OF_KEY: Final = blobs.c.key == bindparam("of_key")
+_OF_KEYS: Final = blobs.c.key.in_(bindparam("of_keys", expanding=True))
 _COMMIT: Final = Statement(
     update(blobs)
-    .where(blobs.c.key == bindparam("of_key"), blobs.c.state == BlobState.PENDING.value)
+    .where(_OF_KEY, blobs.c.state == BlobState.PENDING.value)
     .values(
         state=BlobState.STORED.value,
         size=bindparam("of_size"),
         checksum=bindparam("of_checksum"),
         crc32=bindparam("of_crc32"),
         removable_at=None,
+    )
+)
+_RELEASE: Final = Statement(
+    update(blobs).where(_OF_KEYS).values(state=BlobState.DISCARDED.value).returning(*RELEASED), released
+)
+_DISCARD_PENDING: Final = Statement(
+    update(blobs)
+    .where(_OF_KEY, blobs.c.state == BlobState.PENDING.value)
+    .values(state=BlobState.DISCARDED.value)
+    .returning(*RELEASED, blobs.c.removable_at)
+)
+_STATE: Final = Statement(select(blobs.c.state).where(_OF_KEY))
+_BLOB: Final = Statement(select(*columns_of(Blob, blobs)).where(_OF_KEY), Blob)
+_LOCATION: Final = Statement(
+    select(*LOCATION).where(_OF_KEY, blobs.c.state != BlobState.DISCARDED.value), BlobLocation
+)
+_LOCATIONS: Final = Statement(select(*RELEASED).where(_OF_KEYS), released)
+# Also by object key: after a migration, the object may belong to a row of another key.
+_KNOWN: Final = Statement(
+    select(blobs.c.key).where(
+        or_(
+            _OF_KEY,
+            and_(blobs.c.storage == bindparam("storage"), blobs.c.object_key == bindparam("object_key")),
+        )
     )
 )
 
@@ -152,7 +187,7 @@ class BlobService:
             "created_at": self._clock.now(),
             "removable_at": removable_at,
         }
-        _INSERT.change(connection, row)
+        ADD_BLOB.execute(connection, row)
         return key
 
     def expect(self, connection: Connection) -> str:
@@ -179,7 +214,7 @@ class BlobService:
             "of_crc32": blob.crc32,
         }
         # No pending row: garbage collection took the upload for abandoned and discarded it.
-        if _COMMIT.change(connection, known) != 1:
+        if _COMMIT.execute(connection, known) != 1:
             raise StorageError("the upload took too long and was discarded")
 
     def release(self, connection: Connection, keys: Sequence[str]) -> list[Released]:
@@ -187,17 +222,11 @@ class BlobService:
 
         Returns their locations. After the commit, :meth:`remove` or :meth:`collect` deletes the objects.
         """
-        released: list[Released] = []
-        for start in range(0, len(keys), _BATCH):
-            statement = (
-                update(blobs)
-                .where(blobs.c.key.in_(keys[start : start + _BATCH]))
-                .values(state=BlobState.DISCARDED.value)
-                .returning(blobs.c.key, blobs.c.storage, blobs.c.object_key)
-            )
-            rows = connection.execute(statement)
-            released += [Released(row.key, BlobLocation(row.storage, row.object_key)) for row in rows]
-        return released
+        return [
+            item
+            for start in range(0, len(keys), _BATCH)
+            for item in _RELEASE.all(connection, {"of_keys": keys[start : start + _BATCH]})
+        ]
 
     def discard(self, key: str) -> None:
         """Delete a pending blob and its object; a stored blob is not changed.
@@ -206,9 +235,9 @@ class BlobService:
         """
         self.remove(self._discard_pending(key))
 
-    def remove(self, released: Sequence[Released]) -> None:
+    def remove(self, released_blobs: Sequence[Released]) -> None:
         """Delete released objects; those that cannot be deleted now are left to :meth:`collect`."""
-        self._removal.remove(released)
+        self._removal.remove(released_blobs)
 
     def facts(self) -> FromClause:
         """Return a subquery of the blobs' CRC-32, to be joined by ``key``."""
@@ -233,8 +262,7 @@ class BlobService:
 
     def location_query(self) -> FromClause:
         """Return a subquery of the locations of all blobs not discarded, to be joined by ``key``."""
-        columns = (blobs.c.key, blobs.c.storage, blobs.c.object_key)
-        return select(*columns).where(blobs.c.state != BlobState.DISCARDED.value).subquery()
+        return select(*RELEASED).where(blobs.c.state != BlobState.DISCARDED.value).subquery()
 
     def is_local(self, place: BlobLocation) -> bool:
         """Return whether an object is a file on this machine, so that reads need no network."""
@@ -258,9 +286,9 @@ class BlobService:
 
     def is_pending(self, key: str) -> bool:
         """Return whether a blob is pending: not completely received, and not referred to."""
-        query = select(blobs.c.state).where(blobs.c.key == key)
         with self._database.read() as connection:
-            return connection.execute(query).scalar() == BlobState.PENDING.value
+            state: str | None = _STATE.scalar(connection, {"of_key": key})
+        return state == BlobState.PENDING.value
 
     @contextmanager
     def arrived(self, key: str) -> Iterator[StoredObjectSource]:
@@ -279,13 +307,11 @@ class BlobService:
         Raises:
             NotFound: the blob is deleted or discarded.
         """
-        is_there = (blobs.c.key == key, blobs.c.state != BlobState.DISCARDED.value)
-        query = select(blobs.c.storage, blobs.c.object_key).where(*is_there)
         with self._database.read() as connection:
-            row = connection.execute(query).first()
-        if row is None:
+            place = _LOCATION.first(connection, {"of_key": key})
+        if place is None:
             raise NotFound
-        return BlobLocation(row.storage, row.object_key)
+        return place
 
     def get(self, connection: Connection, key: str) -> Blob:
         """Return a stored blob.
@@ -293,18 +319,15 @@ class BlobService:
         Raises:
             NotFound: there is no such blob.
         """
-        columns = (blobs.c.key, blobs.c.storage, blobs.c.size, blobs.c.checksum, blobs.c.crc32)
-        row = connection.execute(select(*columns).where(blobs.c.key == key)).first()
-        if row is None:
+        blob = _BLOB.first(connection, {"of_key": key})
+        if blob is None:
             raise NotFound
-        return Blob(*row)
+        return blob
 
     def places(self, keys: Sequence[str]) -> dict[str, BlobLocation]:
         """Return the current locations of blobs by key."""
-        query = select(blobs.c.key, blobs.c.storage, blobs.c.object_key).where(blobs.c.key.in_(keys))
         with self._database.read() as connection:
-            rows = connection.execute(query).all()
-        return {row.key: BlobLocation(row.storage, row.object_key) for row in rows}
+            return {item.key: item.place for item in _LOCATIONS.all(connection, {"of_keys": keys})}
 
     @contextmanager
     def _reader(
@@ -327,25 +350,19 @@ class BlobService:
         return self.storages[place.storage].open(place.object_key, start=start, length=length)
 
     def _discard_pending(self, key: str) -> list[Released]:
-        pending = (blobs.c.key == key, blobs.c.state == BlobState.PENDING.value)
-        statement = update(blobs).where(*pending).values(state=BlobState.DISCARDED.value)
-        places = statement.returning(blobs.c.storage, blobs.c.object_key, blobs.c.removable_at)
         with self._database.write() as connection:
-            row = connection.execute(places).one_or_none()
+            row = _DISCARD_PENDING.first(connection, {"of_key": key})
             is_known = row is not None or self._is_known(connection, key)
         if row is not None:
-            released = Released(key, BlobLocation(row.storage, row.object_key))
             # With a deadline, the client may still write the object: collection deletes it later.
-            return [] if row.removable_at is not None else [released]
+            return [] if row.removable_at is not None else [released(row[:-1])]
         # Without any row, garbage collection deleted the upload while its object was still being
         # written. Delete the object here, because no row leads a later collection to it.
         return [] if is_known else [Released(key, BlobLocation(self.target, key))]
 
     def _is_known(self, connection: Connection, key: str) -> bool:
-        # Also match by object key: after a migration, the object may belong to a row of another key.
-        at_target = and_(blobs.c.storage == self.target, blobs.c.object_key == key)
-        query = select(blobs.c.key).where(or_(blobs.c.key == key, at_target))
-        return connection.execute(query).first() is not None
+        place = {"of_key": key, "storage": self.target, "object_key": key}
+        return _KNOWN.scalar(connection, place) is not None
 
 
 def _measure(source: StoredObjectSource, max_bytes: int, inspect: Inspect | None) -> ReceivedBlob:

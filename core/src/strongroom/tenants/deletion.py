@@ -4,17 +4,43 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from sqlalchemy import Connection, delete, select, update
+from sqlalchemy import Connection, bindparam, delete, select, update
 
 from strongroom.audit.service import AuditEvent, AuditService
 from strongroom.clock import Clock, next_revision
 from strongroom.database import Database
+from strongroom.database.statements import Statement
 from strongroom.errors import Forbidden, NotFound
 from strongroom.identity import Identity, Origin
 from strongroom.tenants.memberships import Memberships
 from strongroom.tenants.models import Role, tenant_members, tenants
 
 _DAY: Final = 24 * 60 * 60 * 1000
+
+_OF_TENANT: Final = tenants.c.id == bindparam("tenant_id")
+_RESTORABLE: Final = tenants.c.deleted_at > bindparam("purged_before")
+_DELETED: Final = Statement(
+    select(tenants.c.id, tenants.c.name, tenants.c.deleted_at)
+    .where(_RESTORABLE)
+    .order_by(tenants.c.deleted_at, tenants.c.id)
+)
+_DUE: Final = Statement(select(tenants.c.id).where(~_RESTORABLE))
+_PURGE: Final = Statement(delete(tenants).where(_OF_TENANT))
+_ROLE: Final = Statement(
+    select(tenant_members.c.role).where(
+        tenant_members.c.tenant_id == bindparam("tenant_id"),
+        tenant_members.c.user_id == bindparam("user_id"),
+    )
+)
+_REVISION: Final = select(tenants.c.revision).where(_OF_TENANT).with_for_update()
+_REVISION_OF_LIVE: Final = Statement(_REVISION.where(tenants.c.deleted_at.is_(None)))
+# A tenant past its grace period may already be partly purged.
+_REVISION_OF_RESTORABLE: Final = Statement(_REVISION.where(_RESTORABLE))
+_SET_DELETED: Final = Statement(
+    update(tenants)
+    .where(_OF_TENANT)
+    .values(deleted_at=bindparam("at"), updated_at=bindparam("now"), revision=bindparam("next"))
+)
 
 Eraser = Callable[[str], object]
 """Removes a feature's data of a tenant, in its own transactions."""
@@ -87,24 +113,19 @@ class TenantDeletion:
 
     def deleted(self) -> list[DeletedTenant]:
         """Return the deleted tenants that can be restored, the oldest deletion first."""
-        query = (
-            select(tenants.c.id, tenants.c.name, tenants.c.deleted_at)
-            .where(tenants.c.deleted_at > self._purged_before())
-            .order_by(tenants.c.deleted_at, tenants.c.id)
-        )
         with self._database.read() as connection:
-            rows = connection.execute(query).all()
-        return [DeletedTenant(*row, row.deleted_at + self._grace) for row in rows]
+            rows = _DELETED.all(connection, {"purged_before": self._purged_before()})
+        return [
+            DeletedTenant(row.id, row.name, row.deleted_at, row.deleted_at + self._grace) for row in rows
+        ]
 
     def purge(self, origin: Origin) -> int:
         """Remove the tenants whose grace period is over, and return their number.
 
         Safe while servers are running. The next purge continues an interrupted one.
         """
-        before = self._purged_before()
         with self._database.read() as connection:
-            due = connection.execute(select(tenants.c.id).where(tenants.c.deleted_at <= before))
-            tenant_ids = due.scalars().all()
+            tenant_ids = _DUE.scalars(connection, {"purged_before": self._purged_before()})
         return sum(self._purge(tenant_id, origin) for tenant_id in tenant_ids)
 
     def _purge(self, tenant_id: str, origin: Origin) -> bool:
@@ -112,7 +133,7 @@ class TenantDeletion:
         for erase in self._erasers:
             erase(tenant_id)
         with self._database.write() as connection:
-            removed = connection.execute(delete(tenants).where(tenants.c.id == tenant_id)).rowcount == 1
+            removed = _PURGE.execute(connection, {"tenant_id": tenant_id}) == 1
             if removed:
                 self._record(connection, "tenant.purge", tenant_id, origin)
         return removed
@@ -122,26 +143,20 @@ class TenantDeletion:
 
     def _require_administrator(self, connection: Connection, identity: Identity, tenant_id: str) -> None:
         # Memberships.role() returns no role for a deleted tenant, which must give 404 here, not 403.
-        query = select(tenant_members.c.role).where(
-            tenant_members.c.tenant_id == tenant_id, tenant_members.c.user_id == identity.user_id
-        )
-        role = connection.execute(query).scalar()
+        role = _ROLE.scalar(connection, {"tenant_id": tenant_id, "user_id": identity.user_id})
         if role != Role.ADMIN and not identity.is_admin:
             raise Forbidden
 
     def _set_deleted(self, connection: Connection, tenant_id: str, deleted_at: int | None) -> bool:
         """Set or clear the deletion time of a tenant, and return whether it changed."""
-        restores = deleted_at is None
-        # A tenant past its grace period may already be partly purged.
-        is_open = tenants.c.deleted_at > self._purged_before()
-        wanted = is_open if restores else tenants.c.deleted_at.is_(None)
-        query = select(tenants.c.revision).where(tenants.c.id == tenant_id, wanted).with_for_update()
-        revision = connection.execute(query).scalar()
+        current = _REVISION_OF_RESTORABLE if deleted_at is None else _REVISION_OF_LIVE
+        wanted = {"tenant_id": tenant_id, "purged_before": self._purged_before()}
+        revision = current.scalar(connection, wanted)
         if revision is None:
             return False
         now = self._clock.now()
-        values = {"deleted_at": deleted_at, "updated_at": now, "revision": next_revision(revision, now)}
-        connection.execute(update(tenants).where(tenants.c.id == tenant_id).values(values))
+        values = {"at": deleted_at, "now": now, "next": next_revision(revision, now)}
+        _SET_DELETED.execute(connection, {"tenant_id": tenant_id, **values})
         return True
 
     def _record(

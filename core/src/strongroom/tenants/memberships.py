@@ -1,15 +1,15 @@
 """Members of tenants and their roles, within the caller's transaction."""
 
-from typing import Final
+from typing import Any, Final
 
-from sqlalchemy import Connection, FromClause, bindparam, delete, func, select
+from sqlalchemy import Connection, FromClause, Select, bindparam, delete, func, select
 
 from strongroom.clock import Clock
-from strongroom.database.statements import Statement
-from strongroom.database.upsert import insert
+from strongroom.database.paging import Page, Paging, select_page
+from strongroom.database.rows import RowMapper, columns_of
+from strongroom.database.statements import Statement, for_each_dialect
 from strongroom.errors import Forbidden, LastAdministrator
 from strongroom.identity import Identity
-from strongroom.paging import Page, Paging, select_page
 from strongroom.tenants.models import Member, Role, tenant_members, tenants
 
 # This condition hides deleted tenants everywhere: they have no members until they are restored.
@@ -24,11 +24,51 @@ _OF_MEMBER: Final = (
 )
 
 _ROLE: Final = Statement(_OF_MEMBER)
+_MEMBER: Final = RowMapper(Member, columns_of(Member, tenant_members))
 
 # FOR NO KEY UPDATE: other transactions can still insert rows with a foreign key to the tenant.
 _LOCK: Final = Statement(
     select(tenants.c.id).where(tenants.c.id == bindparam("tenant_id")).with_for_update(key_share=True)
 )
+
+_PUT: Final = Statement(
+    for_each_dialect(
+        tenant_members,
+        lambda insert: insert.on_conflict_do_update(
+            index_elements=[tenant_members.c.tenant_id, tenant_members.c.user_id],
+            set_={"role": insert.excluded.role},
+        ).returning(tenant_members.c.created_at),
+    )
+)
+_OF_TENANT: Final = tenant_members.c.tenant_id == bindparam("tenant_id")
+_IS_ADMIN: Final = tenant_members.c.role == Role.ADMIN.value
+_REMOVE: Final = Statement(
+    delete(tenant_members).where(_OF_TENANT, tenant_members.c.user_id == bindparam("user_id"))
+)
+_ANY_ADMINISTRATOR: Final = Statement(
+    select(tenant_members.c.user_id).where(_OF_TENANT, _IS_ADMIN).limit(1)
+)
+
+
+def _only_administrator() -> Select[Any]:
+    mine, other = tenant_members.alias(), tenant_members.alias()
+    others = select(other.c.user_id).where(
+        other.c.tenant_id == mine.c.tenant_id, other.c.user_id != mine.c.user_id
+    )
+    return (
+        select(mine.c.tenant_id)
+        .where(
+            mine.c.user_id == bindparam("user_id"),
+            mine.c.role == Role.ADMIN.value,
+            mine.c.tenant_id.in_(select(tenants.c.id).where(tenants.c.deleted_at.is_(None))),
+            others.exists(),
+            ~others.where(other.c.role == Role.ADMIN.value).exists(),
+        )
+        .limit(1)
+    )
+
+
+_ONLY_ADMINISTRATOR: Final = Statement(_only_administrator())
 
 
 def membership() -> FromClause:
@@ -70,13 +110,10 @@ class Memberships:
     def page(self, connection: Connection, tenant_id: str, paging: Paging) -> Page[Member]:
         """Return a page of a tenant's members, oldest first."""
         ours = tenant_members.c.tenant_id == tenant_id
-        query = (
-            select(tenant_members.c.user_id, tenant_members.c.role, tenant_members.c.created_at)
-            .where(ours)
-            .order_by(tenant_members.c.created_at, tenant_members.c.user_id)
-        )
+        oldest_first = (tenant_members.c.created_at, tenant_members.c.user_id)
+        query = select(*_MEMBER.columns).where(ours).order_by(*oldest_first)
         count = select(func.count()).select_from(tenant_members).where(ours)
-        return select_page(connection, query, count, paging, lambda row: Member(*row))
+        return select_page(connection, query, count, paging, _MEMBER)
 
     def put(self, connection: Connection, tenant_id: str, user_id: str, role: Role) -> Member:
         """Add a member, or change a member's role.
@@ -85,14 +122,8 @@ class Memberships:
             LastAdministrator: the tenant would have no administrator left.
         """
         self.lock_tenant(connection, tenant_id)
-        row = insert(connection, tenant_members).values(
-            tenant_id=tenant_id, user_id=user_id, role=role.value, created_at=self._clock.now()
-        )
-        statement = row.on_conflict_do_update(
-            index_elements=[tenant_members.c.tenant_id, tenant_members.c.user_id],
-            set_={"role": row.excluded.role},
-        ).returning(tenant_members.c.created_at)
-        created_at = connection.execute(statement).scalar_one()
+        row = {"tenant_id": tenant_id, "user_id": user_id, "role": role.value}
+        created_at = _PUT.scalar(connection, {**row, "created_at": self._clock.now()})
         # Checked after the change: an error rolls it back.
         self._require_administrator(connection, tenant_id)
         return Member(user_id, role.value, created_at)
@@ -104,13 +135,9 @@ class Memberships:
             LastAdministrator: the tenant would have no administrator left.
         """
         self.lock_tenant(connection, tenant_id)
-        removed = connection.execute(
-            delete(tenant_members).where(
-                tenant_members.c.tenant_id == tenant_id, tenant_members.c.user_id == user_id
-            )
-        )
+        removed = _REMOVE.execute(connection, {"tenant_id": tenant_id, "user_id": user_id})
         self._require_administrator(connection, tenant_id)
-        return removed.rowcount == 1
+        return removed == 1
 
     def require_dispensable(self, connection: Connection, user_id: str) -> None:
         """Check that the user is not the only administrator of a tenant that has other members.
@@ -118,18 +145,8 @@ class Memberships:
         Raises:
             LastAdministrator: the user is the only administrator of such a tenant.
         """
-        mine, other = tenant_members.alias(), tenant_members.alias()
-        others = select(other.c.user_id).where(
-            other.c.tenant_id == mine.c.tenant_id, other.c.user_id != user_id
-        )
-        query = select(mine.c.tenant_id).where(
-            mine.c.user_id == user_id,
-            mine.c.role == Role.ADMIN.value,
-            mine.c.tenant_id.in_(select(tenants.c.id).where(tenants.c.deleted_at.is_(None))),
-            others.exists(),
-            ~others.where(other.c.role == Role.ADMIN.value).exists(),
-        )
-        if (tenant_id := connection.execute(query.limit(1)).scalar()) is not None:
+        tenant_id = _ONLY_ADMINISTRATOR.scalar(connection, {"user_id": user_id})
+        if tenant_id is not None:
             raise LastAdministrator(f"Appoint another administrator of the tenant {tenant_id} first.")
 
     def lock_tenant(self, connection: Connection, tenant_id: str) -> None:
@@ -143,8 +160,5 @@ class Memberships:
             _LOCK.first(connection, {"tenant_id": tenant_id})
 
     def _require_administrator(self, connection: Connection, tenant_id: str) -> None:
-        query = select(tenant_members.c.user_id).where(
-            tenant_members.c.tenant_id == tenant_id, tenant_members.c.role == Role.ADMIN.value
-        )
-        if connection.execute(query.limit(1)).first() is None:
+        if _ANY_ADMINISTRATOR.scalar(connection, {"tenant_id": tenant_id}) is None:
             raise LastAdministrator

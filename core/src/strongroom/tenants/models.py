@@ -7,6 +7,7 @@ from typing import Final
 from sqlalchemy import BigInteger, Column, ForeignKey, Index, String, Table
 
 from strongroom.database.metadata import Id, Name, Timestamp, metadata
+from strongroom.database.rows import RowMapper
 
 
 class Role(StrEnum):
@@ -56,6 +57,8 @@ tenants: Final = Table(
 )
 """A tenant without ``quota_bytes`` has the configured default. ``reserved_bytes`` is the announced size
 of open uploads: it counts against the quota, but is not in use yet."""
+
+TENANT: Final = RowMapper(Tenant, tenants)
 
 tenant_members: Final = Table(
     "tenant_members",

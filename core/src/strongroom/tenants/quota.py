@@ -1,14 +1,14 @@
 """Usage and quotas of tenants, within the caller's transaction."""
 
-from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, Final
 
 from sqlalchemy import BigInteger, Connection, Update, bindparam, func, select, update
 
+from strongroom.database.rows import Row
 from strongroom.database.statements import Statement
 from strongroom.errors import NotFound, StorageFull
-from strongroom.tenants.models import Tenant, tenants
+from strongroom.tenants.models import TENANT, Tenant, tenants
 
 
 def _number(name: str) -> Any:
@@ -33,7 +33,8 @@ def _take() -> Update:
 
 
 _FIND: Final = Statement(
-    select(tenants).where(tenants.c.id == bindparam("tenant_id"), tenants.c.deleted_at.is_(None))
+    select(tenants).where(tenants.c.id == bindparam("tenant_id"), tenants.c.deleted_at.is_(None)),
+    TENANT,
 )
 _TAKE: Final = Statement(_take())
 
@@ -48,9 +49,12 @@ class Quota:
     def __init__(self, default_quota: int | None) -> None:
         self._default_quota = default_quota
 
-    def tenant(self, row: Iterable[Any]) -> Tenant:
+    def tenant(self, row: Row) -> Tenant:
         """Return the tenant of a row, with the default quota if it has none."""
-        tenant = Tenant(*row)
+        return self.with_default(TENANT(row))
+
+    def with_default(self, tenant: Tenant) -> Tenant:
+        """Return a tenant, with the default quota if it has none."""
         if tenant.quota_bytes is None:
             return replace(tenant, quota_bytes=self._default_quota)
         return tenant
@@ -61,10 +65,10 @@ class Quota:
         Raises:
             NotFound: the tenant does not exist or is deleted.
         """
-        row = _FIND.first(connection, {"tenant_id": tenant_id})
-        if row is None:
+        tenant = _FIND.first(connection, {"tenant_id": tenant_id})
+        if tenant is None:
             raise NotFound
-        return self.tenant(row)
+        return self.with_default(tenant)
 
     def use(self, connection: Connection, tenant_id: str, size: int, *, reserved: int = 0) -> None:
         """Increase a tenant's usage; a negative size decreases it.
@@ -107,7 +111,7 @@ class Quota:
             "used": used,
             "reserved": reserved,
         }
-        if _TAKE.change(connection, taken) != 1:
+        if _TAKE.execute(connection, taken) != 1:
             raise _exceeded()
 
 

@@ -1,20 +1,29 @@
 """Creates and changes tenants and their memberships."""
 
-from typing import Any
+from typing import Any, Final
 
-from sqlalchemy import Connection, func, insert, select, update
+from sqlalchemy import Connection, bindparam, func, insert, select, update
 
 from strongroom.audit.service import AuditEvent, AuditService
 from strongroom.clock import Clock, next_revision
 from strongroom.database import Database
+from strongroom.database.paging import Page, Paging, select_page
+from strongroom.database.statements import Statement, dynamic
 from strongroom.errors import Forbidden, NotFound, RevisionConflict
 from strongroom.identity import Identity, Origin
 from strongroom.ids import new_id
-from strongroom.paging import Page, Paging, select_page
 from strongroom.tenants.memberships import Memberships
-from strongroom.tenants.models import Member, Role, Tenant, tenant_members, tenants
+from strongroom.tenants.models import TENANT, Member, Role, Tenant, tenant_members, tenants
 from strongroom.tenants.quota import Quota
 from strongroom.users.service import UserService
+
+_ADD: Final = Statement(insert(tenants))
+# The row lock serializes changes, so a concurrent one is detected by its revision.
+_LOCK_REVISION: Final = Statement(
+    select(tenants.c.revision)
+    .where(tenants.c.id == bindparam("tenant_id"), tenants.c.deleted_at.is_(None))
+    .with_for_update()
+)
 
 
 class TenantService:
@@ -59,12 +68,11 @@ class TenantService:
             raise Forbidden
         now = self._clock.now()
         tenant = Tenant(new_id(), name, None, 0, 0, now, now, now)
-        row = {column: getattr(tenant, column) for column in Tenant.__slots__}
         with self._database.write() as connection:
-            connection.execute(insert(tenants).values(row))
+            _ADD.execute(connection, TENANT.values(tenant))
             self._memberships.put(connection, tenant.id, identity.user_id, Role.ADMIN)
             self._record(connection, "tenant.create", identity, tenant.id, origin)
-        return self.space.tenant(row.values())
+        return self.space.with_default(tenant)
 
     def get(self, identity: Identity, tenant_id: str) -> Tenant:
         """Return a tenant.
@@ -177,17 +185,14 @@ class TenantService:
     def _change(
         self, connection: Connection, tenant_id: str, changes: dict[str, Any], revision: int | None
     ) -> None:
-        found = (tenants.c.id == tenant_id) & tenants.c.deleted_at.is_(None)
-        # The row lock serializes changes, so a concurrent one is detected by its revision.
-        query = select(tenants.c.revision).where(found).with_for_update()
-        current = connection.execute(query).scalar()
+        current = _LOCK_REVISION.scalar(connection, {"tenant_id": tenant_id})
         if current is None:
             raise NotFound
         if revision is not None and revision != current:
             raise RevisionConflict
         now = self._clock.now()
         values = {**changes, "updated_at": now, "revision": next_revision(current, now)}
-        connection.execute(update(tenants).where(tenants.c.id == tenant_id).values(values))
+        dynamic(update(tenants).where(tenants.c.id == tenant_id).values(values)).execute(connection)
 
     def _record(
         self,

@@ -5,12 +5,14 @@ writer, or one that hangs on a dead connection, blocks other requests only until
 writer without the lease cannot change the upload.
 """
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import Connection, and_, bindparam, delete, insert, select, update
 
 from strongroom.clock import Clock
+from strongroom.database.rows import RowMapper, columns_of
+from strongroom.database.statements import Statement
 from strongroom.errors import NotFound, UploadLocked
 from strongroom.ids import new_id
 from strongroom.storage.models import Blob
@@ -28,6 +30,60 @@ class Part:
     size: int
 
 
+_UPLOAD: Final = RowMapper(Upload, uploads)
+_OF_ID: Final = uploads.c.id == bindparam("of_id")
+_OF_TENANT: Final = uploads.c.tenant_id == bindparam("of_tenant")
+# Comparing the lease in the UPDATE makes a writer that has lost it fail.
+_HELD: Final = and_(_OF_ID, uploads.c.lease == bindparam("of_lease"))
+_SELECT: Final = select(uploads).where(_OF_ID, _OF_TENANT, uploads.c.expires_at > bindparam("now"))
+
+_ADD: Final = Statement(insert(uploads))
+_FIND: Final = Statement(_SELECT, _UPLOAD)
+_FIND_LOCKED: Final = Statement(_SELECT.with_for_update(), _UPLOAD)
+_LEND: Final = Statement(
+    update(uploads).where(_OF_ID).values(lease=bindparam("new_lease"), lease_until=bindparam("until"))
+)
+_RENEW: Final = Statement(update(uploads).where(_HELD).values(lease_until=bindparam("until")))
+_RELEASE: Final = Statement(update(uploads).where(_HELD).values(lease=None))
+_ADVANCE: Final = Statement(
+    update(uploads)
+    .where(_HELD)
+    .values(
+        received=bindparam("new_received"),
+        lease_until=bindparam("until"),
+        expires_at=bindparam("expiry"),
+    )
+)
+_FINISH: Final = Statement(
+    update(uploads)
+    .where(_HELD)
+    .values(
+        received=bindparam("new_received"),
+        file_id=bindparam("new_file"),
+        lease=None,
+        expires_at=bindparam("expiry"),
+    )
+)
+_REMOVE: Final = Statement(delete(uploads).where(_OF_ID))
+_NEXT_EXPIRED: Final = Statement(
+    select(uploads)
+    .where(
+        uploads.c.expires_at <= bindparam("now"),
+        uploads.c.lease.is_(None) | (uploads.c.lease_until <= bindparam("now")),
+    )
+    .limit(1)
+    .with_for_update(skip_locked=True),
+    _UPLOAD,
+)
+_NEXT_OF_TENANT: Final = Statement(select(uploads).where(_OF_TENANT).limit(1).with_for_update(), _UPLOAD)
+_OF_UPLOAD: Final = upload_parts.c.upload_id == bindparam("of_id")
+_ADD_PART: Final = Statement(insert(upload_parts))
+_PARTS: Final = Statement(
+    select(*columns_of(Part, upload_parts)).where(_OF_UPLOAD).order_by(upload_parts.c.start), Part
+)
+_FORGET_PARTS: Final = Statement(delete(upload_parts).where(_OF_UPLOAD))
+
+
 class Ledger:
     """Repository of uploads and their parts.
 
@@ -42,7 +98,7 @@ class Ledger:
 
     def add(self, connection: Connection, upload: Upload) -> None:
         """Store a new upload."""
-        connection.execute(insert(uploads).values(asdict(upload)))
+        _ADD.execute(connection, _UPLOAD.values(upload))
 
     def find(
         self, connection: Connection, tenant_id: str, upload_id: str, *, lock: bool = True
@@ -52,15 +108,11 @@ class Ledger:
         Raises:
             NotFound: the tenant has no such upload, or it has expired.
         """
-        query = select(uploads).where(
-            uploads.c.id == upload_id,
-            uploads.c.tenant_id == tenant_id,
-            uploads.c.expires_at > self._clock.now(),
-        )
-        row = connection.execute(query.with_for_update() if lock else query).first()
-        if row is None:
+        wanted = {"of_id": upload_id, "of_tenant": tenant_id, "now": self._clock.now()}
+        upload = (_FIND_LOCKED if lock else _FIND).first(connection, wanted)
+        if upload is None:
             raise NotFound
-        return Upload(*row)
+        return upload
 
     def lend(self, connection: Connection, upload: Upload) -> str:
         """Acquire the lease of an upload, and return its id. The upload must be locked.
@@ -72,8 +124,7 @@ class Ledger:
         if upload.lease is not None and upload.lease_until > now:
             raise UploadLocked(retry_after=1)
         lease = new_id()
-        values = {"lease": lease, "lease_until": now + LEASE}
-        connection.execute(update(uploads).where(uploads.c.id == upload.id).values(values))
+        _LEND.execute(connection, {"of_id": upload.id, "new_lease": lease, "until": now + LEASE})
         return lease
 
     def renew(self, connection: Connection, upload_id: str, lease: str) -> None:
@@ -82,12 +133,11 @@ class Ledger:
         Raises:
             UploadLocked: another request holds the lease, or the upload was removed.
         """
-        self._change(connection, upload_id, lease, {"lease_until": self._clock.now() + LEASE})
+        self._change(connection, _RENEW, upload_id, lease, {"until": self._clock.now() + LEASE})
 
     def give_back(self, connection: Connection, upload_id: str, lease: str) -> None:
         """Release a lease, unless another request has acquired it."""
-        held = (uploads.c.id == upload_id, uploads.c.lease == lease)
-        connection.execute(update(uploads).where(*held).values(lease=None))
+        _RELEASE.execute(connection, {"of_id": upload_id, "of_lease": lease})
 
     def advance(self, connection: Connection, upload: Upload, lease: str, blob: Blob) -> None:
         """Store the next part of an upload, and renew the lease and the upload's expiry.
@@ -97,19 +147,17 @@ class Ledger:
         """
         now = self._clock.now()
         changes = {
-            "received": upload.received + blob.size,
-            "lease_until": now + LEASE,
-            "expires_at": now + self.lifetime,
+            "new_received": upload.received + blob.size,
+            "until": now + LEASE,
+            "expiry": now + self.lifetime,
         }
-        self._change(connection, upload.id, lease, changes)
+        self._change(connection, _ADVANCE, upload.id, lease, changes)
         part = {"start": upload.received, "blob_key": blob.key, "size": blob.size}
-        connection.execute(insert(upload_parts).values(upload_id=upload.id, **part))
+        _ADD_PART.execute(connection, {"upload_id": upload.id, **part})
 
     def parts(self, connection: Connection, upload_id: str) -> list[Part]:
         """Return the parts of an upload, in order."""
-        columns = (upload_parts.c.blob_key, upload_parts.c.size)
-        query = select(*columns).where(upload_parts.c.upload_id == upload_id)
-        return [Part(*row) for row in connection.execute(query.order_by(upload_parts.c.start))]
+        return _PARTS.all(connection, {"of_id": upload_id})
 
     def finish(self, connection: Connection, upload: Upload, lease: str, file_id: str) -> Upload:
         """Store the file of a complete upload, delete the rows of its parts, and return the upload.
@@ -124,40 +172,39 @@ class Ledger:
             lease=None,
             expires_at=self._clock.now() + self.lifetime,
         )
-        self._change(connection, upload.id, lease, asdict(finished))
-        self._forget_parts(connection, upload.id)
+        changes = {
+            "new_received": finished.received,
+            "new_file": finished.file_id,
+            "expiry": finished.expires_at,
+        }
+        self._change(connection, _FINISH, upload.id, lease, changes)
+        _FORGET_PARTS.execute(connection, {"of_id": upload.id})
         return finished
 
     def remove(self, connection: Connection, upload_id: str) -> None:
         """Delete an upload and the rows of its parts."""
-        self._forget_parts(connection, upload_id)
-        connection.execute(delete(uploads).where(uploads.c.id == upload_id))
+        _FORGET_PARTS.execute(connection, {"of_id": upload_id})
+        _REMOVE.execute(connection, {"of_id": upload_id})
 
     def next_expired(self, connection: Connection) -> Upload | None:
         """Return and lock an expired upload without an active lease, or return ``None``.
 
         Uploads that another transaction has locked are skipped, so servers can prune concurrently.
         """
-        now = self._clock.now()
-        idle = uploads.c.lease.is_(None) | (uploads.c.lease_until <= now)
-        query = select(uploads).where(uploads.c.expires_at <= now, idle).limit(1)
-        row = connection.execute(query.with_for_update(skip_locked=True)).first()
-        return Upload(*row) if row else None
+        return _NEXT_EXPIRED.first(connection, {"now": self._clock.now()})
 
     def next_of_tenant(self, connection: Connection, tenant_id: str) -> Upload | None:
         """Return and lock an upload of a tenant, even one with an active lease, or return ``None``."""
         # The tenant is being purged, so active writers are not spared.
-        query = select(uploads).where(uploads.c.tenant_id == tenant_id).limit(1)
-        row = connection.execute(query.with_for_update()).first()
-        return Upload(*row) if row else None
+        return _NEXT_OF_TENANT.first(connection, {"of_tenant": tenant_id})
 
     def _change(
-        self, connection: Connection, upload_id: str, lease: str, changes: dict[str, Any]
+        self,
+        connection: Connection,
+        statement: Statement[Any],
+        upload_id: str,
+        lease: str,
+        changes: dict[str, Any],
     ) -> None:
-        # Comparing the lease in the UPDATE makes a writer that has lost it fail.
-        held = (uploads.c.id == upload_id, uploads.c.lease == lease)
-        if connection.execute(update(uploads).where(*held).values(changes)).rowcount != 1:
+        if statement.execute(connection, {"of_id": upload_id, "of_lease": lease, **changes}) != 1:
             raise UploadLocked(retry_after=1)
-
-    def _forget_parts(self, connection: Connection, upload_id: str) -> None:
-        connection.execute(delete(upload_parts).where(upload_parts.c.upload_id == upload_id))

@@ -2,14 +2,15 @@
 
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import asdict, dataclass, field
+from typing import Final
 
-from sqlalchemy import ColumnElement, Row, delete, insert
+from sqlalchemy import ColumnElement, bindparam, delete, insert
 
 from strongroom.clock import Clock
 from strongroom.database import Database
 from strongroom.database.pruning import prune, prune_some
+from strongroom.database.statements import Statement
 from strongroom.errors import CaptchaInvalid, Unavailable
 from strongroom.ids import new_id
 from strongroom.plugin_api.captcha import CaptchaProvider, CaptchaUnavailable
@@ -20,6 +21,21 @@ logger = logging.getLogger(__name__)
 
 _SEAL = "captcha"
 _FORGOTTEN_AT_ONCE = 2
+
+
+@dataclass(frozen=True, slots=True)
+class _Captcha:
+    # A row of the table.
+    id: str
+    provider: str
+    sealed_state: str
+    expires_at: int
+
+
+_ADD: Final = Statement(insert(captchas))
+_TAKE: Final = Statement(
+    delete(captchas).where(captchas.c.id == bindparam("id")).returning(captchas), _Captcha
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +94,7 @@ class CaptchaService:
             "expires_at": issued.expires_at,
         }
         with self._database.write() as connection:
-            connection.execute(insert(captchas).values(row))
+            _ADD.execute(connection, row)
             # Deletes up to two rows per inserted row, so that unused challenges do not accumulate.
             prune_some(connection, captchas.c.id, self._expired(), _FORGOTTEN_AT_ONCE)
         return issued
@@ -100,9 +116,7 @@ class CaptchaService:
         """
         # Deleted before the check, so that of several concurrent attempts only one is checked.
         with self._database.write() as connection:
-            row = connection.execute(
-                delete(captchas).where(captchas.c.id == answer.id).returning(*captchas.c)
-            ).first()
+            row = _TAKE.first(connection, {"id": answer.id})
         # The configured provider may have changed since the challenge was issued.
         if row is None or row.expires_at <= self._clock.now() or row.provider != self._provider.name:
             raise CaptchaInvalid
@@ -110,7 +124,7 @@ class CaptchaService:
         if not solution or not self._verify(row, solution, address):
             raise CaptchaInvalid
 
-    def _verify(self, row: Row[Any], solution: str, address: str | None) -> bool:
+    def _verify(self, row: _Captcha, solution: str, address: str | None) -> bool:
         state = self._keys.unseal(_SEAL, row.sealed_state)
         try:
             return self._provider.verify_from(state, solution, address)
@@ -118,7 +132,7 @@ class CaptchaService:
             logger.warning("Captcha provider %s is unavailable: %s", self._provider.name, error)
             # Restore the challenge, because the solution was not checked.
             with self._database.write() as connection:
-                connection.execute(insert(captchas).values(row._asdict()))
+                _ADD.execute(connection, asdict(row))
             raise Unavailable(retry_after=error.retry_after) from error
 
     def _expired(self) -> ColumnElement[bool]:

@@ -7,13 +7,14 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
-from sqlalchemy import ColumnElement, Connection, and_, insert, select, update
+from sqlalchemy import ColumnElement, Connection, and_, bindparam, insert, select, update
 
 from strongroom.addresses import network_of
 from strongroom.clock import Clock
 from strongroom.config.rates import Rate
 from strongroom.database import Database
 from strongroom.database.pruning import prune, prune_some
+from strongroom.database.statements import Statement
 from strongroom.errors import CodeInvalid, TooManyRequests
 from strongroom.ids import new_id
 from strongroom.limits.rates import Allowance, RateLimits
@@ -34,6 +35,39 @@ _BY_CODE: Final = "code-attempts"
 _BY_RECIPIENT: Final = "code-recipient-attempts"
 _BY_ADDRESS: Final = "code-unknown"
 _FORGOTTEN_AT_ONCE: Final = 2
+
+_CODES: Final = verification_codes.c
+_SENT_TO: Final = and_(
+    _CODES.recipient_kind == bindparam("recipient_kind"), _CODES.recipient == bindparam("recipient")
+)
+_UNUSED: Final = _CODES.consumed_at.is_(None)
+_MATCHES: Final = and_(_CODES.id == bindparam("code_id"), _CODES.code_hash == bindparam("code_hash"))
+_ADD: Final = Statement(insert(verification_codes))
+_RECIPIENTS: Final = Statement(
+    select(_CODES.id, _CODES.recipient_kind, _CODES.recipient).where(
+        _CODES.id.in_(bindparam("code_ids", expanding=True))
+    )
+)
+_OPEN: Final = Statement(
+    select(_CODES.device_hash).where(
+        _CODES.id == bindparam("code_id"),
+        _SENT_TO,
+        _CODES.purpose == bindparam("purpose"),
+        _UNUSED,
+        _CODES.expires_at > bindparam("now"),
+    )
+)
+_MATCH: Final = Statement(select(_CODES.id).where(_MATCHES))
+# One UPDATE checks and marks the code, so that two concurrent uses cannot both succeed.
+_CONSUME: Final = Statement(
+    update(verification_codes)
+    .where(_MATCHES, _UNUSED, _CODES.expires_at > bindparam("now"))
+    .values(consumed_at=bindparam("now"))
+)
+_RESTORE: Final = Statement(update(verification_codes).where(_MATCHES).values(consumed_at=None))
+_VOID: Final = Statement(
+    update(verification_codes).where(_SENT_TO, _UNUSED).values(consumed_at=bindparam("now"))
+)
 
 
 class Purpose(StrEnum):
@@ -123,8 +157,9 @@ class CodeService:
             "device_hash": self._keys.hash("code-device", device),
             "created_at": now,
             "expires_at": new.expires_at,
+            "consumed_at": None,
         }
-        connection.execute(insert(verification_codes).values(row))
+        _ADD.execute(connection, row)
         # Deletes more rows than were added, so that they cannot accumulate.
         prune_some(connection, verification_codes.c.id, self._expired(), _FORGOTTEN_AT_ONCE)
         return new
@@ -135,13 +170,9 @@ class CodeService:
 
     def recipients(self, codes: Sequence[VerificationCode]) -> dict[str, Credential]:
         """Return the recipients of codes, by the ids of the codes. Unknown ids are left out."""
-        columns = verification_codes.c
-        query = select(columns.id, columns.recipient_kind, columns.recipient).where(
-            columns.id.in_([code.id for code in codes])
-        )
         with self._database.read() as connection:
-            rows = connection.execute(query).all()
-        return {row.id: Credential(row.recipient_kind, row.recipient) for row in rows}
+            rows = _RECIPIENTS.all(connection, {"code_ids": [code.id for code in codes]})
+        return {code_id: Credential(kind, value) for code_id, kind, value in rows}
 
     def require(
         self,
@@ -163,22 +194,12 @@ class CodeService:
         """Make used codes valid again, after the operation that they were used for has failed."""
         with self._database.write() as connection:
             for code in codes:
-                connection.execute(
-                    update(verification_codes).where(self._matches(code)).values(consumed_at=None)
-                )
+                _RESTORE.execute(connection, self._named(code))
 
     def void(self, connection: Connection, recipient: Credential) -> None:
         """Invalidate all open codes that were sent to a recipient."""
-        columns = verification_codes.c
-        connection.execute(
-            update(verification_codes)
-            .where(
-                columns.recipient_kind == recipient.kind,
-                columns.recipient == recipient.value,
-                columns.consumed_at.is_(None),
-            )
-            .values(consumed_at=self._clock.now())
-        )
+        sent_to = {"recipient_kind": recipient.kind, "recipient": recipient.value}
+        _VOID.execute(connection, {**sent_to, "now": self._clock.now()})
 
     def spend(
         self,
@@ -221,16 +242,14 @@ class CodeService:
         self, connection: Connection, code_id: str, recipient: Credential, purpose: Purpose
     ) -> str | None:
         """Return the counter name for attempts at an open code, or ``None`` if there is no such code."""
-        columns = verification_codes.c
-        query = select(columns.device_hash).where(
-            columns.id == code_id,
-            columns.recipient_kind == recipient.kind,
-            columns.recipient == recipient.value,
-            columns.purpose == purpose.value,
-            columns.consumed_at.is_(None),
-            columns.expires_at > self._clock.now(),
-        )
-        row = connection.execute(query).first()
+        wanted = {
+            "code_id": code_id,
+            "recipient_kind": recipient.kind,
+            "recipient": recipient.value,
+            "purpose": purpose.value,
+            "now": self._clock.now(),
+        }
+        row = _OPEN.first(connection, wanted)
         return None if row is None else row.device_hash or code_id
 
     def _evaluate(
@@ -262,22 +281,13 @@ class CodeService:
             raise TooManyRequests(retry_after=max(1, math.ceil(wait / 1000)))
 
     def _consume(self, connection: Connection, code: VerificationCode) -> bool:
-        # One UPDATE checks and marks the code, so that two concurrent uses cannot both succeed.
-        now, columns = self._clock.now(), verification_codes.c
-        consumed = connection.execute(
-            update(verification_codes)
-            .where(self._matches(code), columns.consumed_at.is_(None), columns.expires_at > now)
-            .values(consumed_at=now)
-        )
-        return consumed.rowcount == 1
+        return _CONSUME.execute(connection, {**self._named(code), "now": self._clock.now()}) == 1
 
     def _is_right(self, connection: Connection, code: VerificationCode) -> bool:
-        query = select(verification_codes.c.id).where(self._matches(code))
-        return connection.execute(query).first() is not None
+        return _MATCH.scalar(connection, self._named(code)) is not None
 
-    def _matches(self, code: VerificationCode) -> ColumnElement[bool]:
-        columns = verification_codes.c
-        return and_(columns.id == code.id, columns.code_hash == self._hash(code.id, code.code))
+    def _named(self, code: VerificationCode) -> dict[str, str]:
+        return {"code_id": code.id, "code_hash": self._hash(code.id, code.code)}
 
     def _expired(self) -> ColumnElement[bool]:
         return verification_codes.c.expires_at <= self._clock.now()
