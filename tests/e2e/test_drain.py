@@ -21,7 +21,7 @@ from tests.e2e.client import Client, Response
 from tests.support.commands import run_command
 from tests.support.config import Table, change_config
 from tests.support.databases import PostgresqlDatabases, on_sqlite
-from tests.support.server import NODE, STRONGROOM, Server, copy_config, serving, write_config
+from tests.support.server import NODE, STRONGROOM, Process, Server, copy_config, serving, write_config
 from tests.support.waiting import wait_until
 
 EMAIL = "alice@example.com"
@@ -63,7 +63,7 @@ def drain(server: Server) -> "subprocess.Popen[bytes]":
     return subprocess.Popen([STRONGROOM, "drain", "--config", server.config])
 
 
-def terminate(server: Server) -> "subprocess.Popen[bytes]":
+def terminate(server: Server) -> Process:
     server.process.terminate()
     return server.process
 
@@ -71,7 +71,7 @@ def terminate(server: Server) -> "subprocess.Popen[bytes]":
 @on_sqlite
 @pytest.mark.parametrize("stop", [drain, terminate])
 def test_a_drained_server_is_not_ready_and_serves_on_until_it_ends(
-    config: Path, stop: Callable[[Server], "subprocess.Popen[bytes]"]
+    config: Path, stop: Callable[[Server], Process]
 ) -> None:
     with serving(config) as server:
         client = Client(server.url)
@@ -224,7 +224,8 @@ def replace_node(node: Server, stack: ExitStack) -> Server:
     """Stop a node as a service manager does, and start it again."""
     node.process.terminate()
     node.process.wait(60)
-    again = stack.enter_context(serving(node.config))
+    # A program, because a rolling upgrade replaces the code that new processes import.
+    again = stack.enter_context(serving(node.config, program=STRONGROOM))
     wait_until(lambda: is_ready(again.url))
     return again
 

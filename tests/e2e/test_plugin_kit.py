@@ -56,8 +56,7 @@ def serve(project: Path, environment: Environment) -> Iterator[tuple[str, Path]]
         for name, value in environment.variables.items():
             patch.setenv(name, value)
         patch.chdir(project)
-        patch.setattr("tests.support.server.STRONGROOM", environment.binaries / "strongroom")
-        with serving(config) as server:
+        with serving(config, program=environment.binaries / "strongroom") as server:
             yield server.url, project
 
 

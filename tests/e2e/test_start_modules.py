@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 
-from tests.support.server import serving, write_config
+from tests.support.server import STRONGROOM, serving, write_config
 
 IMPORTED = re.compile(r"^import time: +\d+ \| +\d+ \| +(\S+)$", re.MULTILINE)
 
@@ -39,11 +39,11 @@ def imported(tmp_path_factory: pytest.TempPathFactory) -> Counter[str]:
     config = write_config(folder, f"sqlite:///{folder / 'data' / 'strongroom.sqlite3'}")
     log = folder / "imports.log"
     # The first start also creates the schema.
-    with serving(config):
+    with serving(config, program=STRONGROOM):
         pass
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPROFILEIMPORTTIME", "1")
-        with serving(config, log):
+        with serving(config, log, program=STRONGROOM):
             return Counter(IMPORTED.findall(log.read_text()))
 
 

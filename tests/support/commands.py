@@ -1,15 +1,17 @@
-"""Runs ``strongroom`` as its users do, in a process of its own, that need not import everything first.
+"""Runs ``strongroom`` in processes that need not import the core.
 
-Hundreds of tests run a command, and what each takes is nearly all imports. So the process is a copy of
-one that has imported the core, and nothing else, and has done nothing yet. How the command starts from
-nothing is what the tests show that run it as a program.
+Hundreds of tests run a command or a server, and imports take most of their processor time. So each
+process is forked from one that has imported the core and has done nothing else. Tests of the start
+itself run the installed program.
 """
 
 import multiprocessing
 import os
+import signal
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -19,6 +21,67 @@ _context = multiprocessing.get_context("forkserver")
 _context.set_forkserver_preload(["strongroom.cli.main", "strongroom.cli.serve", "strongroom.app"])
 
 
+class CommandProcess:
+    """A running command, with the interface of :class:`subprocess.Popen`.
+
+    Args:
+        arguments: those of ``strongroom``.
+        streams: the files of stdin, stdout and stderr.
+        env: the environment variables.
+        cwd: the working folder.
+    """
+
+    def __init__(
+        self,
+        arguments: Sequence[str],
+        streams: Mapping[str, Path],
+        env: Mapping[str, str] | None = None,
+        cwd: Path | None = None,
+    ) -> None:
+        variables = dict(os.environ if env is None else env)
+        command = ["strongroom", *arguments]
+        self._process = _context.Process(
+            target=_main, args=(command, streams, variables, cwd or Path.cwd())
+        )
+        self._process.start()
+
+    @property
+    def pid(self) -> int:
+        assert self._process.pid is not None
+        return self._process.pid
+
+    @property
+    def returncode(self) -> int | None:
+        return self._process.exitcode
+
+    def poll(self) -> int | None:
+        """Return the exit status, or None while the process runs."""
+        return self._process.exitcode
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Return the exit status.
+
+        Raises:
+            subprocess.TimeoutExpired: the process still runs after ``timeout`` seconds.
+        """
+        self._process.join(timeout)
+        if self._process.exitcode is None:
+            raise subprocess.TimeoutExpired("strongroom", timeout or 0)
+        return self._process.exitcode
+
+    def send_signal(self, number: int) -> None:
+        """Send a signal, unless the process has ended."""
+        if self.poll() is None:
+            with suppress(ProcessLookupError):
+                os.kill(self.pid, number)
+
+    def terminate(self) -> None:
+        self.send_signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
+
+
 def run_command(
     *arguments: str,
     stdin: str = "",
@@ -26,31 +89,29 @@ def run_command(
     cwd: Path | None = None,
     timeout: float = 60,
 ) -> "subprocess.CompletedProcess[str]":
-    """Run ``strongroom`` and return what it said.
+    """Run a command and return its output.
 
     Raises:
-        subprocess.TimeoutExpired: it does not end within so many seconds.
+        subprocess.TimeoutExpired: the command still runs after ``timeout`` seconds.
     """
-    command = ["strongroom", *arguments]
     with TemporaryDirectory() as folder:
         streams = {name: Path(folder) / name for name in _STREAMS}
         streams["stdin"].write_text(stdin)
-        variables = {**os.environ, **(env or {})}
-        process = _context.Process(target=_main, args=(command, streams, variables, cwd or Path.cwd()))
-        process.start()
-        process.join(timeout)
-        if process.exitcode is None:
+        process = CommandProcess(arguments, streams, {**os.environ, **(env or {})}, cwd)
+        try:
+            status = process.wait(timeout)
+        except subprocess.TimeoutExpired:
             process.kill()
-            process.join()
-            raise subprocess.TimeoutExpired(command, timeout)
-        said = [streams[name].read_text() for name in ("stdout", "stderr")]
-        return subprocess.CompletedProcess(command, process.exitcode, *said)
+            process.wait()
+            raise
+        output, errors = (streams[name].read_text() for name in ("stdout", "stderr"))
+        return subprocess.CompletedProcess(["strongroom", *arguments], status, output, errors)
 
 
 def _main(
     command: list[str], streams: Mapping[str, Path], variables: Mapping[str, str], cwd: Path
 ) -> None:
-    """Be the command; what a new process is given by the system, this one takes by itself."""
+    """Become the command: take over what the system gives to a new process."""
     for descriptor, name in enumerate(_STREAMS):
         opened = os.open(streams[name], os.O_RDWR | os.O_CREAT | os.O_APPEND)
         os.dup2(opened, descriptor)
@@ -60,8 +121,13 @@ def _main(
     os.environ.update(variables)
     os.chdir(cwd)
     sys.argv = command
+    # The default of Linux, which this process does not inherit.
+    multiprocessing.set_start_method("fork", force=True)
     sys.path[:0] = filter(None, variables.get("PYTHONPATH", "").split(os.pathsep))
 
     from strongroom.cli.main import main
+    from strongroom.drain_flag import DRAINING, DrainFlag
 
+    # Its memory is shared with all forks, so each server needs its own.
+    vars(DRAINING).update(vars(DrainFlag()))
     main()

@@ -51,9 +51,12 @@ class Environment:
         return {
             **os.environ,
             "PATH": path,
+            "PIP_NO_COMPILE": "1",
             "PIP_NO_INDEX": "1",
             "PIP_QUIET": "1",
             "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+            # The plugins of pytest in this environment are of no use to the tests of a new plugin.
+            "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
             "PYTHONDONTWRITEBYTECODE": "1",
         }
 

@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
-from tests.support.commands import run_command
+from tests.support.commands import CommandProcess, run_command
 from tests.support.config import Table, base_config, read_toml, write_toml
 
 STRONGROOM = Path(sys.executable).with_name("strongroom")
@@ -30,13 +30,16 @@ NODE: Table = {"server": {"workers": 1, "public_url": "https://files.example.com
 """A node with one process, whose tokens are valid on all nodes."""
 
 
+Process: TypeAlias = "subprocess.Popen[bytes] | CommandProcess"
+
+
 @dataclass
 class Server:
     """A server that runs."""
 
     url: str
     config: Path
-    process: "subprocess.Popen[bytes]"
+    process: Process
 
     def command(self, *arguments: str, stdin: str = "") -> str:
         """Run another command of ``strongroom`` on the same configuration."""
@@ -90,20 +93,35 @@ def serving_nodes(folder: Path, database_url: str, *changes: Table) -> Iterator[
 
 
 @contextmanager
-def serving(config: Path, output: Path | None = None) -> Iterator[Server]:
-    """Run a server until the block ends; what it says goes to a file, by default beside its data."""
+def serving(
+    config: Path, output: Path | None = None, *, program: Path | None = None
+) -> Iterator[Server]:
+    """Run a server until the block ends.
+
+    Args:
+        config: its configuration file.
+        output: the file of its output; by default next to ``config``.
+        program: the installed command, which imports everything again; by default, the process is forked
+            from one that has imported the core.
+    """
     output = output or config.with_suffix(".log")
-    port = read_toml(config)["server"]["port"]
-    command = [str(STRONGROOM), "serve", "--config", str(config)]
-    with output.open("ab") as file:
-        process = subprocess.Popen(command, stdout=file, stderr=file)
-    server = Server(f"http://127.0.0.1:{port}", config, process)
+    process = _start(config, output, program)
+    server = Server(f"http://127.0.0.1:{read_toml(config)['server']['port']}", config, process)
     try:
         wait_until_answering(server, output)
         yield server
     finally:
         process.terminate()
         process.wait(timeout=STOP_SECONDS)
+
+
+def _start(config: Path, output: Path, program: Path | None) -> Process:
+    command = ["serve", "--config", str(config)]
+    if program is None:
+        streams = {"stdin": Path(os.devnull), "stdout": output, "stderr": output}
+        return CommandProcess(command, streams)
+    with output.open("ab") as file:
+        return subprocess.Popen([program, *command], stdout=file, stderr=file)
 
 
 def wait_until_answering(server: Server, output: Path) -> None:

@@ -5,7 +5,7 @@ import typing
 from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from marshmallow import RAISE, Schema, ValidationError, post_load, validate
 from marshmallow import fields as ma
@@ -17,6 +17,9 @@ from strongroom.config.sources import EnvironmentText, KeyPath, RawConfiguration
 
 Annotation = Any
 """A type annotation; Python has no narrower type for values such as ``tuple[str, ...]``."""
+
+_SCHEMAS: Final[dict[Any, Schema]] = {}
+"""The schemas by their dataclass: creating one takes longer than loading a configuration with it."""
 
 
 class PathField(ma.String):
@@ -45,6 +48,12 @@ class TupleField(ma.List[Any]):
 
 def schema_for(options_type: type[Any]) -> Schema:
     """Return a schema that loads a mapping into the dataclass, and rejects unknown keys."""
+    if options_type not in _SCHEMAS:
+        _SCHEMAS[options_type] = _create_schema(options_type)
+    return _SCHEMAS[options_type]
+
+
+def _create_schema(options_type: type[Any]) -> Schema:
     hints = typing.get_type_hints(options_type)
     members: dict[str, Any] = {
         item.name: _field(item, hints[item.name]) for item in fields(options_type)
