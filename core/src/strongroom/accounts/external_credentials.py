@@ -26,7 +26,7 @@ class ExternalCredentials:
     Args:
         database: stores credentials.
         credentials: lists and releases credentials.
-        linking: binds verified credentials.
+        resolver: binds verified credentials.
         codes: checks the codes that unbinding requires.
         notices: notifies the user.
         audit: records the changes.
@@ -36,14 +36,14 @@ class ExternalCredentials:
         self,
         database: Database,
         credentials: CredentialService,
-        linking: IdentityResolver,
+        resolver: IdentityResolver,
         codes: CodeService,
         notices: Notices,
         audit: AuditService,
     ) -> None:
         self._database = database
         self._credentials = credentials
-        self._linking = linking
+        self._resolver = resolver
         self._codes = codes
         self._notices = notices
         self._audit = audit
@@ -67,7 +67,7 @@ class ExternalCredentials:
         try:
             with self._database.write() as connection:
                 contacts = self._notices.contacts(connection, user_id)
-                self._linking.bind(connection, user_id, verified, replaced)
+                self._resolver.bind(connection, user_id, verified, replaced)
                 held = self._credentials.of_user(connection, user_id)
                 self._record(connection, "credential.bind", user_id, kind, origin)
         except CredentialTaken:

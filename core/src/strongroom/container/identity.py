@@ -68,13 +68,13 @@ def assemble_identity(base: Infrastructure) -> IdentityServices:
     """Create the services in the order of their dependencies."""
     database, users, audit, settings = base.database, base.users, base.audit, base.settings
     credentials = _credentials(base)
-    linking = IdentityResolver(users, credentials, settings.users.registration)
+    resolver = IdentityResolver(users, credentials, settings.users.registration)
     captchas = _captchas(base)
     codes = _codes(base)
     offered = _offered_codes(base)
     messages = _messages(base, offered)
     notices = Notices(credentials, messages)
-    mint, authorizations = _authorizations(base)
+    issuer, authorizations = _authorizations(base)
     throttle = _throttle(base)
     methods = _login_methods(base, CoreProofs(credentials, codes))
     states = OAuthStateStore(
@@ -107,7 +107,7 @@ def assemble_identity(base: Infrastructure) -> IdentityServices:
         accounts=AccountService(database, users, credentials, authorizations, notices, audit),
         deletion=deletion,
         bindings=BindingService(database, users, credentials, codes, reauthentication, notices, audit),
-        external_credentials=ExternalCredentials(database, credentials, linking, codes, notices, audit),
+        external_credentials=ExternalCredentials(database, credentials, resolver, codes, notices, audit),
         reauthentication=reauthentication,
         passwords=PasswordService(
             database, credentials, current, codes, authorizations, throttle, notices, audit
@@ -118,7 +118,7 @@ def assemble_identity(base: Infrastructure) -> IdentityServices:
             database, captchas, base.rates, settings.limits, offered, codes, credentials, messages
         ),
         login_methods=methods,
-        logins=_logins(base, credentials, linking, captchas, throttle, notices, methods, mint),
+        logins=_logins(base, credentials, resolver, captchas, throttle, notices, methods, issuer),
         states=states,
         authorizations=authorizations,
         audit_listing=AuditListing(database, users),
@@ -214,9 +214,9 @@ def _authorizations(base: Infrastructure) -> tuple[TokenIssuer, AuthorizationSer
     # the lifetime of refresh tokens is configured to be shorter.
     max_age = base.settings.tokens.session_lifetime_days * _DAY or None
     sessions = AuthorizationStore(base.clock, lifetime=max(lifetime, signer.lifetime), max_age=max_age)
-    mint = TokenIssuer(sessions, signer, refresh_tokens, base.users)
-    return mint, AuthorizationService(
-        base.database, sessions, signer, refresh_tokens, mint, base.users, base.audit
+    issuer = TokenIssuer(sessions, signer, refresh_tokens, base.users)
+    return issuer, AuthorizationService(
+        base.database, sessions, signer, refresh_tokens, issuer, base.users, base.audit
     )
 
 
@@ -263,20 +263,20 @@ def _throttle(base: Infrastructure) -> LoginThrottle:
 def _logins(
     base: Infrastructure,
     credentials: CredentialService,
-    linking: IdentityResolver,
+    resolver: IdentityResolver,
     captchas: CaptchaService,
     throttle: LoginThrottle,
     notices: Notices,
     methods: LoginMethods,
-    mint: TokenIssuer,
+    issuer: TokenIssuer,
 ) -> LoginService:
     return LoginService(
         base.database,
         base.clock,
-        mint,
+        issuer,
         methods,
         credentials,
-        linking,
+        resolver,
         captchas,
         throttle,
         notices,

@@ -25,7 +25,7 @@ class AuthorizationService:
         sessions: reads and writes authorizations.
         signer: checks access tokens.
         refresh_tokens: redeems refresh tokens.
-        mint: issues both kinds of tokens.
+        issuer: issues both kinds of tokens.
         users: finds users.
         audit: records refreshes and revocations.
     """
@@ -36,7 +36,7 @@ class AuthorizationService:
         sessions: AuthorizationStore,
         signer: TokenSigner,
         refresh_tokens: RefreshTokens,
-        mint: TokenIssuer,
+        issuer: TokenIssuer,
         users: UserService,
         audit: AuditService,
     ) -> None:
@@ -44,7 +44,7 @@ class AuthorizationService:
         self._sessions = sessions
         self._signer = signer
         self._refresh_tokens = refresh_tokens
-        self._mint = mint
+        self._issuer = issuer
         self._users = users
         self._audit = audit
 
@@ -208,7 +208,7 @@ class AuthorizationService:
 
     def _renew(self, connection: Connection, authorization_id: str, origin: Origin) -> IssuedTokens:
         try:
-            issued = self._mint.renew(connection, authorization_id)
+            issued = self._issuer.renew(connection, authorization_id)
         except (UserSuspended, InvalidCredentials) as error:
             raise TokenInvalid from error
         self._record(connection, "authorization.refresh", authorization_id, issued.user.id, origin)
