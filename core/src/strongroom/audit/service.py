@@ -26,13 +26,13 @@ from sqlalchemy.sql.base import Executable
 
 from strongroom.audit.models import FAILURE, SUCCESS, audit_events
 from strongroom.clock import Clock
-from strongroom.database.changes import Change, execute_together, lock_until_commit
+from strongroom.database.changes import AdvisoryLock, Change, execute_together
 from strongroom.database.statements import Statement
 from strongroom.identity import Origin
 
 __all__ = ["FAILURE", "SUCCESS", "AuditEvent", "AuditService"]
 
-_LOCK: Final = 0x41554454
+_LOCK: Final = AdvisoryLock(0x41554454)
 _SEQUENCE: Final = "sequence"
 _LINK = re.compile(r"([0-9]{1,18}):([0-9a-f]{64})")
 
@@ -73,7 +73,7 @@ def chain_hash(previous: str, row: Mapping[str, object]) -> str:
 
 def lock_chain(connection: Connection) -> None:
     """Lock the chain until the caller's transaction ends; all other writers of events wait."""
-    lock_until_commit(connection, _LOCK)
+    _LOCK.acquire(connection)
 
 
 def _content(row: Mapping[str, object]) -> tuple[bytes, bytes]:

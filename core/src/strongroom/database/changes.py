@@ -6,25 +6,28 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, func, select
 
-from strongroom.database.statements import Parameters, Statement, dynamic
+from strongroom.database.statements import Parameters, Statement
 
 
-def lock_until_commit(
-    connection: Connection, *key: int | ColumnElement[int], shared: bool = False
-) -> None:
-    """Take an advisory lock of PostgreSQL and hold it until the transaction ends.
+class AdvisoryLock:
+    """A lock of PostgreSQL that a writing transaction holds until it ends.
 
     On SQLite a writing transaction holds the only write lock already, so nothing is done.
 
     Args:
-        connection: a writing transaction.
-        key: one 64-bit number or two 32-bit numbers. Servers of different versions share a database, so
-            a key must never change.
-        shared: whether to take the lock in shared mode, which only conflicts with exclusive mode.
+        key: one 64-bit number or two 32-bit numbers, of constants and parameters. Servers of different
+            versions share a database, so a key must never change.
+        shared: whether the lock only conflicts with those that are not shared.
     """
-    if connection.dialect.name == "postgresql":
+
+    def __init__(self, *key: int | ColumnElement[int], shared: bool = False) -> None:
         lock = func.pg_advisory_xact_lock_shared if shared else func.pg_advisory_xact_lock
-        dynamic(select(lock(*key))).execute(connection)
+        self._acquire = Statement(select(lock(*key)))
+
+    def acquire(self, connection: Connection, **parameters: str) -> None:
+        """Wait for the lock."""
+        if connection.dialect.name == "postgresql":
+            self._acquire.execute(connection, parameters)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from sqlalchemy import Connection, Engine, inspect, text
 
-from strongroom.database.changes import lock_until_commit
+from strongroom.database.changes import AdvisoryLock
 from strongroom.database.installation import create_database_id, oldest_code, set_oldest_code
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 SCHEMA_REVISION: Final = "0007"
 """The newest migration; repeated here so that a server can start without importing Alembic."""
 
-_UPGRADE_LOCK: Final = 0x5354524F
+_UPGRADE_LOCK: Final = AdvisoryLock(0x5354524F)
 
 
 class NewerSchema(Exception):
@@ -101,7 +101,7 @@ def upgrade(engine: Engine) -> None:
     if schema.is_newer:
         raise NewerSchema(f"the schema is {schema}; {schema.remedy}")
     with engine.execution_options(strongroom_writing=True).begin() as connection:
-        lock_until_commit(connection, _UPGRADE_LOCK)
+        _UPGRADE_LOCK.acquire(connection)
         config = alembic_config(connection)
         command.upgrade(config, "head")
         create_database_id(connection)

@@ -12,7 +12,7 @@ from strongroom.cache import Cache
 from strongroom.clock import Clock
 from strongroom.config.rates import SECONDS
 from strongroom.database import Database
-from strongroom.database.changes import lock_until_commit
+from strongroom.database.changes import AdvisoryLock
 from strongroom.database.pruning import AmortizedPruning, prune
 from strongroom.database.statements import Statement
 from strongroom.ids import new_id
@@ -24,6 +24,7 @@ SCHEME: Final = "strongroom-database"
 _SECOND: Final = 1000
 _LONGEST: Final = max(SECONDS.values())
 
+_SUBJECT_LOCK: Final = AdvisoryLock(func.hashtextextended(bindparam("subject"), 0))
 _OF_SUBJECT: Final = rate_events.c.subject == bindparam("of_subject")
 _IN_WINDOW: Final = _OF_SUBJECT & (rate_events.c.at > bindparam("since"))
 _COUNT: Final = Statement(select(func.min(rate_events.c.at), func.count()).where(_IN_WINDOW))
@@ -76,7 +77,7 @@ class DatabaseStorage(Storage, MovingWindowSupport):
         with self._database.write(durable=False) as connection:
             # PostgreSQL runs writers concurrently, so count under the lock of the subject. Two subjects
             # with the same hash only wait for each other.
-            lock_until_commit(connection, func.hashtextextended(key, 0))
+            _SUBJECT_LOCK.acquire(connection, subject=key)
             if _ADD.execute(connection, {**window, "id": new_id(), "now": now, "limit": limit}):
                 self._pruning.inserted(connection, now - _LONGEST * _SECOND)
                 return True

@@ -7,7 +7,7 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, Connection, bindparam, func, insert, select, update
 
 from strongroom.clock import Clock, next_revision
-from strongroom.database.changes import lock_until_commit
+from strongroom.database.changes import AdvisoryLock
 from strongroom.database.statements import Statement
 from strongroom.errors import InvitationRequired, NotFound, RegistrationClosed, RevisionConflict
 from strongroom.ids import new_id
@@ -16,6 +16,9 @@ from strongroom.users.models import User, UserStatus, UserType, users
 
 # The namespace of the advisory locks on PostgreSQL: "AUTH" in ASCII.
 LOGINS_LOCK: Final = 0x41555448
+_USER_HASH: Final = func.hashtext(bindparam("user_id"))
+_LOGINS_LOCK: Final = AdvisoryLock(LOGINS_LOCK, _USER_HASH)
+_SHARED_LOGINS_LOCK: Final = AdvisoryLock(LOGINS_LOCK, _USER_HASH, shared=True)
 _LIVE: Final = users.c.deleted_at.is_(None)
 _BY_ID: Final = Statement(select(users).where(users.c.id == bindparam("user_id"), _LIVE))
 _SUMMARIES: Final = Statement(
@@ -144,7 +147,7 @@ def lock_logins(connection: Connection, user_id: str, *, shared: bool = False) -
     Without the lock, a revocation could miss the authorization of a login in progress, because on
     PostgreSQL an UPDATE does not see uncommitted rows.
     """
-    lock_until_commit(connection, LOGINS_LOCK, func.hashtext(user_id), shared=shared)
+    (_SHARED_LOGINS_LOCK if shared else _LOGINS_LOCK).acquire(connection, user_id=user_id)
 
 
 def summary(user_id: str, name: str) -> dict[str, str]:
