@@ -67,7 +67,7 @@ def test_a_reader_refuses_to_write(database: Database) -> None:
 
 
 def test_more_reads_than_readers_use_the_ordinary_connections(database: Database) -> None:
-    taken = database._readers.take()
+    taken = database._readers.take(in_transaction=True)
     assert taken is not None
     add(database, "a")
     with database.read() as connection:

@@ -103,7 +103,16 @@ class Database:
             Unavailable: the database does not respond.
         """
         self._require_response()
-        return _Read(self.engine, self._readers, self._guard)
+        return _Read(self.engine, self._readers, self._guard, in_transaction=True)
+
+    def read_one(self) -> AbstractContextManager[Connection]:
+        """Lend a connection for a single statement. On SQLite this saves a transaction of its own.
+
+        Raises:
+            Unavailable: the database does not respond.
+        """
+        self._require_response()
+        return _Read(self.engine, self._readers, self._guard, in_transaction=False)
 
     @contextmanager
     def write(self, *, durable: bool = True) -> Iterator[Connection]:
@@ -211,12 +220,15 @@ class _OneTransaction(threading.local):
 class _Read:
     # The context manager of Database.read. A class, because nested generators would cost more than the
     # query of a frequent request.
-    __slots__ = ("_engine", "_guard", "_ordinary", "_pool", "_reader")
+    __slots__ = ("_engine", "_guard", "_in_transaction", "_ordinary", "_pool", "_reader")
 
-    def __init__(self, engine: Engine, pool: ReadPool, guard: _OneTransaction) -> None:
+    def __init__(
+        self, engine: Engine, pool: ReadPool, guard: _OneTransaction, *, in_transaction: bool
+    ) -> None:
         self._engine = engine
         self._pool = pool
         self._guard = guard
+        self._in_transaction = in_transaction
         self._reader: Reader | None = None
         self._ordinary: AbstractContextManager[Connection] | None = None
 
@@ -246,7 +258,7 @@ class _Read:
 
     def _begin(self) -> Connection:
         # Listeners are registered with the ordinary engine, so it executes all reads while it has any.
-        self._reader = None if is_observed(self._engine) else self._pool.take()
+        self._reader = None if is_observed(self._engine) else self._pool.take(self._in_transaction)
         if self._reader is not None:
             return self._reader.connection
         self._ordinary = self._engine.begin()

@@ -42,8 +42,11 @@ class ReadPool:
         self._lock = Lock()
         self._open = 0
 
-    def take(self) -> Reader | None:
+    def take(self, in_transaction: bool) -> Reader | None:
         """Return a connection, or ``None`` if all are in use.
+
+        Args:
+            in_transaction: whether all statements see one snapshot, if the database is SQLite.
 
         Raises:
             sqlalchemy.exc.DBAPIError, Unavailable: the database is unavailable.
@@ -56,7 +59,7 @@ class ReadPool:
             if opened is None:
                 return None
             reader = opened
-        if reader.sqlite is not None:
+        if in_transaction and reader.sqlite is not None:
             self._begin(reader)
         return reader
 
@@ -101,7 +104,7 @@ class ReadPool:
     def _end(self, reader: Reader) -> bool:
         """End a transaction, and return whether the connection can be used again."""
         try:
-            if reader.sqlite is not None:
+            if reader.sqlite is not None and reader.sqlite.in_transaction:
                 reader.sqlite.commit()
         except sqlite3.Error:
             return False

@@ -254,7 +254,8 @@ class Statement(Generic[T]):
         self, dialect: Dialect, parameters: Parameters | Sequence[Parameters]
     ) -> tuple[str, dict[str, Any] | list[dict[str, Any]]]:
         compiled = self.compiled(dialect)
-        if isinstance(parameters, Mapping):
+        # A dict is tested first, because isinstance of an abstract class takes longer.
+        if type(parameters) is dict or isinstance(parameters, Mapping):
             return compiled.render(parameters)
         rendered = [compiled.render(values) for values in parameters]
         return rendered[0][0], [values for _, values in rendered]

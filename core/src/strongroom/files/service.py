@@ -133,7 +133,7 @@ class FileService:
             Forbidden: the caller is not a member of the tenant, or may not read the node.
             NotFound: the tenant has no such node.
         """
-        with self._database.read() as connection:
+        with self._database.read_one() as connection:
             return self._access.require(connection, caller, tenant_id, node_id, Permission.READ)
 
     def locate(
@@ -148,7 +148,7 @@ class FileService:
             Forbidden: the caller is not a member of the tenant, or may not read the node.
             NotFound: the tenant has no such node.
         """
-        with self._database.read() as connection:
+        with self._database.read_one() as connection:
             access = self._access.find(connection, caller, tenant_id, node_id, self._located)
         node, (storage, object_key) = access.require(Permission.READ).node, access.more
         return node, None if storage is None else BlobLocation(storage, object_key)

@@ -83,7 +83,7 @@ class AuthorizationService:
         Raises:
             TokenInvalid: the login was revoked.
         """
-        with self._database.read() as connection:
+        with self._database.read_one() as connection:
             self._sessions.confirm(connection, caller)
         if caller.identity is None:
             raise TokenInvalid

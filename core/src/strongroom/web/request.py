@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from os import urandom
+from random import getrandbits
 from typing import Final
 
 from flask import has_request_context, request
@@ -109,7 +109,9 @@ def request_id() -> str:
     known: str | None = environ.get(_ID_KEY)
     if known is None:
         offered = environ.get("HTTP_X_REQUEST_ID")
-        known = offered if offered and _REQUEST_ID.fullmatch(offered) else urandom(16).hex()
+        # Unique, not secret, so no system call is needed. Python reseeds after a fork.
+        random = f"{getrandbits(128):032x}"
+        known = offered if offered and _REQUEST_ID.fullmatch(offered) else random
         environ[_ID_KEY] = known
     return known
 
