@@ -25,7 +25,7 @@ from strongroom.plugin_api.storage import StorageBackend, StorageError
 from strongroom.secret_keys import SecretKeys, create_private_file
 from strongroom.sessions.keys import create_key_file
 from strongroom.sessions.models import authorizations
-from strongroom.storage.models import BlobState, blobs, nobody_refers
+from strongroom.storage.models import BlobState, blobs, is_unreferenced
 from strongroom.storage.ownership import StorageOwnership, is_reserved
 
 _REVOKE_ALL: Final = Statement(
@@ -155,7 +155,7 @@ class Restoration:
         # The objects of these rows are not in the archive, or are in a store that another database may
         # own, so garbage collection must not delete them. In an owned store, fsck reports them as stray.
         uncounted = blobs.c.state != BlobState.STORED.value
-        dynamic(delete(blobs).where(uncounted, nobody_refers())).execute(connection)
+        dynamic(delete(blobs).where(uncounted, is_unreferenced())).execute(connection)
         set_restored_at(connection, self._clock.now())
         if not keep_sessions:
             _REVOKE_ALL.execute(connection, {"now": self._clock.now()})

@@ -47,8 +47,8 @@ from strongroom.tenants.deletion import TenantDeletion
 from strongroom.tenants.memberships import Memberships
 from strongroom.tenants.quota import Quota
 from strongroom.tenants.service import TenantService
-from strongroom.uploads.chunk_writer import Reception
-from strongroom.uploads.repository import Ledger
+from strongroom.uploads.chunk_writer import ChunkWriter
+from strongroom.uploads.repository import UploadRepository
 from strongroom.uploads.service import UploadService
 
 if TYPE_CHECKING:
@@ -189,9 +189,9 @@ def _uploads(
     base: Infrastructure, filing: Filing, blobs: BlobService, tenants: TenantService
 ) -> UploadService:
     database, clock = base.database, base.clock
-    ledger = Ledger(clock, base.settings.files.upload_lifetime_seconds * 1000)
-    reception = Reception(database, clock, ledger, filing, blobs)
-    return UploadService(database, clock, ledger, filing, blobs, tenants.space, reception)
+    repository = UploadRepository(clock, base.settings.files.upload_lifetime_seconds * 1000)
+    writer = ChunkWriter(database, clock, repository, filing, blobs)
+    return UploadService(database, clock, repository, filing, blobs, tenants.space, writer)
 
 
 def _direct_lifetimes(settings: Settings) -> dict[str, int]:

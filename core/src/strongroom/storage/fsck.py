@@ -26,7 +26,7 @@ from strongroom.storage.models import (
     BlobRow,
     BlobState,
     blobs,
-    nobody_refers,
+    is_unreferenced,
     referrers,
 )
 from strongroom.storage.object_keys import is_key
@@ -260,7 +260,7 @@ class StorageCheck:
             detail = "stored, but nothing refers to it"
             kind = FindingKind.UNREFERENCED
             yield Finding(kind, row.storage, row.object_key, detail, repaired=repaired)
-        for row in self._among(batch, blobs.c.state == BlobState.DISCARDED.value, ~nobody_refers()):
+        for row in self._among(batch, blobs.c.state == BlobState.DISCARDED.value, ~is_unreferenced()):
             detail = "marked for deletion, but still referred to"
             yield self._finding(FindingKind.RELEASED, row, detail)
 
@@ -273,7 +273,7 @@ class StorageCheck:
         # Young blobs are excluded, because their references may be in an uncommitted transaction.
         deadline = self._clock.now() - ABANDONED_AFTER
         is_stored = blobs.c.state == BlobState.STORED.value
-        return is_stored, blobs.c.created_at < deadline, nobody_refers()
+        return is_stored, blobs.c.created_at < deadline, is_unreferenced()
 
     def _release(self, row: BlobRow) -> bool:
         """Release a blob without references; the row lock blocks new references until the commit."""

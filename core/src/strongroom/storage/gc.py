@@ -24,7 +24,7 @@ from strongroom.storage.models import (
     Released,
     blob_holds,
     blobs,
-    nobody_refers,
+    is_unreferenced,
     released,
 )
 from strongroom.storage.stores import Stores
@@ -210,7 +210,7 @@ class BlobRemoval:
             blobs.c.state == BlobState.DISCARDED.value,
             or_(blobs.c.removable_at.is_(None), blobs.c.removable_at <= self._clock.now()),
             # Never delete a blob that is still referred to, even if a bug released it.
-            nobody_refers(),
+            is_unreferenced(),
         )
 
     def _removable_after(self, key: str) -> list[Released]:

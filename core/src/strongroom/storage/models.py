@@ -135,7 +135,7 @@ def referring_columns() -> list[Column[Any]]:
     ]
 
 
-def nobody_refers() -> ColumnElement[bool]:
+def is_unreferenced() -> ColumnElement[bool]:
     """Return the condition that nothing refers to a row of :data:`blobs`."""
     return and_(true(), *(~exists().where(column == blobs.c.key) for column in referring_columns()))
 

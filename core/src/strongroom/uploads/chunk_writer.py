@@ -17,7 +17,7 @@ from strongroom.plugin_api.storage import ByteSource, ByteStream
 from strongroom.storage.service import BlobService, ReceivedBlob
 from strongroom.storage.streams import HEAD_BYTES
 from strongroom.uploads.models import Upload
-from strongroom.uploads.repository import LEASE, Ledger, Part
+from strongroom.uploads.repository import LEASE, Part, UploadRepository
 
 CHUNK_SIZE: Final = 256 * 1024
 
@@ -143,13 +143,13 @@ class Piece:
     checksum: Checksum | None
 
 
-class Reception:
+class ChunkWriter:
     """Receives pieces of uploads while the caller holds the upload's lease.
 
     Args:
         database: stores the uploads.
         clock: provides the time of lease renewals.
-        ledger: stores uploads and their parts.
+        repository: stores uploads and their parts.
         filing: applies the upload rules and creates files.
         blobs: stores file content.
         part_bytes: maximum size of a part, in bytes.
@@ -159,7 +159,7 @@ class Reception:
         self,
         database: Database,
         clock: Clock,
-        ledger: Ledger,
+        repository: UploadRepository,
         filing: Filing,
         blobs: BlobService,
         *,
@@ -167,7 +167,7 @@ class Reception:
     ) -> None:
         self._database = database
         self._clock = clock
-        self._ledger = ledger
+        self._repository = repository
         self._filing = filing
         self._blobs = blobs
         self._part_bytes = part_bytes
@@ -218,7 +218,7 @@ class Reception:
                 return self._complete(caller, upload, lease, part)
             # One transaction, so the acknowledged offset never exceeds the stored parts.
             with self._database.write() as connection:
-                self._ledger.advance(connection, upload, lease, part.blob)
+                self._repository.advance(connection, upload, lease, part.blob)
                 self._blobs.keep(connection, part.blob)
         except BaseException:
             self._blobs.discard(part.blob.key)
@@ -226,21 +226,21 @@ class Reception:
         return replace(
             upload,
             received=upload.received + part.blob.size,
-            expires_at=self._clock.now() + self._ledger.lifetime,
+            expires_at=self._clock.now() + self._repository.lifetime,
         )
 
     def _complete(self, caller: AnyCaller, upload: Upload, lease: str, last: ReceivedBlob) -> Upload:
         with self._database.read() as connection:
-            parts = self._ledger.parts(connection, upload.id)
+            parts = self._repository.parts(connection, upload.id)
         whole = self._joined(upload, lease, [*parts, Part(last.blob.key, last.blob.size)])
         try:
             with self._database.write() as connection:
                 # Renewing also checks that no other request has acquired the lease since.
-                self._ledger.renew(connection, upload.id, lease)
+                self._repository.renew(connection, upload.id, lease)
                 view = self._filing.store(
                     connection, caller, _target(upload), whole or last, reserved=upload.size
                 )
-                finished = self._ledger.finish(connection, upload, lease, view.node.id)
+                finished = self._repository.finish(connection, upload, lease, view.node.id)
                 released = self._blobs.release(connection, [part.blob_key for part in parts])
         except BaseException:
             if whole:
@@ -275,7 +275,7 @@ class Reception:
             nonlocal due
             if self._clock.now() >= due:
                 with self._database.write() as connection:
-                    self._ledger.renew(connection, upload_id, lease)
+                    self._repository.renew(connection, upload_id, lease)
                 due = self._clock.now() + LEASE // 3
 
         return beat

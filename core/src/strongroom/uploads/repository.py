@@ -84,7 +84,7 @@ _PARTS: Final = Statement(
 _FORGET_PARTS: Final = Statement(delete(upload_parts).where(_OF_UPLOAD))
 
 
-class Ledger:
+class UploadRepository:
     """Repository of uploads and their parts.
 
     Args:
@@ -114,7 +114,7 @@ class Ledger:
             raise NotFound
         return upload
 
-    def lend(self, connection: Connection, upload: Upload) -> str:
+    def acquire_lease(self, connection: Connection, upload: Upload) -> str:
         """Acquire the lease of an upload, and return its id. The upload must be locked.
 
         Raises:
@@ -135,7 +135,7 @@ class Ledger:
         """
         self._change(connection, _RENEW, upload_id, lease, {"until": self._clock.now() + LEASE})
 
-    def give_back(self, connection: Connection, upload_id: str, lease: str) -> None:
+    def release_lease(self, connection: Connection, upload_id: str, lease: str) -> None:
         """Release a lease, unless another request has acquired it."""
         _RELEASE.execute(connection, {"of_id": upload_id, "of_lease": lease})
 

@@ -20,9 +20,9 @@ from strongroom.ids import new_id
 from strongroom.storage.models import Released
 from strongroom.storage.service import BlobService
 from strongroom.tenants.quota import Quota
-from strongroom.uploads.chunk_writer import Piece, Reception
+from strongroom.uploads.chunk_writer import ChunkWriter, Piece
 from strongroom.uploads.models import Upload
-from strongroom.uploads.repository import Ledger
+from strongroom.uploads.repository import UploadRepository
 
 
 class UploadService:
@@ -31,30 +31,30 @@ class UploadService:
     Args:
         database: stores the uploads.
         clock: provides the expiry of uploads.
-        ledger: stores uploads, parts and leases.
+        repository: stores uploads, parts and leases.
         filing: applies the upload rules and creates files.
         blobs: stores file content.
         space: reserves quota.
-        reception: stores the bodies of requests.
+        writer: stores the bodies of requests.
     """
 
     def __init__(
         self,
         database: Database,
         clock: Clock,
-        ledger: Ledger,
+        repository: UploadRepository,
         filing: Filing,
         blobs: BlobService,
         space: Quota,
-        reception: Reception,
+        writer: ChunkWriter,
     ) -> None:
         self._database = database
         self._clock = clock
-        self._ledger = ledger
+        self._repository = repository
         self._filing = filing
         self._blobs = blobs
         self._space = space
-        self._reception = reception
+        self._writer = writer
 
     @property
     def max_size(self) -> int:
@@ -103,12 +103,12 @@ class UploadService:
             file_id=None,
             lease=None,
             lease_until=0,
-            expires_at=self._clock.now() + self._ledger.lifetime,
+            expires_at=self._clock.now() + self._repository.lifetime,
         )
         with self._database.write() as connection:
             self._filing.admit(connection, caller, target, size)
             self._space.reserve(connection, target.tenant_id, size)
-            self._ledger.add(connection, upload)
+            self._repository.add(connection, upload)
         if piece is None and size > 0:
             return upload
         return self._begin(caller, upload, piece or Piece(io.BytesIO(), 0, None))
@@ -146,13 +146,13 @@ class UploadService:
             _require_fit(upload, offset, piece)
             if upload.is_finished:
                 return upload
-            lease = self._ledger.lend(connection, upload)
+            lease = self._repository.acquire_lease(connection, upload)
         # A lease instead of a row lock, because no transaction may stay open while the body arrives.
         try:
-            return self._reception.receive(caller, upload, lease, piece)
+            return self._writer.receive(caller, upload, lease, piece)
         finally:
             with self._database.write() as connection:
-                self._ledger.give_back(connection, upload.id, lease)
+                self._repository.release_lease(connection, upload.id, lease)
 
     def terminate(self, caller: AnyCaller, tenant_id: str, upload_id: str) -> None:
         """Delete an upload of the caller; a file that was created from it remains.
@@ -171,14 +171,14 @@ class UploadService:
 
         Safe while servers are running. The blob garbage collection removes their content.
         """
-        return self._drop_all(self._ledger.next_expired)
+        return self._drop_all(self._repository.next_expired)
 
     def drop_all(self, tenant_id: str) -> int:
         """Delete all uploads of a tenant, and return their number.
 
         The blob garbage collection removes their content.
         """
-        return self._drop_all(lambda connection: self._ledger.next_of_tenant(connection, tenant_id))
+        return self._drop_all(lambda connection: self._repository.next_of_tenant(connection, tenant_id))
 
     def _drop_all(self, next_one: Callable[[Connection], Upload | None]) -> int:
         # One transaction per upload keeps the write locks short.
@@ -210,14 +210,14 @@ class UploadService:
     ) -> Upload:
         # Checks the membership first, so that non-members cannot find out which uploads exist.
         self._filing.access.require_parent(connection, caller, tenant_id, None)
-        upload = self._ledger.find(connection, tenant_id, upload_id, lock=lock)
+        upload = self._repository.find(connection, tenant_id, upload_id, lock=lock)
         if upload.user_id != caller.user_id:
             raise Forbidden
         return upload
 
     def _drop(self, connection: Connection, upload: Upload) -> list[Released]:
-        parts = self._ledger.parts(connection, upload.id)
-        self._ledger.remove(connection, upload.id)
+        parts = self._repository.parts(connection, upload.id)
+        self._repository.remove(connection, upload.id)
         # A finished upload has already converted its reservation into usage.
         if not upload.is_finished:
             self._space.reserve(connection, upload.tenant_id, -upload.size)
