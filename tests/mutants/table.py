@@ -698,7 +698,7 @@ _UPLOADS: Final = (
     _core(
         "uploads-digest",
         "An upload that differs from its digest is refused.",
-        "web/digests.py",
+        "http/uploads.py",
         "if not any(item and hmac.compare_digest(announced.expected, item) for item in actual):",
         "if not any(actual):",
         "rest/test_uploads.py::TestRawBody::test_a_matching_digest_is_accepted_and_another_refused",
@@ -864,7 +864,7 @@ _WEB: Final = (
     _core(
         "downloads-inline",
         "Active content is saved and not shown.",
-        "web/downloads.py",
+        "http/downloads.py",
         'is_inline = content.content_type.partition(";")[0] in INLINE_TYPES',
         "is_inline = True",
         "rest/test_downloads.py::test_active_content_is_never_shown_in_our_origin",
@@ -872,7 +872,7 @@ _WEB: Final = (
     _core(
         "downloads-sandbox",
         "A download is sandboxed by its Content-Security-Policy.",
-        "web/downloads.py",
+        "http/downloads.py",
         '        ("Content-Security-Policy", _SANDBOX),\n',
         "",
         "rest/test_active_content.py::test_active_content_is_sent_so_that_it_runs_nowhere",
@@ -888,7 +888,7 @@ _WEB: Final = (
     _core(
         "downloads-disposition",
         "A name does not end its parameter of Content-Disposition.",
-        "web/downloads.py",
+        "http/downloads.py",
         """ and char not in '"\\\\%' else""",
         " else",
         "rest/test_downloads.py::test_names_of_any_script_are_told",
@@ -896,7 +896,7 @@ _WEB: Final = (
     _core(
         "downloads-direction",
         "Controls of the direction of text hide no extension.",
-        "web/downloads.py",
+        "http/downloads.py",
         "    name = without_direction(name)\n",
         "",
         "rest/test_downloads.py::test_controls_of_direction_hide_no_extension",
@@ -920,7 +920,7 @@ _WEB: Final = (
     _core(
         "web-redirect",
         "A redirect leads to the public URL, and not to the Host of the request.",
-        "web/errors.py",
+        "http/errors.py",
         'use(PublicUrl).root + urlunsplit(("", "", *target[2:]))',
         "redirect.new_url",
         "rest/test_redirects.py::test_a_redirect_leads_to_the_public_url_and_has_the_error_body",

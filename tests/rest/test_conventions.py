@@ -7,7 +7,7 @@ from flask import Flask
 from tests.support.api import Api, error_code
 
 from strongroom.errors import catalogue
-from strongroom.web.routing import Operation
+from strongroom.http.routing import Operation
 
 
 @pytest.mark.rule("7 404")

@@ -9,7 +9,7 @@ from tests.support.config import Table, write_toml
 from werkzeug.datastructures import Headers
 
 from strongroom.config import ConfigurationError, load
-from strongroom.web.middleware import ALLOWED_HEADERS, EXPOSED_HEADERS
+from strongroom.http.middleware import ALLOWED_HEADERS, EXPOSED_HEADERS
 
 APP = "https://app.example.com"
 OTHER = "https://other.example.com"

@@ -8,7 +8,7 @@ import pytest
 from tests.support.api import Answer, Api, Person, error_code
 from tests.support.config import Table
 
-from strongroom.web.request import MAX_JSON_BYTES as MAX_BYTES
+from strongroom.http.request import MAX_JSON_BYTES as MAX_BYTES
 
 UNKNOWN = "01a1fd35-41a4-7159-832d-f9df39268981"
 WAYS = 16

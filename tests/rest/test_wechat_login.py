@@ -14,7 +14,7 @@ from tests.support.http import at_once
 from tests.support.wechat import Browser, Logins, WeChat
 
 import strongroom
-from strongroom.web.access import Access
+from strongroom.http.access import Access
 
 AUTHORIZATIONS = "/api/v1/wechat-authorizations"
 MINI_PROGRAM = "/api/v1/miniProgram-authorization"
@@ -414,7 +414,7 @@ class TestWithoutTheMethod:
 
 def test_the_core_knows_of_it_only_its_paths_and_its_command() -> None:
     core = Path(strongroom.__file__).parent
-    places = {"web/reserved.py", "cli/plugin_commands.py"}
+    places = {"http/routing.py", "cli/plugin_commands.py"}
     texts = {str(path.relative_to(core)): path.read_text() for path in core.rglob("*.py")}
     told = re.compile(r"(?i:wechat|mini.?program|unionid)|\bopenid\b")
     assert {name for name, text in texts.items() if told.search(text)} == places

@@ -20,6 +20,13 @@ from strongroom.files.change_views import blueprint as file_changes_blueprint
 from strongroom.files.events.views import blueprint as file_events_blueprint
 from strongroom.files.grant_views import blueprint as permissions_blueprint
 from strongroom.files.views import blueprint as files_blueprint
+from strongroom.http.access import Authenticator
+from strongroom.http.app import Application
+from strongroom.http.middleware import CloseWhileDraining, CorsMiddleware, RequestMetricsMiddleware
+from strongroom.http.openapi import Description, serve_description
+from strongroom.http.rate_limits import RequestLimits
+from strongroom.http.request import PublicUrl, TrustedProxies, get_service, register_service
+from strongroom.http.routing import reserved_blueprint
 from strongroom.observability.views import blueprint as health_blueprint
 from strongroom.plugin_host.host import PluginServer
 from strongroom.plugins.manager import PluginError
@@ -28,14 +35,6 @@ from strongroom.tenants.views import blueprint as tenants_blueprint
 from strongroom.uploads.views import blueprint as uploads_blueprint
 from strongroom.verification.views import blueprint as verification_blueprint
 from strongroom.version import __version__
-from strongroom.web.access import Authenticator
-from strongroom.web.app import Application
-from strongroom.web.middleware import CloseWhileDraining, CorsMiddleware, RequestMetricsMiddleware
-from strongroom.web.openapi import Description, serve_description
-from strongroom.web.rate_limits import RequestLimits
-from strongroom.web.request import PublicUrl, TrustedProxies
-from strongroom.web.reserved import reserved_blueprint
-from strongroom.web.services import get_service, register_service
 
 BLUEPRINTS = (
     setup_blueprint,

@@ -260,8 +260,8 @@ def _start_management(configuration: Configuration, metrics_folder: Path, master
 
 
 def _configure_log(configuration: Configuration) -> None:
+    from strongroom.http.request import current_request_id
     from strongroom.logs import configure
-    from strongroom.web.request import current_request_id
 
     configure(configuration.settings.logging, current_request_id)
 

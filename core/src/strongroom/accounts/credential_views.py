@@ -30,17 +30,16 @@ from strongroom.errors import (
     Unavailable,
     WrongPassword,
 )
+from strongroom.http.access import Access, current_identity
+from strongroom.http.pages import PagingQuery, collection_of, envelope, paging
+from strongroom.http.rate_limits import RequestLimits
+from strongroom.http.request import get_service, header_pair, origin
+from strongroom.http.routing import Blueprint
+from strongroom.http.schema import DONE, DoneSchema
 from strongroom.plugin_api.login import VerificationCode
 from strongroom.users.models import EMAIL, MOBILE, BoundCredential
 from strongroom.users.passwords import strength
 from strongroom.verification.captchas import CaptchaAnswer, CaptchaService
-from strongroom.web.access import Access, current_identity
-from strongroom.web.pages import PagingQuery, collection_of, envelope, paging
-from strongroom.web.rate_limits import RequestLimits
-from strongroom.web.request import header_pair, origin
-from strongroom.web.routing import Blueprint
-from strongroom.web.schema import DONE, DoneSchema
-from strongroom.web.services import get_service
 
 blueprint = Blueprint("credentials", __name__, description="Login credentials.")
 

@@ -4,10 +4,10 @@ import re
 
 from marshmallow import Schema, ValidationError, fields, validate
 
+from strongroom.http.pages import PagingQuery
+from strongroom.http.schema import Timestamp, text
 from strongroom.users.models import LIVE_STATUSES, MAX_LOCALE, UserType
 from strongroom.verification.schemas import CaptchaAnswerSchema, VerificationCodeSchema
-from strongroom.web.pages import PagingQuery
-from strongroom.web.schema import Timestamp, text
 
 MAX_TEXT = 1024
 MAX_NAME = 255

@@ -10,13 +10,12 @@ from strongroom.accounts.first_administrator import Setup
 from strongroom.accounts.registration import Registration
 from strongroom.accounts.schemas import SetupSchema, UserSchema
 from strongroom.errors import CredentialTaken, SetupLinkInvalid
+from strongroom.http.access import Access
+from strongroom.http.html import html_page
+from strongroom.http.request import get_service, languages, origin
+from strongroom.http.routing import Blueprint, Location
 from strongroom.notifications.templates import locale_of
 from strongroom.users.models import User, UserType
-from strongroom.web.access import Access
-from strongroom.web.html import html_page
-from strongroom.web.request import languages, origin
-from strongroom.web.routing import Blueprint, Location
-from strongroom.web.services import get_service
 
 
 def setup_page() -> Response:

@@ -29,15 +29,14 @@ from strongroom.errors import (
     TooManyRequests,
     WrongPassword,
 )
+from strongroom.http.access import Access, current_identity
+from strongroom.http.pages import collection_of, envelope, paging
+from strongroom.http.request import get_service, header_pair, origin
+from strongroom.http.routing import Blueprint, Location
+from strongroom.http.schema import DONE, DoneSchema
 from strongroom.plugin_api.login import VerificationCode
 from strongroom.users.models import SINGLE_KINDS, User
 from strongroom.verification.captchas import CaptchaAnswer
-from strongroom.web.access import Access, current_identity
-from strongroom.web.pages import collection_of, envelope, paging
-from strongroom.web.request import header_pair, origin
-from strongroom.web.routing import Blueprint, Location
-from strongroom.web.schema import DONE, DoneSchema
-from strongroom.web.services import get_service
 
 PASSWORD_HEADER: Final = "X-Current-Password"  # noqa: S105  the name of a header
 

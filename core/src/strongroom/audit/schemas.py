@@ -3,8 +3,8 @@
 from marshmallow import Schema, fields, validate
 
 from strongroom.audit.models import FAILURE, SUCCESS
-from strongroom.web.pages import PagingQuery, ReferenceSchema
-from strongroom.web.schema import Timestamp, text
+from strongroom.http.pages import PagingQuery, ReferenceSchema
+from strongroom.http.schema import Timestamp, text
 
 _OUTCOMES = (SUCCESS, FAILURE)
 

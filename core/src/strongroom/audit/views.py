@@ -7,10 +7,10 @@ from strongroom.audit.listing import AuditFilter, AuditListing
 from strongroom.audit.models import AuditRecord
 from strongroom.audit.schemas import AuditEventSchema, AuditQuery
 from strongroom.errors import Forbidden
-from strongroom.web.access import Access
-from strongroom.web.pages import collection_of, envelope, paging, reference
-from strongroom.web.routing import Blueprint
-from strongroom.web.services import get_service
+from strongroom.http.access import Access
+from strongroom.http.pages import collection_of, envelope, paging, reference
+from strongroom.http.request import get_service
+from strongroom.http.routing import Blueprint
 
 blueprint = Blueprint(
     "audit", __name__, url_prefix="/audit-events", description="Audit events, for administrators."

@@ -26,14 +26,13 @@ from strongroom.errors import (
     UploadIncomplete,
     ValidationFailed,
 )
-from strongroom.web.access import TOKEN_HEADER, Access, current_identity, optional_identity
-from strongroom.web.downloads import DOWNLOAD_CONTENT, Content, send_content
-from strongroom.web.headers import DOWNLOAD_REQUEST, DOWNLOAD_RESPONSE, UPLOAD_REQUEST
-from strongroom.web.request import origin
-from strongroom.web.routing import Blueprint, Location, absolute_url
-from strongroom.web.schema import DONE, DoneSchema
-from strongroom.web.services import get_service
-from strongroom.web.uploads import UPLOAD_BODY, receive_upload
+from strongroom.http.access import TOKEN_HEADER, Access, current_identity, optional_identity
+from strongroom.http.downloads import DOWNLOAD_CONTENT, Content, send_content
+from strongroom.http.headers import DOWNLOAD_REQUEST, DOWNLOAD_RESPONSE, UPLOAD_REQUEST
+from strongroom.http.request import get_service, origin
+from strongroom.http.routing import Blueprint, Location, absolute_url
+from strongroom.http.schema import DONE, DoneSchema
+from strongroom.http.uploads import UPLOAD_BODY, receive_upload
 
 blueprint = Blueprint(
     "business_files",

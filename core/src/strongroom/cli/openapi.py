@@ -12,7 +12,7 @@ from strongroom.cli.context import CommandContext
 def openapi(context: CommandContext) -> None:
     """Print the OpenAPI document of the configured server, including its plugins."""
     from strongroom.app import container_of, create_app
-    from strongroom.web.openapi import DOCUMENT_PATH
+    from strongroom.http.openapi import DOCUMENT_PATH
 
     app = create_app(context.configuration)
     base_path = context.configuration.settings.server.base_path

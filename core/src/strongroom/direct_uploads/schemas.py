@@ -3,7 +3,7 @@
 from marshmallow import Schema, fields, validate
 
 from strongroom.files.schemas import node_name
-from strongroom.web.schema import Timestamp, text
+from strongroom.http.schema import Timestamp, text
 
 
 class NewDirectUploadSchema(Schema):

@@ -25,9 +25,9 @@ from strongroom.files.filing import OnConflict
 from strongroom.files.node_responses import NODE_LOCATION
 from strongroom.files.schemas import FileConflictQuery, NodeSchema
 from strongroom.files.serializers import serialize_node
-from strongroom.web.access import Access, current_identity
-from strongroom.web.routing import Blueprint
-from strongroom.web.services import get_service
+from strongroom.http.access import Access, current_identity
+from strongroom.http.request import get_service
+from strongroom.http.routing import Blueprint
 
 blueprint = Blueprint(
     "direct_uploads",

@@ -20,11 +20,11 @@ from strongroom.files.replacing import ReplacingService
 from strongroom.files.schemas import DirectorySchema, FileConflictQuery, NodeSchema, RenameSchema
 from strongroom.files.serializers import Json
 from strongroom.files.service import FileService
-from strongroom.web.access import Access, current_identity
-from strongroom.web.headers import UPLOAD_REQUEST
-from strongroom.web.routing import Blueprint
-from strongroom.web.services import get_service
-from strongroom.web.uploads import UPLOAD_BODY, receive_upload
+from strongroom.http.access import Access, current_identity
+from strongroom.http.headers import UPLOAD_REQUEST
+from strongroom.http.request import get_service
+from strongroom.http.routing import Blueprint
+from strongroom.http.uploads import UPLOAD_BODY, receive_upload
 
 blueprint = Blueprint(
     "file changes",

@@ -6,12 +6,11 @@ from strongroom.files.grants import GrantRequest, GrantService
 from strongroom.files.models import Grant, Permission
 from strongroom.files.schemas import AccessQuery, AccessSchema, GrantSchema, NewGrantSchema
 from strongroom.files.serializers import Json
-from strongroom.web.access import Access, current_identity
-from strongroom.web.pages import PagingQuery, collection_of, envelope, paging, reference
-from strongroom.web.request import origin
-from strongroom.web.routing import Blueprint
-from strongroom.web.schema import DONE, DoneSchema
-from strongroom.web.services import get_service
+from strongroom.http.access import Access, current_identity
+from strongroom.http.pages import PagingQuery, collection_of, envelope, paging, reference
+from strongroom.http.request import get_service, origin
+from strongroom.http.routing import Blueprint
+from strongroom.http.schema import DONE, DoneSchema
 
 blueprint = Blueprint(
     "permissions",

@@ -7,14 +7,13 @@ from strongroom.files.access import NodeView
 from strongroom.files.listing import FilePage
 from strongroom.files.serializers import Json, node_json, serialize_node, splice_records
 from strongroom.files.service import FileService
+from strongroom.http.access import current_identity
+from strongroom.http.conditions import Validators, is_unchanged, require_match
+from strongroom.http.pages import envelope
+from strongroom.http.request import get_service, header
+from strongroom.http.response import Response, json_response, not_modified
+from strongroom.http.routing import Location
 from strongroom.paging import Page
-from strongroom.web.access import current_identity
-from strongroom.web.conditions import Validators, is_unchanged, require_match
-from strongroom.web.pages import envelope
-from strongroom.web.request import header
-from strongroom.web.response import Response, json_response, not_modified
-from strongroom.web.routing import Location
-from strongroom.web.services import get_service
 
 Tagged = tuple[Json, int, dict[str, str]]
 

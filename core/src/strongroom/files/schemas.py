@@ -6,9 +6,9 @@ from marshmallow import Schema, fields, validate
 
 from strongroom.files.filing import OnConflict
 from strongroom.files.models import NodeType, Permission
+from strongroom.http.pages import ReferenceSchema
+from strongroom.http.schema import Timestamp, text
 from strongroom.tenants.models import Role
-from strongroom.web.pages import ReferenceSchema
-from strongroom.web.schema import Timestamp, text
 
 _LEVELS = [item.name.lower() for item in Permission]
 _PERMISSIONS = _LEVELS[1:]

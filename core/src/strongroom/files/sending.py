@@ -8,10 +8,10 @@ from typing import Final
 from flask import request
 
 from strongroom.files.models import Node
+from strongroom.http.downloads import INLINE_TYPES, Content, content_disposition, send_content
+from strongroom.http.response import Response
 from strongroom.plugin_api.storage import ByteStream
 from strongroom.storage.delivery import Handover, InternalPath
-from strongroom.web.downloads import INLINE_TYPES, Content, content_disposition, send_content
-from strongroom.web.response import Response
 
 CACHE_CONTROL: Final = "private, no-cache"
 """``Cache-Control`` of downloads of tenants' files."""

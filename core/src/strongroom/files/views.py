@@ -32,16 +32,16 @@ from strongroom.files.schemas import FileConflictQuery, FolderConflictQuery, New
 from strongroom.files.sending import CACHE_CONTROL, content_of, send_file
 from strongroom.files.serializers import Json, serialize_node
 from strongroom.files.service import FileService
+from strongroom.http.access import Access, current_identity
+from strongroom.http.downloads import DOWNLOAD_CONTENT
+from strongroom.http.headers import DOWNLOAD_REQUEST, DOWNLOAD_RESPONSE, UPLOAD_REQUEST
+from strongroom.http.pages import PagingQuery, collection_of, paging
+from strongroom.http.request import get_service
+from strongroom.http.routing import Blueprint
+from strongroom.http.schema import DONE, DoneSchema
+from strongroom.http.uploads import UPLOAD_BODY, receive_upload
 from strongroom.identity import Caller
 from strongroom.storage.delivery import Delivery
-from strongroom.web.access import Access, current_identity
-from strongroom.web.downloads import DOWNLOAD_CONTENT
-from strongroom.web.headers import DOWNLOAD_REQUEST, DOWNLOAD_RESPONSE, UPLOAD_REQUEST
-from strongroom.web.pages import PagingQuery, collection_of, paging
-from strongroom.web.routing import Blueprint
-from strongroom.web.schema import DONE, DoneSchema
-from strongroom.web.services import get_service
-from strongroom.web.uploads import UPLOAD_BODY, receive_upload
 
 blueprint = Blueprint(
     "files", __name__, url_prefix="/api/v1/tenants/<tenant_id>", description="Files and folders."

@@ -6,10 +6,10 @@ from marshmallow import Schema, fields
 
 from strongroom.drain_flag import DRAINING
 from strongroom.errors import Detail, Unavailable
+from strongroom.http.access import Access
+from strongroom.http.request import get_service
+from strongroom.http.routing import Blueprint
 from strongroom.observability.readiness import Readiness
-from strongroom.web.access import Access
-from strongroom.web.routing import Blueprint
-from strongroom.web.services import get_service
 
 
 class AliveSchema(Schema):

@@ -32,6 +32,11 @@ from strongroom.errors import (
     UserSuspended,
     WrongPassword,
 )
+from strongroom.http.access import current_identity, optional_identity
+from strongroom.http.rate_limits import RequestLimits
+from strongroom.http.request import client, get_service, header_pair, origin
+from strongroom.http.routing import Blueprint
+from strongroom.http.schema import DONE, DoneSchema
 from strongroom.plugin_api.login import Credential, LoginAttempt, VerificationCode
 from strongroom.plugin_api.web import HostAPI, MethodT, State
 from strongroom.plugins.manager import PluginError, PluginManager
@@ -39,12 +44,6 @@ from strongroom.sessions.login import LoginMethods, LoginService
 from strongroom.sessions.oauth_states import LIFETIME, OAuthStateStore
 from strongroom.sessions.schemas import IssuedTokensSchema
 from strongroom.sessions.views import token_headers
-from strongroom.web.access import current_identity, optional_identity
-from strongroom.web.rate_limits import RequestLimits
-from strongroom.web.request import client, header_pair, origin
-from strongroom.web.routing import Blueprint
-from strongroom.web.schema import DONE, DoneSchema
-from strongroom.web.services import get_service
 
 _COOKIE: Final = "strongroom-browser"
 _COOKIE_FORM = re.compile(r"[A-Za-z0-9_-]{43}")

@@ -2,8 +2,8 @@
 
 from marshmallow import EXCLUDE, Schema, fields
 
+from strongroom.http.schema import Timestamp, text
 from strongroom.verification.schemas import CaptchaAnswerSchema, VerificationCodeSchema
-from strongroom.web.schema import Timestamp, text
 
 MAX_TEXT = 1024
 MAX_TOKEN = 65_536

@@ -18,6 +18,12 @@ from strongroom.errors import (
     TokenRequired,
     UserSuspended,
 )
+from strongroom.http.access import TOKEN_HEADER, Access, current_identity, optional_identity
+from strongroom.http.headers import TOKEN_RESPONSE
+from strongroom.http.pages import PagingQuery, collection_of, envelope, paging
+from strongroom.http.request import client, get_service, origin
+from strongroom.http.routing import Blueprint
+from strongroom.http.schema import DONE, DoneSchema
 from strongroom.plugin_api.login import LoginAttempt, VerificationCode
 from strongroom.sessions.login import LoginService
 from strongroom.sessions.models import Authorization
@@ -32,13 +38,6 @@ from strongroom.sessions.schemas import (
 from strongroom.sessions.service import AuthorizationService
 from strongroom.sessions.tokens import IssuedTokens
 from strongroom.verification.captchas import CaptchaAnswer
-from strongroom.web.access import TOKEN_HEADER, Access, current_identity, optional_identity
-from strongroom.web.headers import TOKEN_RESPONSE
-from strongroom.web.pages import PagingQuery, collection_of, envelope, paging
-from strongroom.web.request import client, origin
-from strongroom.web.routing import Blueprint
-from strongroom.web.schema import DONE, DoneSchema
-from strongroom.web.services import get_service
 
 REFRESH_HEADER: Final = "X-Refresh-Token"
 KEYS_MAX_AGE: Final = 300

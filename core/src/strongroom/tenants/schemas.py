@@ -4,9 +4,9 @@ from typing import Any, Final
 
 from marshmallow import Schema, ValidationError, fields, validate, validates_schema
 
+from strongroom.http.pages import ReferenceSchema
+from strongroom.http.schema import Timestamp, text
 from strongroom.tenants.models import Role
-from strongroom.web.pages import ReferenceSchema
-from strongroom.web.schema import Timestamp, text
 
 MAX_BYTES: Final = 2**62
 

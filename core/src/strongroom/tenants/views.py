@@ -3,6 +3,11 @@
 from typing import Any
 
 from strongroom.errors import Forbidden, LastAdministrator, NotFound, RevisionConflict
+from strongroom.http.access import Access, current_identity
+from strongroom.http.pages import PagingQuery, collection_of, envelope, paging, reference
+from strongroom.http.request import get_service, origin
+from strongroom.http.routing import Blueprint, Location
+from strongroom.http.schema import DONE, DoneSchema
 from strongroom.tenants.deletion import TenantDeletion
 from strongroom.tenants.models import Member, Role, Tenant
 from strongroom.tenants.schemas import (
@@ -14,12 +19,6 @@ from strongroom.tenants.schemas import (
     UsageSchema,
 )
 from strongroom.tenants.service import TenantService
-from strongroom.web.access import Access, current_identity
-from strongroom.web.pages import PagingQuery, collection_of, envelope, paging, reference
-from strongroom.web.request import origin
-from strongroom.web.routing import Blueprint, Location
-from strongroom.web.schema import DONE, DoneSchema
-from strongroom.web.services import get_service
 
 blueprint = Blueprint(
     "tenants",

@@ -14,9 +14,9 @@ from strongroom.errors import (
     ValidationFailed,
 )
 from strongroom.files.filing import OnConflict, Target
+from strongroom.http.parsing import is_unstorable
+from strongroom.http.uploads import announced_size, open_body
 from strongroom.uploads.chunk_writer import Checksum, Piece
-from strongroom.web.parsing import is_unstorable
-from strongroom.web.uploads import announced_size, open_body
 
 VERSION: Final = "1.0.0"
 EXTENSIONS: Final = "creation,creation-with-upload,expiration,checksum,termination"

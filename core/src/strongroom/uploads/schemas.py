@@ -2,7 +2,7 @@
 
 from marshmallow import Schema, fields
 
-from strongroom.web.schema import Timestamp
+from strongroom.http.schema import Timestamp
 
 
 class UploadSchema(Schema):

@@ -21,14 +21,14 @@ from strongroom.errors import (
     UploadLocked,
     ValidationFailed,
 )
+from strongroom.http.access import Access, current_identity
+from strongroom.http.request import get_service
+from strongroom.http.response import no_content
+from strongroom.http.routing import Blueprint, absolute_url
 from strongroom.uploads import protocol
 from strongroom.uploads.models import Upload
 from strongroom.uploads.schemas import UploadSchema
 from strongroom.uploads.service import UploadService
-from strongroom.web.access import Access, current_identity
-from strongroom.web.response import no_content
-from strongroom.web.routing import Blueprint, absolute_url
-from strongroom.web.services import get_service
 
 blueprint = Blueprint(
     "uploads",

@@ -5,8 +5,8 @@ from typing import Any
 
 from marshmallow import INCLUDE, Schema, fields, post_dump, validate
 
+from strongroom.http.schema import Timestamp, text
 from strongroom.verification.codes import Purpose
-from strongroom.web.schema import Timestamp, text
 
 
 class CaptchaRequestSchema(Schema):

@@ -10,6 +10,9 @@ from strongroom.errors import (
     RegistrationClosed,
     TooManyRequests,
 )
+from strongroom.http.access import Access
+from strongroom.http.request import client, get_service, languages
+from strongroom.http.routing import Blueprint
 from strongroom.verification.captchas import CaptchaAnswer, CaptchaService, IssuedCaptcha
 from strongroom.verification.codes import Purpose
 from strongroom.verification.schemas import (
@@ -19,10 +22,6 @@ from strongroom.verification.schemas import (
     SentCodeSchema,
 )
 from strongroom.verification.service import CodeSending, SentCode
-from strongroom.web.access import Access
-from strongroom.web.request import client, languages
-from strongroom.web.routing import Blueprint
-from strongroom.web.services import get_service
 
 blueprint = Blueprint("verification", __name__, description="Captchas and verification codes.")
 

@@ -14,11 +14,11 @@ from strongroom.errors import (
 from strongroom.files.bundles.schemas import BundleSchema
 from strongroom.files.bundles.service import Bundle, BundleService
 from strongroom.files.events.recorder import SENT, DownloadRecorder
-from strongroom.web.access import Access, current_identity
-from strongroom.web.downloads import Content, send_content
-from strongroom.web.headers import DOWNLOAD_REQUEST, DOWNLOAD_RESPONSE
-from strongroom.web.routing import Blueprint
-from strongroom.web.services import get_service
+from strongroom.http.access import Access, current_identity
+from strongroom.http.downloads import Content, send_content
+from strongroom.http.headers import DOWNLOAD_REQUEST, DOWNLOAD_RESPONSE
+from strongroom.http.request import get_service
+from strongroom.http.routing import Blueprint
 
 blueprint = Blueprint(
     "bundles",

@@ -3,8 +3,8 @@
 from marshmallow import Schema, fields, validate
 
 from strongroom.files.events.models import FileAction
-from strongroom.web.pages import PagingQuery, ReferenceSchema
-from strongroom.web.schema import Timestamp, text
+from strongroom.http.pages import PagingQuery, ReferenceSchema
+from strongroom.http.schema import Timestamp, text
 
 _ACTIONS = [action.value for action in FileAction]
 

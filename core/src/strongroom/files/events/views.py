@@ -6,10 +6,10 @@ from strongroom.errors import Forbidden
 from strongroom.files.events.listing import FileEventFilter, FileEventListing
 from strongroom.files.events.models import FileEvent
 from strongroom.files.events.schemas import FileEventQuery, FileEventSchema
-from strongroom.web.access import Access, current_identity
-from strongroom.web.pages import collection_of, envelope, paging, reference
-from strongroom.web.routing import Blueprint
-from strongroom.web.services import get_service
+from strongroom.http.access import Access, current_identity
+from strongroom.http.pages import collection_of, envelope, paging, reference
+from strongroom.http.request import get_service
+from strongroom.http.routing import Blueprint
 
 blueprint = Blueprint(
     "file events",

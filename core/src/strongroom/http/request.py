@@ -1,4 +1,7 @@
-"""The current request: its id, client, origin, languages and two-part headers."""
+"""The current request: the services of its application, its id, client, origin and headers.
+
+The composition root registers the services; views get them by their type.
+"""
 
 import ipaddress
 import re
@@ -6,15 +9,31 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from random import getrandbits
-from typing import Final
+from typing import Any, Final, TypeVar, cast
 
-from flask import has_request_context, request
+from flask import Flask, has_request_context, request
+from flask.globals import _cv_app
 
 from strongroom.addresses import canonical_address, parse_address
 from strongroom.errors import ValidationFailed
 from strongroom.identity import Origin
 from strongroom.plugin_api.login import Client
-from strongroom.web.services import get_service
+
+T = TypeVar("T")
+
+_KEY = "strongroom"
+
+
+def register_service(app: Flask, kind: type[Any], service: object) -> None:
+    """Register the service of a type."""
+    app.extensions.setdefault(_KEY, {})[kind] = service
+
+
+def get_service(kind: type[T]) -> T:
+    """Return the current application's service of a type."""
+    # The variable behind ``current_app``, whose proxy takes longer than the look-up.
+    return cast("T", _cv_app.get().app.extensions[_KEY][kind])
+
 
 MAX_JSON_BYTES: Final = 1024 * 1024
 """The maximum size of a body that is read into memory. Uploads are streamed and have other limits."""

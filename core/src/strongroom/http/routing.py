@@ -2,6 +2,10 @@
 
 An :class:`Operation` is the view function that Flask calls. It does for every route, in this order: the
 rate limit, authentication, parsing, the view, and the response.
+
+
+An :class:`Operation` is the view function that Flask calls. It does for every route, in this order: the
+rate limit, authentication, parsing, the view, and the response.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -9,14 +13,15 @@ from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
 from itertools import groupby
-from typing import Any, Final, TypeVar
+from typing import Any, Final, NoReturn, TypeVar
 
 import flask
 import flask_smorest
-from flask import url_for
+from flask import Flask, url_for
 from marshmallow import Schema
 
 from strongroom.errors import (
+    NotImplementedHere,
     StrongroomError,
     TokenInvalid,
     TokenRequired,
@@ -24,14 +29,13 @@ from strongroom.errors import (
     Unavailable,
     ValidationFailed,
 )
+from strongroom.http.access import Access, authenticate, current_identity, require_verified_login
+from strongroom.http.errors import ErrorSchema
+from strongroom.http.parsing import parse_body, parse_form, parse_query
+from strongroom.http.rate_limits import RequestLimits
+from strongroom.http.request import PublicUrl, get_service
+from strongroom.http.response import encode_json, json_response, serializer
 from strongroom.plugin_api.web import ErrorKind
-from strongroom.web.access import Access, authenticate, current_identity, require_verified_login
-from strongroom.web.errors import ErrorSchema
-from strongroom.web.parsing import parse_body, parse_form, parse_query
-from strongroom.web.rate_limits import RequestLimits
-from strongroom.web.request import PublicUrl
-from strongroom.web.response import encode_json, json_response, serializer
-from strongroom.web.services import get_service
 
 ViewT = TypeVar("ViewT", bound=Callable[..., Any])
 
@@ -277,3 +281,35 @@ def _refusals(access: Access, errors: ErrorKinds, *, takes_input: bool) -> Json:
 def _camel_case(name: str) -> str:
     first, *others = name.split("_")
     return first + "".join(word.capitalize() for word in others)
+
+
+RESERVED: Final = (
+    ("POST", "/api/v1/wechat-qr-codes"),
+    ("POST", "/api/v1/wechat-authorizations"),
+    ("GET", "/api/v1/wechat-authorizations/scan"),
+    ("GET", "/api/v1/wechat-authorizations/callback"),
+    ("POST", "/api/v1/miniProgram-authorization"),
+    ("POST", "/api/v1/users/<user_id>/wechatIds"),
+    ("DELETE", "/api/v1/users/<user_id>/wechatIds"),
+)
+
+
+def reserved_blueprint(app: Flask, base_path: str) -> Blueprint:
+    """Return routes that respond 501, for all reserved routes that no plugin has registered."""
+    blueprint = Blueprint("reserved", __name__, description="Provided by plugins that are not enabled.")
+    taken = {(method, rule.rule) for rule in app.url_map.iter_rules() for method in rule.methods or ()}
+    for method, path in RESERVED:
+        if (method, base_path + path) not in taken:
+            view = _not_implemented(method, path)
+            blueprint.operation(method, path, access=Access.PUBLIC, errors=(NotImplementedHere,))(view)
+    return blueprint
+
+
+def _not_implemented(method: str, path: str) -> Callable[..., NoReturn]:
+    def view(**_: str) -> NoReturn:
+        raise NotImplementedHere
+
+    words = path.replace("<user_id>/", "").removeprefix("/api/v1/").replace("/", "_").replace("-", "_")
+    view.__name__ = f"{method.lower()}_{words}"
+    view.__doc__ = "Answer 501: the plugin of this route is not enabled."
+    return view

@@ -14,11 +14,11 @@ from apispec.ext.marshmallow.common import resolve_schema_cls
 from flask import Flask, Response, jsonify, send_from_directory
 from jinja2 import Environment, PackageLoader, Template
 
-from strongroom.web.errors import ErrorSchema
-from strongroom.web.headers import request_header, response_headers
-from strongroom.web.html import html_page
-from strongroom.web.routing import HEADERS_KEY
-from strongroom.web.schema import API_FIELDS
+from strongroom.http.errors import ErrorSchema
+from strongroom.http.headers import request_header, response_headers
+from strongroom.http.html import html_page
+from strongroom.http.routing import HEADERS_KEY
+from strongroom.http.schema import API_FIELDS
 
 DOCUMENT_PATH: Final = "/openapi.json"
 PAGE_PATH: Final = "/docs"
@@ -99,7 +99,7 @@ class _Api(flask_smorest.Api):  # type: ignore[misc]  # flask-smorest has no typ
     ERROR_SCHEMA = ErrorSchema
 
     def _register_error_handlers(self) -> None:
-        """Leave errors to :mod:`strongroom.web.errors`."""
+        """Leave errors to :mod:`strongroom.http.errors`."""
 
 
 def serve_description(app: Flask, description: Description, base_path: str, *, with_page: bool) -> None:
@@ -131,7 +131,7 @@ def _page(base_path: str) -> flask.Blueprint:
 
 @lru_cache(maxsize=1)
 def _template() -> Template:
-    loader = PackageLoader("strongroom.web")
+    loader = PackageLoader("strongroom.http")
     return Environment(loader=loader, autoescape=True).get_template("api_docs.html")
 
 

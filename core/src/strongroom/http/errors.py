@@ -9,11 +9,11 @@ from werkzeug.exceptions import HTTPException
 
 from strongroom import errors
 from strongroom.errors import RangeNotSatisfiable, StrongroomError
+from strongroom.http.request import request_id
+from strongroom.http.response import Response, encode_json, json_response
 from strongroom.logs import ErrorLog
 from strongroom.plugin_api.storage import StorageFull, StorageUnavailable
 from strongroom.plugin_api.web import ApiError
-from strongroom.web.request import request_id
-from strongroom.web.response import Response, encode_json, json_response
 
 logger = logging.getLogger(__name__)
 

@@ -12,7 +12,7 @@ from marshmallow import Schema, fields, missing
 from werkzeug.datastructures import Headers
 
 from strongroom.clock import iso_format
-from strongroom.web.schema import Timestamp
+from strongroom.http.schema import Timestamp
 
 JSON_TYPE: Final = ("Content-Type", "application/json")
 

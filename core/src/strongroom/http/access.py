@@ -5,10 +5,9 @@ from typing import Final, Protocol
 from flask import g
 
 from strongroom.errors import AmbiguousToken, Forbidden, TokenRequired
+from strongroom.http.request import client_address, get_service, header
 from strongroom.identity import Caller, Identity
 from strongroom.plugin_api.web import Access
-from strongroom.web.request import client_address, header
-from strongroom.web.services import get_service
 
 __all__ = [
     "TOKEN_HEADER",

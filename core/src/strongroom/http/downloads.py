@@ -16,9 +16,7 @@ from urllib.parse import quote
 from flask import request
 from werkzeug.http import http_date
 
-from strongroom.plugin_api.storage import ByteStream
-from strongroom.text_direction import without_direction
-from strongroom.web.conditions import (
+from strongroom.http.conditions import (
     MultipartRanges,
     Span,
     Validators,
@@ -26,8 +24,10 @@ from strongroom.web.conditions import (
     is_unchanged,
     parse_ranges,
 )
-from strongroom.web.request import header
-from strongroom.web.response import Response, not_modified
+from strongroom.http.request import header
+from strongroom.http.response import Response, not_modified
+from strongroom.plugin_api.storage import ByteStream
+from strongroom.text_direction import without_direction
 
 INLINE_TYPES: Final = frozenset(
     {"image/png", "image/jpeg", "image/gif", "image/webp", "image/avif", "text/plain"}

@@ -12,10 +12,10 @@ from strongroom.addresses import network_of
 from strongroom.clock import Clock
 from strongroom.config.rates import Rate
 from strongroom.errors import TooManyRequests, Unavailable
+from strongroom.http.request import client
 from strongroom.limits.backends import LimitBackend
 from strongroom.limits.rates import RETRY_SECONDS, wait
 from strongroom.secret_keys import SecretKeys
-from strongroom.web.request import client
 
 
 class RequestLimits:

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, Protocol
 
 from strongroom.drain_flag import DRAINING
+from strongroom.http.headers import REQUEST_HEADERS, RESPONSE_HEADERS
 from strongroom.logs import ACCESS_LOGGER
-from strongroom.web.headers import REQUEST_HEADERS, RESPONSE_HEADERS
 
 WsgiApp = Callable[..., Iterable[bytes]]
 

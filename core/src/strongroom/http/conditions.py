@@ -16,7 +16,7 @@ from werkzeug.datastructures import ETags
 from werkzeug.http import parse_date
 
 from strongroom.errors import PreconditionFailed, RangeNotSatisfiable
-from strongroom.web.request import header
+from strongroom.http.request import header
 
 MAX_RANGES: Final = 16
 """The maximum number of ranges; with more, or with overlaps, the whole is sent (section 14.2)."""

@@ -8,7 +8,7 @@ the duration of a short query on steps that are the same for every request, so t
   accepts no registrations afterwards.
 - Flask's own method serves routes with teardown functions or URL preprocessors, and all routes while a
   signal has receivers.
-- Input, output and responses are prepared per :class:`~strongroom.web.routing.Operation`.
+- Input, output and responses are prepared per :class:`~strongroom.http.routing.Operation`.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -33,12 +33,11 @@ from werkzeug.exceptions import NotFound
 from werkzeug.routing import MapAdapter, RequestRedirect, Rule
 
 from strongroom import errors
-from strongroom.web.errors import error_response, register_error_handlers
-from strongroom.web.middleware import NO_ROUTE, note_route
-from strongroom.web.request import MAX_JSON_BYTES, PublicUrl, request_id
-from strongroom.web.response import JsonProvider, Response
-from strongroom.web.routing import Operation
-from strongroom.web.services import get_service
+from strongroom.http.errors import error_response, register_error_handlers
+from strongroom.http.middleware import NO_ROUTE, note_route
+from strongroom.http.request import MAX_JSON_BYTES, PublicUrl, get_service, request_id
+from strongroom.http.response import JsonProvider, Response
+from strongroom.http.routing import Operation
 
 NO_STORE: Final = ("Cache-Control", "no-store")
 """The default Cache-Control of responses to requests with a token."""

@@ -9,9 +9,8 @@ from urllib.parse import quote, urlencode
 from flask import request
 from marshmallow import Schema, fields, validate
 
+from strongroom.http.request import PublicUrl, get_service
 from strongroom.paging import Page, Paging
-from strongroom.web.request import PublicUrl
-from strongroom.web.services import get_service
 
 T = TypeVar("T")
 

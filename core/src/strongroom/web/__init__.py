@@ -1,1 +1,0 @@
-"""What every route shares: envelope, errors, the token guard, OpenAPI."""
