@@ -6,9 +6,9 @@ import re
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
+from tests.support.pages import settle
 from tests.support.server import STRONGROOM, Server, serving, write_config
 
 ROOT = Path(__file__).parents[2]
@@ -32,18 +32,6 @@ VARIABLE = [
 
 def blocks(language: str) -> list[str]:
     return [content for name, content in BLOCK.findall(README) if name == language]
-
-
-def settle(value: Any) -> Any:
-    """Replace what differs from one run to the next by what it is."""
-    if isinstance(value, dict):
-        pairs = ((settle(key), settle(item)) for key, item in value.items())
-        return {key: "a number" if key == "revision" else item for key, item in pairs}
-    if isinstance(value, list):
-        return [settle(item) for item in value]
-    if isinstance(value, str):
-        return next((name for pattern, name in VARIABLE if pattern.match(value)), value)
-    return value
 
 
 @pytest.fixture(scope="module")

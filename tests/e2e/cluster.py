@@ -4,7 +4,6 @@ import json
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -25,7 +24,7 @@ from tests.e2e.client import Client
 from tests.support.config import FIXED_CAPTCHA, Table, base_config, lifted, main_storage, write_toml
 from tests.support.databases import PostgresqlDatabases
 from tests.support.gate import Gate
-from tests.support.server import Server, free_port, serving
+from tests.support.server import Server, free_port, is_listening, serving
 from tests.support.waiting import wait_until
 
 ROOT = Path(__file__).parents[2]
@@ -434,10 +433,3 @@ class Load:
         outcome = Outcome(kind, status, began, time.monotonic(), retry_after)
         self.outcomes.append(outcome)
         return content if status in (200, 201) else None
-
-
-def is_listening(port: int) -> bool:
-    """Return whether somebody takes connections at a port."""
-    with suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
-        return True
-    return False

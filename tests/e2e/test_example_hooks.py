@@ -32,9 +32,8 @@ def maintenance(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory, maintenance: Path) -> Iterator[Server]:
     folder = tmp_path_factory.mktemp("server")
-    config = write_config(folder, f"sqlite:///{folder / 'strongroom.sqlite3'}")
-    enabled = json.dumps(["storage_local", *NAMES])
-    config.write_text(config.read_text().replace('["storage_local"]', enabled))
+    plugins = {"plugins": {"enabled": ["storage_local", *NAMES]}}
+    config = write_config(folder, f"sqlite:///{folder / 'strongroom.sqlite3'}", plugins)
     with pytest.MonkeyPatch.context() as patch:
         target = install(*NAMES, target=tmp_path_factory.mktemp("installation"))
         patch.setenv("PYTHONPATH", str(target), prepend=os.pathsep)

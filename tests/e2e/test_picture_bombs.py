@@ -1,6 +1,5 @@
 """Pictures made to exhaust a server: each is refused in bounds, and holds up no one else's picture."""
 
-import io
 import struct
 import sys
 import threading
@@ -17,6 +16,7 @@ from PIL import Image
 from strongroom.config.files import PicturesProfile
 from tests.e2e.client import Client, Response
 from tests.support.config import ONE_WORKER, Table
+from tests.support.images import encoded, png_chunk
 from tests.support.server import EMAIL, Server
 
 MEBIBYTE = 1024 * 1024
@@ -31,16 +31,6 @@ BEYOND = (7000, 7000)
 WITHIN = (5000, 5000)
 
 
-def encoded(image: Image.Image, kind: str, **options: object) -> bytes:
-    target = io.BytesIO()
-    image.save(target, kind, **options)
-    return target.getvalue()
-
-
-def chunk(kind: bytes, data: bytes) -> bytes:
-    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-
-
 def png(size: tuple[int, int], colour: int, *chunks: bytes, lines: int | None = None) -> bytes:
     """Return a PNG of zeros; ``lines`` are as many as it really has."""
     header = struct.pack(">IIBBBBB", *size, 8, colour, 0, 0, 0)
@@ -48,8 +38,8 @@ def png(size: tuple[int, int], colour: int, *chunks: bytes, lines: int | None = 
     line = bytes(1 + size[0] * (4 if colour == 6 else 3))
     count = size[1] if lines is None else lines
     data = b"".join(compress.compress(line) for _ in range(count)) + compress.flush()
-    end = chunk(b"IDAT", data) + chunk(b"IEND", b"")
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + b"".join(chunks) + end
+    end = png_chunk(b"IDAT", data) + png_chunk(b"IEND", b"")
+    return b"\x89PNG\r\n\x1a\n" + png_chunk(b"IHDR", header) + b"".join(chunks) + end
 
 
 def flat_avif() -> bytes:
@@ -86,8 +76,8 @@ BOMBS: dict[str, Callable[[], bytes]] = {
     "25mp-rgba.png": lambda: png(WITHIN, 6),
     "lying.png": lambda: png((4000, 4000), 6, lines=10),
     "animation.webp": noisy_webp_animation,
-    "icc.png": lambda: png((9, 9), 2, chunk(b"iCCP", b"a\0\0" + compressed())),
-    "text.png": lambda: png((9, 9), 2, chunk(b"zTXt", b"a\0\0" + compressed())),
+    "icc.png": lambda: png((9, 9), 2, png_chunk(b"iCCP", b"a\0\0" + compressed())),
+    "text.png": lambda: png((9, 9), 2, png_chunk(b"zTXt", b"a\0\0" + compressed())),
 }
 HARMLESS = ("25mp-rgba.png", "lying.png", "lying.avif", "noise.avif", "animation.webp")
 """They are within all bounds and may be kept; their cost must be bounded likewise."""

@@ -4,7 +4,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Iterator
-from contextlib import closing, suppress
+from contextlib import closing
 from http.client import HTTPResponse
 from pathlib import Path
 
@@ -12,7 +12,7 @@ import pytest
 
 from tests.e2e.client import Client
 from tests.support.config import Table
-from tests.support.server import Server, free_port
+from tests.support.server import Server, free_port, is_listening
 from tests.support.stores import stored_files
 from tests.support.waiting import wait_until
 
@@ -61,18 +61,9 @@ def front(tmp_path: Path, server: Server) -> Iterator[str]:
     path.write_text(NGINX_CONFIG.format(folder=tmp_path, port=port, locations=locations))
     with subprocess.Popen([NGINX, "-c", path, "-p", tmp_path], stderr=subprocess.DEVNULL) as nginx:
         url = f"http://127.0.0.1:{port}"
-        wait_until_answering(url)
+        wait_until(lambda: is_listening(port))
         yield url
         nginx.terminate()
-
-
-def wait_until_answering(url: str) -> None:
-    def is_answering() -> bool:
-        with suppress(ConnectionError):
-            return Client(url).request("GET", "/livez").status == 200
-        return False
-
-    wait_until(is_answering, START_SECONDS)
 
 
 def get(client: Client, path: str, **headers: str) -> tuple[HTTPResponse, bytes]:

@@ -12,6 +12,7 @@ from PIL import Image
 from sqlalchemy import func, select
 from tests.support.api import Answer, Api, Person, error_code
 from tests.support.config import Table
+from tests.support.images import picture
 from tests.support.stores import stored_files
 
 from strongroom.business_files.models import picture_variants
@@ -20,12 +21,6 @@ from strongroom.storage.models import blobs
 PROFILES = ("photos", "figures", "covers", "avatars")
 NAME = re.compile(r"[0-9a-f]{40}\.[a-z0-9]+")
 Json = dict[str, Any]
-
-
-def picture(size: tuple[int, int] = (900, 600), kind: str = "PNG", **options: Any) -> bytes:
-    target = io.BytesIO()
-    Image.linear_gradient("L").resize(size).convert("RGB").save(target, kind, **options)
-    return target.getvalue()
 
 
 def send(api: Api, path: str, content: bytes, by: Person | None, name: str = "mine.png") -> Answer:
@@ -43,10 +38,6 @@ def upload(api: Api, path: str, content: bytes, by: Person) -> Json:
 
 def place(body: Json) -> str:
     return f"/api/v1/files/{body['fileName']}"
-
-
-def objects(api: Api) -> int:
-    return len(list(api.container.keeping.blobs.storages["main"].scan()))
 
 
 def count(api: Api, table: Any) -> int:
@@ -92,7 +83,7 @@ class TestPostFiles:
     def test_without_a_token_it_is_401(self, api: Api) -> None:
         for path in ("", *(f"/{name}" for name in PROFILES)):
             assert send(api, path, b"x", None).status_code == 401
-        assert objects(api) == 0
+        assert api.stored_objects() == 0
 
     def test_an_empty_file_is_a_file(self, api: Api) -> None:
         person = api.person()
@@ -110,7 +101,7 @@ class TestPostFiles:
                 "POST", f"/api/v1/files{path}", by=api.person(), headers=headers, data=content
             )
             assert (response.status_code, error_code(response)) == (400, "error.digest-mismatch")
-        assert (objects(api), count(api, blobs)) == (0, 0)
+        assert (api.stored_objects(), count(api, blobs)) == (0, 0)
 
     def test_a_name_is_needed_though_it_is_not_kept(self, api: Api) -> None:
         response = api.request("POST", "/api/v1/files", by=api.person(), data=b"x")
@@ -152,14 +143,14 @@ class TestPostPictures:
                 "error.unsupported-media-type",
             )
             assert details(response) == [("file", "type-not-allowed")]
-        assert (objects(api), count(api, blobs)) == (0, 0)
+        assert (api.stored_objects(), count(api, blobs)) == (0, 0)
 
     def test_half_a_picture_is_400(self, api: Api, profile: str) -> None:
         content = picture()
         response = send(api, f"/{profile}", content[: len(content) // 2], api.person())
         assert (response.status_code, error_code(response)) == (400, "error.picture-unreadable")
         assert details(response) == [("file", "unreadable")]
-        assert (objects(api), count(api, blobs)) == (0, 0)
+        assert (api.stored_objects(), count(api, blobs)) == (0, 0)
 
     def test_too_many_pixels_are_413(self, api: Api, profile: str) -> None:
         target = io.BytesIO()
@@ -167,7 +158,7 @@ class TestPostPictures:
         response = send(api, f"/{profile}", target.getvalue(), api.person())
         assert (response.status_code, error_code(response)) == (413, "error.picture-too-large")
         assert details(response) == [("file", "too-many-pixels")]
-        assert objects(api) == 0
+        assert api.stored_objects() == 0
 
 
 class TestProfiles:
@@ -196,7 +187,7 @@ class TestProfiles:
             form = {"file": (io.BytesIO(content), "a")}
             in_form = api.request("POST", f"/api/v1/files{path}", by=person, data=form)
             assert in_form.status_code == 413
-        assert objects(api) == 1
+        assert api.stored_objects() == 1
 
     def test_other_types_are_415(self, api: Api) -> None:
         person = api.person()
@@ -206,7 +197,7 @@ class TestProfiles:
             response = send(api, path, small, person, name="a.jpg")
             assert response.status_code == 415
             assert details(response) == [("file", "type-not-allowed")]
-        assert (objects(api), count(api, blobs)) == (1, 1)
+        assert (api.stored_objects(), count(api, blobs)) == (1, 1)
 
     def test_what_is_public_needs_no_token_and_caches_may_share_it(self, api: Api) -> None:
         person = api.person()
@@ -287,7 +278,7 @@ class TestVariants:
             assert image.size == (320, 213)
         again = api.get(f"{path}?width=320")
         assert (again.data, again.headers["ETag"]) == (first.data, first.headers["ETag"])
-        assert (objects(api), count(api, picture_variants)) == (2, 1)
+        assert (api.stored_objects(), count(api, picture_variants)) == (2, 1)
         assert api.get(path).headers["ETag"] != first.headers["ETag"]
 
     def test_head_and_ranges_work_on_variants(self, api: Api) -> None:
@@ -331,10 +322,10 @@ class TestDelete:
         path = place(upload(api, "/photos", picture(), person))
         for width in (320, 640):
             api.get(f"{path}?width={width}")
-        assert objects(api) == 3
+        assert api.stored_objects() == 3
         response = api.delete(path, by=person)
         assert (response.status_code, response.json) == (200, {"success": True})
-        assert (objects(api), count(api, blobs), count(api, picture_variants)) == (0, 0, 0)
+        assert (api.stored_objects(), count(api, blobs), count(api, picture_variants)) == (0, 0, 0)
         assert api.get(path).status_code == 404
         assert api.delete(path, by=person).status_code == 404
 

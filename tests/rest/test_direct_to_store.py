@@ -61,10 +61,6 @@ def complete(api: Api, tenant: str, by: Any, upload: Answer) -> Answer:
     return api.post(f"{tenant}/direct-uploads/{upload.json['uploadId']}/complete", {}, by=by)
 
 
-def objects(api: Api) -> int:
-    return len(list(api.container.keeping.blobs.storages["main"].scan()))
-
-
 def collect_two_days_later(api: Api) -> int:
     api.clock.advance(2 * ABANDONED_AFTER)
     return api.container.keeping.blobs.collect()
@@ -115,7 +111,7 @@ def test_a_file_is_sent_to_the_store_and_completed(api: Api) -> None:
     assert len(api.get(f"{tenant}/owners/me/files", by=alice).json["data"]) == 1
     assert send(upload.json, os.urandom(len(CONTENT))) >= 400
     collect_two_days_later(api)
-    assert objects(api) == 1
+    assert api.stored_objects() == 1
 
 
 def test_what_is_not_what_was_announced_is_refused_and_collected(api: Api) -> None:
@@ -126,9 +122,9 @@ def test_what_is_not_what_was_announced_is_refused_and_collected(api: Api) -> No
     assert error_code(complete(api, tenant, alice, upload)) == "error.digest-mismatch"
     assert complete(api, tenant, alice, upload).status_code == 404
     # Until its URL has expired, somebody might send it again, so its row stays.
-    assert objects(api) == 1
+    assert api.stored_objects() == 1
     collect_two_days_later(api)
-    assert objects(api) == 0
+    assert api.stored_objects() == 0
 
 
 def test_an_upload_that_is_never_completed_is_collected(api: Api) -> None:
@@ -138,7 +134,7 @@ def test_an_upload_that_is_never_completed_is_collected(api: Api) -> None:
     announce(api, tenant, alice)
     assert api.container.keeping.blobs.collect() == 0
     assert collect_two_days_later(api) == 2
-    assert objects(api) == 0
+    assert api.stored_objects() == 0
 
 
 def test_permission_and_names_hold_at_the_end(api: Api) -> None:

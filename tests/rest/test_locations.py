@@ -1,13 +1,12 @@
 """Location: every 201 says where a GET finds what was created."""
 
-import io
 from base64 import b64encode
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from PIL import Image
 from tests.support.api import PASSWORD, Answer, Api, Person
+from tests.support.images import picture
 
 Create = Callable[[Api, Person, str], Answer]
 RAW = {"Content-Disposition": "attachment; filename=a.txt", "Content-Type": "text/plain"}
@@ -22,12 +21,6 @@ WITHOUT_GET = {
     "beginDirectUpload": "the bytes go to the store; the node does not exist yet",
     "createWechatQrCode": "the code is for one browser and one use; its url is in the body",
 }
-
-
-def picture() -> bytes:
-    stream = io.BytesIO()
-    Image.new("RGB", (8, 8)).save(stream, "PNG")
-    return stream.getvalue()
 
 
 def upload(path: str, content: bytes = b"x", query: str = "") -> Create:

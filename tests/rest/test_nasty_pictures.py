@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import pytest
 from PIL import Image, PngImagePlugin
 from tests.support.api import Answer, Api, Person
+from tests.support.images import picture, png_chunk
 
 SCRIPT = b"<script>alert('planted')</script>"
 MARK = b"planted"
@@ -18,22 +19,12 @@ REFUSED = (400, 413, 415)
 PROFILES = ("photos", "figures", "covers", "avatars")
 
 
-def picture(kind: str, **options: object) -> bytes:
-    target = io.BytesIO()
-    Image.linear_gradient("L").resize((64, 48)).convert("RGB").save(target, kind, **options)
-    return target.getvalue()
-
-
-def chunk(kind: bytes, data: bytes) -> bytes:
-    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-
-
 def png(*chunks: bytes) -> bytes:
     return b"\x89PNG\r\n\x1a\n" + b"".join(chunks)
 
 
 def header(width: int, height: int, depth: int = 8, colour: int = 2) -> bytes:
-    return chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, depth, colour, 0, 0, 0))
+    return png_chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, depth, colour, 0, 0, 0))
 
 
 def documents() -> Iterator[tuple[str, bytes]]:
@@ -81,34 +72,34 @@ def documents() -> Iterator[tuple[str, bytes]]:
 def polyglots() -> Iterator[tuple[str, bytes]]:
     """Yield pictures that are something else as well."""
     yield "gif.js", b"GIF89a=1;alert('planted');//" + b"\0" * 20
-    yield "gif.comment", picture("GIF", comment=b"*/=1;alert('planted')//")
-    yield "gif.html", picture("GIF") + SCRIPT
-    yield "jpeg.html", picture("JPEG", comment=SCRIPT)
-    yield "jpeg.tail", picture("JPEG") + b"<?php planted ?>"
-    yield "jpeg.zip", picture("JPEG") + b"PK\x03\x04planted"
-    yield "jpeg.app", picture("JPEG", extra=b"\xff\xe9\x00\x09planted")
-    yield "jpeg.xmp", picture("JPEG", xmp=b"<x:xmpmeta>planted</x:xmpmeta>")
+    yield "gif.comment", picture((64, 48), "GIF", comment=b"*/=1;alert('planted')//")
+    yield "gif.html", picture((64, 48), "GIF") + SCRIPT
+    yield "jpeg.html", picture((64, 48), "JPEG", comment=SCRIPT)
+    yield "jpeg.tail", picture((64, 48), "JPEG") + b"<?php planted ?>"
+    yield "jpeg.zip", picture((64, 48), "JPEG") + b"PK\x03\x04planted"
+    yield "jpeg.app", picture((64, 48), "JPEG", extra=b"\xff\xe9\x00\x09planted")
+    yield "jpeg.xmp", picture((64, 48), "JPEG", xmp=b"<x:xmpmeta>planted</x:xmpmeta>")
     info = PngImagePlugin.PngInfo()
     info.add_text("html", SCRIPT.decode())
-    yield "png.text", picture("PNG", pnginfo=info)
-    yield "png.tail", picture("PNG") + b"%PDF-1.7 planted"
-    yield "png.phar", picture("PNG") + b"<?php __HALT_COMPILER(); ?>planted"
-    yield "webp.tail", picture("WEBP") + SCRIPT
-    yield "webp.xmp", picture("WEBP", xmp=b"planted")
-    yield "avif.exif", picture("AVIF", exif=b"Exif\0\0MM\0*\0\0\0\x08\0\0planted")
+    yield "png.text", picture((64, 48), "PNG", pnginfo=info)
+    yield "png.tail", picture((64, 48), "PNG") + b"%PDF-1.7 planted"
+    yield "png.phar", picture((64, 48), "PNG") + b"<?php __HALT_COMPILER(); ?>planted"
+    yield "webp.tail", picture((64, 48), "WEBP") + SCRIPT
+    yield "webp.xmp", picture((64, 48), "WEBP", xmp=b"planted")
+    yield "avif.exif", picture((64, 48), "AVIF", exif=b"Exif\0\0MM\0*\0\0\0\x08\0\0planted")
 
 
 def bombs() -> Iterator[tuple[str, bytes]]:
     """Yield pictures that take more than they look like."""
-    yield "wide.png", png(header(2**31 - 1, 1), chunk(b"IDAT", zlib.compress(b"\0" * 99)))
-    yield "square.png", png(header(60_000, 60_000), chunk(b"IDAT", zlib.compress(b"\0" * 99)))
-    yield "nothing.png", png(header(0, 0), chunk(b"IDAT", b""), chunk(b"IEND", b""))
+    yield "wide.png", png(header(2**31 - 1, 1), png_chunk(b"IDAT", zlib.compress(b"\0" * 99)))
+    yield "square.png", png(header(60_000, 60_000), png_chunk(b"IDAT", zlib.compress(b"\0" * 99)))
+    yield "nothing.png", png(header(0, 0), png_chunk(b"IDAT", b""), png_chunk(b"IEND", b""))
     yield "noend.png", png(header(9, 9))
     text = zlib.compress(b"planted" * 10_000_000)
-    yield "text.png", png(header(9, 9), chunk(b"zTXt", b"a\0\0" + text), chunk(b"IEND", b""))
-    yield "icc.png", png(header(9, 9), chunk(b"iCCP", b"a\0\0" + text), chunk(b"IEND", b""))
-    frames = chunk(b"acTL", struct.pack(">II", 2**31 - 1, 0))
-    yield "frames.png", png(header(9, 9), frames, chunk(b"IDAT", b"x"), chunk(b"IEND", b""))
+    yield "text.png", png(header(9, 9), png_chunk(b"zTXt", b"a\0\0" + text), png_chunk(b"IEND", b""))
+    yield "icc.png", png(header(9, 9), png_chunk(b"iCCP", b"a\0\0" + text), png_chunk(b"IEND", b""))
+    frames = png_chunk(b"acTL", struct.pack(">II", 2**31 - 1, 0))
+    yield "frames.png", png(header(9, 9), frames, png_chunk(b"IDAT", b"x"), png_chunk(b"IEND", b""))
     yield "canvas.gif", b"GIF89a\xff\xff\xff\xff\x00\x00\x00,\0\0\0\0\xff\xff\xff\xff\0\x08\x00;"
     yield "huge.webp", b"RIFF\x1e\0\0\0WEBPVP8X\x0a\0\0\0\x10\0\0\0\xfe\x3f\0\xfe\x3f\0" + b"\0" * 20
     yield "empty.jpg", b"\xff\xd8\xff\xd9"

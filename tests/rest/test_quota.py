@@ -39,10 +39,6 @@ def assert_full(answer: Answer) -> None:
     assert (answer.status_code, error_code(answer)) == (507, "error.storage-full")
 
 
-def objects(api: Api) -> int:
-    return len(list(api.container.keeping.blobs.storages["main"].scan()))
-
-
 def test_a_quota_is_kept_and_what_is_deleted_makes_room(api: Api) -> None:
     person = api.person()
     tenant = api.tenant(person)
@@ -50,7 +46,7 @@ def test_a_quota_is_kept_and_what_is_deleted_makes_room(api: Api) -> None:
     file = api.upload(tenant, person, "a", b"123456")
     assert usage(api, tenant, person) == (6, 0, 10, 4)
     assert_full(api.send(tenant, person, "b", b"12345"))
-    assert objects(api) == 1
+    assert api.stored_objects() == 1
     assert api.delete(f"{tenant}/files/{file['id']}", by=person).status_code == 200
     assert api.send(tenant, person, "b", b"1234567890").status_code == 201
     assert usage(api, tenant, person) == (10, 0, 10, 0)
@@ -77,7 +73,7 @@ def test_uploads_at_one_moment_never_exceed_the_quota(api: Api) -> None:
     statuses = [future.result().status_code for future in sent]
     assert sorted(statuses) == [201] * (WAYS // 4) + [507] * (WAYS - WAYS // 4)
     assert usage(api, tenant, person)[0] == 1000 * (WAYS // 4)
-    assert objects(api) == WAYS // 4
+    assert api.stored_objects() == WAYS // 4
 
 
 def test_an_upload_that_announces_too_much_is_refused_unread(api: Api) -> None:
@@ -181,7 +177,7 @@ class TestConfigured:
         person = api.person()
         response = api.send(api.tenant(person), person, "a", b"x" * 81)
         assert (response.status_code, error_code(response)) == (413, "error.payload-too-large")
-        assert objects(api) == 0
+        assert api.stored_objects() == 0
 
     @pytest.mark.parametrize(
         ("name", "content", "status"),
@@ -199,4 +195,4 @@ class TestConfigured:
         person = api.person()
         response = api.send(api.tenant(person), person, name, content)
         assert response.status_code == status, response.text
-        assert objects(api) == (status == 201)
+        assert api.stored_objects() == (status == 201)

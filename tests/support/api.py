@@ -129,6 +129,10 @@ class Api:
         """Return every message sent so far."""
         return messages_in(self.container.settings.server.data_dir)
 
+    def stored_objects(self) -> int:
+        """Return how many objects the storage contains."""
+        return len(list(self.container.keeping.blobs.storages["main"].scan()))
+
     def person(self, *, admin: bool = False, name: str = "Somebody", **identifiers: str) -> Person:
         """Make a user and log in."""
         self._people += 1

@@ -4,6 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from sqlalchemy import select
+from tests.support.audit import first_misfit
 from tests.unit.audit.conftest import Record
 
 from strongroom.audit.models import audit_events
@@ -29,13 +30,6 @@ def actions(database: Database) -> list[tuple[int, str]]:
     query = select(audit_events.c.sequence, audit_events.c.action).order_by(audit_events.c.sequence)
     with database.read() as connection:
         return [(row.sequence, row.action) for row in connection.execute(query)]
-
-
-def first_misfit(database: Database) -> int:
-    """Return the first sequence that does not fit."""
-    with pytest.raises(ChainBroken) as broken:
-        AuditVerifier(database).verify()
-    return broken.value.sequence
 
 
 def test_what_is_older_than_the_days_goes_and_nothing_else(

@@ -6,12 +6,13 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from sqlalchemy import delete, insert, select, update
+from tests.support.audit import first_misfit
 from tests.support.databases import SqliteDatabases
 from tests.unit.audit.conftest import Record
 
 from strongroom.audit.models import audit_events
 from strongroom.audit.service import GENESIS, AuditEvent, AuditService, Link, chain_hash
-from strongroom.audit.verifier import AuditVerifier, ChainBroken
+from strongroom.audit.verifier import AuditVerifier
 from strongroom.database import Database
 
 RECORDS = 10
@@ -37,14 +38,6 @@ def tamper(database: Database, *statements: str) -> None:
     with database.write() as connection:
         for statement in statements:
             connection.exec_driver_sql(statement)
-
-
-def first_misfit(database: Database, expected: Link | None = None) -> int:
-    """Return the first sequence that does not fit."""
-    with pytest.raises(ChainBroken) as broken:
-        AuditVerifier(database).verify(expected)
-    assert str(broken.value).startswith(f"record {broken.value.sequence} ")
-    return broken.value.sequence
 
 
 def test_a_chain_that_nobody_touched_is_good(database: Database, record: Record) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from PIL import ExifTags, Image, ImageChops, ImageCms, PngImagePlugin, features
+from tests.support.images import encoded
 
 from strongroom.business_files.pictures import Picture
 from strongroom.business_files.requests import PictureRequest, raise_refusal
@@ -28,12 +29,6 @@ def sample(mode: str = "RGB", size: tuple[int, int] = (120, 80)) -> Image.Image:
     image.paste((30, 30, 200), (0, height, width, size[1]))
     image.paste((240, 240, 240), (width, height, *size))
     return image.convert(mode)
-
-
-def encoded(image: Image.Image, kind: str, **options: Any) -> bytes:
-    target = io.BytesIO()
-    image.save(target, kind.upper(), **options)
-    return target.getvalue()
 
 
 def clean(content: bytes, kind: str, max_pixels: int = MAX_PIXELS) -> Picture:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from PIL import Image
+from tests.support.images import picture
 
 from strongroom.business_files.pictures import PictureProcessor, PictureSlots
 from strongroom.errors import PictureTooLarge, PictureUnreadable, Unavailable
@@ -18,12 +19,6 @@ MEBIBYTE = 1024 * 1024
 
 def processor(**limits: int) -> PictureProcessor:
     return PictureProcessor(PictureSlots(1), **limits)
-
-
-def picture(kind: str = "PNG", size: tuple[int, int] = (60, 40)) -> bytes:
-    target = io.BytesIO()
-    Image.new("RGB", size, "red").save(target, kind)
-    return target.getvalue()
 
 
 def run_as_worker(monkeypatch: pytest.MonkeyPatch, code: str) -> None:
@@ -53,7 +48,7 @@ def answer_of(monkeypatch: pytest.MonkeyPatch, expression: str, **limits: int) -
 @pytest.mark.parametrize("kind", ["JPEG", "PNG", "GIF", "WEBP", "AVIF"])
 def test_a_worker_cleans_and_scales_every_type(kind: str) -> None:
     media_type = f"image/{kind.lower()}"
-    cleaned = processor().clean(io.BytesIO(picture(kind)), media_type, 100_000, "alice")
+    cleaned = processor().clean(io.BytesIO(picture((60, 40), kind)), media_type, 100_000, "alice")
     assert (cleaned.width, cleaned.height) == (60, 40)
     scaled = processor().scale(lambda: cleaned.content, media_type, 30)
     with Image.open(io.BytesIO(scaled)) as image:
@@ -126,7 +121,7 @@ def test_too_much_memory_is_refused_as_too_large() -> None:
 def test_too_much_time_is_refused_as_too_large(monkeypatch: pytest.MonkeyPatch, code: str) -> None:
     run_as_worker(monkeypatch, code)
     with pytest.raises(PictureTooLarge) as refusal:
-        processor(seconds=1).clean(io.BytesIO(picture()), "image/png", 100_000, "alice")
+        processor(seconds=1).clean(io.BytesIO(picture((60, 40))), "image/png", 100_000, "alice")
     assert refusal.value.details[0].code == "too-expensive"
 
 
@@ -134,8 +129,8 @@ def test_a_decoder_that_crashes_refuses_its_picture_alone(monkeypatch: pytest.Mo
     with monkeypatch.context() as crashing:
         run_as_worker(crashing, "import ctypes; ctypes.string_at(0)")
         with pytest.raises(PictureUnreadable):
-            processor().clean(io.BytesIO(picture()), "image/png", 100_000, "alice")
-    assert processor().clean(io.BytesIO(picture()), "image/png", 100_000, "alice").width == 60
+            processor().clean(io.BytesIO(picture((60, 40))), "image/png", 100_000, "alice")
+    assert processor().clean(io.BytesIO(picture((60, 40))), "image/png", 100_000, "alice").width == 60
 
 
 def test_an_endless_answer_ends_at_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -145,7 +140,7 @@ def test_an_endless_answer_ends_at_the_limit(monkeypatch: pytest.MonkeyPatch) ->
     )
     limited = processor(memory_bytes=32 * MEBIBYTE)
     with pytest.raises((PictureTooLarge, PictureUnreadable, Unavailable)):
-        limited.clean(io.BytesIO(picture()), "image/png", 100_000, "alice")
+        limited.clean(io.BytesIO(picture((60, 40))), "image/png", 100_000, "alice")
 
 
 def test_a_worker_that_does_not_start_is_an_outage_and_is_logged(
@@ -153,5 +148,5 @@ def test_a_worker_that_does_not_start_is_an_outage_and_is_logged(
 ) -> None:
     monkeypatch.setattr(sys, "executable", "/nonexistent/python")
     with caplog.at_level(logging.ERROR), pytest.raises(Unavailable):
-        processor().clean(io.BytesIO(picture()), "image/png", 100_000, "alice")
+        processor().clean(io.BytesIO(picture((60, 40))), "image/png", 100_000, "alice")
     assert "/nonexistent/python" in caplog.text

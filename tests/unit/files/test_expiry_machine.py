@@ -12,7 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_sta
 from sqlalchemy import select
 from tests.support.api import Api
 from tests.support.databases import leave_out_the_disk
-from tests.unit.files.test_tree_machine import Bytes
+from tests.support.incoming import IncomingBytes
 
 from strongroom.errors import StrongroomError
 from strongroom.files.filing import OnConflict
@@ -118,7 +118,7 @@ class ExpiryMachine(RuleBasedStateMachine):
         parent = None if at_top else self.pick(number)
         caller, files = self.identity(user), self.services.files
         if is_file:
-            upload, choice = Bytes("f", b"x"), self.random.choice([*OnConflict])
+            upload, choice = IncomingBytes("f", b"x"), self.random.choice([*OnConflict])
             self.attempt(lambda: files.upload(caller, self.tenant, parent, upload, choice))
         else:
             self.attempt(lambda: self.make_folder(user, parent, "n"))
@@ -130,7 +130,7 @@ class ExpiryMachine(RuleBasedStateMachine):
             return self.move(user, number, number // 3)
         self.attempt(
             lambda: replacing.replace_content(
-                self.identity(user), self.tenant, node, Bytes("f", b"y"), None
+                self.identity(user), self.tenant, node, IncomingBytes("f", b"y"), None
             )
         )
         return None

@@ -1,6 +1,5 @@
 """Thousands of random steps on the tree and its grants, each held against a model in plain Python."""
 
-import io
 import json
 import os
 from collections import Counter
@@ -15,6 +14,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_sta
 from sqlalchemy import select
 from tests.support.api import Api
 from tests.support.databases import leave_out_the_disk
+from tests.support.incoming import IncomingBytes
 from tests.support.tree_model import Errors, ModelNode, TreeModel, normalized
 
 from strongroom.errors import Forbidden, NameConflict, NotAFolder, NotFound, StrongroomError
@@ -27,7 +27,6 @@ from strongroom.files.models import FOREVER, Permission, folder_counts, grants, 
 from strongroom.files.moving import Move
 from strongroom.identity import Identity, Origin
 from strongroom.paging import Paging
-from strongroom.plugin_api.storage import ByteSource
 from strongroom.tenants.models import Role
 from strongroom.testing.clock import HOUR
 
@@ -46,18 +45,6 @@ NEW_NAMES = st.none() | NAMES
 PLACES = st.none() | NODES
 LEVELS = st.sampled_from([Permission.READ, Permission.WRITE, Permission.MANAGE])
 HOURS = st.none() | st.integers(1, 5)
-
-
-class Bytes:
-    """A file on its way in."""
-
-    def __init__(self, name: str, content: bytes) -> None:
-        self.name = name
-        self.source: ByteSource = io.BytesIO(content)
-        self.size: int | None = len(content)
-
-    def check(self, checksum: str) -> None:
-        """Nothing was announced."""
 
 
 class TreeMachine(RuleBasedStateMachine):
@@ -161,7 +148,7 @@ class TreeMachine(RuleBasedStateMachine):
             errors.add(NameConflict)
         elif other:
             errors |= self.model.refusals(self.people[user], other.id, Permission.WRITE)
-        incoming = Bytes(name, content)
+        incoming = IncomingBytes(name, content)
         view = self.expect(
             errors,
             lambda: self.services.files.upload(
@@ -177,7 +164,7 @@ class TreeMachine(RuleBasedStateMachine):
     @rule(user=USERS, number=NODES, size=st.integers(0, 9))
     def replace_content(self, user: int, number: int, size: int) -> None:
         node_id = self.pick(number) or ""
-        incoming = Bytes("ignored", b"y" * size)
+        incoming = IncomingBytes("ignored", b"y" * size)
         view = self.expect(
             self.model.refusals_of_content(self.people[user], node_id),
             lambda: self.services.replacing.replace_content(

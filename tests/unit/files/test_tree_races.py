@@ -1,6 +1,5 @@
 """What several callers change in one tree at the same moment."""
 
-import io
 from collections.abc import Callable
 from functools import partial
 
@@ -8,6 +7,7 @@ import pytest
 from sqlalchemy import select
 from tests.support.api import Api, Person
 from tests.support.http import at_once
+from tests.support.incoming import IncomingBytes
 
 from strongroom.errors import Forbidden, MoveIntoItself, NameConflict, NotFound, StrongroomError
 from strongroom.files.filing import OnConflict
@@ -15,22 +15,9 @@ from strongroom.files.grants import GrantRequest
 from strongroom.files.models import Permission, grants, nodes
 from strongroom.files.moving import Move
 from strongroom.identity import Identity, Origin
-from strongroom.plugin_api.storage import ByteSource
 from strongroom.tenants.models import Role
 
 ROUNDS = 8
-
-
-class Bytes:
-    """A file on its way in."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.source: ByteSource = io.BytesIO(b"x")
-        self.size: int | None = 1
-
-    def check(self, checksum: str) -> None:
-        """Nothing was announced."""
 
 
 class Site:
@@ -62,7 +49,7 @@ class Site:
 
     def upload(self, name: str, parent: str | None = None, by: Identity | None = None) -> None:
         caller = by or self.admin
-        self.services.files.upload(caller, self.tenant, parent, Bytes(name), OnConflict.FAIL)
+        self.services.files.upload(caller, self.tenant, parent, IncomingBytes(name), OnConflict.FAIL)
 
     def move(self, node: str, parent: str | None, name: str | None = None) -> None:
         move = Move(parent, name)
