@@ -13,8 +13,8 @@ from strongroom.testing.clock import HOUR, MINUTE
 DAY = 24 * HOUR
 
 
-def housekeeping(api: Api) -> dict[str, int]:
-    return dict(api.container.identity.housekeeping.run())
+def prune(api: Api) -> dict[str, int]:
+    return dict(api.container.identity.prune_job.run())
 
 
 def test_users_delete_themselves_after_a_recent_login(api: Api) -> None:
@@ -117,16 +117,16 @@ def test_personal_data_are_erased_after_a_month(api: Api) -> None:
     api.patch("/users/me", {"locale": "zh-CN"}, by=person)
     api.delete(f"/users/{person.id}", by=admin)
     api.clock.advance(30 * DAY - 1)
-    assert housekeeping(api)["personal data of deleted users"] == 0
+    assert prune(api)["personal data of deleted users"] == 0
     assert personal(api, person) == ("Alice Personal", "zh-CN")
     api.clock.advance(1)
-    assert housekeeping(api)["personal data of deleted users"] == 1
+    assert prune(api)["personal data of deleted users"] == 1
     assert personal(api, person) == ("", None)
     with api.container.database.read() as connection:
         for table in ("authorizations", "credentials", "passwords"):
             query = text(f"SELECT count(*) FROM {table} WHERE user_id = :id")
             assert connection.execute(query, {"id": person.id}).scalar_one() == 0
-    assert housekeeping(api)["personal data of deleted users"] == 0
+    assert prune(api)["personal data of deleted users"] == 0
     again = api.log_in(admin.email).headers["X-Access-Token"]
     listed = api.get("/audit-events?action=user.erase", headers={"X-Access-Token": again}).json
     assert [event["details"] for event in listed["data"]] == [{"count": "1"}]

@@ -26,8 +26,8 @@ def rows(api: Api) -> dict[str, int]:
     return {table.name: count(table) for table in ALL}
 
 
-def housekeep(api: Api) -> int:
-    return dict(api.container.identity.housekeeping.run())["deleted tenants"]
+def prune(api: Api) -> int:
+    return dict(api.container.identity.prune_job.run())["deleted tenants"]
 
 
 def fill(scene: Scene) -> None:
@@ -98,7 +98,7 @@ def test_within_the_grace_period_it_is_restored_as_it_was(scene: Scene) -> None:
     api.delete(scene.path, by=scene.admin)
     assert [tenant.id for tenant in deletion.deleted()] == [tenant_id]
     api.clock.advance(DAY)
-    housekeep(api)
+    prune(api)
     deletion.restore(tenant_id, Origin())
     assert deletion.deleted() == []
     assert {**rows(api), "bundles": before["bundles"]} == {**before, **uploads_of(api)}
@@ -114,7 +114,7 @@ def uploads_of(api: Api) -> dict[str, int]:
     return {name: count for name, count in rows(api).items() if name in ("uploads", "upload_parts")}
 
 
-def test_after_it_housekeeping_removes_all_that_it_kept(scene: Scene) -> None:
+def test_after_it_pruning_removes_all_that_it_kept(scene: Scene) -> None:
     api, deletion = scene.api, scene.api.container.keeping.tenant_deletion
     other = api.tenant(scene.admin, "Other")
     kept = api.upload(other, scene.admin, "kept", b"kept")
@@ -123,12 +123,12 @@ def test_after_it_housekeeping_removes_all_that_it_kept(scene: Scene) -> None:
     tenant_id = scene.path.rpartition("/")[2]
     api.delete(scene.path, by=scene.admin)
     api.clock.advance(30 * DAY - 1)
-    assert housekeep(api) == 0
+    assert prune(api) == 0
     api.clock.advance(1)
     with pytest.raises(NotFound):
         deletion.restore(tenant_id, Origin())
-    assert housekeep(api) == 1
-    assert housekeep(api) == 0
+    assert prune(api) == 1
+    assert prune(api) == 0
     api.container.keeping.blobs.collect()
     api.clock.advance(DAY)
     api.container.keeping.blobs.collect()

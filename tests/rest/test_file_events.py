@@ -145,8 +145,8 @@ def test_a_refused_change_is_not_recorded(scene: Scene) -> None:
     assert actions(scene) == ["file.created file"]
 
 
-def test_housekeeping_removes_old_ones_and_those_of_purged_tenants(scene: Scene) -> None:
-    api, house = scene.api, scene.api.container.identity.housekeeping
+def test_pruning_removes_old_ones_and_those_of_purged_tenants(scene: Scene) -> None:
+    api, house = scene.api, scene.api.container.identity.prune_job
     scene.file("old")
     api.clock.advance(364 * DAY)
     scene.token_of(scene.admin)

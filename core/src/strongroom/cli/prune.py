@@ -18,5 +18,5 @@ def prune(context: CommandContext) -> None:
     deleted files is removed by `storage gc`.
     """
     with context.container() as container:
-        for name, count in container.identity.housekeeping.run():
+        for name, count in container.identity.prune_job.run():
             click.echo(f"{name}: {count} removed")

@@ -17,7 +17,7 @@ from strongroom.accounts.service import AccountService
 from strongroom.audit.listing import AuditListing
 from strongroom.audit.retention import AuditRetention
 from strongroom.audit.verifier import AuditVerifier
-from strongroom.container.infrastructure import HOUSEKEEPER, Housekeeping, Infrastructure, message_texts
+from strongroom.container.infrastructure import COMMAND_LINE, Infrastructure, PruneJob, message_texts
 from strongroom.limits.backends import prune_events
 from strongroom.notifications.service import CHANNELS, MessageService, Notices, Senders
 from strongroom.sessions.keys import KeyFile, KeyRingError, create_key_file
@@ -61,7 +61,7 @@ class IdentityServices:
     audit_listing: AuditListing
     audit_retention: AuditRetention
     audit_verifier: AuditVerifier
-    housekeeping: Housekeeping
+    prune_job: PruneJob
 
 
 def assemble_identity(base: Infrastructure) -> IdentityServices:
@@ -124,7 +124,7 @@ def assemble_identity(base: Infrastructure) -> IdentityServices:
         audit_listing=AuditListing(database, users),
         audit_retention=audit_retention,
         audit_verifier=AuditVerifier(database),
-        housekeeping=Housekeeping(
+        prune_job=PruneJob(
             {
                 "captchas": captchas.prune,
                 "verification codes": codes.prune,
@@ -133,9 +133,9 @@ def assemble_identity(base: Infrastructure) -> IdentityServices:
                 "counters": partial(base.counters.prune, database),
                 "events of rates": partial(prune_events, database, base.clock),
                 "logins and refresh tokens": authorizations.prune,
-                "personal data of deleted users": partial(deletion.erase, HOUSEKEEPER),
+                "personal data of deleted users": partial(deletion.erase, COMMAND_LINE),
                 "records of messages": partial(messages.prune, settings.messages.retention_days),
-                "audit events": partial(audit_retention.prune, HOUSEKEEPER),
+                "audit events": partial(audit_retention.prune, COMMAND_LINE),
             }
         ),
     )

@@ -33,14 +33,14 @@ from strongroom.users.service import UserService
 if TYPE_CHECKING:
     from strongroom.observability.metrics import Metrics
 
-HOUSEKEEPER: Final = Origin(user_agent="command line")
-"""The origin of audit events that housekeeping records."""
+COMMAND_LINE: Final = Origin(user_agent="command line")
+"""The origin of audit events that commands record."""
 
 Step = Callable[[], int]
 
 
-class Housekeeping:
-    """Runs one step per kind of expiring row. Safe while servers and other housekeeping run.
+class PruneJob:
+    """Runs one step per kind of expiring row. Safe while servers and other prune jobs run.
 
     Args:
         steps: by the name of what it deletes, a function that returns how many rows it deleted.

@@ -14,7 +14,7 @@ from strongroom.business_files.variants import VariantService
 from strongroom.clock import Clock, SystemClock
 from strongroom.config import Configuration, Settings
 from strongroom.container.identity import IdentityServices, assemble_identity
-from strongroom.container.infrastructure import HOUSEKEEPER, Infrastructure, Step, open_storages, routes
+from strongroom.container.infrastructure import COMMAND_LINE, Infrastructure, Step, open_storages, routes
 from strongroom.database import Database
 from strongroom.direct_uploads.service import DirectUploads, Reservations
 from strongroom.files.access import AccessControl
@@ -159,10 +159,10 @@ def assemble_keeping(base: Infrastructure) -> FileServices:
     )
 
 
-def housekeeping_steps(keeping: FileServices) -> Mapping[str, Step]:
-    """Return the housekeeping steps for tenants and their files."""
+def prune_steps(keeping: FileServices) -> Mapping[str, Step]:
+    """Return the steps of `strongroom prune` for tenants and their files."""
     return {
-        "deleted tenants": partial(keeping.tenant_deletion.purge, HOUSEKEEPER),
+        "deleted tenants": partial(keeping.tenant_deletion.purge, COMMAND_LINE),
         "file events": keeping.file_events.prune,
     }
 
@@ -308,7 +308,7 @@ def build(
             configuration, selection, clock or SystemClock(), resources, patient=patient
         )
         identity, keeping = assemble_identity(base), assemble_keeping(base)
-        identity.housekeeping.add(housekeeping_steps(keeping))
+        identity.prune_job.add(prune_steps(keeping))
         # Identity does not depend on tenants, so the rule about memberships is registered here.
         identity.deletion.guard(Memberships(base.clock).require_dispensable)
         container = Container(base, identity, keeping, assemble_operating(base, keeping))

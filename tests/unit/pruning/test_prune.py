@@ -62,7 +62,7 @@ def counts(api: Api) -> dict[str, int]:
 
 
 def clean(api: Api) -> dict[str, int]:
-    return dict(api.container.identity.housekeeping.run())
+    return dict(api.container.identity.prune_job.run())
 
 
 def test_what_still_counts_is_left_alone(api: Api) -> None:
