@@ -13,7 +13,7 @@ from bench.forest import SHOWN, Forest, plant
 from bench.harness import Limit, Plan, Row, interleave
 from strongroom.config import load
 from strongroom.container.services import Container, build
-from strongroom.paging import Paging
+from strongroom.database.paging import Paging
 
 FEW: Final = 10_000
 PAGE: Final = 50

@@ -10,7 +10,7 @@ from tests.unit.audit.conftest import Record
 from strongroom.audit.listing import AuditFilter, AuditListing
 from strongroom.audit.models import audit_events
 from strongroom.database import Database
-from strongroom.paging import Paging
+from strongroom.database.paging import Paging
 from strongroom.testing.clock import SECOND, ManualClock
 from strongroom.users.service import UserService
 

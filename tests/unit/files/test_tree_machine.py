@@ -17,6 +17,7 @@ from tests.support.databases import leave_out_the_disk
 from tests.support.incoming import IncomingBytes
 from tests.support.tree_model import Errors, ModelNode, TreeModel, normalized
 
+from strongroom.database.paging import Paging
 from strongroom.errors import Forbidden, NameConflict, NotAFolder, NotFound, StrongroomError
 from strongroom.files import child_counts
 from strongroom.files.access import NodeView
@@ -26,7 +27,6 @@ from strongroom.files.listing import FilePage
 from strongroom.files.models import FOREVER, Permission, folder_counts, grants, nodes
 from strongroom.files.moving import Move
 from strongroom.identity import Identity, Origin
-from strongroom.paging import Paging
 from strongroom.tenants.models import Role
 from strongroom.testing.clock import HOUR
 

@@ -9,8 +9,8 @@ from sqlalchemy import Connection, text
 
 from strongroom.database import Database
 from strongroom.database.changes import execute_together
+from strongroom.database.paging import Paging
 from strongroom.errors import TokenInvalid
-from strongroom.paging import Paging
 from strongroom.plugin_api.login import Client
 from strongroom.sessions.models import Authorization
 from strongroom.sessions.store import SEEN_INTERVAL, AuthorizationStore

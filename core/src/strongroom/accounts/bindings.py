@@ -14,10 +14,10 @@ from strongroom.accounts.reauthentication import (
 from strongroom.accounts.registration import identified
 from strongroom.audit.service import AuditEvent, AuditService
 from strongroom.database import Database
+from strongroom.database.paging import Page, Paging
 from strongroom.errors import Forbidden, LastContact, NotFound
 from strongroom.identity import Identity, Origin
 from strongroom.notifications.service import Notices
-from strongroom.paging import Page, Paging
 from strongroom.plugin_api.login import Credential, VerificationCode
 from strongroom.users.credentials import CredentialService
 from strongroom.users.models import USERNAME, BoundCredential

@@ -6,10 +6,10 @@ from sqlalchemy import ColumnElement, Connection, false
 
 from strongroom.audit.service import AuditEvent, AuditService
 from strongroom.database import Database
+from strongroom.database.paging import Page, Paging
 from strongroom.errors import Forbidden, RevisionConflict
 from strongroom.identity import Identity, Origin
 from strongroom.notifications.service import Notices
-from strongroom.paging import Page, Paging
 from strongroom.sessions.service import AuthorizationService
 from strongroom.users.credentials import CredentialService
 from strongroom.users.models import SINGLE_KINDS, User, UserStatus, users

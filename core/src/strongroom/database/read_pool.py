@@ -23,6 +23,7 @@ class Reader:
 
     connection: Connection
     sqlite: Any
+    generation: int
 
 
 class ReadPool:
@@ -41,6 +42,8 @@ class ReadPool:
         self._idle: deque[Reader] = deque()
         self._lock = Lock()
         self._open = 0
+        # Counts the calls of close(), so that connections that were in use then are not kept.
+        self._generation = 0
 
     def take(self, in_transaction: bool) -> Reader | None:
         """Return a connection, or ``None`` if all are in use.
@@ -70,13 +73,14 @@ class ReadPool:
             reader.connection.rollback()
         # An interrupt may leave the answer of a statement unread.
         is_sound = error is None or isinstance(error, Exception)
-        if is_sound and not reader.connection.invalidated and self._end(reader):
+        if is_sound and self._end(reader) and self._is_current(reader):
             self._idle.append(reader)
         else:
             self._close(reader)
 
     def close(self) -> None:
-        """Close the idle connections."""
+        """Close the idle connections, and each other one when it is returned."""
+        self._generation += 1
         with suppress(IndexError):
             while True:
                 self._close(self._idle.pop())
@@ -89,7 +93,8 @@ class ReadPool:
         except BaseException:
             self._count(-1)
             raise
-        return Reader(connection, connection.connection.driver_connection if self._is_sqlite else None)
+        driver = connection.connection.driver_connection if self._is_sqlite else None
+        return Reader(connection, driver, self._generation)
 
     def _begin(self, reader: Reader) -> None:
         # On SQLite a transaction costs a microsecond, and gives all statements of a block one snapshot.
@@ -109,6 +114,9 @@ class ReadPool:
         except sqlite3.Error:
             return False
         return True
+
+    def _is_current(self, reader: Reader) -> bool:
+        return not reader.connection.invalidated and reader.generation == self._generation
 
     def _close(self, reader: Reader) -> None:
         self._count(-1)

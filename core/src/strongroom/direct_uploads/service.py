@@ -11,10 +11,11 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Final
 
-from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
 
 from strongroom.clock import Clock
 from strongroom.database import Database
+from strongroom.database.statements import Statement
 from strongroom.direct_uploads.models import DirectUpload, direct_uploads
 from strongroom.errors import (
     DigestMismatch,
@@ -36,7 +37,32 @@ from strongroom.secret_keys import SecretKeys
 from strongroom.storage.service import BlobService, ReceivedBlob
 from strongroom.tenants.quota import Quota
 
-_BATCH = 200
+_BATCH: Final = 200
+
+_OF_KEY: Final = direct_uploads.c.key == bindparam("of_key")
+_SELECT: Final = select(direct_uploads).where(_OF_KEY)
+_SELECT_EXPIRED: Final = (
+    select(direct_uploads)
+    .where(direct_uploads.c.expires_at <= bindparam("now"))
+    .limit(_BATCH)
+    .with_for_update(skip_locked=True)
+)
+_ADD: Final = Statement(insert(direct_uploads))
+_FIND: Final = Statement(_SELECT, DirectUpload)
+_FIND_LOCKED: Final = Statement(_SELECT.with_for_update(), DirectUpload)
+_COMPLETE: Final = Statement(update(direct_uploads).where(_OF_KEY).values(file_id=bindparam("file")))
+_EXPIRED: Final = Statement(_SELECT_EXPIRED, DirectUpload)
+_EXPIRED_OF_TENANT: Final = Statement(
+    _SELECT_EXPIRED.where(direct_uploads.c.tenant_id == bindparam("tenant_id")), DirectUpload
+)
+_OPEN: Final = Statement(
+    select(func.count(), func.min(direct_uploads.c.expires_at)).where(
+        direct_uploads.c.user_id == bindparam("user_id"),
+        direct_uploads.c.file_id.is_(None),
+        direct_uploads.c.expires_at > bindparam("now"),
+    )
+)
+_REMOVE: Final = Statement(delete(direct_uploads).where(_OF_KEY))
 
 
 class Reservations:
@@ -63,7 +89,7 @@ class Reservations:
         # The reservation locks the tenant's row first, so concurrent requests are counted one by one.
         self._space.reserve(connection, upload.tenant_id, upload.size)
         self._require_few(connection, upload.user_id)
-        connection.execute(insert(direct_uploads).values(asdict(upload)))
+        _ADD.execute(connection, asdict(upload))
 
     def find(self, connection: Connection, key: str, *, lock: bool = False) -> DirectUpload | None:
         """Return an upload, or ``None`` if it was removed.
@@ -73,14 +99,11 @@ class Reservations:
             key: key of the upload's blob.
             lock: whether to prevent its removal until the transaction ends.
         """
-        query = select(direct_uploads).where(direct_uploads.c.key == key)
-        row = connection.execute(query.with_for_update() if lock else query).first()
-        return DirectUpload(*row) if row else None
+        return (_FIND_LOCKED if lock else _FIND).first(connection, {"of_key": key})
 
     def complete(self, connection: Connection, key: str, file_id: str) -> None:
         """Store the file of a completed upload. The caller has already used up the reservation."""
-        statement = update(direct_uploads).where(direct_uploads.c.key == key)
-        connection.execute(statement.values(file_id=file_id))
+        _COMPLETE.execute(connection, {"of_key": key, "file": file_id})
 
     def cancel(self, connection: Connection, key: str) -> None:
         """Delete an upload and release its reservation."""
@@ -89,30 +112,21 @@ class Reservations:
 
     def end_expired(self, connection: Connection, tenant_id: str | None = None) -> int:
         """Delete one batch of expired uploads, of all tenants or of one, and return their number."""
-        expired = direct_uploads.c.expires_at <= self._clock.now()
-        query = select(direct_uploads).where(expired).limit(_BATCH)
-        if tenant_id is not None:
-            query = query.where(direct_uploads.c.tenant_id == tenant_id)
-        rows = connection.execute(query.with_for_update(skip_locked=True)).all()
-        for row in rows:
-            self._remove(connection, DirectUpload(*row))
-        return len(rows)
+        wanted = {"now": self._clock.now(), "tenant_id": tenant_id}
+        ended = (_EXPIRED if tenant_id is None else _EXPIRED_OF_TENANT).all(connection, wanted)
+        for upload in ended:
+            self._remove(connection, upload)
+        return len(ended)
 
     def _require_few(self, connection: Connection, user_id: str) -> None:
         now = self._clock.now()
-        is_open = (
-            direct_uploads.c.user_id == user_id,
-            direct_uploads.c.file_id.is_(None),
-            direct_uploads.c.expires_at > now,
-        )
-        query = select(func.count(), func.min(direct_uploads.c.expires_at)).where(*is_open)
-        count, first_end = connection.execute(query).one()
+        ((count, first_end),) = _OPEN.all(connection, {"user_id": user_id, "now": now})
         if count >= self._max_open:
             message = f"You have {count} open direct uploads; complete some or wait."
             raise TooManyRequests(message, retry_after=max(1, (first_end - now) // 1000))
 
     def _remove(self, connection: Connection, upload: DirectUpload) -> None:
-        connection.execute(delete(direct_uploads).where(direct_uploads.c.key == upload.key))
+        _REMOVE.execute(connection, {"of_key": upload.key})
         if upload.file_id is None:
             self._space.reserve(connection, upload.tenant_id, -upload.size)
 

@@ -46,6 +46,22 @@ def _changing() -> ReturningUpdate[tuple[str, int]]:
 
 
 _CHANGE: Final = Statement(_changing())
+_ADD_RUN: Final = Statement(insert(folder_counts))
+_NAME_AT: Final = Statement(
+    select(nodes.c.name)
+    .where(nodes.c.parent_id == bindparam("of_folder"), nodes.c.name >= bindparam("of_name"))
+    .order_by(nodes.c.name)
+    .offset(bindparam("position"))
+    .limit(1)
+)
+_SHRINK_RUN: Final = Statement(
+    update(folder_counts)
+    .where(
+        folder_counts.c.folder_id == bindparam("of_folder"),
+        folder_counts.c.first_name == bindparam("of_name"),
+    )
+    .values(children=bindparam("half"))
+)
 
 
 def children_of(folder_id: str | ColumnElement[str]) -> ColumnElement[int]:
@@ -79,7 +95,7 @@ def added(connection: Connection, folder_id: str, name: str) -> None:
     if run is None:
         # The first run starts at the empty name, so that every name belongs to a run.
         row = {"folder_id": folder_id, "first_name": "", "children": 1}
-        connection.execute(insert(folder_counts).values(row))
+        _ADD_RUN.execute(connection, row)
     elif run[1] > SPLIT_ABOVE:
         _split(connection, folder_id, *run)
 
@@ -101,18 +117,8 @@ def _change(
 def _split(connection: Connection, folder_id: str, first_name: str, children: int) -> None:
     # Changes hold the tenant lock, so no other transaction splits the same run.
     half = children // 2
-    middle = (
-        select(nodes.c.name)
-        .where(nodes.c.parent_id == folder_id, nodes.c.name >= first_name)
-        .order_by(nodes.c.name)
-        .offset(half)
-        .limit(1)
-    )
-    row = {
-        "folder_id": folder_id,
-        "first_name": connection.execute(middle).scalar_one(),
-        "children": children - half,
-    }
-    connection.execute(insert(folder_counts).values(row))
-    ours = (folder_counts.c.folder_id == folder_id, folder_counts.c.first_name == first_name)
-    connection.execute(update(folder_counts).where(*ours).values(children=half))
+    run = {"of_folder": folder_id, "of_name": first_name}
+    middle = _NAME_AT.scalar(connection, {**run, "position": half})
+    row = {"folder_id": folder_id, "first_name": middle, "children": children - half}
+    _ADD_RUN.execute(connection, row)
+    _SHRINK_RUN.execute(connection, {**run, "half": half})

@@ -1,35 +1,37 @@
 """Grants and revokes permissions on files and folders."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from sqlalchemy import Connection, Executable, Row, Select, bindparam, delete, select
+from sqlalchemy import Connection, Executable, and_, bindparam, delete, select
 
 from strongroom.audit.service import AuditEvent, AuditService
 from strongroom.clock import Clock, iso_format
 from strongroom.database import Database
-from strongroom.database.statements import Statement
-from strongroom.database.upsert import for_each_dialect
+from strongroom.database.paging import Page, Paging, seek_page
+from strongroom.database.rows import Row, RowMapper, columns_of
+from strongroom.database.statements import Statement, for_each_dialect
 from strongroom.errors import NotAMember, ValidationFailed
 from strongroom.files.access import AccessControl
 from strongroom.files.expiry import ExpiryRules
 from strongroom.files.models import FOREVER, Grant, Node, Permission, grants
 from strongroom.files.visibility import Visibility
 from strongroom.identity import AnyCaller, Origin
-from strongroom.paging import Page, Paging, seek_page
 from strongroom.users.service import UserService
 
 Summaries = list[dict[str, str]]
 
-_COLUMNS = (
-    grants.c.node_id,
-    grants.c.user_id,
-    grants.c.permission,
-    grants.c.expires_at,
-    grants.c.granted_by,
-    grants.c.created_at,
-)
+_GRANT: Final = RowMapper(Grant, columns_of(Grant, grants))
+
+
+def _grant(row: Row) -> Grant:
+    grant = _GRANT(row)
+    return replace(grant, permission=Permission(grant.permission))
+
+
+_IS_ONE: Final = and_(grants.c.node_id == bindparam("node"), grants.c.user_id == bindparam("user"))
+_REMOVE: Final = Statement(delete(grants).where(_IS_ONE))
 # node_name and parent_visible_until remain: they do not depend on the replaced grant.
 _REPLACED = ("permission", "expires_at", "granted_by", "created_at")
 
@@ -42,10 +44,7 @@ def _putting(insert: Any) -> Executable:
 
 
 _PUT: Final = Statement(for_each_dialect(grants, _putting))
-# Built once: every change of a grant runs this query.
-_OF_USER: Final[Select[Any]] = select(*_COLUMNS).where(
-    grants.c.node_id == bindparam("node"), grants.c.user_id == bindparam("user")
-)
+_OF_USER: Final = Statement(select(*_GRANT.columns).where(_IS_ONE), _grant)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,10 +139,7 @@ class GrantService:
             if held is not None:
                 self._expiry.require_owner_untouched(connection, caller, node, held, None)
             before = self._visibility.until(connection, node_id, user_id)
-            removed = connection.execute(
-                delete(grants).where(grants.c.node_id == node_id, grants.c.user_id == user_id)
-            )
-            if removed.rowcount:
+            if _REMOVE.execute(connection, {"node": node_id, "user": user_id}):
                 self._refresh_visibility(connection, node, user_id, before)
                 self._record(connection, "grant.remove", caller, node_id, origin, {"user": user_id})
 
@@ -159,7 +155,7 @@ class GrantService:
         with self._database.read() as connection:
             self._access.require(connection, caller, tenant_id, node_id, Permission.MANAGE)
             ours = (grants.c.node_id == node_id) & self._access.is_in_force()
-            query, positions = select(*_COLUMNS).where(ours), select(grants.c.user_id).where(ours)
+            query, positions = select(*_GRANT.columns).where(ours), select(grants.c.user_id).where(ours)
             page = seek_page(connection, query, positions, paging, _grant)
             return page, self._users.summaries(connection, _named(page.items))
 
@@ -172,8 +168,7 @@ class GrantService:
             raise ValidationFailed.of_field("expiresAt", "not-in-the-future", "Must be in the future.")
 
     def _find(self, connection: Connection, node_id: str, user_id: str) -> Grant | None:
-        row = connection.execute(_OF_USER, {"node": node_id, "user": user_id}).first()
-        return _grant(row) if row else None
+        return _OF_USER.first(connection, {"node": node_id, "user": user_id})
 
     def _write(
         self, connection: Connection, caller: AnyCaller, node: Node, requested: GrantRequest
@@ -194,7 +189,7 @@ class GrantService:
             "node_name": node.name,
             "parent_visible_until": None if around == FOREVER else around,
         }
-        _PUT.change(connection, row)
+        _PUT.execute(connection, row)
         self._refresh_visibility(connection, node, user_id, before)
         return grant
 
@@ -220,11 +215,6 @@ class GrantService:
             details=details,
         )
         self._audit.record(connection, event)
-
-
-def _grant(row: Row[Any]) -> Grant:
-    values = row._asdict()
-    return Grant(**{**values, "permission": Permission(values["permission"])})
 
 
 def _named(found: Iterable[Grant]) -> set[str]:

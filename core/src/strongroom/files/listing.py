@@ -24,6 +24,7 @@ from sqlalchemy import (
 
 from strongroom.clock import Clock
 from strongroom.database import Database
+from strongroom.database.paging import Paging
 from strongroom.database.statements import Statement
 from strongroom.files.access import (
     AccessControl,
@@ -37,7 +38,6 @@ from strongroom.files.child_counts import children_of, run_at, runs
 from strongroom.files.models import Node, Permission, grants, nodes
 from strongroom.files.serializers import cached_node_json, node_json
 from strongroom.identity import AnyCaller
-from strongroom.paging import Paging
 from strongroom.tenants.models import Role
 from strongroom.users.service import UserService
 

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from strongroom.database.paging import Page
 from strongroom.errors import Forbidden, NotFound, PreconditionFailed, RevisionConflict
 from strongroom.files.access import NodeView
 from strongroom.files.listing import FilePage
@@ -13,7 +14,6 @@ from strongroom.http.pages import envelope
 from strongroom.http.request import get_service, header
 from strongroom.http.response import Response, json_response, not_modified
 from strongroom.http.routing import Location
-from strongroom.paging import Page
 
 Tagged = tuple[Json, int, dict[str, str]]
 

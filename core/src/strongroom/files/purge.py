@@ -2,14 +2,27 @@
 
 from typing import Final
 
-from sqlalchemy import Select, delete, exists, select
+from sqlalchemy import bindparam, delete, exists, select
 
 from strongroom.database import Database
+from strongroom.database.statements import Statement
 from strongroom.files.models import nodes
 from strongroom.storage.models import Released
 from strongroom.storage.service import BlobService
 
 _BATCH: Final = 500
+
+_CHILD: Final = nodes.alias()
+# Nodes without children, so that content is deleted before its folder.
+_LEAVES: Final = Statement(
+    select(nodes.c.id, nodes.c.blob_key)
+    .where(
+        nodes.c.tenant_id == bindparam("tenant_id"),
+        ~exists().where(_CHILD.c.parent_id == nodes.c.id),
+    )
+    .limit(_BATCH)
+)
+_REMOVE: Final = Statement(delete(nodes).where(nodes.c.id.in_(bindparam("node_ids", expanding=True))))
 
 
 class FilePurge:
@@ -30,23 +43,14 @@ class FilePurge:
         Each batch is a separate transaction. Blobs that cannot be removed now are left to the blob
         garbage collection.
         """
-        query = _leaves(tenant_id)
         # Content is removed only after its batch is committed, so a rollback loses nothing.
-        while (released := self._remove_batch(query)) is not None:
+        while (released := self._remove_batch(tenant_id)) is not None:
             self._blobs.remove(released)
 
-    def _remove_batch(self, query: Select[tuple[str, str | None]]) -> list[Released] | None:
+    def _remove_batch(self, tenant_id: str) -> list[Released] | None:
         with self._database.write() as connection:
-            rows = connection.execute(query).all()
+            rows = _LEAVES.all(connection, {"tenant_id": tenant_id})
             if not rows:
                 return None
-            connection.execute(delete(nodes).where(nodes.c.id.in_([row.id for row in rows])))
+            _REMOVE.execute(connection, {"node_ids": [row.id for row in rows]})
             return self._blobs.release(connection, [row.blob_key for row in rows if row.blob_key])
-
-
-def _leaves(tenant_id: str) -> Select[tuple[str, str | None]]:
-    """Return the query for nodes without children, so that content is deleted before its folder."""
-    child = nodes.alias()
-    is_empty = ~exists().where(child.c.parent_id == nodes.c.id)
-    query = select(nodes.c.id, nodes.c.blob_key).where(nodes.c.tenant_id == tenant_id, is_empty)
-    return query.limit(_BATCH)

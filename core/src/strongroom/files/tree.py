@@ -7,8 +7,7 @@ from sqlalchemy import Connection, Select, bindparam, delete, func, insert, sele
 from sqlalchemy.exc import IntegrityError
 
 from strongroom.clock import Clock, next_revision
-from strongroom.database.statements import Statement
-from strongroom.database.upsert import for_each_dialect
+from strongroom.database.statements import Statement, for_each_dialect
 from strongroom.errors import NameConflict, NotFound, RevisionConflict
 from strongroom.files import child_counts
 from strongroom.files.models import FOREVER, Node, NodeType, Permission, grants, nodes

@@ -11,7 +11,6 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     Select,
-    Update,
     bindparam,
     case,
     func,
@@ -50,7 +49,7 @@ def _all_below() -> Select[Any]:
     return select(below.c.id).limit(bindparam("at_most"))
 
 
-def _refreshed(wanted: ColumnElement[bool]) -> Update:
+def _refresh(wanted: ColumnElement[bool]) -> Statement[Any]:
     """Return the statement that recomputes ``parent_visible_until`` of the selected grants."""
     # One row per ancestor of each selected grant's node, from the parent up to the root.
     path = (
@@ -74,7 +73,7 @@ def _refreshed(wanted: ColumnElement[bool]) -> Update:
         .subquery()
     )
     # Only rows whose value changes are written.
-    return (
+    return Statement(
         update(grants)
         .values(parent_visible_until=func.nullif(seen.c.until, FOREVER))
         .where(
@@ -89,18 +88,17 @@ _UNTIL_OF_USER: Final = Statement(_until_of_user())
 _UNTIL_OF_ALL: Final = Statement(_until_of_all())
 _BELOW: Final = Statement(_all_below())
 
-# Built once: constructing such a statement costs more than running it.
-_REFRESH_ON: Final = _refreshed(grants.c.node_id == bindparam("node"))
-_REFRESH_BELOW: Final = _refreshed(
+_REFRESH_ON: Final = _refresh(grants.c.node_id == bindparam("node"))
+_REFRESH_BELOW: Final = _refresh(
     grants.c.user_id.in_(bindparam("users", expanding=True))
     & grants.c.node_id.in_(bindparam("nodes", expanding=True))
 )
 _THEIRS: Final = (grants.c.user_id == bindparam("user")) & (grants.c.tenant_id == bindparam("tenant"))
 # If an ancestor's expiry is extended, only grants with an earlier value can change. If it is shortened,
 # only grants whose value was the previous expiry can.
-_REFRESH_ENDLESS: Final = _refreshed(_THEIRS & grants.c.parent_visible_until.is_(None))
-_REFRESH_UNTIL: Final = _refreshed(_THEIRS & (grants.c.parent_visible_until == bindparam("before")))
-_REFRESH_SHORTER: Final = _refreshed(_THEIRS & (grants.c.parent_visible_until < bindparam("now")))
+_REFRESH_ENDLESS: Final = _refresh(_THEIRS & grants.c.parent_visible_until.is_(None))
+_REFRESH_UNTIL: Final = _refresh(_THEIRS & (grants.c.parent_visible_until == bindparam("before")))
+_REFRESH_SHORTER: Final = _refresh(_THEIRS & (grants.c.parent_visible_until < bindparam("now")))
 
 Change = tuple[int, int]
 """When a node's visibility expired before the change, and when it does now."""
@@ -143,12 +141,12 @@ class Visibility:
         if below is None:
             for user_id, (before, now) in changes.items():
                 statement, times = _refresh_of_all(before, now)
-                connection.execute(statement, {"user": user_id, "tenant": tenant_id, **times})
+                statement.execute(connection, {"user": user_id, "tenant": tenant_id, **times})
         elif below:
             users = list(changes)
             for start in range(0, len(users), _BATCH):
                 batch = users[start : start + _BATCH]
-                connection.execute(_REFRESH_BELOW, {"users": batch, "nodes": below})
+                _REFRESH_BELOW.execute(connection, {"users": batch, "nodes": below})
 
     def moved(
         self, connection: Connection, tenant_id: str, node_id: str, before: Mapping[str, int]
@@ -161,7 +159,7 @@ class Visibility:
             node_id: the node.
             before: the result of :meth:`until_by_user` before the move.
         """
-        connection.execute(_REFRESH_ON, {"node": node_id})
+        _REFRESH_ON.execute(connection, {"node": node_id})
         now = self.until_by_user(connection, node_id)
         changes = {user: (before.get(user, 0), now.get(user, 0)) for user in before.keys() | now.keys()}
         self.refresh(connection, tenant_id, node_id, changes)
@@ -174,7 +172,7 @@ class Visibility:
         return ids if len(ids) <= self._descend_at_most else None
 
 
-def _refresh_of_all(before: int, now: int) -> tuple[Update, dict[str, int]]:
+def _refresh_of_all(before: int, now: int) -> tuple[Statement[Any], dict[str, int]]:
     """Return the statement for all grants of a user that the change may affect, and its parameters."""
     if now > before:
         return _REFRESH_SHORTER, {"now": now}

@@ -9,8 +9,8 @@ from urllib.parse import quote, urlencode
 from flask import request
 from marshmallow import Schema, fields, validate
 
+from strongroom.database.paging import Page, Paging
 from strongroom.http.request import PublicUrl, get_service
-from strongroom.paging import Page, Paging
 
 T = TypeVar("T")
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from limits.storage import MovingWindowSupport, Storage, storage_from_string
-from sqlalchemy import Connection, Integer, bindparam, delete, func, insert, select
+from sqlalchemy import Connection, Integer, bindparam, delete, func, insert, literal, select
 from sqlalchemy.exc import SQLAlchemyError
 
 from strongroom.cache import Cache
@@ -42,6 +42,10 @@ _ADD: Final = Statement(
         ),
     )
 )
+_COUNT_ALL: Final = Statement(select(func.count()).select_from(rate_events).where(_OF_SUBJECT))
+_CLEAR: Final = Statement(delete(rate_events).where(_OF_SUBJECT))
+_RESET: Final = Statement(delete(rate_events))
+_CHECK: Final = Statement(select(literal(1)))
 _KNOWN_FULL: Final = 4096
 
 
@@ -96,25 +100,25 @@ class DatabaseStorage(Storage, MovingWindowSupport):
 
     def get(self, key: str) -> int:
         with self._database.read() as connection:
-            query = select(func.count()).select_from(rate_events).where(rate_events.c.subject == key)
-            return connection.execute(query).scalar_one()
+            count: int = _COUNT_ALL.scalar(connection, {"of_subject": key})
+        return count
 
     def get_expiry(self, key: str) -> float:  # noqa: ARG002
         return self._clock.now() / _SECOND
 
     def check(self) -> bool:
         with self._database.read() as connection:
-            return connection.execute(select(1)).scalar() == 1
+            return bool(_CHECK.scalar(connection) == 1)
 
     def reset(self) -> int | None:
         self._full_until = Cache[str, int](_KNOWN_FULL)
         with self._database.write() as connection:
-            return connection.execute(delete(rate_events)).rowcount
+            return _RESET.execute(connection)
 
     def clear(self, key: str) -> None:
         self._full_until.put(key, 0)
         with self._database.write() as connection:
-            connection.execute(delete(rate_events).where(rate_events.c.subject == key))
+            _CLEAR.execute(connection, {"of_subject": key})
 
     def _count(self, connection: Connection, key: str, now: int, expiry: int) -> tuple[int, int]:
         within = {"of_subject": key, "since": now - expiry * _SECOND}

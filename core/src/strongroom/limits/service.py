@@ -10,8 +10,7 @@ from strongroom.clock import Clock
 from strongroom.database import Database
 from strongroom.database.changes import Change
 from strongroom.database.pruning import prune
-from strongroom.database.statements import Statement
-from strongroom.database.upsert import for_each_dialect
+from strongroom.database.statements import Statement, for_each_dialect
 from strongroom.limits.models import counters
 from strongroom.secret_keys import SecretKeys
 
@@ -77,6 +76,9 @@ _TAKE_BACK: Final = Statement(
     update(counters).where(_OF_SUBJECT, counters.c.count > 0).values(count=counters.c.count - 1)
 )
 _RESET: Final = Statement(delete(counters).where(_OF_SUBJECT))
+_COUNT: Final = Statement(
+    select(counters.c.count).where(_OF_SUBJECT, counters.c.expires_at > bindparam("now"))
+)
 
 
 Subject = tuple[str, str]
@@ -147,10 +149,8 @@ class Counters:
 
     def count(self, connection: Connection, purpose: str, subject: str) -> int:
         """Return the number of events that have not expired."""
-        query = select(counters.c.count).where(
-            counters.c.subject == self._key(purpose, subject), counters.c.expires_at > self._clock.now()
-        )
-        return connection.execute(query).scalar() or 0
+        wanted = {"of_subject": self._key(purpose, subject), "now": self._clock.now()}
+        return _COUNT.scalar(connection, wanted) or 0
 
     def take_back(self, connection: Connection, purpose: str, subject: str) -> None:
         """Undo one :meth:`add`."""

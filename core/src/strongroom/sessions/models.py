@@ -6,6 +6,7 @@ from typing import Final
 from sqlalchemy import JSON, Column, ForeignKey, Index, Integer, String, Table
 
 from strongroom.database.metadata import Id, Timestamp, metadata
+from strongroom.database.rows import RowMapper
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,8 @@ authorizations: Final = Table(
 """``serial`` counts the issued access tokens. ``last_seen_at`` may lag by a minute. ``expires_at`` is
 extended by each refresh. ``user_type`` is the user's type at login: code that changes the type or
 suspends the user must revoke the authorizations, because the token guard does not read ``users``."""
+
+AUTHORIZATION: Final = RowMapper(Authorization, authorizations)
 
 refresh_tokens: Final = Table(
     "refresh_tokens",

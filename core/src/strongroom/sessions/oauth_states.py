@@ -4,7 +4,7 @@ import secrets
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from sqlalchemy import ColumnElement, Connection, delete, insert
+from sqlalchemy import ColumnElement, Connection, bindparam, delete, insert
 
 from strongroom.addresses import network_of
 from strongroom.audit.service import FAILURE, AuditEvent, AuditService
@@ -12,6 +12,7 @@ from strongroom.clock import Clock
 from strongroom.config.rates import Rate
 from strongroom.database import Database
 from strongroom.database.pruning import prune, prune_some
+from strongroom.database.statements import Statement
 from strongroom.errors import StateInvalid
 from strongroom.identity import Origin
 from strongroom.limits.rates import Allowance, RateLimits
@@ -23,6 +24,21 @@ LIFETIME: Final = 600_000
 """Milliseconds for which a state is valid."""
 
 _FORGOTTEN_AT_ONCE: Final = 2
+
+_STATES: Final = browser_states.c
+_ADD: Final = Statement(insert(browser_states))
+# A mismatch deletes nothing, so that an attacker cannot use up the state of another browser.
+_SPEND: Final = Statement(
+    delete(browser_states)
+    .where(
+        _STATES.hash == bindparam("hash"),
+        _STATES.purpose == bindparam("purpose"),
+        _STATES.browser_hash == bindparam("browser_hash"),
+        _STATES.user_id.is_not_distinct_from(bindparam("user_id")),
+        _STATES.expires_at > bindparam("now"),
+    )
+    .returning(_STATES.data)
+)
 
 
 class OAuthStateStore:
@@ -82,7 +98,7 @@ class OAuthStateStore:
         with self._database.write() as connection:
             # Deletes up to two rows per inserted row, so that expired rows do not accumulate.
             prune_some(connection, browser_states.c.hash, self._expired(), _FORGOTTEN_AT_ONCE)
-            connection.execute(insert(browser_states).values(row))
+            _ADD.execute(connection, row)
         return state
 
     def prune(self) -> int:
@@ -99,17 +115,15 @@ class OAuthStateStore:
             TooManyRequests: the address has exceeded its rate limit.
         """
         self._count(origin)
-        columns = browser_states.c
-        # A mismatch deletes nothing, so that an attacker cannot use up the state of another browser.
-        statement = delete(browser_states).where(
-            columns.hash == self._hash(value),
-            columns.purpose == purpose,
-            columns.browser_hash == self._hash(browser),
-            columns.user_id.is_(None) if user_id is None else columns.user_id == user_id,
-            columns.expires_at > self._clock.now(),
-        )
+        wanted = {
+            "hash": self._hash(value),
+            "purpose": purpose,
+            "browser_hash": self._hash(browser),
+            "user_id": user_id,
+            "now": self._clock.now(),
+        }
         with self._database.write() as connection:
-            row = connection.execute(statement.returning(columns.data)).first()
+            row = _SPEND.first(connection, wanted)
             if row is None:
                 self._record_refusal(connection, purpose, user_id, origin)
         # Raised outside of the transaction, which must commit the audit record.

@@ -6,10 +6,10 @@ from sqlalchemy import Connection
 
 from strongroom.audit.service import FAILURE, SUCCESS, AuditEvent, AuditService
 from strongroom.database import Database
+from strongroom.database.paging import Page, Paging
 from strongroom.errors import InvalidCredentials, NotFound, TokenInvalid, UserSuspended
 from strongroom.identity import Caller, Identity, Origin
 from strongroom.ids import is_id
-from strongroom.paging import Page, Paging
 from strongroom.sessions.models import Authorization
 from strongroom.sessions.store import AuthorizationStore, RefreshTokens
 from strongroom.sessions.tokens import IssuedTokens, TokenIssuer, TokenSigner, parse_token_id

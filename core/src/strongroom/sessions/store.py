@@ -4,7 +4,7 @@ import logging
 import re
 import secrets
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 from sqlalchemy import (
     ColumnElement,
@@ -17,23 +17,23 @@ from sqlalchemy import (
     insert,
     select,
     text,
-    true,
     update,
 )
 from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.sql.dml import ReturningUpdate
 
 from strongroom.clock import Clock
 from strongroom.database import Database
 from strongroom.database.changes import Change
+from strongroom.database.paging import Page, Paging, select_page
 from strongroom.database.pruning import AmortizedPruning, prune
 from strongroom.database.statements import Statement
 from strongroom.errors import StrongroomError, TokenInvalid
 from strongroom.identity import Caller
 from strongroom.ids import new_id
-from strongroom.paging import Page, Paging, select_page
 from strongroom.plugin_api.login import Client
 from strongroom.secret_keys import SecretKeys
-from strongroom.sessions.models import Authorization, authorizations, refresh_tokens
+from strongroom.sessions.models import AUTHORIZATION, Authorization, authorizations, refresh_tokens
 from strongroom.users.models import User
 from strongroom.users.service import lock_logins
 
@@ -42,8 +42,47 @@ SEEN_INTERVAL: Final = 60_000
 
 _NEVER: Final = 1 << 60
 
-_BY_ID: Final = Statement(select(authorizations).where(authorizations.c.id == bindparam("id")))
+_OF_ID: Final = authorizations.c.id == bindparam("of_id")
+_OF_USER: Final = authorizations.c.user_id == bindparam("of_user")
+_LIVE: Final = authorizations.c.revoked_at.is_(None) & (authorizations.c.expires_at > bindparam("now"))
+
+
+def _renewal() -> ReturningUpdate[Any]:
+    ends_at = authorizations.c.created_at + bindparam("max_age")
+    extended = bindparam("extended", type_=authorizations.c.expires_at.type)
+    return (
+        update(authorizations)
+        .where(_OF_ID, _LIVE, ends_at > bindparam("now"))
+        .values(
+            serial=authorizations.c.serial + 1,
+            last_seen_at=bindparam("now"),
+            # CASE, because the minimum is LEAST() on PostgreSQL and min() on SQLite.
+            expires_at=case((ends_at < extended, ends_at), else_=extended),
+        )
+        .returning(authorizations)
+    )
+
+
+def _revocation(*which: ColumnElement[bool]) -> Statement[Any]:
+    revoked = update(authorizations).values(revoked_at=bindparam("now"))
+    return Statement(revoked.where(*which, authorizations.c.revoked_at.is_(None)))
+
+
+_BY_ID: Final = Statement(select(authorizations).where(_OF_ID), AUTHORIZATION)
 _BEGIN: Final = Statement(insert(authorizations))
+_RENEW: Final = Statement(_renewal(), AUTHORIZATION)
+_END: Final = _revocation(_OF_ID)
+_END_ALL: Final = _revocation(_OF_USER)
+_END_OTHERS: Final = _revocation(_OF_USER, authorizations.c.id != bindparam("but"))
+_END_EVERY: Final = _revocation()
+_LOCK_EVERY: Final = Statement(text("LOCK TABLE authorizations IN SHARE ROW EXCLUSIVE MODE"))
+_FORGET: Final = Statement(delete(authorizations).where(_OF_USER))
+# The condition is checked again: of several parallel requests, only the first one writes.
+_NOTE_SEEN: Final = Statement(
+    update(authorizations)
+    .where(_OF_ID, authorizations.c.last_seen_at <= bindparam("before"))
+    .values(last_seen_at=bindparam("now"))
+)
 
 logger = logging.getLogger(__name__)
 
@@ -109,8 +148,7 @@ class AuthorizationStore:
             expires_at=now + min(self._lifetime, self._max_age),
             revoked_at=None,
         )
-        row = {column: getattr(begun, column) for column in Authorization.__slots__}
-        return begun, Change(_BEGIN, row)
+        return begun, Change(_BEGIN, AUTHORIZATION.values(begun))
 
     def renew(self, connection: Connection, authorization_id: str) -> Authorization:
         """Extend a valid authorization up to its maximum age, and increment its serial.
@@ -118,57 +156,46 @@ class AuthorizationStore:
         Raises:
             TokenInvalid: it has expired, was revoked, or has reached its maximum age.
         """
-        now, created_at = self._clock.now(), authorizations.c.created_at
-        ends_at, extended = created_at + self._max_age, now + self._lifetime
-        statement = (
-            update(authorizations)
-            .where(authorizations.c.id == authorization_id, self._live(), ends_at > now)
-            .values(
-                serial=authorizations.c.serial + 1,
-                last_seen_at=now,
-                # CASE, because the minimum is LEAST() on PostgreSQL and min() on SQLite.
-                expires_at=case((ends_at < extended, ends_at), else_=extended),
-            )
-            .returning(authorizations)
-        )
-        row = connection.execute(statement).first()
-        if row is None:
+        now = self._clock.now()
+        limits = {"now": now, "max_age": self._max_age, "extended": now + self._lifetime}
+        renewed = _RENEW.first(connection, {"of_id": authorization_id, **limits})
+        if renewed is None:
             raise TokenInvalid
-        return Authorization(*row)
+        return renewed
 
     def find(self, connection: Connection, authorization_id: str) -> Authorization | None:
         """Return an authorization, even if it has expired or was revoked."""
-        row = _BY_ID.first(connection, {"id": authorization_id})
-        return None if row is None else Authorization(*row)
+        return _BY_ID.first(connection, {"of_id": authorization_id})
 
     def page(self, connection: Connection, user_id: str, paging: Paging) -> Page[Authorization]:
         """Return a page of a user's valid authorizations, newest first."""
-        alive = (authorizations.c.user_id == user_id) & self._live()
+        parameters = {"of_user": user_id, "now": self._clock.now()}
+        alive = _OF_USER & _LIVE
         newest_first = (authorizations.c.created_at.desc(), authorizations.c.id.desc())
-        query = select(authorizations).where(alive).order_by(*newest_first)
-        count = select(func.count()).select_from(authorizations).where(alive)
-        return select_page(connection, query, count, paging, lambda row: Authorization(*row))
+        query = select(authorizations).where(alive).order_by(*newest_first).params(parameters)
+        count = select(func.count()).select_from(authorizations).where(alive).params(parameters)
+        return select_page(connection, query, count, paging, AUTHORIZATION)
 
     def end(self, connection: Connection, authorization_id: str) -> bool:
         """Revoke an authorization; return ``False`` if it had been revoked before."""
-        return self._end(connection, authorizations.c.id == authorization_id) == 1
+        return _END.execute(connection, {"of_id": authorization_id, "now": self._clock.now()}) == 1
 
     def end_all(self, connection: Connection, user_id: str, *, but: str | None = None) -> int:
         """Revoke all authorizations of a user, except ``but``; return the count."""
         lock_logins(connection, user_id)
-        wanted = authorizations.c.user_id == user_id
-        return self._end(connection, wanted if but is None else wanted & (authorizations.c.id != but))
+        ended = {"of_user": user_id, "but": but, "now": self._clock.now()}
+        return (_END_ALL if but is None else _END_OTHERS).execute(connection, ended)
 
     def end_every(self, connection: Connection) -> int:
         """Revoke all authorizations of all users; return the count."""
         if connection.dialect.name == "postgresql":
             # Wait for logins in progress: the UPDATE does not see their uncommitted rows.
-            connection.execute(text("LOCK TABLE authorizations IN SHARE ROW EXCLUSIVE MODE"))
-        return self._end(connection, true())
+            _LOCK_EVERY.execute(connection)
+        return _END_EVERY.execute(connection, {"now": self._clock.now()})
 
     def forget(self, connection: Connection, user_id: str) -> None:
         """Delete all authorizations of a user, with their tokens."""
-        connection.execute(delete(authorizations).where(authorizations.c.user_id == user_id))
+        _FORGET.execute(connection, {"of_user": user_id})
 
     def confirm(self, connection: Connection, caller: Caller) -> None:
         """Set the caller's identity if the login is not revoked."""
@@ -184,18 +211,10 @@ class AuthorizationStore:
         now = self._clock.now()
         if was_seen_lately(last_seen_at, now):
             return
-        statement = (
-            update(authorizations)
-            .where(
-                authorizations.c.id == authorization_id,
-                # Checked again: of several parallel requests, only the first one writes.
-                authorizations.c.last_seen_at <= now - SEEN_INTERVAL,
-            )
-            .values(last_seen_at=now)
-        )
+        seen = {"of_id": authorization_id, "before": now - SEEN_INTERVAL, "now": now}
         try:
             with database.write() as connection:
-                connection.execute(statement)
+                _NOTE_SEEN.execute(connection, seen)
         except (StrongroomError, SQLAlchemyError):
             logger.warning("Cannot record when an authorization was last seen", exc_info=True)
 
@@ -203,22 +222,22 @@ class AuthorizationStore:
         """Delete expired authorizations, with their tokens; return the count."""
         return prune(database, authorizations.c.id, authorizations.c.expires_at <= self._clock.now())
 
-    def _live(self) -> ColumnElement[bool]:
-        return authorizations.c.revoked_at.is_(None) & (authorizations.c.expires_at > self._clock.now())
-
-    def _end(self, connection: Connection, which: ColumnElement[bool]) -> int:
-        statement = (
-            update(authorizations)
-            .where(which, authorizations.c.revoked_at.is_(None))
-            .values(revoked_at=self._clock.now())
-        )
-        return connection.execute(statement).rowcount
-
 
 MIN_BITS: Final = 256
 _FORM: Final = re.compile(r"[A-Za-z0-9_-]{43}")
 _PURPOSE: Final = "refresh-token"
 
+_OF_HASH: Final = refresh_tokens.c.hash == bindparam("of_hash")
+_TOKEN: Final = Statement(
+    select(refresh_tokens.c.authorization_id, refresh_tokens.c.used_at).where(_OF_HASH)
+)
+# One UPDATE checks and marks the token, so that two concurrent uses cannot both succeed.
+_SPEND: Final = Statement(
+    update(refresh_tokens)
+    .where(_OF_HASH, refresh_tokens.c.used_at.is_(None), refresh_tokens.c.expires_at > bindparam("now"))
+    .values(used_at=bindparam("now"))
+    .returning(refresh_tokens.c.authorization_id)
+)
 _ISSUE_REFRESH_TOKEN: Final = Statement(insert(refresh_tokens))
 _FORGET_REFRESH_TOKENS: Final = Statement(
     delete(refresh_tokens).where(
@@ -280,30 +299,19 @@ class RefreshTokens:
         # Reject malformed tokens before hashing, so that garbage costs no query.
         if not _FORM.fullmatch(token):
             return None
-        now = self._clock.now()
-        # One UPDATE checks and marks the token, so that two concurrent uses cannot both succeed.
-        statement = (
-            update(refresh_tokens)
-            .where(
-                refresh_tokens.c.hash == self._hash(token),
-                refresh_tokens.c.used_at.is_(None),
-                refresh_tokens.c.expires_at > now,
-            )
-            .values(used_at=now)
-            .returning(refresh_tokens.c.authorization_id)
-        )
-        return connection.execute(statement).scalar_one_or_none()
+        spent = {"of_hash": self._hash(token), "now": self._clock.now()}
+        authorization_id: str | None = _SPEND.scalar(connection, spent)
+        return authorization_id
 
     def find(self, connection: Connection, token: str, *, spent: bool = False) -> str | None:
         """Return the authorization id of a token; with ``spent``, only if the token was used."""
         if not _FORM.fullmatch(token):
             return None
-        query = select(refresh_tokens.c.authorization_id).where(
-            refresh_tokens.c.hash == self._hash(token)
-        )
-        if spent:
-            query = query.where(refresh_tokens.c.used_at.is_not(None))
-        return connection.execute(query).scalar_one_or_none()
+        row = _TOKEN.first(connection, {"of_hash": self._hash(token)})
+        if row is None or (spent and row.used_at is None):
+            return None
+        authorization_id: str = row.authorization_id
+        return authorization_id
 
     def prune(self, database: Database) -> int:
         """Delete expired tokens, used or not; return the count."""

@@ -10,9 +10,8 @@ from sqlalchemy.exc import IntegrityError
 
 from strongroom.clock import Clock
 from strongroom.database import Database
-from strongroom.database.rows import Row, RowMapper
-from strongroom.database.statements import Statement
-from strongroom.database.upsert import insert as upsert
+from strongroom.database.rows import Row
+from strongroom.database.statements import Statement, for_each_dialect
 from strongroom.errors import CredentialTaken, Unavailable, ValidationFailed
 from strongroom.ids import new_id
 from strongroom.plugin_api.login import Credential
@@ -20,6 +19,7 @@ from strongroom.users import passwords as policy
 from strongroom.users.identifiers import identify
 from strongroom.users.models import (
     SINGLE_KINDS,
+    USER,
     BoundCredential,
     User,
     credentials,
@@ -35,11 +35,47 @@ _NAMED: Final = (credentials.c.kind == bindparam("kind")) & (credentials.c.value
 _HOLDER: Final = select(credentials.c.user_id).where(_NAMED)
 _HOLDER_OF: Final = Statement(_HOLDER)
 _HOLDER_HELD: Final = Statement(_HOLDER.with_for_update())
-# Built once: constructing the statement costs more than running it.
 _PAIRS: Final = tuple_(credentials.c.kind, credentials.c.value).in_(bindparam("pairs", expanding=True))
-_HOLDERS: Final = select(credentials.c.kind, credentials.c.value, credentials.c.user_id).where(_PAIRS)
+_SELECT_HOLDERS: Final = select(credentials.c.kind, credentials.c.value, credentials.c.user_id).where(
+    _PAIRS
+)
+_HOLDERS: Final = Statement(_SELECT_HOLDERS)
 # The lock order of lock_user(), so that two transactions cannot deadlock.
-_HOLDERS_HELD: Final = _HOLDERS.order_by(credentials.c.id).with_for_update()
+_HOLDERS_HELD: Final = Statement(_SELECT_HOLDERS.order_by(credentials.c.id).with_for_update())
+_OF_USER: Final = credentials.c.user_id == bindparam("of_user")
+_BIND: Final = Statement(insert(credentials))
+_CREDENTIALS: Final = Statement(
+    select(credentials).where(_OF_USER).order_by(credentials.c.id), BoundCredential
+)
+_LOCK_USER: Final = Statement(
+    select(credentials.c.id).where(_OF_USER).order_by(credentials.c.id).with_for_update()
+)
+_RELEASE_ONE: Final = Statement(delete(credentials).where(_OF_USER, _NAMED))
+_RELEASE: Final = Statement(delete(credentials).where(_OF_USER, credentials.c.kind == bindparam("kind")))
+_RELEASE_ALL: Final = Statement(delete(credentials).where(_OF_USER))
+_CONTACTS: Final = Statement(
+    select(credentials.c.user_id, credentials.c.kind, credentials.c.value).where(
+        credentials.c.user_id.in_(bindparam("user_ids", expanding=True)),
+        credentials.c.kind.in_(SINGLE_KINDS),
+    )
+)
+_PASSWORD_OF_USER: Final = passwords.c.user_id == bindparam("of_user")
+_SET_PASSWORD: Final = Statement(
+    for_each_dialect(
+        passwords,
+        lambda insert: insert.on_conflict_do_update(
+            index_elements=[passwords.c.user_id],
+            set_={"hash": insert.excluded.hash, "changed_at": insert.excluded.changed_at},
+        ),
+    )
+)
+_IS_OLD: Final = _PASSWORD_OF_USER & (passwords.c.hash == bindparam("old_hash"))
+_REPLACE_PASSWORD: Final = Statement(
+    update(passwords).where(_IS_OLD).values(hash=bindparam("new_hash"), changed_at=bindparam("now"))
+)
+_REHASH: Final = Statement(update(passwords).where(_IS_OLD).values(hash=bindparam("new_hash")))
+_REMOVE_PASSWORD: Final = Statement(delete(passwords).where(_PASSWORD_OF_USER))
+_HASH: Final = Statement(select(passwords.c.hash).where(_PASSWORD_OF_USER))
 _CHANGED_AT: Final = Statement(
     select(passwords.c.changed_at).where(passwords.c.user_id == bindparam("user_id"))
 )
@@ -57,11 +93,10 @@ _ACCOUNT: Final = (
     .outerjoin(passwords, passwords.c.user_id == users.c.id)
     .where(users.c.deleted_at.is_(None))
 )
-_USER: Final = RowMapper(User, users)
 
 
 def _account(row: Row) -> "Account":
-    user, (changed_at,) = _USER.split(row)
+    user, (changed_at,) = USER.split(row)
     return user, changed_at
 
 
@@ -124,7 +159,7 @@ class CredentialService:
             user_id = (_HOLDER_HELD if hold else _HOLDER_OF).scalar(connection, named)
             return {wanted[0]: user_id} if user_id else {}
         pairs = [(item.kind, item.value) for item in wanted]
-        rows = connection.execute(_HOLDERS_HELD if hold else _HOLDERS, {"pairs": pairs})
+        rows = (_HOLDERS_HELD if hold else _HOLDERS).all(connection, {"pairs": pairs})
         return {Credential(kind, value): user_id for kind, value, user_id in rows}
 
     def lock_account(self, connection: Connection, user_id: str) -> Account | None:
@@ -147,8 +182,7 @@ class CredentialService:
 
     def of_user(self, connection: Connection, user_id: str) -> list[BoundCredential]:
         """Return the credentials of a user, oldest first."""
-        query = select(credentials).where(credentials.c.user_id == user_id).order_by(credentials.c.id)
-        return [BoundCredential(*row) for row in connection.execute(query)]
+        return _CREDENTIALS.all(connection, {"of_user": user_id})
 
     def bind(self, connection: Connection, user_id: str, credential: Credential) -> None:
         """Bind a credential to a user.
@@ -166,45 +200,32 @@ class CredentialService:
         try:
             # A savepoint: on PostgreSQL, a failed INSERT would otherwise abort the whole transaction.
             with connection.begin_nested():
-                connection.execute(insert(credentials).values(row))
+                _BIND.execute(connection, row)
         except IntegrityError as error:
             raise CredentialTaken.of_field(credential.kind, "taken", CredentialTaken.message) from error
 
     def lock_user(self, connection: Connection, user_id: str) -> None:
         """Block other changes to this user's credentials until the transaction ends."""
-        query = (
-            select(credentials.c.id).where(credentials.c.user_id == user_id).order_by(credentials.c.id)
-        )
-        connection.execute(query.with_for_update())
+        _LOCK_USER.all(connection, {"of_user": user_id})
 
     def release_one(self, connection: Connection, user_id: str, credential: Credential) -> None:
         """Delete one credential of a user."""
-        connection.execute(
-            delete(credentials).where(
-                credentials.c.user_id == user_id,
-                credentials.c.kind == credential.kind,
-                credentials.c.value == credential.value,
-            )
-        )
+        named = {"kind": credential.kind, "value": credential.value}
+        _RELEASE_ONE.execute(connection, {"of_user": user_id, **named})
 
     def release(self, connection: Connection, user_id: str, kind: str) -> None:
         """Delete a user's credentials of a kind."""
-        connection.execute(
-            delete(credentials).where(credentials.c.user_id == user_id, credentials.c.kind == kind)
-        )
+        _RELEASE.execute(connection, {"of_user": user_id, "kind": kind})
 
     def release_all(self, connection: Connection, user_id: str) -> None:
         """Delete all credentials of a user, and the password."""
-        connection.execute(delete(credentials).where(credentials.c.user_id == user_id))
-        connection.execute(delete(passwords).where(passwords.c.user_id == user_id))
+        _RELEASE_ALL.execute(connection, {"of_user": user_id})
+        _REMOVE_PASSWORD.execute(connection, {"of_user": user_id})
 
     def contacts_of(self, connection: Connection, user_ids: Sequence[str]) -> dict[str, dict[str, str]]:
         """Return the e-mail address, mobile number and username of users, by user and kind."""
-        query = select(credentials.c.user_id, credentials.c.kind, credentials.c.value).where(
-            credentials.c.user_id.in_(user_ids), credentials.c.kind.in_(SINGLE_KINDS)
-        )
         found: dict[str, dict[str, str]] = {}
-        for user_id, kind, value in connection.execute(query):
+        for user_id, kind, value in _CONTACTS.all(connection, {"user_ids": user_ids}):
             found.setdefault(user_id, {})[kind] = value
         return found
 
@@ -222,21 +243,16 @@ class CredentialService:
 
     def set_password(self, connection: Connection, user_id: str, password_hash: str) -> None:
         """Set the user's password to a hash from :meth:`hash_password`."""
-        values = {"hash": password_hash, "changed_at": self._clock.now()}
-        row = upsert(connection, passwords).values(user_id=user_id, **values)
+        row = {"user_id": user_id, "hash": password_hash, "changed_at": self._clock.now()}
         # Concurrent calls are serialised by the row lock; the last one wins.
-        connection.execute(row.on_conflict_do_update(index_elements=[passwords.c.user_id], set_=values))
+        _SET_PASSWORD.execute(connection, row)
 
     def replace_password(
         self, connection: Connection, user_id: str, old_hash: str, new_hash: str
     ) -> bool:
         """Compare and set: replace the hash if it is still ``old_hash``; return whether it was."""
-        changed = connection.execute(
-            update(passwords)
-            .where(passwords.c.user_id == user_id, passwords.c.hash == old_hash)
-            .values(hash=new_hash, changed_at=self._clock.now())
-        )
-        return changed.rowcount == 1
+        change = {"of_user": user_id, "old_hash": old_hash, "new_hash": new_hash}
+        return _REPLACE_PASSWORD.execute(connection, {**change, "now": self._clock.now()}) == 1
 
     def require_acceptable(self, password: str, field: str = "password") -> None:
         """Require that a new password meets the policy. Cheap: call it before using up codes.
@@ -289,9 +305,8 @@ class CredentialService:
         Raises:
             Unavailable: too many hashes are waiting.
         """
-        query = select(passwords.c.hash).where(passwords.c.user_id == user_id)
         with self._database.read() as connection:
-            stored: str | None = connection.execute(query).scalar()
+            stored: str | None = _HASH.scalar(connection, {"of_user": user_id})
         matches = len(password) <= MAX_LENGTH and self._hasher.verify(password, stored, login=False)
         return stored if matches else None
 
@@ -304,8 +319,4 @@ class CredentialService:
         new = self._hasher.hash(password)
         with self._database.write() as connection:
             # Only if unchanged: a password that was replaced in the meantime must stay replaced.
-            connection.execute(
-                update(passwords)
-                .where(passwords.c.user_id == user_id, passwords.c.hash == old)
-                .values(hash=new)
-            )
+            _REHASH.execute(connection, {"of_user": user_id, "old_hash": old, "new_hash": new})

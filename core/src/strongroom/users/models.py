@@ -7,6 +7,7 @@ from typing import Final
 from sqlalchemy import Column, ForeignKey, Index, String, Table, UniqueConstraint
 
 from strongroom.database.metadata import WHERE, Id, Name, Timestamp, metadata
+from strongroom.database.rows import RowMapper
 
 MAX_LOCALE: Final = 35
 
@@ -66,6 +67,8 @@ users: Final = Table(
 )
 """The row of a deleted user stays, because files refer to their owner. ``locale`` is a BCP 47 tag."""
 
+
+USER: Final = RowMapper(User, users)
 
 EMAIL: Final = "email"
 MOBILE: Final = "mobile"

@@ -1,18 +1,18 @@
 """Stores users, and decides who may register."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Connection, bindparam, func, insert, select, update
 
 from strongroom.clock import Clock, next_revision
 from strongroom.database.changes import AdvisoryLock
-from strongroom.database.statements import Statement
+from strongroom.database.paging import Page, Paging, select_page
+from strongroom.database.statements import Statement, dynamic
 from strongroom.errors import InvitationRequired, NotFound, RegistrationClosed, RevisionConflict
 from strongroom.ids import new_id
-from strongroom.paging import Page, Paging, select_page
-from strongroom.users.models import User, UserStatus, UserType, users
+from strongroom.users.models import USER, User, UserStatus, UserType, users
 
 # The namespace of the advisory locks on PostgreSQL: "AUTH" in ASCII.
 LOGINS_LOCK: Final = 0x41555448
@@ -20,7 +20,34 @@ _USER_HASH: Final = func.hashtext(bindparam("user_id"))
 _LOGINS_LOCK: Final = AdvisoryLock(LOGINS_LOCK, _USER_HASH)
 _SHARED_LOGINS_LOCK: Final = AdvisoryLock(LOGINS_LOCK, _USER_HASH, shared=True)
 _LIVE: Final = users.c.deleted_at.is_(None)
-_BY_ID: Final = Statement(select(users).where(users.c.id == bindparam("user_id"), _LIVE))
+_IS_ADMIN: Final = users.c.type == UserType.ADMIN.value
+_ADD: Final = Statement(insert(users))
+_BY_ID: Final = Statement(select(users).where(users.c.id == bindparam("user_id"), _LIVE), USER)
+_FIND: Final = Statement(
+    select(users).where(users.c.id.in_(bindparam("user_ids", expanding=True))), USER
+)
+_ANY_ADMINISTRATOR: Final = Statement(select(users.c.id).where(_IS_ADMIN, _LIVE).limit(1))
+# In the order of ids, so that two transactions cannot deadlock.
+_LOCK_ADMINISTRATORS: Final = Statement(
+    select(users.c.id).where(_IS_ADMIN).order_by(users.c.id).with_for_update()
+)
+_OTHER_ADMINISTRATOR: Final = Statement(
+    select(users.c.id)
+    .where(_IS_ADMIN, users.c.status == UserStatus.ACTIVE.value, users.c.id != bindparam("user_id"))
+    .limit(1)
+)
+# Nodes that erase concurrently take different users.
+_ERASABLE: Final = Statement(
+    select(users.c.id)
+    .where(users.c.deleted_at <= bindparam("before"), users.c.erased_at.is_(None))
+    .limit(bindparam("limit"))
+    .with_for_update(skip_locked=True)
+)
+_ERASE: Final = Statement(
+    update(users)
+    .where(users.c.id.in_(bindparam("user_ids", expanding=True)))
+    .values(name="", locale=None, erased_at=bindparam("now"))
+)
 _SUMMARIES: Final = Statement(
     select(users.c.id, users.c.name)
     .where(users.c.id.in_(bindparam("user_ids", expanding=True)))
@@ -47,9 +74,7 @@ class UserService:
             updated_at=now,
             revision=now,
         )
-        connection.execute(
-            insert(users).values({column: getattr(user, column) for column in User.__slots__})
-        )
+        _ADD.execute(connection, USER.values(user))
         return user
 
     def get(self, connection: Connection, user_id: str) -> User:
@@ -58,55 +83,35 @@ class UserService:
         Raises:
             NotFound: there is no such user, or the user was deleted.
         """
-        row = _BY_ID.first(connection, {"user_id": user_id})
-        if row is None:
+        user = _BY_ID.first(connection, {"user_id": user_id})
+        if user is None:
             raise NotFound
-        return User(*row)
+        return user
 
     def find(self, connection: Connection, user_ids: Iterable[str]) -> Sequence[User]:
         """Return the users that exist, including deleted ones, in no particular order."""
         # Deleted users are included, because records still refer to them.
-        rows = connection.execute(select(users).where(users.c.id.in_(set(user_ids))))
-        return [User(*row) for row in rows]
+        return _FIND.all(connection, {"user_ids": set(user_ids)})
 
     def has_administrator(self, connection: Connection) -> bool:
         """Return whether the server has an administrator, suspended or not."""
-        query = select(users.c.id).where(users.c.type == UserType.ADMIN.value, _LIVE).limit(1)
-        return connection.execute(query).first() is not None
+        return _ANY_ADMINISTRATOR.scalar(connection) is not None
 
     def lock_administrators(self, connection: Connection) -> None:
         """Block other deletions of administrators until the transaction ends."""
-        # In the order of ids, so that two transactions cannot deadlock.
-        query = select(users.c.id).where(users.c.type == UserType.ADMIN.value).order_by(users.c.id)
-        connection.execute(query.with_for_update())
+        _LOCK_ADMINISTRATORS.all(connection)
 
     def has_other_administrator(self, connection: Connection, user_id: str) -> bool:
         """Return whether a user other than this one is an active administrator."""
-        query = select(users.c.id).where(
-            users.c.type == UserType.ADMIN.value,
-            users.c.status == UserStatus.ACTIVE.value,
-            users.c.id != user_id,
-        )
-        return connection.execute(query.limit(1)).first() is not None
+        return _OTHER_ADMINISTRATOR.scalar(connection, {"user_id": user_id}) is not None
 
     def erase(self, connection: Connection, deleted_before: int, limit: int) -> list[str]:
         """Erase the personal data of up to ``limit`` deleted users; return their ids.
 
         ``deleted_before`` is in milliseconds since the Unix epoch.
         """
-        chosen = (
-            select(users.c.id)
-            .where(users.c.deleted_at <= deleted_before, users.c.erased_at.is_(None))
-            .limit(limit)
-            # Nodes that erase concurrently take different users.
-            .with_for_update(skip_locked=True)
-        )
-        user_ids = list(connection.execute(chosen).scalars())
-        connection.execute(
-            update(users)
-            .where(users.c.id.in_(user_ids))
-            .values(name="", locale=None, erased_at=self._clock.now())
-        )
+        user_ids = _ERASABLE.scalars(connection, {"before": deleted_before, "limit": limit})
+        _ERASE.execute(connection, {"user_ids": user_ids, "now": self._clock.now()})
         return user_ids
 
     def page(
@@ -115,7 +120,7 @@ class UserService:
         """Return a page of the users who meet all conditions, oldest first."""
         query = select(users).where(_LIVE, *wanted).order_by(users.c.created_at, users.c.id)
         count = select(func.count()).select_from(users).where(_LIVE, *wanted)
-        return select_page(connection, query, count, paging, lambda row: User(*row))
+        return select_page(connection, query, count, paging, USER)
 
     def change(self, connection: Connection, user: User, **values: Any) -> User:
         """Update columns of a user, and return the changed user.
@@ -129,9 +134,9 @@ class UserService:
         statement = (
             update(users)
             .where(users.c.id == user.id, users.c.revision == user.revision)
-            .values(asdict(changed))
+            .values(USER.values(changed))
         )
-        if connection.execute(statement).rowcount != 1:
+        if dynamic(statement).execute(connection) != 1:
             raise RevisionConflict
         return changed
 

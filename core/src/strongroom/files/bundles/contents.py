@@ -6,8 +6,9 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any, Final
 
-from sqlalchemy import Connection, FromClause, Row, Select, select
+from sqlalchemy import Connection, FromClause, Select, bindparam, select
 
+from strongroom.database.statements import Statement
 from strongroom.errors import Forbidden, NotFound
 from strongroom.files.access import AccessControl
 from strongroom.files.bundles.manifest import Item, Manifest
@@ -41,7 +42,7 @@ class Contents:
     def __init__(self, access: AccessControl, blobs: BlobService) -> None:
         self._access = access
         facts: FromClause = blobs.facts()
-        self._rows: Select[Any] = select(
+        rows: Select[Any] = select(
             nodes.c.id,
             nodes.c.parent_id,
             nodes.c.name,
@@ -51,6 +52,12 @@ class Contents:
             nodes.c.blob_key,
             facts.c.crc32,
         ).outerjoin(facts, facts.c.key == nodes.c.blob_key)
+        self._by_ids = Statement(rows.where(nodes.c.id.in_(bindparam("node_ids", expanding=True))))
+        self._by_folders = Statement(
+            rows.where(nodes.c.parent_id.in_(bindparam("folder_ids", expanding=True))).order_by(
+                nodes.c.parent_id, nodes.c.name
+            )
+        )
 
     def write(
         self,
@@ -79,13 +86,12 @@ class Contents:
 
     def _readable(
         self, connection: Connection, caller: AnyCaller, tenant_id: str, file_ids: Sequence[str]
-    ) -> list[Row[Any]]:
+    ) -> list[Any]:
         # Removes duplicates and keeps the order.
         wanted = list(dict.fromkeys(file_ids))
         for file_id in wanted:
             self._require_readable(connection, caller, tenant_id, file_id)
-        rows = connection.execute(self._rows.where(nodes.c.id.in_(wanted)))
-        found = {row.id: row for row in rows}
+        found = {row.id: row for row in self._by_ids.all(connection, {"node_ids": wanted})}
         if missing := [file_id for file_id in wanted if file_id not in found]:
             # Deleted since the check, on PostgreSQL.
             raise _not_found(missing[0])
@@ -115,10 +121,8 @@ class Contents:
     def _write_folders(
         self, connection: Connection, manifest: Manifest, paths: dict[str, bytes]
     ) -> list[Folder]:
-        query = self._rows.where(nodes.c.parent_id.in_(list(paths)))
-        rows = connection.execution_options(yield_per=_ROWS_AT_ONCE).execute(
-            query.order_by(nodes.c.parent_id, nodes.c.name)
-        )
+        wanted = {"folder_ids": list(paths)}
+        rows = self._by_folders.stream(connection, wanted, batch=_ROWS_AT_ONCE)
         folders: list[Folder] = []
         for parent_id, children in groupby(rows, itemgetter(1)):
             folders += _add(manifest, children, paths[parent_id])

@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Final
 
-from sqlalchemy import delete, insert, select
+from sqlalchemy import bindparam, delete, insert, select
 
 from strongroom.clock import Clock
 from strongroom.database import Database
+from strongroom.database.statements import Statement
 from strongroom.errors import NotFound
 from strongroom.files.bundles.archive import Archive
 from strongroom.files.bundles.contents import Contents, Selected
@@ -20,6 +21,18 @@ from strongroom.plugin_api.storage import ByteStream
 from strongroom.storage.service import BlobService
 
 _ENDING: Final = ".zip"
+
+_ADD: Final = Statement(insert(bundles))
+_FORGET_EXPIRED: Final = Statement(delete(bundles).where(bundles.c.expires_at <= bindparam("now")))
+_FIND: Final = Statement(
+    select(bundles).where(
+        bundles.c.id == bindparam("id"),
+        bundles.c.tenant_id == bindparam("tenant_id"),
+        bundles.c.user_id == bindparam("user_id"),
+        bundles.c.expires_at > bindparam("now"),
+    ),
+    BundleRequest,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +111,8 @@ class BundleService:
             )
             with self._database.write() as connection:
                 # Each new request deletes the expired ones.
-                connection.execute(delete(bundles).where(bundles.c.expires_at <= now))
-                connection.execute(insert(bundles).values(asdict(request)))
+                _FORGET_EXPIRED.execute(connection, {"now": now})
+                _ADD.execute(connection, asdict(request))
             return self._bundle(request, manifest, selected)
         except BaseException:
             manifest.close()
@@ -114,18 +127,17 @@ class BundleService:
             Forbidden: the caller is not a member of the tenant, or may no longer read one of the nodes.
             NotFound: the bundle does not exist or has expired, or one of the nodes was deleted.
         """
-        query = select(bundles).where(
-            bundles.c.id == bundle_id,
-            bundles.c.tenant_id == tenant_id,
-            bundles.c.user_id == caller.user_id,
-            bundles.c.expires_at > self._clock.now(),
-        )
+        wanted = {
+            "id": bundle_id,
+            "tenant_id": tenant_id,
+            "user_id": caller.user_id,
+            "now": self._clock.now(),
+        }
         with self._database.read() as connection:
             self._contents.require_member(connection, tenant_id, caller)
-            row = connection.execute(query).first()
-        if row is None:
+            request = _FIND.first(connection, wanted)
+        if request is None:
             raise NotFound
-        request = BundleRequest(*row)
         # This checks the permissions again, because they may have changed since the request.
         manifest, selected = self._collect(caller, tenant_id, request.file_ids)
         return self._bundle(request, manifest, selected)

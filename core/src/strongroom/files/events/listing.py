@@ -2,17 +2,23 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
-from sqlalchemy import ColumnElement, Connection, func, select
+from sqlalchemy import ColumnElement, Connection, bindparam, func, select
 
 from strongroom.database import Database
+from strongroom.database.paging import Page, Paging, select_page
+from strongroom.database.statements import Statement
 from strongroom.files.events.models import FileEvent, file_events
 from strongroom.identity import Identity
-from strongroom.paging import Page, Paging, select_page
 from strongroom.tenants.memberships import Memberships
 from strongroom.users.service import UserService
 
 Summaries = list[dict[str, str]]
+
+_EVENTS: Final = Statement(
+    select(file_events).where(file_events.c.id.in_(bindparam("event_ids", expanding=True))), FileEvent
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +79,5 @@ class FileEventListing:
 
 
 def _events(connection: Connection, ids: Sequence[str]) -> list[FileEvent]:
-    rows = connection.execute(select(file_events).where(file_events.c.id.in_(ids)))
-    events = {row.id: FileEvent(*row) for row in rows}
+    events = {event.id: event for event in _EVENTS.all(connection, {"event_ids": ids})}
     return [events[id_] for id_ in ids if id_ in events]

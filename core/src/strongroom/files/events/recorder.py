@@ -72,13 +72,13 @@ class FileEvents:
         self, connection: Connection, action: FileAction, caller: AnyCaller, node: Recorded
     ) -> None:
         """Record a change in the transaction that makes it."""
-        _RECORD.change(connection, asdict(self.event(action, caller, node)))
+        _RECORD.execute(connection, asdict(self.event(action, caller, node)))
 
     def record_all(self, events: Iterable[FileEvent]) -> None:
         """Record events in a separate, non-durable transaction."""
         with self._database.write(durable=False) as connection:
             for event in events:
-                _RECORD.change(connection, asdict(event))
+                _RECORD.execute(connection, asdict(event))
 
     def event(self, action: FileAction, caller: AnyCaller, node: Recorded) -> FileEvent:
         """Return an event with the current time."""
