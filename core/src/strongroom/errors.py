@@ -7,6 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
+from strongroom.json_text import encode_json
+from strongroom.plugin_api.web import ApiError
+
 
 @dataclass(frozen=True, slots=True)
 class Detail:
@@ -304,3 +307,18 @@ class StorageFull(StrongroomError):
 def catalogue() -> Iterator[type[StrongroomError]]:
     """Return every error class, sorted by status and code."""
     return iter(sorted(StrongroomError.__subclasses__(), key=lambda kind: (kind.status, kind.code)))
+
+
+def error_json(error: StrongroomError | ApiError, request_id: str) -> str:
+    """Return the JSON text of an error response. All errors have this form."""
+    details = [
+        {"field": _encodable(item.field), "code": item.code, "message": _encodable(item.message)}
+        for item in error.details
+    ]
+    member = {"code": error.code, "message": _encodable(str(error)), "details": details}
+    return encode_json({"error": {**member, "requestId": request_id}})
+
+
+def _encodable(text: str) -> str:
+    """Escape lone surrogates, which UTF-8 cannot encode."""
+    return text.encode(errors="backslashreplace").decode()

@@ -6,7 +6,7 @@ from strongroom.database.paging import Page
 from strongroom.errors import Forbidden, NotFound, PreconditionFailed, RevisionConflict
 from strongroom.files.access import NodeView
 from strongroom.files.listing import FilePage
-from strongroom.files.serializers import Json, node_json, serialize_node, splice_records
+from strongroom.files.serializers import Json, node_json, serialize_node
 from strongroom.files.service import FileService
 from strongroom.http.access import current_identity
 from strongroom.http.conditions import Validators, is_unchanged, require_match
@@ -14,6 +14,7 @@ from strongroom.http.pages import envelope
 from strongroom.http.request import get_service, header
 from strongroom.http.response import Response, json_response, not_modified
 from strongroom.http.routing import Location
+from strongroom.json_text import splice_records
 
 Tagged = tuple[Json, int, dict[str, str]]
 

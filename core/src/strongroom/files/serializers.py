@@ -1,12 +1,11 @@
 """Serializes files and folders as JSON."""
 
-import json
-from collections.abc import Iterable
 from typing import Any, Final
 
 from strongroom.cache import Cache
 from strongroom.clock import iso_format
 from strongroom.files.access import NodeView
+from strongroom.json_text import encode_json
 
 Json = dict[str, Any]
 
@@ -14,9 +13,6 @@ CACHED_NODES: Final = 4096
 """Number of nodes cached as JSON, about 500 bytes each."""
 
 _cache: Final[Cache[tuple[str, int, int], str]] = Cache(CACHED_NODES)
-
-# The same options as all other JSON responses.
-_encode: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 def serialize_node(view: NodeView) -> Json:
@@ -52,12 +48,6 @@ def node_json(view: NodeView) -> str:
         serialized = serialize_node(view)
         serialized["createdAt"] = iso_format(serialized["createdAt"])
         serialized["updatedAt"] = iso_format(serialized["updatedAt"])
-        text = _encode(serialized)
+        text = encode_json(serialized)
         _cache.put(key, text)
     return text
-
-
-def splice_records(content: Json, records: Iterable[str]) -> str:
-    """Return a document as JSON text, with the JSON records inserted into its empty ``data`` array."""
-    before, data, after = _encode(content).partition('"data":[')
-    return f"{before}{data}{','.join(records)}{after}"

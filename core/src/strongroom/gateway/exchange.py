@@ -1,6 +1,5 @@
 """One request and its response, between Granian and the WSGI application."""
 
-import json
 import logging
 import os
 import socket
@@ -295,7 +294,7 @@ class Exchange:
 
     def _refuse(self, error: errors.StrongroomError, *, close: bool = False) -> None:
         request_id = token_hex(16)
-        body = error_body(error, request_id)
+        body = errors.error_json(error, request_id).encode()
         headers = [
             ("Content-Type", "application/json"),
             ("Cache-Control", "no-store"),
@@ -317,12 +316,6 @@ class Exchange:
         if body.is_touched or "HTTP_EXPECT" not in self._environ:
             rate, timers = self._gateway.rate, self._gateway.timers
             Lingering(self._protocol, rate, timers, body.pending()).discard()
-
-
-def error_body(error: errors.StrongroomError, request_id: str) -> bytes:
-    """Return the JSON body of an error that is sent without calling the application."""
-    member = {"code": error.code, "message": str(error), "details": [], "requestId": request_id}
-    return json.dumps({"error": member}).encode()
 
 
 @dataclass(slots=True)

@@ -8,9 +8,9 @@ from marshmallow import Schema, fields
 from werkzeug.exceptions import HTTPException
 
 from strongroom import errors
-from strongroom.errors import RangeNotSatisfiable, StrongroomError
+from strongroom.errors import RangeNotSatisfiable, StrongroomError, error_json
 from strongroom.http.request import request_id
-from strongroom.http.response import Response, encode_json, json_response
+from strongroom.http.response import Response, json_response
 from strongroom.logs import ErrorLog
 from strongroom.plugin_api.storage import StorageFull, StorageUnavailable
 from strongroom.plugin_api.web import ApiError
@@ -78,20 +78,7 @@ def register_error_handlers(app: Flask) -> None:
 
 def error_response(error: StrongroomError | ApiError) -> Response:
     """Return the response to an error."""
-    body = {
-        "code": error.code,
-        "message": _encodable(str(error)),
-        "details": [
-            {
-                "field": _encodable(item.field),
-                "code": item.code,
-                "message": _encodable(item.message),
-            }
-            for item in error.details
-        ],
-        "requestId": request_id(),
-    }
-    return json_response(encode_json({"error": body}), error.status, _headers(error))
+    return json_response(error_json(error, request_id()), error.status, _headers(error))
 
 
 def _headers(error: StrongroomError | ApiError) -> dict[str, str]:
@@ -141,8 +128,3 @@ def _origin(error: Exception) -> str:
     while trace is not None:
         name, trace = trace.tb_frame.f_globals.get("__name__", name), trace.tb_next
     return name
-
-
-def _encodable(text: str) -> str:
-    """Escape lone surrogates, which UTF-8 cannot encode."""
-    return text.encode(errors="backslashreplace").decode()

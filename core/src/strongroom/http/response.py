@@ -1,6 +1,5 @@
 """Responses of operations: their type, the JSON encoder, and serializers compiled from schemas."""
 
-import json
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache, partial
 from http import HTTPStatus
@@ -21,14 +20,11 @@ HeaderItems = Mapping[str, str] | Iterable[tuple[str, str]]
 Convert = Callable[[Any], Any]
 """Converts a Python value to a JSON value."""
 
-encode_json: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
-"""Encodes JSON values as text. All JSON of the server is encoded with these options."""
-
 _STATUS_LINES: Final = {status.value: f"{status.value} {status.phrase.upper()}" for status in HTTPStatus}
 
 
 class JsonProvider(DefaultJSONProvider):
-    """Applies the options of :data:`encode_json` to Flask's ``jsonify``, which plugins use."""
+    """Applies the options of ``encode_json`` to Flask's ``jsonify``, which plugins use."""
 
     ensure_ascii = False
     sort_keys = False

@@ -34,7 +34,8 @@ from strongroom.http.errors import ErrorSchema
 from strongroom.http.parsing import parse_body, parse_form, parse_query
 from strongroom.http.rate_limits import RequestLimits
 from strongroom.http.request import PublicUrl, get_service
-from strongroom.http.response import encode_json, json_response, serializer
+from strongroom.http.response import json_response, serializer
+from strongroom.json_text import encode_json
 from strongroom.plugin_api.web import ErrorKind
 
 ViewT = TypeVar("ViewT", bound=Callable[..., Any])
