@@ -1,4 +1,4 @@
-"""What the core brings by itself holds to the contracts of plugins."""
+"""The built-in extensions of the core fulfil the contracts of plugins."""
 
 import base64
 import io

@@ -1,4 +1,4 @@
-"""The ready-made backend over PyFilesystem holds to the contract, whatever filesystem it is given."""
+"""The built-in PyFilesystem backend fulfils the contract with every kind of filesystem."""
 
 import io
 import socket
@@ -81,7 +81,7 @@ def ftp_server(ftp_folder: Path) -> Iterator[str]:
     thread = threading.Thread(target=serve)
     thread.start()
     yield f"ftp://alice:secret@127.0.0.1:{server.address[1]}"
-    # Closed when nobody waits at its sockets any more.
+    # Closed when no request waits at its sockets any more.
     ended.set()
     thread.join()
     server.close_all()

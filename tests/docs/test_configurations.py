@@ -1,4 +1,4 @@
-"""Every configuration that is shown anywhere is one that a server would start with."""
+"""A server would start with every configuration of the documentation."""
 
 import os
 import re

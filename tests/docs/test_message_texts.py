@@ -10,12 +10,12 @@ GUIDE = (Path(__file__).parents[2] / "docs/guides/message-texts.md").read_text()
 
 def test_its_table_names_every_occasion_with_what_its_text_may_hold() -> None:
     rows = [line.split("|") for line in GUIDE.splitlines() if line.startswith("| `")]
-    told = {
+    documented = {
         occasion: set(re.findall(r"`\$(\w+)`", row[3]))
         for row in rows
         for occasion in re.findall(r"`([a-z-]+)`", row[1])
     }
-    assert told == {occasion: set(parameters_of(occasion)) for occasion in TEMPLATES}
+    assert documented == {occasion: set(parameters_of(occasion)) for occasion in TEMPLATES}
     assert all(f"`{locale}`" in GUIDE for locale in LOCALES)
 
 

@@ -1,4 +1,4 @@
-"""What operators are told to watch is what there is to be watched."""
+"""The metrics of the monitoring guide exist."""
 
 import re
 import shutil
@@ -20,7 +20,7 @@ NAME = re.compile(r"\bstrongroom_[a-z_]+")
 
 
 def names() -> set[str]:
-    """Return the names of all metrics, as they are asked for."""
+    """Return the names of all metrics, as queries name them."""
     registry = CollectorRegistry()
     Metrics(registry)
     ends = {"counter": "_total"}
@@ -40,9 +40,9 @@ def test_every_metric_is_described() -> None:
 def test_an_alert_asks_for_what_is_measured_and_somebody_is_told_what_to_do() -> None:
     known = names() | {f"{name}_bucket" for name in names()}
     for alert in alerts():
-        asked = set(NAME.findall(alert["expr"]))
-        assert asked <= known, alert["alert"]
-        assert asked or alert["expr"].startswith("up{")
+        used = set(NAME.findall(alert["expr"]))
+        assert used <= known, alert["alert"]
+        assert used or alert["expr"].startswith("up{")
         assert f"| `{alert['alert']}` |" in PAGE
 
 

@@ -1,4 +1,4 @@
-"""The files of examples/production are what they say, as far as this machine can tell."""
+"""The files of examples/production, checked with the programs of this machine."""
 
 import re
 import shutil

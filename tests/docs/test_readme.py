@@ -89,7 +89,7 @@ def test_the_map_names_every_folder_of_the_tree_and_no_other() -> None:
     made = (ROOT / ".gitignore").read_text().split()
     found = {path.name for path in ROOT.iterdir() if path.is_dir() and not path.name.startswith(".")}
     assert {name for name, _ in named} == {name for name in found if f"{name}/" not in made}
-    (plugins,) = (told for name, told in named if name == "plugins")
+    (plugins,) = (answer for name, answer in named if name == "plugins")
     assert sorted(plugins.split(", ")) == sorted(
         path.parent.name for path in ROOT.glob("plugins/*/pyproject.toml")
     )

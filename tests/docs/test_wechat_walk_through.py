@@ -75,7 +75,7 @@ def test_both_apps_lead_to_one_user_and_a_busy_platform_is_503(
     user = json.loads(mini_program)["user"]
     assert json.loads(website)["user"]["id"] == user["id"]
     assert '"error.unavailable"' in busy
-    # The simulator tells to configure what the walk-through does.
+    # The simulator prints the configuration that the walk-through uses.
     (config,) = blocks("toml")
     wanted = config.partition("[login.wechat]\n")[2].replace(SIMULATOR_PORT, ports[SIMULATOR_PORT])
     assert wanted in said

@@ -1,4 +1,4 @@
-"""A client that speaks real HTTP, as somebody else's program would."""
+"""An HTTP client for tests with real servers."""
 
 import http.client
 import json

@@ -102,7 +102,7 @@ class Postgresql:
         return self._databases.url("cluster")
 
     def stop(self) -> None:
-        """Stop it, which cuts off whoever is connected."""
+        """Stop it, which closes all connections."""
         pid = int((self._server.pgdata / "postmaster.pid").read_text().splitlines()[0])
         os.kill(pid, signal.SIGINT)
         wait_until(lambda: not (self._server.pgdata / "postmaster.pid").exists())
@@ -213,7 +213,7 @@ class Cluster:
         wait_until(lambda: not is_listening(self.ports[number]))
 
     def restart(self, number: int) -> None:
-        """Stop a node, if it runs, and start it anew."""
+        """Stop a node, if it runs, and start it again."""
         node = self.nodes[number]
         if node.process.poll() is None:
             node.process.terminate()
@@ -280,7 +280,7 @@ def _common_config(folder: Path, database_url: str, redis: Redis, s3: Gate) -> t
 
 
 def serving_quietly(config: Path) -> AbstractContextManager[Server]:
-    """Run a node whose log goes to a file: nobody reads a pipe, and a full one would stop the node."""
+    """Run a node whose log goes to a file, because a full pipe would block the node."""
     return serving(config, config.with_suffix(".log"))
 
 
@@ -324,7 +324,7 @@ class Outcome:
 
 @dataclass
 class Load:
-    """People at work: they upload, list and download all the time, and log in anew.
+    """Clients that upload, list and download all the time, and log in again.
 
     Args:
         url: where.

@@ -19,8 +19,8 @@ class Attack:
 
     Args:
         name: of the kind.
-        opening: what is sent at once.
-        trickle: whether a byte follows now and then, and for ever.
+        opening: the bytes sent immediately.
+        trickle: whether single bytes follow without end.
         receive_bytes: the size of the client's buffer, if it reads nothing.
     """
 

@@ -37,7 +37,7 @@ def files_below(root: Path) -> set[str]:
 
 
 def stored_keys(config: Path) -> set[str]:
-    """Return the keys of all blobs, each of which something refers to."""
+    """Return the keys of all blobs, which must all be stored."""
     with services(config) as container, container.database.read() as connection:
         rows = connection.execute(select(blobs.c.key, blobs.c.state)).all()
     assert {row.state for row in rows} == {BlobState.STORED.value}

@@ -33,7 +33,7 @@ WRITERS = 4
 
 @dataclass
 class Writers:
-    """People who upload, rename and delete files until they are told to stop."""
+    """Clients that upload, rename and delete files until stopped."""
 
     client: Client
     tenant: str
@@ -45,7 +45,7 @@ class Writers:
 
     @contextmanager
     def at_work(self) -> Iterator[None]:
-        """Write until the block ends; whoever fails fails the test."""
+        """Write until the block ends; an error of a writer fails the test."""
         with ThreadPoolExecutor(WRITERS) as pool:
             work = [pool.submit(self._write, number) for number in range(WRITERS)]
             try:
@@ -56,7 +56,7 @@ class Writers:
             outcome.result()
 
     def surely_there(self) -> set[str]:
-        """Return the files that are acknowledged, and that nobody has begun to delete."""
+        """Return the acknowledged files whose deletion has not begun."""
         with self._lock:
             return set(self.acknowledged) - self.deleting
 
@@ -101,7 +101,7 @@ def place(tmp_path: Path, url: str, name: str) -> Iterator[BlobLocation]:
 
 
 def back_up(server: Server, archive: Path) -> None:
-    """Make an archive beside the running server."""
+    """Make an archive while the server runs."""
     server.command("backup", "create", str(archive))
 
 
@@ -138,7 +138,7 @@ def test_backups_under_writes_are_each_of_one_moment(
                 found = assert_whole(there)
                 assert there_before - writers.deleting <= found
                 assert not found & gone
-    # What was deleted while bytes were held is removed now.
+    # Bytes that were deleted during the backup are removed now.
     server.command("storage", "gc")
     stored = stored_files(tmp_path / "files")
     assert len(stored) == len(writers.acknowledged)
@@ -218,7 +218,7 @@ def test_only_an_empty_place_takes_an_archive(
     assert "the database is not empty" in refused(server.config, tmp_path / "backup.tar")
     with sqlite_databases.create() as url, place(tmp_path, url, "place") as there:
         (tmp_path / "place/files/00").mkdir(parents=True)
-        (tmp_path / "place/files/00/leftover").write_text("somebody's")
+        (tmp_path / "place/files/00/leftover").write_text("not from the archive")
         assert 'the storage "main" is not empty' in refused(there.config, tmp_path / "backup.tar")
 
 

@@ -80,7 +80,7 @@ def test_captchas_and_codes_cross_from_node_to_node(cluster: Cluster) -> None:
     code = second.expect(201, "POST", "/verification-codes", body).json()["id"]
     second.expect(400, "POST", "/verification-codes", body)
     proof = {"id": code, "code": outbox(cluster)[-1]["code"]}
-    # The same password is no change worth refusing here: the code is what is tried.
+    # The test is about the code, so the password need not change.
     reset = {"verificationCode": proof, "newPassword": PASSWORD}
     path = f"/users/{EMAIL}/reset-password"
     first.expect(200, "POST", path, reset)
@@ -171,7 +171,7 @@ def test_without_s3_bytes_are_away_and_all_else_goes_on(cluster: Cluster, load: 
         back = time.monotonic()
         cluster.s3.open()
         opened = time.monotonic()
-        # Each process leaves the store alone for a while by itself, so all have to be asked.
+        # Each process has its own circuit breaker, so the request must reach all of them.
         wait_until(lambda: time.monotonic() >= opened + RECOVERY_SECONDS)
         load.await_outcomes(60)
     assert load.statuses("upload", away, back) == {503}

@@ -1,4 +1,4 @@
-"""Power cuts during uploads: what was acknowledged stays, and what was not is never seen half."""
+"""Power failures during uploads: acknowledged files stay, others are complete or absent."""
 
 import hashlib
 import os
@@ -139,7 +139,7 @@ def test_a_crash_loses_nothing_acknowledged_and_shows_nothing_half(config: Path)
 def test_what_a_crash_leaves_is_collected_a_day_later(config: Path) -> None:
     storm = survive(config, kill_after=1)
     with serving(config) as server:
-        # Uploads that may still be under way somewhere are nobody's to remove.
+        # Uploads that may still be open must not be removed.
         assert server.command("storage", "gc") == "0 blobs removed\n"
         assert collect_abandoned(config) >= STALLED
         assert_whole(storm.client, storm.tenant, storm.acknowledged)

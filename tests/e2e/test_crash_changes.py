@@ -33,8 +33,8 @@ class File:
     """What one worker knows of its file.
 
     Args:
-        state: what was acknowledged last.
-        wanted: what was asked for last, and may have come about or not.
+        state: the last acknowledged state.
+        wanted: the last requested state, which may have been reached or not.
     """
 
     id: str
@@ -102,7 +102,7 @@ class Storm:
 
 
 def seen_in(storm: Storm, folder: str | None) -> dict[str, State]:
-    """Return what a list says is in a folder, having held it against the number that is kept."""
+    """Return the content of a folder from its list, whose length must equal the stored count."""
     top = f"{storm.tenant}/owners/me/files"
     path = top if folder is None else f"{top}/{folder}/files"
     seen: dict[str, State] = {}
@@ -117,7 +117,7 @@ def seen_in(storm: Storm, folder: str | None) -> dict[str, State]:
 
 
 def assert_each_whole(storm: Storm) -> None:
-    """Check each file, and that lists and the space in use agree with what is there."""
+    """Check each file, the lists and the used space."""
     seen: dict[str, State] = {}
     for folder in storm.folders:
         seen |= seen_in(storm, folder)

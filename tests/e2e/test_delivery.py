@@ -26,7 +26,7 @@ TEXTS = {
 
 @dataclass
 class Site:
-    """A server, and what has arrived through its senders."""
+    """A server, and the messages of its senders."""
 
     caller: Caller
     mails: MailServer
@@ -62,7 +62,7 @@ class Site:
         return self.caller.send("POST", "/authorizations", proof).status
 
     def records(self) -> list[tuple[str, ...]]:
-        """Return by whom messages were sent, and how that ended."""
+        """Return the channel, sender and outcome of each message."""
         engine = create_engine(self.database_url)
         with engine.connect() as connection:
             rows = connection.execute(text("SELECT channel, sender, outcome FROM sent_messages"))
@@ -81,7 +81,7 @@ def texts() -> dict[str, str]:
 
 
 def messages(mails: MailServer, phones: SmsSimulator, sms_senders: list[str]) -> Table:
-    """Return the configuration of senders, of which the plain HTTP gateway cannot be reached."""
+    """Return the configuration of senders; the plain HTTP gateway is unreachable."""
     template = "SMS_100000001"
     senders = {
         "smtp": {

@@ -1,4 +1,4 @@
-"""The doctor: what is wrong has a name and a remedy, and what is well is said to be."""
+"""The doctor: each fault has a name and a remedy, and working parts are reported."""
 
 import json
 from pathlib import Path

@@ -130,7 +130,7 @@ def test_the_service_manager_learns_when_the_server_listens_reloads_and_stops(
 
 @dataclass
 class FollowingBalancer:
-    """Sends requests to one of the nodes that were ready when it asked last, as a balancer does."""
+    """Sends requests to the nodes that were ready at the last check, as a load balancer does."""
 
     urls: list[str]
     interval: float = 0.25

@@ -27,7 +27,7 @@ class Scene:
     """A file that Bob was granted, as he sees it at one server while the other changes it."""
 
     def __init__(self, servers: tuple[Server, Server]) -> None:
-        changing, self.asked = servers
+        changing, self.other = servers
         self.alice = Client.logged_in(changing.url, "alice@example.com")
         self.root = Client.logged_in(changing.url, "root@example.com")
         bob = f"bob{next(_numbers)}@example.com"
@@ -46,7 +46,7 @@ class Scene:
 
     def seen(self) -> set[int]:
         """Return what Bob is answered at the other server: for the details, the list, the content."""
-        bob = Client(self.asked.url, self.bob.token)
+        bob = Client(self.other.url, self.bob.token)
         top = f"{self.tenant}/owners/me/files"
         return {bob.request("GET", path).status for path in (self.file, f"{self.file}/download", top)}
 
@@ -69,16 +69,16 @@ def test_a_suspended_user_is_refused(scene: Scene) -> None:
 
 
 def test_a_token_whose_key_was_taken_out_is_refused(scene: Scene) -> None:
-    (keys,) = (scene.asked.config.parent / "data").glob("*keys*.json")
+    (keys,) = (scene.other.config.parent / "data").glob("*keys*.json")
     keys.unlink()
-    scene.asked.command("keys", "rotate")
+    scene.other.command("keys", "rotate")
     assert scene.seen() == {401}
 
 
 def test_a_grant_that_was_taken_back_shows_nothing_more(scene: Scene) -> None:
     scene.alice.expect(200, "DELETE", f"{scene.file}/owners/{scene.bob_id}")
     assert scene.seen() == {403, 200}
-    assert Client(scene.asked.url, scene.bob.token).files(scene.tenant) == []
+    assert Client(scene.other.url, scene.bob.token).files(scene.tenant) == []
 
 
 def test_a_membership_that_ended_shows_nothing_more(scene: Scene) -> None:
@@ -87,7 +87,7 @@ def test_a_membership_that_ended_shows_nothing_more(scene: Scene) -> None:
 
 
 def test_other_content_is_given_out_at_once(scene: Scene) -> None:
-    bob = Client(scene.asked.url, scene.bob.token)
+    bob = Client(scene.other.url, scene.bob.token)
     for content in (b"after", b"and after that"):
         assert scene.alice.request("PUT", f"{scene.file}/content", content).status == 200
         assert bob.request("GET", f"{scene.file}/download").content == content

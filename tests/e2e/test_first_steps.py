@@ -29,7 +29,7 @@ def take_first_steps(server: Server, size_mib: int, **env: str) -> "subprocess.C
 
 
 def answers_of_every_worker(server: Server, client: Client) -> dict[int, set[int]]:
-    """Return the statuses that each worker answers with, asked until all of them were met."""
+    """Return the statuses of each worker, sending requests until all workers have answered."""
     statuses: dict[int, set[int]] = {pid: set() for pid in server.workers()}
     for _ in range(MOST_CONNECTIONS):
         with closing(client.connect()) as connection:

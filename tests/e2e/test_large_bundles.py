@@ -100,7 +100,7 @@ def test_a_very_large_file(server: Server, client: Client, tmp_path: Path) -> No
 
 
 def report(what: str, seconds: float, risen: int) -> None:
-    """Say what was measured, where pytest is asked to show it."""
+    """Print the measurement; pytest shows it with -s."""
     sys.stdout.write(f"{what}: first byte {seconds:.2f} s, memory +{risen / MEBIBYTE:.1f} MiB\n")
 
 

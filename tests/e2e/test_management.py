@@ -1,4 +1,4 @@
-"""The operators' address: what all processes did adds up, and what is away has a name."""
+"""The management interface: metrics of all processes add up, and unavailable parts are named."""
 
 import json
 import re

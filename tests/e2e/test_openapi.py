@@ -43,10 +43,10 @@ def document(document_path: Path) -> Json:
 
 @pytest.fixture(scope="module")
 def generated(document_path: Path) -> "subprocess.CompletedProcess[str]":
-    """What openapi-python-client said while it wrote the package beside the document."""
+    """The output of openapi-python-client, which writes the package next to the document."""
     folder = document_path.parent
     settings = folder / "settings.json"
-    # The generator knows bytes by one type only, and asks to be told of others.
+    # The generator treats only one media type as bytes; others must be configured.
     bytes_too = dict.fromkeys(
         ("application/zip", "application/offset+octet-stream"), "application/octet-stream"
     )
@@ -157,8 +157,8 @@ def test_the_python_client_logs_in_and_lists_tenants(
     list_tenants = importlib.import_module(f"{PACKAGE}.api.tenants.list_tenants")
     models = importlib.import_module(f"{PACKAGE}.models")
     body = models.Login(username="alice@example.com", password="Correct1Horse")
-    with client.Client(base_url=shared_server.url) as anybody:
-        token = log_in.sync(client=anybody, body=body).access_token
+    with client.Client(base_url=shared_server.url) as visitor:
+        token = log_in.sync(client=visitor, body=body).access_token
     with client.AuthenticatedClient(base_url=shared_server.url, token=token) as alice:
         listing = list_tenants.sync(client=alice)
     assert (listing.success, listing.data, listing.meta.total_count) == (True, [], 0)

@@ -125,7 +125,7 @@ def watching(root: int) -> Iterator[list[int]]:
 
 @contextmanager
 def uploading(client: Client, content: bytes) -> Iterator[Callable[[], tuple[Response, float]]]:
-    """Upload in the background; what is yielded waits for the answer and how long it took."""
+    """Upload in the background; the yielded function waits for the status and the duration."""
     found: list[tuple[Response, float]] = []
 
     def run() -> None:

@@ -1,4 +1,4 @@
-"""Losses of power: what was acknowledged is there, and no half file is seen, whatever was not synced.
+"""Power failures: acknowledged files survive, and no partial file is visible.
 
 A server is recorded while clients upload, replace, move and delete. Its disk is then rebuilt as it might
 be after the power was lost at some moment. ``STRONGROOM_TEST_POWER_LOSS_IMAGES`` is how many are tried.
@@ -43,7 +43,7 @@ pytestmark = pytest.mark.skipif(shutil.which("strace") is None, reason="strace i
 
 @dataclass
 class History:
-    """What a client did to a file: when it began, when it was acknowledged, and what was then."""
+    """A client's change of a file: its start, its acknowledgement, and the state after it."""
 
     steps: list[tuple[float, float, State]] = field(default_factory=lambda: [(0, 0, None)])
 
@@ -128,7 +128,7 @@ class Recording:
         change_config(target / "strongroom.toml", moved)
 
     def moment(self, count: int) -> float:
-        """Return until when what was acknowledged depends on the first operations alone."""
+        """Return the time until which acknowledgements depend on the first operations alone."""
         return self.operations[count].ended if count < len(self.operations) else NEVER
 
 

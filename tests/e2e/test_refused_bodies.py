@@ -22,7 +22,7 @@ def test_the_answer_arrives_although_the_body_is_still_being_sent(
 
 
 def test_a_body_without_end_is_cut_off(shared_server: Server) -> None:
-    """Nobody may keep a refused request going for ever."""
+    """A refused request must end."""
 
     def endless() -> Iterator[bytes]:
         while True:

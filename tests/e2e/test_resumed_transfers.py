@@ -1,4 +1,4 @@
-"""Real clients over a network that breaks: tus-js-client goes on with uploads, curl with downloads."""
+"""Real clients over an unreliable network: tus-js-client resumes uploads, curl downloads."""
 
 import hashlib
 import json
@@ -49,7 +49,7 @@ def test_tus_js_client_uploads_through_three_cuts(node_modules: Path, tmp_path: 
     path.write_bytes(content())
     script.write_text(SCRIPT.read_text())
     with cutting(list(CUTS), towards_server=True) as proxy:
-        # Clients are told URLs by which they come through the proxy again, as through a balancer.
+        # The server returns URLs that lead through the proxy, as behind a load balancer.
         public_url = f"http://127.0.0.1:{proxy.port}"
         url = f"sqlite:///{tmp_path}/strongroom.sqlite3"
         config = write_config(tmp_path, url, {"server": {"public_url": public_url}})
@@ -101,13 +101,13 @@ def test_curl_goes_on_with_a_bundle(server: Server, client: Client, tmp_path: Pa
     with cutting(list(CUTS), towards_server=False, server_url=server.url) as proxy:
         origin = f"http://127.0.0.1:{proxy.port}"
         first = curl(*common, "--json", body, "-D", headers, f"{origin}{tenant}/multi-files-download")
-        told = dict(line.split(": ", 1) for line in headers.read_text().splitlines() if ": " in line)
-        told = {name.lower(): value for name, value in told.items()}
-        resume = (*common, "-C", "-", "-H", f"If-Range: {told['etag']}")
-        codes = [curl(*resume, origin + told["content-location"]) for _ in CUTS]
+        received = dict(line.split(": ", 1) for line in headers.read_text().splitlines() if ": " in line)
+        received = {name.lower(): value for name, value in received.items()}
+        resume = (*common, "-C", "-", "-H", f"If-Range: {received['etag']}")
+        codes = [curl(*resume, origin + received["content-location"]) for _ in CUTS]
     assert {first, *codes[:-1]} <= {CURL_PARTIAL_FILE, CURL_RECEIVE_ERROR}
     assert codes[-1] == 0
-    assert target.stat().st_size == int(told["content-length"])
+    assert target.stat().st_size == int(received["content-length"])
     with zipfile.ZipFile(target) as archive:
         assert archive.testzip() is None
         assert b"".join(archive.read(name) for name in archive.namelist()) == content()

@@ -28,10 +28,10 @@ CAPTCHA, SECRET_KEY = "planted-captcha-answer", "planted-server-key-0123456789ab
 SMTP_PASSWORD = "planted-smtp-password"
 WRONG_CODE = "planted-wrong-code"
 TOO_LARGE = 1024 * 1024
-BROKEN = (500, 503)  # as the kind of database tells it
+BROKEN = (500, 503)  # depends on the kind of database
 
 FIXED: Table = {"captcha": {"provider": "fixed", "answer": CAPTCHA}}
-# What the image shows is known to nobody but the provider, and so to who stands between.
+# Only the provider knows the digits of the image, so a derived provider records them.
 IMAGE: Table = {"captcha": {"provider": "watched", "length": 8}}
 WATCHED = """
 from pathlib import Path
@@ -78,7 +78,7 @@ def configured(mails: MailServer) -> Table:
 
 @dataclass
 class Life:
-    """What a user does, what is secret of it, and how the server refuses."""
+    """A user's requests, their secrets, and the refusals of the server."""
 
     caller: Caller
     mails: MailServer
@@ -100,7 +100,7 @@ class Life:
         by: str | None = None,
         **headers: str,
     ) -> Any:
-        """Send a request that is answered so."""
+        """Send a request, and require its status."""
         content = body if body is None or isinstance(body, str) else json.dumps(body)
         caller = self.caller.bearing(by) if by else self.caller
         reply = caller.send_text(method, path, content, **headers)
@@ -208,7 +208,7 @@ def send_nonsense(life: Life) -> None:
 
 
 def break_down(life: Life, database_url: str, tokens: tuple[str, str]) -> None:
-    """Take tables away, so that errors nobody foresaw are logged with all that they know."""
+    """Drop tables, so that unexpected errors are logged with all their details."""
     code = life.code("reset-password")
     tables = ("credentials", "verification_codes", "authorizations", "refresh_tokens")
     engine = create_engine(database_url)
@@ -228,7 +228,7 @@ def break_down(life: Life, database_url: str, tokens: tuple[str, str]) -> None:
 
 @dataclass
 class Remains:
-    """What is left when the server has stopped."""
+    """The traces of a stopped server."""
 
     secrets: list[str]
     places: dict[str, str]

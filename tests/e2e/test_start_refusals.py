@@ -34,7 +34,7 @@ def register_captcha_providers():
 
 @dataclass
 class Deployment:
-    """A configuration file, and a folder of installed plugins beside those of the environment."""
+    """A configuration file, and a folder of installed plugins next to those of the environment."""
 
     config: Path
     site: Path

@@ -1,4 +1,4 @@
-"""Stopping: at once when nothing is under way, and not before what is has been answered."""
+"""Stopping: immediately without open requests, otherwise after their responses."""
 
 import os
 import signal

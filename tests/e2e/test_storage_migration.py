@@ -1,4 +1,4 @@
-"""Files move from a folder to S3 and on to OSS, and nobody who reads and writes them can tell."""
+"""Migration of files from a folder to S3 and then to OSS, without a failed request."""
 
 import logging
 import os
@@ -43,7 +43,7 @@ def content_of(name: str) -> bytes:
 
 @dataclass
 class Load:
-    """People who upload and download until told to stop."""
+    """Clients that upload and download until stopped."""
 
     client: Client
     tenant: str

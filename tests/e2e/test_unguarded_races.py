@@ -1,7 +1,7 @@
 """The tests of races would notice: without its guard, each of them is lost.
 
 On SQLite one more guard stands behind each, the lock of its one writer; hence PostgreSQL. Two race each
-other, for a third might come late, and end by its reuse what the two have won.
+other, because a third might come late, and its reuse would end both.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""Power cuts and full disks during uploads in pieces: what was acknowledged stays, nothing is half."""
+"""Power failures and full disks during resumable uploads: acknowledged bytes stay."""
 
 import base64
 import hashlib
@@ -77,7 +77,7 @@ def config_changes() -> Table:
 
 
 def let_leases_run_out(config: Path) -> None:
-    """Let it be so long after a crash that nobody waits any more for whoever died of it."""
+    """Expire all leases, as if the crash were long ago."""
     with services(config) as container, container.database.write() as connection:
         connection.execute(update(uploads).values(lease_until=0))
 
@@ -197,7 +197,7 @@ def statuses_until_full(client: Client, tenant: str) -> int:
         except (OSError, HTTPException):
             continue
         if response.status != 204:
-            # What was acknowledged before stays so.
+            # Acknowledged bytes stay acknowledged.
             assert upload.offset() == offset
             upload.send("DELETE", upload.path, None, {})
             return response.status

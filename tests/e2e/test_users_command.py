@@ -1,4 +1,4 @@
-"""``strongroom users create`` refuses what cannot work before it asks for a password."""
+"""``strongroom users create`` refuses invalid input before it prompts for a password."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Variants of pictures: whoever asks first, in whichever process, one is kept and given to all."""
+"""Variants of pictures: concurrent requests in all processes share one stored variant."""
 
 import io
 import threading
@@ -68,9 +68,9 @@ def test_thirty_two_ask_for_two_widths_at_once_and_two_variants_are_kept(config:
     with serving(config) as server:
         server.create_user("alice@example.com")
         path = upload(Client.logged_in(server.url, "alice@example.com"))
-        anybody = Client(server.url)
+        visitor = Client(server.url)
         ask: list[Callable[[], Response]] = [
-            partial(anybody.request, "GET", f"{path}?width={WIDTHS[number % len(WIDTHS)]}")
+            partial(visitor.request, "GET", f"{path}?width={WIDTHS[number % len(WIDTHS)]}")
             for number in range(WAYS)
         ]
         replies = at_once(ask)
@@ -124,10 +124,10 @@ def test_a_crash_amid_uploads_and_variants_loses_nothing_acknowledged_and_leaves
         actions: list[Callable[[], None]] = [*[partial(work, alice)] * 6, kill]
         at_once(actions)
     with serving(config) as server:
-        anybody = Client(server.url)
+        visitor = Client(server.url)
         for path in acknowledged:
             for query in ("", "?width=320"):
-                response = anybody.request("GET", path + query)
+                response = visitor.request("GET", path + query)
                 assert response.status == 200
                 Image.open(io.BytesIO(response.content)).load()
         collect_a_day_later(config)

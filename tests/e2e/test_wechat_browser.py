@@ -1,4 +1,4 @@
-"""A real browser logs in by WeChat: confirms, denies, comes too late, and tries what is not its own."""
+"""A real browser logs in by WeChat: confirms, denies, is too late, and tries foreign codes."""
 
 import re
 import urllib.request

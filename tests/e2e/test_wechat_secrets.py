@@ -20,7 +20,7 @@ BINDING = "/api/v1/users/me/wechatIds"
 
 @dataclass
 class Run:
-    """What is done, all that was answered, and what is secret of it."""
+    """The requests of a run, their responses and their secrets."""
 
     caller: Caller
     wechat: WeChat
@@ -28,7 +28,7 @@ class Run:
     answers: list[Reply] = field(default_factory=list)
 
     def send(self, status: int, path: str, body: Any, by: str = "", cookie: str = "") -> Reply:
-        """Send a POST that is answered so."""
+        """Send a POST, and require its status."""
         caller = self.caller.bearing(by) if by else self.caller
         reply = caller.send("POST", path, body, **({"Cookie": cookie} if cookie else {}))
         assert reply.status == status, reply
@@ -48,7 +48,7 @@ class Run:
         body = {"app": "site", "purpose": "bind" if by else "login"}
         reply = self.send(201, "/api/v1/wechat-qr-codes", body, by)
         self.answers.remove(reply)
-        # HTTP does not tell cases of names apart, and servers differ in them.
+        # Header names are case-insensitive.
         headers = {name.lower(): value for name, value in reply.headers.items()}
         state, cookie = reply.json["state"], headers["set-cookie"].partition(";")[0]
         self.secrets += [state, cookie.partition("=")[2]]
@@ -63,7 +63,7 @@ class Run:
         return reply
 
     def fail(self, path: str, errcode: int, status: int) -> None:
-        """Let the platform fail, and say all that it was told while it does."""
+        """Let the platform fail with an error message that contains the secrets of the request."""
         code = self.code("mini", "wei")
         said = f"{code} {APPS['mini'].secret}"
         self.wechat.platform.failures.plan(path, errcode, message=said)

@@ -52,7 +52,7 @@ def is_kept(guard: str) -> bool:
 
 
 def meet() -> None:
-    """Wait until another has come as far; nobody waits for ever."""
+    """Wait until another request is here as well, up to a time limit."""
     (FOLDER / f"arrived-{uuid4().hex}").touch()
     deadline = time.monotonic() + WAIT_SECONDS
     while len(list(FOLDER.glob("arrived-*"))) < 2 and time.monotonic() < deadline:

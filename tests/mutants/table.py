@@ -189,7 +189,7 @@ _ACCOUNTS: Final = (
     ),
     _core(
         "registration-mode",
-        "A closed server registers nobody.",
+        "A closed server registers no user.",
         "accounts/registration.py",
         "        require_open(self._mode)\n",
         "",
@@ -197,7 +197,7 @@ _ACCOUNTS: Final = (
     ),
     _core(
         "registration-mode-login",
-        "A closed server registers nobody by a login either.",
+        "A closed server registers no user by a login either.",
         "users/resolver.py",
         "        require_open(self._mode)\n",
         "",
@@ -626,7 +626,7 @@ _ACCESS: Final = (
     ),
     _core(
         "access-move-outlasting",
-        "A move gives nobody a permission that outlasts the caller's.",
+        "A move gives no user a permission that outlasts the caller's.",
         "files/expiry.py",
         "if any(not self._is_administrator(connection, node.tenant_id, user) for user in gaining):",
         "if False:",

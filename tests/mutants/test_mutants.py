@@ -19,15 +19,15 @@ CHEAP = "names-slash,gateway-underscore"
 ASKED = os.environ.get("STRONGROOM_TEST_MUTANTS", CHEAP)
 
 
-def chosen(asked: str) -> list[Mutant]:
-    """Return the mutants that ``all``, a number or a list of names asks for."""
-    if asked == "all":
+def chosen(selection: str) -> list[Mutant]:
+    """Return the mutants selected by ``all``, a number or a list of names."""
+    if selection == "all":
         return list(MUTANTS)
-    if asked.isdecimal():
-        count = min(int(asked), len(MUTANTS))
+    if selection.isdecimal():
+        count = min(int(selection), len(MUTANTS))
         return [MUTANTS[index * len(MUTANTS) // count] for index in range(count)]
     by_name = {mutant.name: mutant for mutant in MUTANTS}
-    return [by_name[name.strip()] for name in asked.split(",")]
+    return [by_name[name.strip()] for name in selection.split(",")]
 
 
 def functions_of(body: list[ast.stmt], prefix: str = "") -> set[str]:

@@ -1,4 +1,4 @@
-"""Deleting accounts: who may, what ends at once, what stays, and what is erased later."""
+"""Deletion of accounts: permission, immediate effects, and data that is kept or erased later."""
 
 from functools import partial
 from urllib.parse import quote

@@ -46,9 +46,9 @@ def listed(api: Api, admin: Person, **query: str) -> list[tuple[str, str]]:
 
 def test_only_administrators_see_what_happened(api: Api, admin: Person) -> None:
     assert api.get("/audit-events", by=admin).status_code == 200
-    nobody, somebody = api.get("/audit-events"), api.get("/audit-events", by=api.person())
-    assert (nobody.status_code, error_code(nobody)) == (401, "error.token-required")
-    assert (somebody.status_code, error_code(somebody)) == (403, "error.forbidden")
+    visitor, user = api.get("/audit-events"), api.get("/audit-events", by=api.person())
+    assert (visitor.status_code, error_code(visitor)) == (401, "error.token-required")
+    assert (user.status_code, error_code(user)) == (403, "error.forbidden")
 
 
 def test_a_record_says_who_did_what_when_from_where_and_how_it_ended(

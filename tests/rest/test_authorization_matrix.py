@@ -37,7 +37,7 @@ Call = Callable[[Target, Person], Answer]
 
 @dataclass(frozen=True)
 class Endpoint:
-    """An endpoint that is asked about one node.
+    """An endpoint that is called for one node.
 
     Args:
         name: its method and path.
@@ -95,9 +95,9 @@ def download_bundle(target: Target, caller: Person) -> Answer:
 
 
 def download_bundle_again(target: Target, caller: Person) -> Answer:
-    """Ask again for the archive that the node's creator asked for first."""
-    asked = {"fileIds": [target.node]}
-    made = target.api.post(f"{target.path}/multi-files-download", asked, by=target.creator)
+    """Request the archive that the node's creator requested first."""
+    body = {"fileIds": [target.node]}
+    made = target.api.post(f"{target.path}/multi-files-download", body, by=target.creator)
     return target.api.get(made.headers["Content-Location"], by=caller)
 
 

@@ -158,7 +158,7 @@ def test_a_name_that_cannot_be_is_400(site: Site) -> None:
 
 
 class TestBrokenOff:
-    """A download that broke off goes on where it did."""
+    """An interrupted download resumes at its last byte."""
 
     @pytest.fixture
     def ids(self, site: Site) -> list[str]:

@@ -1,4 +1,4 @@
-"""A captcha whose judge does not answer: nobody is called wrong, and no puzzle is lost."""
+"""A captcha provider that does not respond: no answer counts as wrong, and no challenge is lost."""
 
 import pytest
 from tests.support.api import Api, error_code

@@ -83,8 +83,8 @@ def test_a_spent_code_is_answered_alike_for_known_and_unknown(api: Api) -> None:
     answers = []
     for name in (KNOWN, UNKNOWN):
         code = requested(api, name, name)
-        told = [reset(api, name, code) for _ in range(6)]
-        answers.append([(answer.status_code, answer.headers.get("Retry-After")) for answer in told])
+        refusals = [reset(api, name, code) for _ in range(6)]
+        answers.append([(answer.status_code, answer.headers.get("Retry-After")) for answer in refusals])
     assert answers[0] == answers[1] == [(400, None)] * 5 + [(429, "300")]
 
 

@@ -1,4 +1,4 @@
-"""What holds for every endpoint: sections 2, 4.1 and 7 of the specification, and the contract."""
+"""Rules of every endpoint: sections 2, 4.1 and 7 of the specification, and the contract."""
 
 import re
 

@@ -326,8 +326,8 @@ class TestPasswords:
         assert self.reset(api, credential, api.code(credential, "reset-password")).status_code == 200
         events = api.get("/audit-events?action=password.reset", by=admin).json["data"]
         assert [event["target"]["id"] for event in events] == [person.id]
-        told = {message["recipient"] for message in api.outbox() if "was changed" in message["text"]}
-        assert told == {person.email, "+8613800138000"}
+        notified = {message["recipient"] for message in api.outbox() if "was changed" in message["text"]}
+        assert notified == {person.email, "+8613800138000"}
 
     def test_known_and_unknown_are_answered_alike(self, api: Api) -> None:
         person = api.person()

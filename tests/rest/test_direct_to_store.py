@@ -105,7 +105,7 @@ def test_a_file_is_sent_to_the_store_and_completed(api: Api) -> None:
     assert answer.json["size"] == len(CONTENT)
     assert answer.json["checksum"] == f"sha256:{hashlib.sha256(CONTENT).hexdigest()}"
     assert api.get(f"{tenant}/files/{answer.json['id']}", by=alice).json == answer.json
-    # A client whose answer was lost gets it again, and cannot exchange what has been examined.
+    # A client that lost the response gets it again, and cannot replace the verified content.
     again = complete(api, tenant, alice, upload)
     assert (again.status_code, again.json) == (201, answer.json)
     assert len(api.get(f"{tenant}/owners/me/files", by=alice).json["data"]) == 1
@@ -121,7 +121,7 @@ def test_what_is_not_what_was_announced_is_refused_and_collected(api: Api) -> No
     assert send(upload.json, os.urandom(len(CONTENT))) == 200
     assert error_code(complete(api, tenant, alice, upload)) == "error.digest-mismatch"
     assert complete(api, tenant, alice, upload).status_code == 404
-    # Until its URL has expired, somebody might send it again, so its row stays.
+    # The row stays until its URL has expired, because a client might send the content again.
     assert api.stored_objects() == 1
     collect_two_days_later(api)
     assert api.stored_objects() == 0
@@ -200,7 +200,7 @@ def test_reserved_space_comes_back_when_an_upload_ends_or_fails(api: Api) -> Non
     assert space(api, tenant, alice) == (0, 0)
     assert announce(api, tenant, alice).status_code == 201
     api.clock.advance(2 * ABANDONED_AFTER)
-    # The next announcement frees what has ended; so does the collection.
+    # The next announcement releases ended reservations; so does the collection.
     alice = replace(alice, token=api.log_in(alice.email).json["accessToken"])
     assert announce(api, tenant, alice).status_code == 201
     api.clock.advance(2 * ABANDONED_AFTER)

@@ -71,7 +71,7 @@ def is_available_by_a_wrong_captcha(api: Api, name: str) -> Answer:
 
 
 ASKED: dict[str, tuple[Ask, int, list[int]]] = {
-    # What is asked, how often, and the statuses that must come.
+    # The request, how often it is sent, and the expected statuses.
     "login": (log_in, 2, [401, 401]),
     "reset-password": (reset, 7, [400] * 7),
     "send-code": (ask_for_code, 3, [201, 201, 429]),
@@ -80,8 +80,8 @@ ASKED: dict[str, tuple[Ask, int, list[int]]] = {
 }
 
 
-def told(answer: Answer) -> tuple[int, Any, list[tuple[str, str]]]:
-    """Return all that an answer says but for what is random in each."""
+def stable_parts(answer: Answer) -> tuple[int, Any, list[tuple[str, str]]]:
+    """Return an answer without its random parts."""
     body = {name: value for name, value in answer.json.items() if name not in {"id", "requestId"}}
     error = body.get("error")
     if error:
@@ -93,13 +93,13 @@ def told(answer: Answer) -> tuple[int, Any, list[tuple[str, str]]]:
 @pytest.mark.parametrize("name", ASKED)
 def test_answers_do_not_tell_known_from_unknown(api: Api, name: str) -> None:
     ask, times, statuses = ASKED[name]
-    known, unknown = ([told(ask(api, who)) for _ in range(times)] for who in (KNOWN, UNKNOWN))
+    known, unknown = ([stable_parts(ask(api, who)) for _ in range(times)] for who in (KNOWN, UNKNOWN))
     assert known == unknown
     assert [status for status, _, _ in known] == statuses
 
 
 def test_a_solved_captcha_buys_the_answer_and_nothing_beside_it(api: Api) -> None:
-    known, unknown = (told(available_by_captcha(api, who)) for who in (KNOWN, UNKNOWN))
+    known, unknown = (stable_parts(available_by_captcha(api, who)) for who in (KNOWN, UNKNOWN))
     assert (known[0], known[1]) == (200, {"available": False})
     assert (unknown[0], unknown[1]) == (200, {"available": True})
     assert without_length(known[2]) == without_length(unknown[2])
@@ -137,7 +137,7 @@ class TestRaisedCost:
     def test_a_failed_login_costs_as_many_rounds_for_the_known_as_for_the_unknown(
         self, api: Api, rounds: list[int]
     ) -> None:
-        # What is made once in a process is made before.
+        # Create objects that a process creates once.
         log_in(api, UNKNOWN)
         counted = {}
         for name in (KNOWN, UNKNOWN):
@@ -205,7 +205,7 @@ def transactions(action: Callable[[], object]) -> Counter[str]:
 )
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 class TestTiming:
-    """What the time of an answer tells."""
+    """Response times, which must not reveal accounts."""
 
     @pytest.fixture(autouse=True)
     def pool(self, api: Api, monkeypatch: pytest.MonkeyPatch) -> Iterator[ThreadPoolExecutor]:
@@ -260,6 +260,6 @@ class TestTiming:
             pool.submit(int).result()
 
         known, unknown = (partial(ask, api, who) for who in (KNOWN, UNKNOWN))
-        # What is made once in a process is made before.
+        # Create objects that a process creates once.
         known(), unknown()
         return differences(known, unknown, settle, pairs=PAIRS, tries=TRIES)

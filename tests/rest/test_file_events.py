@@ -1,4 +1,4 @@
-"""File events: what was done with a tenant's files, by which user, from where."""
+"""File events: operations on a tenant's files, with user and address."""
 
 from io import BytesIO
 

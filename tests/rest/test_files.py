@@ -38,7 +38,7 @@ def test_lists_are_sorted_by_code_point_and_paged(api: Api) -> None:
 
 
 class TestWhoMayDoWhat:
-    """Members see what is theirs; administrators of the tenant manage all; others get nothing."""
+    """Members see their own nodes; administrators of the tenant manage all; others have no access."""
 
     def test_a_member_sees_only_what_is_the_members_own(self, api: Api) -> None:
         admin, member = api.person(), api.person()
@@ -165,7 +165,7 @@ class TestDeletion:
         api.container.keeping.blobs.collect()
         assert len(list(api.container.keeping.blobs.storages["main"].scan())) == 1
         with api.container.database.read() as connection:
-            # The root of the tenant, and what was kept.
+            # The root of the tenant, and the kept nodes.
             assert connection.execute(select(func.count()).select_from(nodes)).scalar_one() == 2
             assert connection.execute(select(grants.c.node_id)).scalars().all() == [kept["id"]]
         assert api.get(tenant, by=person).json["usedBytes"] == 1

@@ -17,7 +17,7 @@ CONTENT = b"kept" * 1000
 
 @pytest.fixture
 def database_url(sqlite_databases: SqliteDatabases) -> Iterator[str]:
-    # PostgreSQL cannot be given a small disk without root; how its errors are told is the same code.
+    # A small disk for PostgreSQL needs root; its errors are reported by the same code.
     with sqlite_databases.create() as url:
         yield url
 

@@ -1,4 +1,4 @@
-"""A PostgreSQL whose disk is full: reads go on, writes are refused as such, and operators learn why."""
+"""A PostgreSQL whose disk is full: reads succeed, writes are refused, and the log says why."""
 
 import logging
 import os

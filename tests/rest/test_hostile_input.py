@@ -73,7 +73,7 @@ def admin(api: Api) -> Person:
 
 @pytest.fixture
 def places(api: Api, admin: Person) -> dict[str, str]:
-    """What stands in paths: things that exist, so that requests get past the first look-up."""
+    """Ids of existing resources for paths, so that requests pass the first query."""
     tenant = api.tenant(admin)
     file_id = api.upload(tenant, admin, "a.txt", b"a")["id"]
     return {

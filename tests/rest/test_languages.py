@@ -1,4 +1,4 @@
-"""Messages speak the language of whoever they are for, as far as it is known."""
+"""Messages are in the recipient's language if it is known."""
 
 import pytest
 from tests.support.api import PASSWORD, Api, Person
@@ -40,7 +40,7 @@ def test_a_notice_is_in_the_language_of_the_request_that_caused_it(
 
 
 class TestOfAChineseDeployment:
-    """The language that is configured is that of whoever is not known to read the other."""
+    """The configured language is the default of recipients whose language is unknown."""
 
     @pytest.fixture
     def config_changes(self) -> Table:

@@ -305,7 +305,7 @@ class TestForwardedFor:
 
 
 class TestCommonPasswords:
-    """The policy alone lets through what is guessed first."""
+    """Passwords that satisfy the policy but are guessed first."""
 
     def test_at_least_ten_thousand_are_known(self) -> None:
         from strongroom.users.passwords import _common_passwords

@@ -1,4 +1,4 @@
-"""What one address may ask, and that nobody may when nobody can count."""
+"""Rate limits per address; requests are refused while the counters are unavailable."""
 
 import time
 from collections import Counter
@@ -55,7 +55,7 @@ def ask_for_captcha(api: Api) -> Answer:
 
 
 def ask_for_code(api: Api) -> Answer:
-    # Made without a request, for its limit may be what is away.
+    # Created without a request, because the limit of captchas may be unavailable.
     captcha = {"id": api.container.identity.captchas.issue().id, "answer": "42"}
     body = {"recipient": "a@example.com", "purpose": "register", "captcha": captcha}
     return api.post("/verification-codes", body)

@@ -1,4 +1,4 @@
-"""Location: every 201 says where a GET finds what was created."""
+"""Location: every 201 names the URL of the created resource."""
 
 from base64 import b64encode
 from collections.abc import Callable, Iterator

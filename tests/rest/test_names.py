@@ -1,4 +1,4 @@
-"""Names: any Unicode comes back as it is, in its one form; what no name may be is told from it."""
+"""Names: any Unicode is returned in one normal form; invalid names are refused with the reason."""
 
 import json
 import re
@@ -55,7 +55,7 @@ def test_four_hundred_nasty_names_come_back_or_are_refused_with_the_field(api: A
 
 
 def check_round_trip(api: Api, tenant: str, person: Person, folder: Json, name: str) -> None:
-    """Hold a folder's name, and a file's that is uploaded into it, against what was asked for."""
+    """Compare the names of a folder and of a file in it with the requested ones."""
     final = unicodedata.normalize("NFC", name)
     assert folder["name"] == final
     file = api.upload(tenant, person, name, b"x", folder["id"])

@@ -28,7 +28,7 @@ def header(width: int, height: int, depth: int = 8, colour: int = 2) -> bytes:
 
 
 def documents() -> Iterator[tuple[str, bytes]]:
-    """Yield what a browser might run if it were told to, or guessed."""
+    """Yield files that a browser might execute if it guessed their type."""
     yield "page.html", b"<!DOCTYPE html><html>" + SCRIPT
     yield "upper.HTML", b"<HTML>" + SCRIPT
     yield "spaces.html", b" \r\n\t " + SCRIPT

@@ -15,14 +15,14 @@ WAYS = 16
 
 
 class Unread(io.BytesIO):
-    """A body that nobody may read."""
+    """A body that must not be read."""
 
     def read(self, _size: int | None = -1, /) -> bytes:
         raise AssertionError("the body was read")
 
 
 def usage(api: Api, tenant: str, by: Person) -> tuple[int, int, int | None, int | None]:
-    """Return what is used, reserved, allowed and free."""
+    """Return the used, reserved, allowed and free bytes."""
     response = api.get(f"{tenant}/usage", by=by)
     assert response.status_code == 200, response.text
     body = response.json

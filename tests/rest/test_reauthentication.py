@@ -58,7 +58,7 @@ def test_a_token_is_no_way_to_guess_the_password(api: Api, without_contact: Pers
 
 def test_a_missing_code_of_a_held_contact_is_named(api: Api) -> None:
     person = api.person()
-    # The password is not enough where a contact can be asked.
+    # The password is not enough if the user has a contact.
     for proof in ({}, {"currentPassword": PASSWORD}):
         refused = bind_address(api, person, **proof)
         assert refused.status_code == 400

@@ -103,7 +103,7 @@ class Site:
         return [(node["name"], node["size"]) for node in listing]
 
     def usage(self) -> tuple[int, int]:
-        """Return what is used and what is reserved."""
+        """Return the used and the reserved bytes."""
         body = self.api.get(f"{self.tenant}/usage", by=self.person).json
         return body["usedBytes"], body["reservedBytes"]
 
@@ -339,7 +339,7 @@ class TestProtocol:
 
 
 class TestBrokenConnections:
-    """What has arrived stays."""
+    """Received bytes are kept."""
 
     def test_what_arrived_before_the_break_is_kept(self, site: Site) -> None:
         path = site.begin()
@@ -402,7 +402,7 @@ class TestBrokenConnections:
 
 
 class TestExpiration:
-    """An upload that makes no progress is given up."""
+    """An upload without progress is aborted."""
 
     def test_it_is_told_when(self, site: Site) -> None:
         response = site.create()

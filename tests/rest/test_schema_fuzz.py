@@ -35,7 +35,7 @@ NOT_ENABLED = 501
 ANY_REQUEST = settings(
     database=None,
     deadline=None,
-    # The same requests in each run: what is found can be found again.
+    # The same requests in each run, so that failures can be repeated.
     derandomize=True,
     phases=[Phase.generate],
     suppress_health_check=list(HealthCheck),

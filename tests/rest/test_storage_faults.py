@@ -43,7 +43,7 @@ STORES = {"s3": s3_store, "oss": oss_store}
 
 @dataclass
 class Deployment:
-    """A server, a store, and what lies between them."""
+    """A server, a store, and the proxy between them."""
 
     kind: str
     api: Api

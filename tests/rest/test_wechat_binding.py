@@ -80,7 +80,7 @@ class TestBinding:
         person = api.person()
         logins.bind(person, "lin", "mini")
         logins.bind(person, "lin", "site")
-        # By another app: the unionid tells that it is somebody else.
+        # By another app: the unionid belongs to another person.
         assert logins.bind(person, "wei", "site").status_code == 201
         assert logins.log_in("wei", "mini").json["user"]["id"] == person.id
         for app in ("mini", "site"):

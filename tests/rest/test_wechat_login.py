@@ -211,8 +211,8 @@ class TestPhoneNumber:
         logins.open_mini_program("lin", phone=True)
         logins.open_mini_program("lin", phone=True)
         api.container.identity.messages.close()
-        told = [message["recipient"] for message in api.outbox()]
-        assert sorted(told) == ["+8613800000001", known.email]
+        notified = [message["recipient"] for message in api.outbox()]
+        assert sorted(notified) == ["+8613800000001", known.email]
         events = api.get("/audit-events?pageSize=50", by=api.person(admin=True)).json["data"]
         (bound,) = [event for event in events if event["action"] == "credential.bind"]
         assert bound["details"] == {"kind": "wechat", "method": "wechat"}
@@ -318,10 +318,10 @@ class TestSameAsOtherLogins:
         api.post(MINI_PROGRAM, {"code": "made-up"})
         Browser(api).post(AUTHORIZATIONS, {"state": "login.made-up", "code": "made-up"})
         events = api.get("/audit-events?pageSize=50", by=api.person(admin=True)).json["data"]
-        told = [(event["action"], event["outcome"], event["details"]) for event in events]
-        assert ("login", "success", {"method": "wechat"}) in told
-        assert ("login", "failure", {"code": "error.wechat-code-invalid"}) in told
-        assert ("state.spend", "failure", {"purpose": "login"}) in told
+        recorded = [(event["action"], event["outcome"], event["details"]) for event in events]
+        assert ("login", "success", {"method": "wechat"}) in recorded
+        assert ("login", "failure", {"code": "error.wechat-code-invalid"}) in recorded
+        assert ("state.spend", "failure", {"purpose": "login"}) in recorded
         assert user in {event["actor"]["$ref"] for event in events if event["actor"]}
 
     def test_a_busy_platform_is_503_and_says_when_to_come_back(self, api: Api, platform: WeChat) -> None:
@@ -416,5 +416,5 @@ def test_the_core_knows_of_it_only_its_paths_and_its_command() -> None:
     core = Path(strongroom.__file__).parent
     places = {"http/routing.py", "cli/plugin_commands.py"}
     texts = {str(path.relative_to(core)): path.read_text() for path in core.rglob("*.py")}
-    told = re.compile(r"(?i:wechat|mini.?program|unionid)|\bopenid\b")
-    assert {name for name, text in texts.items() if told.search(text)} == places
+    named = re.compile(r"(?i:wechat|mini.?program|unionid)|\bopenid\b")
+    assert {name for name, text in texts.items() if named.search(text)} == places

@@ -138,7 +138,7 @@ class People(RuleBasedStateMachine):
             assert answer.status_code == 409, answer.text
             return multiple()
         person = self.logins.person(answer)
-        # Only whom nobody knows by any of it becomes a user.
+        # Only a person who matches no user becomes a new one.
         assert holders == {person.id} if holders else person.id not in self.holders.values()
         for item in ids:
             if item[0] != "mobile":
@@ -148,7 +148,7 @@ class People(RuleBasedStateMachine):
         return person
 
     def _ids(self, person: str, app: str) -> list[Id]:
-        """Return what a platform tells of a person in an app now."""
+        """Return the ids that a platform reports for a person in an app."""
         found, known = self.wechat.apps[app], self.known[person]
         unionid = found.unionid(known)
         if unionid is None:
@@ -179,7 +179,7 @@ class People(RuleBasedStateMachine):
 
 @pytest.fixture
 def logins(tmp_path: Path, sqlite_databases: SqliteDatabases) -> Iterator[Logins]:
-    """A server that every sequence goes on with, each with people of its own."""
+    """A server that all sequences share; each has its own people."""
     with ExitStack() as resources:
         platform = resources.enter_context(wechat())
         url = resources.enter_context(sqlite_databases.create())

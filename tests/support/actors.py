@@ -92,7 +92,7 @@ class World:
         return Target(self.api, self.path, node, self.inbox, self.bystander, creator)
 
     def grant(self, node: str, actor: Actor) -> None:
-        """Grant what an actor holds; what is past ends in the past."""
+        """Grant an actor's permission; the grant of the past grantee has expired."""
         level = max(LEVELS[actor], READ).name.lower()
         body: Json = {"ownerId": self.people[actor].id, "permission": level}
         if actor is Actor.PAST:

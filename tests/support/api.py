@@ -35,7 +35,7 @@ class Answer:
         self.data: bytes = response.get_data()
         self.text: str = self.data.decode("utf-8", "replace")
         self.json: Any = response.get_json(silent=True)
-        # As a server does, so that what was opened for the answer is closed.
+        # As a server does, to close the files of the response.
         response.close()
 
 

@@ -1,4 +1,4 @@
-"""Databases for tests: each test gets one that nobody else uses, empty, and migrated already."""
+"""Databases for tests: each test gets an empty, migrated one of its own."""
 
 import os
 import shutil
@@ -123,7 +123,7 @@ class PostgresqlDatabases:
         return name
 
     def _empty(self, name: str) -> bool:
-        """Empty a database, and return whether it is as good as new: nobody has changed its tables."""
+        """Empty a database, and return whether it can be reused because its tables are unchanged."""
         try:
             with self._connect(name) as connection:
                 connection.execute(_EMPTY)
@@ -185,7 +185,7 @@ def leave_out_the_disk(database: Database, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(engine, "_prepare_sqlite", prepare_without)
     for name in ("_SYNC", "_NO_SYNC"):
         monkeypatch.setattr(engine, name, Statement(text(NEVER_SYNC)))
-    # What is open already is opened anew.
+    # Open connections are replaced.
     database.close()
 
 
@@ -197,7 +197,7 @@ def sqlite_databases(tmp_path_factory: pytest.TempPathFactory) -> SqliteDatabase
 @pytest.fixture(scope="session")
 def postgresql_databases() -> Iterator[PostgresqlDatabases]:
     # Not below pytest's own folder: run as root, the server is another user's, and every session of
-    # pytest that starts beside this one shuts that folder to all but root.
+    # pytest that starts meanwhile restricts that folder to root.
     with tempfile.TemporaryDirectory(prefix="strongroom-postgresql-") as folder:
         databases = PostgresqlDatabases(Path(folder))
         yield databases
@@ -215,14 +215,14 @@ on_postgresql = pytest.mark.parametrize("database_url", ["postgresql"], indirect
 
 @pytest.fixture(params=KINDS)
 def database_url(request: pytest.FixtureRequest) -> Iterator[str]:
-    """The URL of an empty database; a test that asks for it runs on both kinds."""
+    """The URL of an empty database; a test with this fixture runs on both kinds."""
     with _database(request) as url:
         yield url
 
 
 @pytest.fixture(scope="module", params=KINDS)
 def shared_database_url(request: pytest.FixtureRequest) -> Iterator[str]:
-    """The URL of a database that the tests of a module share, each of which runs on both kinds.
+    """The URL of a database that the tests of a module share; each test runs on both kinds.
 
     For those that need servers, and leave each other alone on them.
     """

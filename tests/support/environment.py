@@ -1,4 +1,4 @@
-"""An environment of its own for what a test installs; the server and its tools stand beside it."""
+"""A virtual environment for the packages that a test installs, next to the server and its tools."""
 
 import os
 import subprocess
@@ -24,9 +24,9 @@ class Environment:
         venv.create(folder, with_pip=False, symlinks=True)
         environment = cls(folder)
         version = f"python{sys.version_info.major}.{sys.version_info.minor}"
-        beside = folder / "lib" / version / "site-packages" / "beside.pth"
-        # addsitedir, for what is installed editable there stands in files of its own.
-        beside.write_text(f"import site; site.addsitedir({sysconfig.get_path('purelib')!r})\n")
+        shared = folder / "lib" / version / "site-packages" / "shared.pth"
+        # addsitedir reads the .pth files of editable installations.
+        shared.write_text(f"import site; site.addsitedir({sysconfig.get_path('purelib')!r})\n")
         for name in ("pip", "pytest"):
             environment._write(name, f'#!/bin/sh\nexec {environment.python} -m {name} "$@"\n')
         for name in ("openapi-python-client", "ruff"):

@@ -132,7 +132,7 @@ class _Server(ThreadingHTTPServer):
     block_on_close = False
 
     def handle_error(self, *_: object) -> None:
-        """Those who asked have hung up, as they should."""
+        """Ignore errors: clients that meet a fault close their connection."""
 
 
 class _Handler(BaseHTTPRequestHandler):

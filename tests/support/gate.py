@@ -25,7 +25,7 @@ class Gate:
         self._accepting.start()
 
     def shut(self) -> None:
-        """Let nobody through, and cut off who is on the way."""
+        """Refuse new connections, and reset the open ones."""
         if self._listener is not None:
             _cut(self._listener)
             # Whoever was just let in is on the way, too.

@@ -28,7 +28,7 @@ class Mail:
 
 @dataclass
 class MailServer:
-    """Takes mail, and lets in whoever knows the password, if there is one."""
+    """Accepts mail from clients that know the password, if there is one."""
 
     password: str | None = None
     port: int = field(default_factory=free_port)
@@ -54,7 +54,7 @@ class MailServer:
     @contextmanager
     def serving(self) -> Iterator["MailServer"]:
         """Take mail until the block ends."""
-        # It logs what it is sent, which is nobody's output but the test's.
+        # It logs each mail; the output of a test should not contain it.
         logging.getLogger("mail.log").disabled = True
         controller = Controller(
             self,
@@ -72,7 +72,7 @@ class MailServer:
             logging.getLogger("mail.log").disabled = False
 
     def texts(self, recipient: str) -> list[str]:
-        """Return what has arrived for somebody, in order."""
+        """Return the texts that a recipient has received, in order."""
         return [mail.text for mail in self.arrived if mail.recipient == recipient]
 
 

@@ -41,11 +41,11 @@ class Nginx:
         return subprocess.run([*self.command, "-t"], capture_output=True, text=True, check=False)
 
     def access_log(self) -> str:
-        """Return what was logged of requests."""
+        """Return the access log."""
         return (self.folder / "access.log").read_text()
 
     def upstream_log(self) -> str:
-        """Return what was logged of requests that no server answered well."""
+        """Return the log of failed upstream requests."""
         return (self.folder / "upstream.log").read_text()
 
     @contextmanager

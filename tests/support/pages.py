@@ -1,4 +1,4 @@
-"""Runs the pages of docs: their commands as somebody would type them, their answers compared."""
+"""Runs the commands of pages of the documentation, and compares their output."""
 
 import json
 import re
@@ -38,10 +38,10 @@ wait_for_server() {{ until curl -sf {url}/livez >/dev/null; do kill -0 $1; sleep
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block, and the notes for whoever runs it, in comments that no reader sees.
+    """A fenced block, and the notes for this runner, in comments that no reader sees.
 
-    The notes: ``not run`` with the reason, ``serve`` and ``background`` for what goes on running,
-    ``answers`` with what is typed, ``save`` with a file for the reader to save, ``of the background``,
+    The notes: ``not run`` with the reason, ``serve`` and ``background`` for commands that keep running,
+    ``answers`` with the input, ``save`` with a file for the reader to save, ``of the background``,
     ``may be missing`` with a tool without which the rest of the page is skipped, ``file`` or ``kit``
     with the file that the block is a copy of.
     """
@@ -52,7 +52,7 @@ class Block:
 
 
 def blocks_of(page: Path) -> Iterator[Block]:
-    """Yield the blocks of a page, in order; what is included from other files is not among them."""
+    """Yield the blocks of a page in order, without included files."""
     text = page.read_text()
     for match in _BLOCK.finditer(text):
         found = _NOTES.search(text[: match.start()])
@@ -74,7 +74,7 @@ def settle(value: Any) -> Any:
 
 
 def follow(page: Path, folder: Path, environment: Environment, port: int) -> None:
-    """Run the commands of a page, one after the other, and compare what is shown of their answers."""
+    """Run the commands of a page in order, and compare their output with the page."""
     blocks = [block for block in blocks_of(page) if "not run" not in block.notes]
     commands = [block for block in blocks if block.language == "sh"]
     script = SCRIPT.format(url=f"http://127.0.0.1:{port}")
@@ -121,7 +121,7 @@ def _last_words(commands: Sequence[Block]) -> str:
 
 
 def _compare(blocks: Sequence[Block], answers: Sequence[str], folder: Path) -> None:
-    """Compare each answer that is shown with that of the command before it."""
+    """Compare each block of output with that of the command before it."""
     given = iter(answers)
     answer = ""
     for block in blocks:

@@ -1,4 +1,4 @@
-"""A file system that loses its power: what it holds afterwards, by what was synced before.
+"""A file system that loses its power: only synced changes survive.
 
 Operations are recorded by strace. The model is that of POSIX with an ordered journal: bytes of a file
 are durable once the file is synced, entries of a folder once the folder is synced. Of all else any part
@@ -74,7 +74,7 @@ def _wait_until_attached(tracer: "subprocess.Popen[bytes]", messages: Path, coun
 
 
 def operations(folder: Path, root: Path) -> list[Operation]:
-    """Return what was recorded below a folder, in the order in which it was done."""
+    """Return the recorded operations below a folder, in order."""
     found = [
         operation
         for file in folder.glob("trace.*")
@@ -163,7 +163,7 @@ class Disk:
     """The state of a folder, to which operations are done one after the other.
 
     Args:
-        root: the folder, all of which is durable at first.
+        root: the folder, whose initial content is durable.
         copy: its content at the beginning of the recording.
     """
 

@@ -64,7 +64,7 @@ def _never(_passed: int) -> bool:
 
 
 def pass_on(source: socket.socket, target: socket.socket, cut: Callable[[int], bool] = _never) -> None:
-    """Pass bytes on until there are no more, or, told how many have passed, ``cut`` ends both sides."""
+    """Relay bytes until the end, or until ``cut`` returns true for the number of relayed bytes."""
     passed = 0
     with suppress(OSError):
         while piece := source.recv(PIECE):

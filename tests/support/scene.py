@@ -20,7 +20,7 @@ class Scene:
     def grant(
         self, node: Json, user: Person, permission: str, *, by: Person | None = None, hours: int = 0
     ) -> Answer:
-        """Try to grant something, for some hours or for ever."""
+        """Try to grant a permission, for some hours or permanently."""
         body = {"ownerId": user.id, "permission": permission}
         if hours:
             body["expiresAt"] = iso_format(self.api.clock.now() + hours * HOUR)
@@ -50,7 +50,7 @@ class Scene:
         return answer.json["permission"] if answer.status_code == 200 else None
 
     def token_of(self, user: Person) -> None:
-        """Log in anew, once time has passed."""
+        """Log in again, because tokens expire when time passes."""
         user.token = self.api.log_in(user.email).headers["X-Access-Token"]
 
     def upload_by_tus(self, user: Person, folder: Json) -> str:

@@ -139,9 +139,9 @@ def wait_until_answering(server: Server, output: Path) -> None:
 
 
 def free_port() -> int:
-    """Return a port that nobody listens on.
+    """Return a free port.
 
-    It lies below the range that the system gives out by itself: other tests and their connections
+    It is below the range that the system assigns: other tests and their connections
     take ports of that range all the time, and might take this one before the server does.
     """
     while True:

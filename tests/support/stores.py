@@ -78,7 +78,7 @@ def s3_store() -> Iterator[ObjectStore]:
         with _owner(store) as owner:
             owner.create_bucket(Bucket=BUCKET)
         yield store
-        # Its answer to SIGPIPE and such is nobody's interest; its objects are in its memory.
+        # Its objects are in its memory, so it needs no clean stop.
         server.kill()
 
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 Action = Callable[[], object]
 
 MARGIN_SECONDS = 0.0004
-"""A difference that nobody can tell across a network, and that is not looked for."""
+"""A difference too small to measure across a network; smaller ones are ignored."""
 
 _CERTAINTY = 4.0
 """Standard deviations: by chance alone, one run in thirty thousand is flagged."""

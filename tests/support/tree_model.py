@@ -1,4 +1,4 @@
-"""A tenant's tree and grants in plain Python: what the real ones are held against."""
+"""A model of a tenant's tree and grants in plain Python."""
 
 import unicodedata
 from collections.abc import Iterator
@@ -35,7 +35,7 @@ class ModelNode:
 
 @dataclass
 class TreeModel:
-    """What is there, and who may do what; ``members`` tells who administers the tenant."""
+    """Nodes and permissions; ``members`` maps each member to whether it administers the tenant."""
 
     members: dict[str, bool]
     now: int = 0
@@ -73,7 +73,7 @@ class TreeModel:
         return self.granted_until(user, folder_id, Permission.WRITE)
 
     def children(self, parent: str | None) -> list[ModelNode]:
-        """Return what lies in a folder, or at the top, by name."""
+        """Return the nodes of a folder, or of the top, by name."""
         inside = (node for node in self.nodes.values() if node.parent == parent)
         return sorted(inside, key=lambda node: node.name)
 

@@ -1,4 +1,4 @@
-"""Types are told by content, and extensions by types."""
+"""Detection of media types by content, and of extensions by type."""
 
 import pytest
 

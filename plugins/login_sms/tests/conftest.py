@@ -70,7 +70,7 @@ def aliyun(simulator: SmsSimulator) -> AliyunSms:
 
 @pytest.fixture
 def dead_endpoint() -> Iterator[str]:
-    """An address at which nobody listens: bound, so that nobody else takes it meanwhile."""
+    """An address without a listener: bound, so that no other process takes it meanwhile."""
     with socket.socket() as bound:
         bound.bind(("127.0.0.1", 0))
         yield f"127.0.0.1:{bound.getsockname()[1]}"

@@ -1,4 +1,4 @@
-"""A gateway of no particular kind: it notes requests, and answers as it is told."""
+"""A generic gateway that records requests, and sends the responses of the test."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -26,7 +26,7 @@ from strongroom_login_sms.simulator import Account, ApiError, Gateway, Line, Sms
 from .conftest import MAINLAND_TEMPLATE, OVERSEAS_TEMPLATE, Clock, aliyun_options
 from .recording import Received
 
-# The SDK asks for the time in a way that Python 3.12 deprecates.
+# The SDK reads the time in a way that Python 3.12 deprecates.
 pytestmark = pytest.mark.filterwarnings(r"ignore:datetime.datetime.utcnow\(\) is deprecated")
 
 

@@ -27,7 +27,7 @@ REDIRECT_URI = "http://127.0.0.1/wechat/callback?to=a b&lang=中文"
 
 
 class NoProofs:
-    """The core knows no proof of anybody."""
+    """The core verifies no proofs."""
 
     def identify(self, text: str) -> Credential | None:
         return None

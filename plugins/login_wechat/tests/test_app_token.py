@@ -1,4 +1,4 @@
-"""The app's own token: asked for rarely, and valid whenever it is handed out."""
+"""The app's own token: requested rarely, and valid whenever it is returned."""
 
 from concurrent.futures import ThreadPoolExecutor
 

@@ -15,7 +15,7 @@ APP = "an-app-of-this-test"
 
 
 class WeChatContract(LoginMethodContract):
-    """What is the same for both."""
+    """Attempts that both contracts share."""
 
     app: str
     platform_app: str

@@ -1,4 +1,4 @@
-"""Each documented errcode becomes the exception that tells whose fault it is."""
+"""Each documented errcode becomes the exception that names the cause."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What a deployer may set, and what is refused."""
+"""Options: accepted and refused values."""
 
 import pytest
 

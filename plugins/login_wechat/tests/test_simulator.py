@@ -1,4 +1,4 @@
-"""The simulator's interfaces, asked by plain HTTP as its documentation has it."""
+"""The simulator's interfaces, called by plain HTTP as documented."""
 
 from typing import Any
 

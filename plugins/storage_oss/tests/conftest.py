@@ -19,7 +19,7 @@ MakeBackend = Callable[..., OssBackend]
 
 
 class Clock:
-    """A clock that stands still until it is told otherwise."""
+    """A clock that stands still until a test changes it."""
 
     def __init__(self) -> None:
         self.now = datetime.now(UTC).replace(microsecond=0)

@@ -1,4 +1,4 @@
-"""A store that fails in the middle is told apart from one that refuses."""
+"""Failures in the middle of a transfer differ from refusals of the store."""
 
 import io
 from collections.abc import Callable, Iterator

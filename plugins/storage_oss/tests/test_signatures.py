@@ -1,4 +1,4 @@
-"""The simulator lets in what is signed rightly, and nothing else."""
+"""The simulator accepts requests with valid signatures, and no others."""
 
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""The simulator answers as the service documents it, whoever asks."""
+"""The simulator answers as the service documents it, for every client."""
 
 import base64
 import hashlib

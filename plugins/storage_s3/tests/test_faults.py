@@ -205,16 +205,16 @@ def test_a_silent_store_is_unavailable_after_the_read_timeout(
 
 def test_attempts_are_bounded(proxy: FaultyProxy, behind_the_proxy: Callable[..., S3Backend]) -> None:
     backend = behind_the_proxy(max_attempts=2)
-    asked: Counter[str] = Counter()
+    requested: Counter[str] = Counter()
 
     def failing(environ: Environ, start_response: Callable[..., Any]) -> Iterable[bytes]:
-        asked[environ["REQUEST_METHOD"]] += 1
+        requested[environ["REQUEST_METHOD"]] += 1
         return refusal(500, "InternalError")(environ, start_response)
 
     proxy.fail(failing)
     with pytest.raises(StorageUnavailable):
         backend.stat(new_key())
-    assert asked == {"HEAD": 2}
+    assert requested == {"HEAD": 2}
 
 
 def test_a_failure_that_passes_is_not_noticed(

@@ -11,7 +11,7 @@ from strongroom_storage_s3.options import S3Options
 
 
 class TestStrongroomS3FS(FSTestCases, unittest.TestCase):
-    # The suite asks for the old name, which warns in Python 3.11 and is gone in 3.12.
+    # The suite uses the old name, which warns in Python 3.11 and is gone in 3.12.
     assertRaisesRegexp = unittest.TestCase.assertRaisesRegex  # noqa: N815
 
     @pytest.fixture(autouse=True)

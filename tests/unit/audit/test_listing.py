@@ -26,14 +26,14 @@ def listing(database: Database, clock: ManualClock) -> AuditListing:
 
 @pytest.fixture
 def statements(database: Database) -> Iterator[list[Statement]]:
-    """What is asked of the database."""
-    asked: list[Statement] = []
+    """The statements sent to the database."""
+    statements: list[Statement] = []
 
     def note(_connection: Any, _cursor: Any, statement: str, parameters: Any, *_: Any) -> None:
-        asked.append((statement, parameters))
+        statements.append((statement, parameters))
 
     event.listen(database.engine, "before_cursor_execute", note)
-    yield asked
+    yield statements
     event.remove(database.engine, "before_cursor_execute", note)
 
 

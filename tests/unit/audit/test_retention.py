@@ -1,4 +1,4 @@
-"""What is old may go, and the chain can still be verified."""
+"""Old records may be pruned, and the chain can still be verified."""
 
 from concurrent.futures import ThreadPoolExecutor
 

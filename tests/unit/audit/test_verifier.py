@@ -34,7 +34,7 @@ print(Path("/proc/self/status").read_text().partition("VmHWM:")[2].split()[0])
 
 
 def tamper(database: Database, *statements: str) -> None:
-    """Do what somebody does who can write to the database."""
+    """Change records as an attacker with write access to the database would."""
     with database.write() as connection:
         for statement in statements:
             connection.exec_driver_sql(statement)

@@ -1,4 +1,4 @@
-"""Which code may serve which schema: a migration that takes something away must say so."""
+"""Compatibility of code and schema: a migration that removes something must declare it."""
 
 import re
 from pathlib import Path

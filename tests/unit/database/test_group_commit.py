@@ -100,7 +100,7 @@ def test_work_that_breaks_a_rule_of_the_database_is_void_alone(database: Databas
 
 def test_on_sqlite_those_who_come_at_one_moment_share_a_transaction(database: Database) -> None:
     if database.engine.dialect.name != "sqlite":
-        pytest.skip("PostgreSQL does so by itself")
+        pytest.skip("PostgreSQL groups commits itself")
     with counted_commits(database) as commits:
         gathered(database, [insert(number) for number in range(6)])
     # One of who held the turn, and one of all the others.

@@ -37,9 +37,9 @@ LEVELS = st.sampled_from([Permission.READ, Permission.WRITE, Permission.MANAGE])
 class ExpiryMachine(RuleBasedStateMachine):
     """An owner lends parts of a tree to a guest and a friend, who do with them what they can.
 
-    The rule is in the lending alone: nobody but the owner and the administrator holds anything on a
+    The rule: no user except the owner and the administrator holds a permission on a
     node of the owner's after the last loan on it, or on a folder around it, has ended; wherever the
-    node lies by then. Nor does anybody write to what lies below such a folder.
+    node lies by then. Nor can another user write below such a folder.
     """
 
     api: Api

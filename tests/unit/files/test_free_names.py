@@ -24,18 +24,18 @@ def test_a_name_taken_many_times_is_numbered_after_few_queries(
             for number in range(1, TAKEN + 1)
         ]
         connection.execute(insert(nodes), copies)
-    tree, asked = api.container.keeping.files._tree, []
+    tree, queries = api.container.keeping.files._tree, []
     find = tree.find_child
 
     def counted(connection: Connection, parent_id: str, name: str) -> Node | None:
-        asked.append(name)
+        queries.append(name)
         return find(connection, parent_id, name)
 
     monkeypatch.setattr(tree, "find_child", counted)
     with api.container.database.read() as connection:
         free = tree.free_name(connection, row["parent_id"], "a.txt")
     assert free == f"a ({TAKEN + 1}).txt"
-    assert len(asked) <= MAX_QUERIES
+    assert len(queries) <= MAX_QUERIES
 
 
 def test_the_first_numbers_are_given_in_their_order(api: Api) -> None:

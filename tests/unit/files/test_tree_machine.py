@@ -1,4 +1,4 @@
-"""Thousands of random steps on the tree and its grants, each held against a model in plain Python."""
+"""Thousands of random steps on the tree and its grants, each compared with a model in plain Python."""
 
 import json
 import os
@@ -350,21 +350,21 @@ class TreeMachine(RuleBasedStateMachine):
 
     @rule(user=USERS, number=NODES, other=USERS)
     def explain(self, user: int, number: int, other: int) -> None:
-        node_id, whom = self.pick(number) or "", self.people[other]
+        node_id, subject = self.pick(number) or "", self.people[other]
         explanation = self.expect(
             self.model.refusals(self.people[user], node_id, Permission.MANAGE),
-            lambda: self.services.explainer.explain(self.identity(user), self.tenant, node_id, whom),
+            lambda: self.services.explainer.explain(self.identity(user), self.tenant, node_id, subject),
         )
         if explanation is not None:
-            assert explanation.permission == self.model.permission(whom, node_id)
+            assert explanation.permission == self.model.permission(subject, node_id)
             assert [(reason.node_id, reason.permission) for reason in explanation.reasons] == [
-                (node.id, node.grants[whom][0])
+                (node.id, node.grants[subject][0])
                 for node in self.model.path(node_id)
-                if whom in node.grants
+                if subject in node.grants
             ]
 
     def teardown(self) -> None:
-        """Hold against the model what grants keep of the folders around, and folders of what is in."""
+        """Compare the stored inherited grants and folder counts with the model."""
         if not hasattr(self, "model"):
             return
         of_tenant = nodes.c.tenant_id == self.tenant

@@ -21,7 +21,7 @@ ROUNDS = 8
 
 
 class Site:
-    """A tenant whose services are asked directly, from many threads."""
+    """A tenant whose services are called directly, from many threads."""
 
     def __init__(self, api: Api) -> None:
         self.services, self.database = api.container.keeping, api.container.database

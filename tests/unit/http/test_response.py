@@ -68,7 +68,7 @@ def sent_by(app: flask.Flask, method: str = "GET") -> Sent:
 
 
 def flasks_own(body: Any, status: int, headers: list[tuple[str, str]]) -> flask.Response:
-    """Return the response of Flask, which has no Content-Type unless one is given."""
+    """Return the response of Flask, which has no default Content-Type."""
     response = flask.Response(body, status)
     del response.headers["Content-Type"]
     response.headers.extend(headers)

@@ -1,4 +1,4 @@
-"""Rates: exact when spent at one moment, and refusing when nobody can count."""
+"""Rates: exact under concurrency, and refusing while the counters are unavailable."""
 
 import time
 from collections import Counter
@@ -45,14 +45,14 @@ def in_database(database: Database, clock: ManualClock) -> RateLimits:
 def redis(tmp_path: Path) -> Iterator[Redis]:
     with RedisServer.serving(tmp_path) as server:
         storage = in_redis(server.url).open()
-        # Redis counts by the time of day, so what counts in it is asked by the same.
+        # Redis uses the time of day, so its rates are read with the same clock.
         yield Redis(server, RateLimits(storage, KEYS, SystemClock()))
         storage.storage.close()  # type: ignore[attr-defined]
 
 
 @pytest.fixture(params=["sqlite", "postgresql", "redis"])
 def limits(request: pytest.FixtureRequest, clock: ManualClock) -> Iterator[RateLimits]:
-    """Rates over a storage; a test that asks for them runs over each kind."""
+    """Rates over a storage; a test with this fixture runs over each kind."""
     if request.param == "redis":
         yield request.getfixturevalue("redis").rates
         return

@@ -1,4 +1,4 @@
-"""Readiness: a part that hangs delays nobody for long, and is not asked again meanwhile."""
+"""Readiness: a part that hangs delays no request for long, and is not checked again meanwhile."""
 
 import threading
 from collections.abc import Iterator
@@ -18,17 +18,17 @@ def asking(clock: ManualClock, **probes: Probe) -> Iterator[Readiness]:
 
 
 def test_a_part_that_hangs_is_away_until_it_answers(clock: ManualClock) -> None:
-    answer, asked = threading.Event(), []
+    answer, calls = threading.Event(), []
 
     def hang() -> None:
-        asked.append(True)
+        calls.append(True)
         answer.wait(10)
 
     with asking(clock, good=lambda: None, hanging=hang) as readiness:
         for _ in range(3):
             assert readiness.report().parts == {"good": None, "hanging": "It does not answer."}
             clock.advance(FRESH)
-        assert len(asked) == 1
+        assert len(calls) == 1
         answer.set()
         while not readiness.report().is_ready:
             clock.advance(FRESH)

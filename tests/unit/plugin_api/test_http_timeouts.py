@@ -1,4 +1,4 @@
-"""An answer comes whole and at a pace, or is given up."""
+"""Responses that are too slow or incomplete are aborted."""
 
 import socket
 import threading

@@ -1,4 +1,4 @@
-"""What has had its time goes, and nothing else; on both databases, beside whoever works meanwhile."""
+"""Pruning deletes expired rows and nothing else, on both databases, during other transactions."""
 
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -167,7 +167,7 @@ def test_many_at_once_remove_each_row_once_and_none_that_was_renewed(
         removals = [pool.submit(keep.prune, database) for _ in range(4)]
         renewals = list(pool.map(renew, range(0, 200, 10)))
         removed = sum(removal.result() for removal in removals)
-    # Each began anew, whether or not the old row had gone before.
+    # Each counts from zero, whether or not the old row was pruned before.
     assert renewals == [1] * 20
     assert removed in range(180, 201)
     with database.read() as connection:

@@ -1,4 +1,4 @@
-"""What is remembered of verified tokens."""
+"""The cache of verified tokens."""
 
 from pathlib import Path
 

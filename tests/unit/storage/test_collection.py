@@ -1,4 +1,4 @@
-"""Collections beside each other and beside uploads: nothing is removed that counts."""
+"""Collections concurrent with each other and with uploads remove no referenced bytes."""
 
 import io
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The check of storages: what is wrong is told, what is merely happening is not, and repair is safe."""
+"""The check of storages: faults are reported, pending work is not, and repair is safe."""
 
 import hashlib
 import io

@@ -1,4 +1,4 @@
-"""Holds: while there is one, no bytes go; a hold whose holder died ends by itself."""
+"""Deletion leases: no bytes are deleted while one is held; leases of ended processes expire."""
 
 from io import BytesIO
 

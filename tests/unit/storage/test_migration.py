@@ -1,4 +1,4 @@
-"""Bytes move from storage to storage, whole and with nobody noticing."""
+"""Migration of bytes between storages, complete and without failed requests."""
 
 import io
 import threading
@@ -24,7 +24,7 @@ GRACE = 15 * MINUTE
 
 
 class Killed(BaseException):
-    """Ends a migration as a signal does that nobody can catch."""
+    """Ends a migration like SIGKILL, which no process can catch."""
 
 
 class Hooked(LocalBackend):

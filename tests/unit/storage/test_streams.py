@@ -1,4 +1,4 @@
-"""What is hashed beside other work is hashed rightly."""
+"""Hashing in the background returns the right hash."""
 
 import gc
 import hashlib

@@ -86,7 +86,7 @@ def crc_of_zeros(length: int) -> int:
 
 
 class Seekable(io.RawIOBase):
-    """An archive as a file, each read of which is a range of its own."""
+    """An archive as a file; each read is a request for a range."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
