@@ -134,15 +134,19 @@ class Operation:
         return self._response(self._view(**parameters))
 
     def _response(self, result: Any) -> flask.Response:
+        if isinstance(result, flask.Response):
+            return result
         value, status, headers = _unpacked(result)
-        status = status or self._status
         if isinstance(value, flask.Response):
+            value.headers.extend(headers)
+            value.status_code = status or value.status_code
             return value
-        if self._serialize is None:
-            raise TypeError(f"{self.__name__} has no schema and must return a response")
+        status = status or self._status
         if self._location is not None and status == HTTPStatus.CREATED:
             headers = {**headers, "Location": self._location.url(value)}
-        return json_response(encode_json(self._serialize(value)), status, headers)
+        if self._serialize is not None:
+            value = self._serialize(value)
+        return json_response(encode_json(value), status, headers)
 
 
 def _unpacked(result: Any) -> tuple[Any, int | None, Mapping[str, str]]:
