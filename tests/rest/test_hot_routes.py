@@ -27,6 +27,10 @@ from werkzeug.test import EnvironBuilder, run_wsgi_app
 
 from strongroom.files import child_counts
 from strongroom.files.models import Permission
+from strongroom.http.access import Access
+from strongroom.http.routing import Blueprint
+from strongroom.http.schema import DONE, DoneSchema
+from strongroom.identity import Caller
 from strongroom.logs import ACCESS_LOGGER
 from strongroom.sessions.store import SEEN_INTERVAL
 from strongroom.testing.clock import HOUR
@@ -189,9 +193,26 @@ class TestTokens:
         assert self.statuses(file, bob) == {200}
         assert api.delete("/authorizations/current", by=bob).status_code == 200
         assert self.statuses(file, bob) == {401}
+        # Before any other error.
+        for path in (f"{file.top}?pageSize=0", f"{file.tenant}/files/{MISSING}"):
+            assert api.get(path, by=bob).status_code == 401
         assert self.statuses(file, alice) == {200}
         api.clock.advance(HOUR)
         assert self.statuses(file, alice) == {401}
+
+    def test_a_view_that_does_not_verify_the_login_sends_no_response(self, api: Api) -> None:
+        blueprint = Blueprint("careless", __name__)
+
+        @blueprint.operation(
+            "GET", "/careless", access=Access.USER, returns=DoneSchema, verifies_login=True
+        )
+        def view(caller: Caller) -> dict[str, bool]:
+            assert caller.identity is None
+            return DONE
+
+        api.app.register_blueprint(blueprint)
+        answer = api.get("/careless", by=api.person())
+        assert (answer.status_code, error_code(answer)) == (500, "error.internal")
 
     def statuses(self, file: File, person: Person) -> set[int]:
         paths = (file.path, file.download, file.top)
