@@ -30,6 +30,7 @@ from strongroom.errors import (
     WrongPassword,
 )
 from strongroom.http.access import Access, current_identity
+from strongroom.http.conditions import expected_revision
 from strongroom.http.pages import collection_of, envelope, paging
 from strongroom.http.request import get_service, header_pair, origin
 from strongroom.http.routing import Blueprint, Location
@@ -146,14 +147,11 @@ def change_user(user_id: str, body: Json) -> Tagged:
     """Change the caller's name and locale. Administrators may change any user, and the type."""
     accounts, identity = get_service(AccountService), current_identity()
     user_id = own_id(user_id)
-    revision = body.pop("revision", None)
-    # The ETag is the revision, so If-Match (RFC 9110, section 13.1.1) becomes the expected revision. It
-    # is checked again in the transaction.
-    if "If-Match" in request.headers:
-        user = accounts.get(identity, user_id)
-        if not request.if_match.contains(str(user.revision)) and not request.if_match.star_tag:
-            raise PreconditionFailed
-        revision = revision or user.revision
+
+    def current() -> tuple[int, tuple[()]]:
+        return accounts.get(identity, user_id).revision, ()
+
+    revision = expected_revision(body.pop("revision", None), current)
     return _tagged(accounts.change(identity, user_id, body, revision, origin()))
 
 

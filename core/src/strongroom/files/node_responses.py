@@ -9,9 +9,9 @@ from strongroom.files.listing import FilePage
 from strongroom.files.serializers import Json, node_json, serialize_node
 from strongroom.files.service import FileService
 from strongroom.http.access import current_identity
-from strongroom.http.conditions import Validators, is_unchanged, require_match
+from strongroom.http.conditions import Validators, expected_revision, is_unchanged
 from strongroom.http.pages import envelope
-from strongroom.http.request import get_service, header
+from strongroom.http.request import get_service
 from strongroom.http.response import Response, json_response, not_modified
 from strongroom.http.routing import Location
 from strongroom.json_text import splice_records
@@ -56,9 +56,9 @@ def wanted_revision(tenant_id: str, file_id: str, revision: int | None = None) -
     Raises:
         PreconditionFailed: If-Match does not match.
     """
-    if header("If-Match") is None:
-        return revision
-    node = get_service(FileService).get(current_identity(), tenant_id, file_id).node
-    # Details have the revision as their entity tag, downloads the checksum.
-    require_match({str(node.revision), node.checksum or ""})
-    return node.revision if revision is None else revision
+
+    def current() -> tuple[int, tuple[str]]:
+        node = get_service(FileService).get(current_identity(), tenant_id, file_id).node
+        return node.revision, (node.checksum or "",)
+
+    return expected_revision(revision, current)

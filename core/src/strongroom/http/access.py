@@ -1,6 +1,7 @@
 """Authentication of requests: the presented token, the caller, and the access that a route requires."""
 
-from typing import Final, Protocol
+from collections.abc import Mapping
+from typing import Any, Final, Protocol
 
 from flask import g
 
@@ -14,6 +15,7 @@ __all__ = [
     "Access",
     "Authenticator",
     "authenticate",
+    "carries_token",
     "current_identity",
     "optional_identity",
     "presented_token",
@@ -113,6 +115,11 @@ def presented_token() -> str | None:
     if bearer and plain and bearer != plain:
         raise AmbiguousToken
     return bearer or plain or None
+
+
+def carries_token(environ: Mapping[str, Any]) -> bool:
+    """Return whether a request has a header in which tokens are presented, valid or not."""
+    return "HTTP_AUTHORIZATION" in environ or "HTTP_X_ACCESS_TOKEN" in environ
 
 
 def _bearer_token(authorization: str | None) -> str | None:

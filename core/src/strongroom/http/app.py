@@ -33,6 +33,7 @@ from werkzeug.exceptions import NotFound
 from werkzeug.routing import MapAdapter, RequestRedirect, Rule
 
 from strongroom import errors
+from strongroom.http.access import carries_token
 from strongroom.http.errors import error_response, register_error_handlers
 from strongroom.http.middleware import NO_ROUTE, note_route
 from strongroom.http.request import MAX_JSON_BYTES, PublicUrl, get_service, request_id
@@ -176,11 +177,7 @@ class Application(Flask):
         environ, identifier = request.environ, request_id()
         note_route(environ, request.url_rule.rule if request.url_rule else NO_ROUTE, identifier)
         headers = [("X-Request-Id", identifier), _NOSNIFF]
-        is_private = (
-            request.method != "GET"
-            or "HTTP_AUTHORIZATION" in environ
-            or "HTTP_X_ACCESS_TOKEN" in environ
-        )
+        is_private = request.method != "GET" or carries_token(environ)
         if isinstance(response, Response):
             if is_private and not response.has_header("Cache-Control"):
                 headers.append(NO_STORE)

@@ -5,7 +5,7 @@ Conditions are evaluated in the order of section 13.2.2.
 
 import re
 import secrets
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
@@ -74,19 +74,27 @@ def is_unchanged(current: Validators) -> bool:
     return reads and since is not None and current.modified is not None and current.modified <= since
 
 
-def require_match(tags: Collection[str]) -> None:
-    """Evaluate If-Match of a change.
+def expected_revision(
+    given: int | None, current: Callable[[], tuple[int, Collection[str]]]
+) -> int | None:
+    """Return the revision that a resource must have to be changed, from the body or from If-Match.
+
+    The entity tag of a resource is its revision. The change itself compares the revision again, in its
+    transaction.
 
     Args:
-        tags: the current entity tags, without quotes; any of them matches.
+        given: the revision in the body, which takes precedence.
+        current: returns the revision and further entity tags; called only if the request has If-Match.
 
     Raises:
-        PreconditionFailed: none of them matches.
+        PreconditionFailed: If-Match does not match.
     """
-    if header("If-Match") is not None and not any(
-        _matches(request.if_match, tag, strong=True) for tag in tags
-    ):
+    if header("If-Match") is None:
+        return given
+    revision, others = current()
+    if not any(_matches(request.if_match, tag, strong=True) for tag in (str(revision), *others)):
         raise PreconditionFailed
+    return revision if given is None else given
 
 
 def if_range_holds(current: Validators) -> bool:
