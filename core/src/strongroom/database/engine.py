@@ -6,41 +6,30 @@ transaction that upgraded to writing could fail halfway, because another writer 
 """
 
 import hashlib
-import logging
 import os
-import sqlite3
 import stat
 import tempfile
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
-from sqlalchemy.exc import DBAPIError, OperationalError
-from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.pool import NullPool
 
-from strongroom.database.read_pool import Reader, ReadPool
+from strongroom.database.failures import DATABASE_ERRORS, raise_translated
+from strongroom.database.read_pool import OneTransaction, Read, ReadPool
 from strongroom.database.sqlite_writer import GroupCommit, WriterLock
-from strongroom.database.statements import REPEATABLE, Statement, is_observed
-from strongroom.errors import StorageFull, Unavailable
+from strongroom.database.statements import REPEATABLE, Statement
+from strongroom.errors import Unavailable
 
 if TYPE_CHECKING:
     from strongroom.database.postgresql import Connector
 
 T = TypeVar("T")
 
-logger = logging.getLogger(__name__)
-
 _BUSY_SECONDS = 30
 _POOL_SECONDS = 10
-_SQLITE_UNAVAILABLE = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_CANTOPEN})
-_DEADLOCK = "40P01"
-_DISK_FULL: Final = "53100"
-_DATABASE_ERRORS: Final = (DBAPIError, PoolTimeoutError)
 _WRITING = "strongroom_writing"
 _SQLITE_ARGUMENTS = {"timeout": _BUSY_SECONDS, "check_same_thread": False}
 _LAZY = "strongroom_lazy"
@@ -74,7 +63,7 @@ class Database:
         readers: int = 8,
         timeout_seconds: float | None = None,
     ) -> None:
-        self._guard = _OneTransaction()
+        self._guard = OneTransaction()
         is_sqlite = url.startswith("sqlite")
         self.engine = (
             _sqlite_engine(url, pool_size)
@@ -103,7 +92,7 @@ class Database:
             Unavailable: the database does not respond.
         """
         self._require_response()
-        return _Read(self.engine, self._readers, self._guard, in_transaction=True)
+        return Read(self.engine, self._readers, self._guard, in_transaction=True)
 
     def read_one(self) -> AbstractContextManager[Connection]:
         """Lend a connection for a single statement. On SQLite this saves a transaction of its own.
@@ -112,7 +101,7 @@ class Database:
             Unavailable: the database does not respond.
         """
         self._require_response()
-        return _Read(self.engine, self._readers, self._guard, in_transaction=False)
+        return Read(self.engine, self._readers, self._guard, in_transaction=False)
 
     @contextmanager
     def write(self, *, durable: bool = True) -> Iterator[Connection]:
@@ -194,75 +183,13 @@ class Database:
         self._require_response()
         try:
             yield
-        except _DATABASE_ERRORS as error:
-            _raise_translated(error)
+        except DATABASE_ERRORS as error:
+            raise_translated(error)
             raise
 
     def _require_response(self) -> None:
         if self.is_hanging:
             raise Unavailable(retry_after=1)
-
-
-class _OneTransaction(threading.local):
-    """Refuses a transaction within another of the same thread."""
-
-    is_open = False
-
-    def __enter__(self) -> None:
-        if self.is_open:
-            raise RuntimeError("a transaction was begun within another")
-        self.is_open = True
-
-    def __exit__(self, *_: object) -> None:
-        self.is_open = False
-
-
-class _Read:
-    # The context manager of Database.read. A class, because nested generators would cost more than the
-    # query of a frequent request.
-    __slots__ = ("_engine", "_guard", "_in_transaction", "_ordinary", "_pool", "_reader")
-
-    def __init__(
-        self, engine: Engine, pool: ReadPool, guard: _OneTransaction, *, in_transaction: bool
-    ) -> None:
-        self._engine = engine
-        self._pool = pool
-        self._guard = guard
-        self._in_transaction = in_transaction
-        self._reader: Reader | None = None
-        self._ordinary: AbstractContextManager[Connection] | None = None
-
-    def __enter__(self) -> Connection:
-        self._guard.__enter__()
-        try:
-            return self._begin()
-        except BaseException as error:
-            self._guard.__exit__()
-            _raise_translated(error)
-            raise
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        try:
-            if self._reader is not None:
-                self._pool.give_back(self._reader, error)
-            elif self._ordinary is not None:
-                self._ordinary.__exit__(kind, error, trace)
-        finally:
-            self._guard.__exit__()
-        _raise_translated(error)
-
-    def _begin(self) -> Connection:
-        # Listeners are registered with the ordinary engine, so it executes all reads while it has any.
-        self._reader = None if is_observed(self._engine) else self._pool.take(self._in_transaction)
-        if self._reader is not None:
-            return self._reader.connection
-        self._ordinary = self._engine.begin()
-        return self._ordinary.__enter__()
 
 
 def _bound(engine: Engine, timeout_seconds: float | None) -> "Connector":
@@ -398,50 +325,3 @@ def _begin_sqlite(connection: Connection) -> None:
 def _begin_postgresql(connection: Connection) -> None:
     if connection.get_execution_options().get(_LAZY):
         _ASYNC_COMMIT.execute(connection, {})
-
-
-def _raise_translated(error: BaseException | None) -> None:
-    """Raise the error for clients that an error of the database means, if there is one."""
-    translated = _translation(error)
-    if translated is not error and translated is not None:
-        raise translated from error
-
-
-def _translation(error: BaseException | None) -> BaseException | None:
-    if isinstance(error, PoolTimeoutError):
-        logger.warning("All database connections were in use for database.timeout_seconds")
-        return Unavailable(retry_after=1)
-    if not isinstance(error, DBAPIError):
-        return error
-    if _is_full(error):
-        logger.error("The database has no space left on its disk: %s", _reason(error))
-        return StorageFull("The database has no space left.")
-    if getattr(error.orig, "sqlstate", None) == _DEADLOCK:
-        # A retry succeeds, but a deadlock is a bug in the order of locks: log its stack trace.
-        logger.error("Two transactions waited for each other", exc_info=error)
-        return Unavailable(retry_after=1)
-    if _is_unavailable(error):
-        logger.warning("The database is unavailable: %s", _reason(error))
-        return Unavailable(retry_after=1)
-    return error
-
-
-def _reason(error: DBAPIError) -> str:
-    """Return the first line of the driver's message, without the statement and its parameters."""
-    first = str(error.orig).strip().partition("\n")[0]
-    return f"{type(error.orig).__name__}: {first}"
-
-
-def _is_full(error: DBAPIError) -> bool:
-    if getattr(error.orig, "sqlstate", None) == _DISK_FULL:
-        return True
-    return getattr(error.orig, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL
-
-
-def _is_unavailable(error: DBAPIError) -> bool:
-    """Return whether a retry may succeed, unlike for example with a missing table."""
-    code = getattr(error.orig, "sqlite_errorcode", None)
-    if code is not None:
-        # The lowest byte is the primary result code, the rest its extension.
-        return code & 0xFF in _SQLITE_UNAVAILABLE
-    return error.connection_invalidated or isinstance(error, OperationalError)

@@ -7,13 +7,16 @@ and their connections are kept as they are.
 
 import sqlite3
 from collections import deque
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
-from threading import Lock
+from threading import Lock, local
+from types import TracebackType
 from typing import Any
 
 from sqlalchemy import Connection, Engine
 
+from strongroom.database.failures import raise_translated
+from strongroom.database.statements import is_observed
 from strongroom.errors import Unavailable
 
 
@@ -130,3 +133,66 @@ class ReadPool:
                 return False
             self._open += change
             return True
+
+
+class OneTransaction(local):
+    """Refuses a transaction within another of the same thread."""
+
+    is_open = False
+
+    def __enter__(self) -> None:
+        if self.is_open:
+            raise RuntimeError("a transaction was begun within another")
+        self.is_open = True
+
+    def __exit__(self, *_: object) -> None:
+        self.is_open = False
+
+
+class Read:
+    """The context manager of :meth:`Database.read`."""
+
+    # A class, because nested generators would cost more than the query of a frequent request.
+    __slots__ = ("_engine", "_guard", "_in_transaction", "_ordinary", "_pool", "_reader")
+
+    def __init__(
+        self, engine: Engine, pool: ReadPool, guard: OneTransaction, *, in_transaction: bool
+    ) -> None:
+        self._engine = engine
+        self._pool = pool
+        self._guard = guard
+        self._in_transaction = in_transaction
+        self._reader: Reader | None = None
+        self._ordinary: AbstractContextManager[Connection] | None = None
+
+    def __enter__(self) -> Connection:
+        self._guard.__enter__()
+        try:
+            return self._begin()
+        except BaseException as error:
+            self._guard.__exit__()
+            raise_translated(error)
+            raise
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        try:
+            if self._reader is not None:
+                self._pool.give_back(self._reader, error)
+            elif self._ordinary is not None:
+                self._ordinary.__exit__(kind, error, trace)
+        finally:
+            self._guard.__exit__()
+        raise_translated(error)
+
+    def _begin(self) -> Connection:
+        # Listeners are registered with the ordinary engine, so it executes all reads while it has any.
+        self._reader = None if is_observed(self._engine) else self._pool.take(self._in_transaction)
+        if self._reader is not None:
+            return self._reader.connection
+        self._ordinary = self._engine.begin()
+        return self._ordinary.__enter__()

@@ -53,6 +53,7 @@ class _Job:
         _SAVEPOINT.execute(connection, {})
         try:
             self._result = self._work(connection)
+        # Other exceptions (an interrupt of the leader's thread) roll back the whole transaction.
         except Exception as error:
             _ROLLBACK.execute(connection, {})
             self._error = error
@@ -92,6 +93,8 @@ class GroupCommit:
     def run(self, work: Callable[[Connection], T], *, durable: bool) -> T:
         """Run ``work`` in a transaction, in this thread or another one, and return its result."""
         job = _Job(work, durable)
+        # Appending and deciding who leads are one step: a job that is appended after the leader has
+        # looked at the queue finds no leader, and leads itself.
         with self._lock:
             self._waiting.append(job)
             leads, self._is_led = not self._is_led, True
