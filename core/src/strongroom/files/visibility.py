@@ -11,6 +11,7 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     Select,
+    Update,
     bindparam,
     case,
     func,
@@ -50,7 +51,14 @@ def _all_below() -> Select[Any]:
 
 
 def _refresh(wanted: ColumnElement[bool]) -> Statement[Any]:
-    """Return the statement that recomputes ``parent_visible_until`` of the selected grants."""
+    """Return the statement that recomputes ``parent_visible_until`` of the selected grants.
+
+    It is built when it is first executed, because building takes longer than importing this module.
+    """
+    return Statement(lambda _: _refreshed(wanted))
+
+
+def _refreshed(wanted: ColumnElement[bool]) -> Update:
     # One row per ancestor of each selected grant's node, from the parent up to the root.
     path = (
         select(grants.c.node_id, grants.c.user_id, nodes.c.parent_id)
@@ -73,7 +81,7 @@ def _refresh(wanted: ColumnElement[bool]) -> Statement[Any]:
         .subquery()
     )
     # Only rows whose value changes are written.
-    return Statement(
+    return (
         update(grants)
         .values(parent_visible_until=func.nullif(seen.c.until, FOREVER))
         .where(
