@@ -24,7 +24,7 @@ from bench.servers import ROOT
 from bench.usage import forget_peak, peak_bytes, resident_bytes
 from strongroom.clock import SystemClock
 from strongroom.plugin_api.storage import StorageBackend
-from strongroom.storage.object_keys import new_key
+from strongroom.storage.models import new_key
 from strongroom.storage.stores import Store
 from strongroom_storage_oss.backend import OssBackend
 from strongroom_storage_oss.options import OssOptions

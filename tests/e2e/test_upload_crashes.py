@@ -15,7 +15,7 @@ from sqlalchemy import func, select, update
 
 from strongroom.storage.models import BlobState, blobs
 from strongroom.testing.clock import HOUR
-from strongroom.uploads.models import upload_parts, uploads
+from strongroom.uploads.repository import upload_parts, uploads
 from tests.e2e.client import Client
 from tests.e2e.offline import services
 from tests.support.config import Table

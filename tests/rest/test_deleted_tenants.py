@@ -12,7 +12,7 @@ from strongroom.identity import Origin
 from strongroom.storage.models import blobs
 from strongroom.tenants.models import tenant_members, tenants
 from strongroom.testing.clock import HOUR
-from strongroom.uploads.models import upload_parts, uploads
+from strongroom.uploads.repository import upload_parts, uploads
 
 DAY = 24 * HOUR
 ALL = (tenants, tenant_members, nodes, grants, folder_counts, blobs, bundles, uploads, upload_parts)
@@ -143,7 +143,7 @@ def test_the_command_line_lists_and_restores(scene: Scene, capsys: pytest.Captur
     from click.testing import CliRunner
 
     from strongroom.cli.context import CommandContext
-    from strongroom.cli.tenants import tenants_group
+    from strongroom.cli.users import tenants_group
 
     class Context(CommandContext):
         def container(self) -> object:  # type: ignore[override]

@@ -15,7 +15,7 @@ from tests.support.http import at_once
 from tests.support.redis import RedisServer
 
 from strongroom.errors import InvalidCredentials, TooManyRequests
-from strongroom.limits.models import rate_events
+from strongroom.limits.backends import rate_events
 from strongroom.plugin_host.host import PluginServer
 from strongroom.testing.clock import HOUR, MINUTE, ManualClock
 

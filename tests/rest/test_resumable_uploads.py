@@ -16,8 +16,7 @@ from werkzeug.http import parse_date
 from strongroom.storage.gc import ABANDONED_AFTER
 from strongroom.storage.models import blobs
 from strongroom.testing.clock import SECOND
-from strongroom.uploads.models import upload_parts
-from strongroom.uploads.repository import LEASE
+from strongroom.uploads.repository import LEASE, upload_parts
 
 UNKNOWN = "01a1fd35-41a4-7159-832d-f9df39268981"
 VERSION = {"Tus-Resumable": "1.0.0"}

@@ -16,8 +16,7 @@ from tests.support.stores import oss_store, s3_store
 
 from strongroom.plugin_api.storage import ServerSideCopy, StorageUnavailable
 from strongroom.storage.gc import ABANDONED_AFTER, BlobRemoval
-from strongroom.storage.models import BlobState, blobs
-from strongroom.storage.object_keys import new_key
+from strongroom.storage.models import BlobState, blobs, new_key
 from strongroom.storage.stores import FAILURES_TO_OPEN, OPEN_MILLISECONDS, Store
 from strongroom.testing.clock import ManualClock
 

@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 _STREAMS = ("stdin", "stdout", "stderr")
 
 _context = multiprocessing.get_context("forkserver")
-_context.set_forkserver_preload(["strongroom.cli.main", "strongroom.cli.serve", "strongroom.app"])
+_context.set_forkserver_preload(["strongroom.cli.main", "strongroom.cli.server", "strongroom.app"])
 
 
 class CommandProcess:
@@ -126,7 +126,7 @@ def _main(
     sys.path[:0] = filter(None, variables.get("PYTHONPATH", "").split(os.pathsep))
 
     from strongroom.cli.main import main
-    from strongroom.drain_flag import DRAINING, DrainFlag
+    from strongroom.http.middleware import DRAINING, DrainFlag
 
     # Its memory is shared with all forks, so each server needs its own.
     vars(DRAINING).update(vars(DrainFlag()))

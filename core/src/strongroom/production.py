@@ -24,7 +24,7 @@ from strongroom.plugin_api.storage import (
 )
 from strongroom.plugins.selection import Selection
 from strongroom.sessions.keys import Key, KeyRingError, load_keys
-from strongroom.storage.round_trip import fault_of
+from strongroom.storage.stores import fault_of
 
 _FEWEST_DIFFERENT: Final = 12
 """The minimum number of distinct bytes; 32 random bytes or characters practically always have more."""

@@ -30,12 +30,11 @@ from granian.server.mp import MPServer
 from strongroom.child_process import end_with
 from strongroom.config import Configuration, ConfigurationError, Settings
 from strongroom.config.server import ServerSettings
-from strongroom.drain_flag import DRAINING
-from strongroom.gateway.admission import Admission
 from strongroom.gateway.exchange import Gateway, WsgiApp
+from strongroom.gateway.limits import Admission, Timers, TransferRate
 from strongroom.gateway.responses import BUFFER_BYTES, WaitingResponses
-from strongroom.gateway.timers import Timers, TransferRate
 from strongroom.gateway.worker import spawn_worker
+from strongroom.http.middleware import DRAINING
 from strongroom.local_server import PidFile, wait_until_serving
 
 STOP_SECONDS: Final = 30

@@ -8,9 +8,8 @@ from tests.support.audit import first_misfit
 from tests.unit.audit.conftest import Record
 
 from strongroom.audit.models import audit_events
-from strongroom.audit.retention import AuditRetention
 from strongroom.audit.service import AuditEvent, AuditService
-from strongroom.audit.verifier import AuditVerifier, ChainBroken
+from strongroom.audit.verifier import AuditRetention, AuditVerifier, ChainBroken
 from strongroom.clock import iso_format
 from strongroom.database import Database
 from strongroom.identity import Origin

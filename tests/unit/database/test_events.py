@@ -11,7 +11,7 @@ from sqlalchemy.exc import DBAPIError
 
 from strongroom.database import Database
 from strongroom.database.statements import Statement
-from strongroom.limits.models import counters
+from strongroom.limits.backends import counters
 
 ADD = Statement(insert(counters))
 ALL = Statement(select(counters.c.subject))

@@ -9,7 +9,7 @@ from sqlalchemy.exc import DBAPIError
 from strongroom.database import Database
 from strongroom.database.statements import Statement
 from strongroom.errors import NotFound, Unavailable
-from strongroom.limits.models import counters
+from strongroom.limits.backends import counters
 
 ADD = Statement(insert(counters))
 TOTAL = Statement(select(func.count()).select_from(counters))

@@ -24,7 +24,7 @@ from strongroom.database import Database
 from strongroom.database.rows import RowMapper
 from strongroom.database.statements import Statement, dynamic, for_each_dialect
 from strongroom.errors import Unavailable
-from strongroom.limits.models import counters
+from strongroom.limits.backends import counters
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from strongroom.gateway.admission import RESERVED_THREADS, Admission, Job, Verdict
+from strongroom.gateway.limits import RESERVED_THREADS, Admission, Job, Verdict
 
 
 @dataclass(eq=False)

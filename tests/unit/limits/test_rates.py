@@ -17,10 +17,9 @@ from strongroom.config.rates import rates
 from strongroom.database import Database
 from strongroom.database.pruning import PRUNE_EVERY
 from strongroom.errors import TooManyRequests, Unavailable
-from strongroom.limits.backends import DatabaseStorage, in_redis
+from strongroom.limits.backends import DatabaseStorage, in_redis, rate_events
 from strongroom.limits.backends import in_database as database_place
-from strongroom.limits.models import rate_events
-from strongroom.limits.rates import Allowance, RateLimits
+from strongroom.limits.service import Allowance, RateLimits
 from strongroom.secret_keys import SecretKeys
 from strongroom.testing.clock import MINUTE, SECOND, ManualClock
 

@@ -16,9 +16,9 @@ from strongroom.database import Database
 from strongroom.database.metadata import metadata
 from strongroom.database.pruning import prune, prune_some
 from strongroom.identity import Origin
-from strongroom.limits.models import counters, rate_events
+from strongroom.limits.backends import counters, rate_events
 from strongroom.limits.service import Counters
-from strongroom.notifications.models import sent_messages
+from strongroom.notifications.service import sent_messages
 from strongroom.secret_keys import SecretKeys
 from strongroom.sessions.models import authorizations, browser_states, refresh_tokens
 from strongroom.testing.clock import HOUR, MINUTE, ManualClock

@@ -9,7 +9,7 @@ from tests.support.commands import run_command
 
 from strongroom.config import load
 from strongroom.container.services import build
-from strongroom.storage.object_keys import new_key
+from strongroom.storage.models import new_key
 from strongroom.testing.clock import ManualClock
 
 LONG_AGO = 1_000_000_000_000

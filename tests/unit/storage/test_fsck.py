@@ -12,8 +12,7 @@ from strongroom.business_files.models import business_files
 from strongroom.database import Database
 from strongroom.storage.fsck import Finding, FindingKind, StorageCheck
 from strongroom.storage.gc import ABANDONED_AFTER
-from strongroom.storage.models import BlobState, blobs
-from strongroom.storage.object_keys import is_key, new_key
+from strongroom.storage.models import BlobState, blobs, is_key, new_key
 from strongroom.storage.service import BlobService
 from strongroom.testing.clock import ManualClock
 from strongroom.users.service import UserService

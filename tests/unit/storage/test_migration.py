@@ -11,10 +11,10 @@ from sqlalchemy import select, update
 from strongroom.database import Database
 from strongroom.plugin_api.storage import ByteSource, ObjectNotFound, StorageUnavailable
 from strongroom.storage.gc import ABANDONED_AFTER
-from strongroom.storage.inventory import Holding, Inventory
 from strongroom.storage.migration import Migration, Move, Report
 from strongroom.storage.models import blobs
 from strongroom.storage.service import BlobService
+from strongroom.storage.stores import Holding, Inventory
 from strongroom.storage.streams import BandwidthLimiter
 from strongroom.testing.clock import MINUTE, ManualClock
 from strongroom_storage_local.backend import LocalBackend

@@ -14,7 +14,7 @@ from strongroom.database import Database
 from strongroom.database.installation import database_id, set_restored_at
 from strongroom.plugin_api.storage import ByteSource
 from strongroom.storage.fsck import StorageCheck
-from strongroom.storage.object_keys import new_key
+from strongroom.storage.models import new_key
 from strongroom.storage.ownership import (
     FRESH,
     OWNER_KEY,

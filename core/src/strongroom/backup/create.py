@@ -24,9 +24,10 @@ from strongroom.backup.archive import (
     HashedFile,
     Manifest,
     StorageSummary,
+    dump_rows,
+    kept_tables,
     writing,
 )
-from strongroom.backup.rows import dump_rows, kept_tables
 from strongroom.clock import Clock, iso_format
 from strongroom.config.settings import Settings
 from strongroom.database import Database

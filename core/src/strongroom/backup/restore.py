@@ -12,8 +12,17 @@ from typing import Any, Final
 from sqlalchemy import Connection, Table, bindparam, delete, update
 
 from strongroom.audit.service import AuditEvent, AuditService
-from strongroom.backup.archive import KEYS, ROWS, SECRET, ArchiveReader, BackupError, Manifest
-from strongroom.backup.rows import is_empty, kept_tables, load_rows
+from strongroom.backup.archive import (
+    KEYS,
+    ROWS,
+    SECRET,
+    ArchiveReader,
+    BackupError,
+    Manifest,
+    is_empty,
+    kept_tables,
+    load_rows,
+)
 from strongroom.clock import Clock
 from strongroom.config.settings import Settings
 from strongroom.database import Database

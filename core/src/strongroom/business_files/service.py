@@ -10,8 +10,7 @@ from sqlalchemy import Connection, bindparam, delete, insert, select
 from strongroom.audit.service import AuditEvent, AuditService
 from strongroom.business_files.models import BusinessFile, business_files, picture_variants
 from strongroom.business_files.pictures import PictureProcessor, as_source, received_file
-from strongroom.business_files.profiles import Profile
-from strongroom.business_files.variants import VariantService
+from strongroom.business_files.variants import Profile, VariantService
 from strongroom.clock import Clock
 from strongroom.database import Database
 from strongroom.database.statements import Statement

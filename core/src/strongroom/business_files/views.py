@@ -5,9 +5,9 @@ from typing import Any
 from flask import Response
 
 from strongroom.business_files.models import BusinessFile
-from strongroom.business_files.profiles import FILES
 from strongroom.business_files.schemas import BusinessFileSchema, WidthQuery
 from strongroom.business_files.service import BusinessFileService
+from strongroom.business_files.variants import FILES
 from strongroom.errors import (
     DigestMismatch,
     Forbidden,

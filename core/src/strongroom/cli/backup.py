@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from strongroom.cli.context import CommandContext, config_option
-from strongroom.cli.schema import open_database
+from strongroom.cli.database import open_database
 from strongroom.clock import SystemClock
 from strongroom.config import Configuration
 from strongroom.plugin_api.storage import LocalPaths, StorageBackend

@@ -20,22 +20,22 @@ _GARBAGE_AFTER: Final = 500_000
 """The threshold of the youngest generation: net allocations that trigger a collection."""
 
 _COMMANDS: Final = {
-    "audit": "audit_group",
-    "backup": "backup_group",
-    "config": "config_group",
-    "db": "db_group",
-    "doctor": "doctor",
-    "drain": "drain",
-    "keys": "keys_group",
-    "openapi": "openapi",
-    "plugins": "plugins_group",
-    "prune": "prune",
-    "serve": "serve",
-    "storage": "storage_group",
-    "tenants": "tenants_group",
-    "users": "users_group",
+    "audit": "maintenance:audit_group",
+    "backup": "backup:backup_group",
+    "config": "config:config_group",
+    "db": "database:db_group",
+    "doctor": "maintenance:doctor",
+    "drain": "server:drain",
+    "keys": "keys:keys_group",
+    "openapi": "server:openapi",
+    "plugins": "plugins:plugins_group",
+    "prune": "maintenance:prune",
+    "serve": "server:serve",
+    "storage": "storage:storage_group",
+    "tenants": "users:tenants_group",
+    "users": "users:users_group",
 }
-"""The name of the command object in each module, by the name of the command and module."""
+"""The module and the name of each command object, by the name of the command."""
 
 
 _FORMER_COMMANDS: Final = {"housekeeping": "prune"}
@@ -85,7 +85,8 @@ class RootGroup(click.Group):
 
 def core_command(name: str) -> click.Command:
     """Return a command of the core."""
-    command: click.Command = getattr(import_module(f"strongroom.cli.{name}"), _COMMANDS[name])
+    module, _, attribute = _COMMANDS[name].partition(":")
+    command: click.Command = getattr(import_module(f"strongroom.cli.{module}"), attribute)
     return command
 
 

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import click
 
 from strongroom.cli.context import require_ownership
-from strongroom.cli.schema import require_own_secret, require_served_schema
+from strongroom.cli.database import require_own_secret, require_served_schema
 from strongroom.config import Configuration
 from strongroom.plugin_api.storage import StorageFull, StorageUnavailable
 from strongroom.plugins.selection import select
@@ -89,7 +89,7 @@ def require_startable(configuration: Configuration) -> None:
     Raises:
         ConfigurationError: at least one is not; one problem each.
     """
-    from strongroom.storage.round_trip import fault_of
+    from strongroom.storage.stores import fault_of
 
     with application(configuration) as container:
         if fault := limits_fault(container):

@@ -15,17 +15,19 @@ from marshmallow import ValidationError
 
 from strongroom.config.files import StorageSettings
 from strongroom.config.identity import CaptchaSettings
-from strongroom.config.problems import ConfigurationError, Problem, suggestion
 from strongroom.config.schema import find_problems, interpret, schema_for
 from strongroom.config.server import PluginsSettings
 from strongroom.config.settings import Settings
 from strongroom.config.sources import (
     FILE_SUFFIX,
     PREFIX,
+    ConfigurationError,
     KeyPath,
+    Problem,
     RawConfiguration,
     apply_environment,
     read_file,
+    suggestion,
 )
 from strongroom.plugin_discovery import installed_plugins
 

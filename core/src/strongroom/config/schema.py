@@ -11,9 +11,15 @@ from marshmallow import RAISE, Schema, ValidationError, post_load, validate
 from marshmallow import fields as ma
 from marshmallow.exceptions import SCHEMA
 
-from strongroom.config.problems import Problem, closest, suggestion
 from strongroom.config.rates import Rate
-from strongroom.config.sources import EnvironmentText, KeyPath, RawConfiguration
+from strongroom.config.sources import (
+    EnvironmentText,
+    KeyPath,
+    Problem,
+    RawConfiguration,
+    closest,
+    suggestion,
+)
 
 Annotation = Any
 """A type annotation; Python has no narrower type for values such as ``tuple[str, ...]``."""

@@ -6,26 +6,23 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from strongroom.accounts.bindings import BindingService
+from strongroom.accounts.bindings import BindingService, ExternalCredentials
 from strongroom.accounts.deletion import AccountDeletion
-from strongroom.accounts.external_credentials import ExternalCredentials
 from strongroom.accounts.first_administrator import Setup
 from strongroom.accounts.passwords import CurrentPassword, PasswordService
 from strongroom.accounts.reauthentication import Reauthentication
 from strongroom.accounts.registration import RegistrationService
 from strongroom.accounts.service import AccountService
 from strongroom.audit.listing import AuditListing
-from strongroom.audit.retention import AuditRetention
-from strongroom.audit.verifier import AuditVerifier
+from strongroom.audit.verifier import AuditRetention, AuditVerifier
 from strongroom.container.infrastructure import COMMAND_LINE, Infrastructure, PruneJob, message_texts
 from strongroom.limits.backends import prune_events
 from strongroom.notifications.service import CHANNELS, MessageService, Notices, Senders
 from strongroom.sessions.keys import KeyFile, KeyRingError, create_key_file
-from strongroom.sessions.login import CoreProofs, LoginMethods, LoginService
+from strongroom.sessions.login import CoreProofs, LoginMethods, LoginService, LoginThrottle
 from strongroom.sessions.oauth_states import OAuthStateStore
 from strongroom.sessions.service import AuthorizationService
 from strongroom.sessions.store import AuthorizationStore, RefreshTokens
-from strongroom.sessions.throttle import LoginThrottle
 from strongroom.sessions.tokens import TokenIssuer, TokenSigner
 from strongroom.users.credentials import CredentialService
 from strongroom.users.passwords import PasswordHasher

@@ -14,8 +14,7 @@ from strongroom.config.files import StorageSettings
 from strongroom.database import Database
 from strongroom.identity import Origin
 from strongroom.limits.backends import LimitBackend, in_database, in_redis
-from strongroom.limits.rates import RateLimits
-from strongroom.limits.service import Counters
+from strongroom.limits.service import Counters, RateLimits
 from strongroom.notifications.templates import TEMPLATES, Texts, TextsRefused, read_texts
 from strongroom.plugin_api import Extension
 from strongroom.plugin_api.storage import (

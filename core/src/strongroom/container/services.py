@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 from strongroom.backup.create import BackupService
 from strongroom.business_files.pictures import PictureProcessor, PictureSlots
-from strongroom.business_files.profiles import profiles_of
 from strongroom.business_files.service import BusinessFileService
-from strongroom.business_files.variants import VariantService
+from strongroom.business_files.variants import VariantService, profiles_of
 from strongroom.clock import Clock, SystemClock
 from strongroom.config import Configuration, Settings
 from strongroom.container.identity import IdentityServices, assemble_identity
@@ -40,9 +39,9 @@ from strongroom.plugins.selection import Selection, select
 from strongroom.production import refuse_unsafe
 from strongroom.storage.delivery import Delivery
 from strongroom.storage.fsck import StorageCheck
-from strongroom.storage.inventory import Inventory
 from strongroom.storage.migration import Migration
 from strongroom.storage.service import BlobService
+from strongroom.storage.stores import Inventory
 from strongroom.tenants.deletion import TenantDeletion
 from strongroom.tenants.memberships import Memberships
 from strongroom.tenants.quota import Quota

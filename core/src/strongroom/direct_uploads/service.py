@@ -11,12 +11,26 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Final
 
-from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Connection,
+    ForeignKey,
+    Index,
+    String,
+    Table,
+    bindparam,
+    delete,
+    func,
+    insert,
+    select,
+    update,
+)
 
 from strongroom.clock import Clock
 from strongroom.database import Database
+from strongroom.database.metadata import Id, Timestamp, metadata
 from strongroom.database.statements import Statement
-from strongroom.direct_uploads.models import DirectUpload, direct_uploads
 from strongroom.errors import (
     DigestMismatch,
     NotFound,
@@ -36,6 +50,44 @@ from strongroom.plugin_api.storage import ObjectNotFound, SignedRequest, SignedU
 from strongroom.secret_keys import SecretKeys
 from strongroom.storage.service import BlobService, ReceivedBlob
 from strongroom.tenants.quota import Quota
+
+
+@dataclass(frozen=True, slots=True)
+class DirectUpload:
+    """A row of :data:`direct_uploads`.
+
+    Args:
+        key: key of the blob that the client uploads.
+        tenant_id: the tenant whose quota is reserved.
+        user_id: the user who started it.
+        size: reserved bytes, until it is completed or expires.
+        file_id: the file that was created from it.
+        expires_at: when it expires; a completed upload is stored until then, so it can be repeated.
+    """
+
+    key: str
+    tenant_id: str
+    user_id: str
+    size: int
+    file_id: str | None
+    expires_at: int
+
+
+direct_uploads: Final = Table(
+    "direct_uploads",
+    metadata,
+    Column("key", String(64), primary_key=True),
+    Column("tenant_id", Id, ForeignKey("tenants.id", ondelete="CASCADE"), nullable=False),
+    Column("user_id", Id, ForeignKey("users.id", ondelete="CASCADE"), nullable=False),
+    Column("size", BigInteger, nullable=False),
+    Column("file_id", Id),
+    Column("expires_at", Timestamp, nullable=False),
+    Index(None, "tenant_id"),
+    Index(None, "user_id"),
+    Index(None, "expires_at"),
+)
+"""Neither blob nor file is a foreign key, because both may be deleted before the row expires."""
+
 
 _BATCH: Final = 200
 

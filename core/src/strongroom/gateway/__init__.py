@@ -7,8 +7,7 @@ that waits for its client blocks no thread, except while an upload is being stor
 
 =============== =============================================================
 ``protocol``    Granian's objects, and how to await them without an event loop
-``timers``      the minimum transfer rate, and timeouts of slow requests
-``admission``   admission control: limits the threads that transfers use
+``limits``      threads for transfers, the minimum transfer rate, timeouts
 ``bodies``      request bodies: received early, read by a thread, discarded
 ``responses``   response bodies, with backpressure
 ``exchange``    one request, its WSGI environ (PEP 3333) and its response

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from io import BytesIO
 from typing import Final
 
+from strongroom.gateway.limits import Patience, Timers, TransferRate
 from strongroom.gateway.protocol import Future, HttpProtocol, when_done
-from strongroom.gateway.timers import Patience, Timers, TransferRate
 
 EARLY_BYTES: Final = 64 * 1024
 """Bodies up to this size are received before a thread is assigned."""

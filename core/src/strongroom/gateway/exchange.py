@@ -15,8 +15,8 @@ from typing import Any, Final
 from urllib.parse import unquote_to_bytes
 
 from strongroom import errors
-from strongroom.gateway.admission import Admission, Job, Verdict
 from strongroom.gateway.bodies import EARLY_BYTES, EarlyBody, Lingering, RequestBody
+from strongroom.gateway.limits import Admission, Job, Timers, TransferRate, Verdict
 from strongroom.gateway.protocol import HttpProtocol
 from strongroom.gateway.responses import (
     PIECE_BYTES,
@@ -25,7 +25,6 @@ from strongroom.gateway.responses import (
     WaitingResponses,
     send_whole,
 )
-from strongroom.gateway.timers import Timers, TransferRate
 
 Environ = dict[str, Any]
 Scope = Mapping[str, Any]
@@ -204,7 +203,7 @@ class Gateway:
 
 
 class Exchange:
-    """One request; a job of :class:`~strongroom.gateway.admission.Admission`."""
+    """One request; a job of :class:`~strongroom.gateway.limits.Admission`."""
 
     __slots__ = ("_body", "_environ", "_gateway", "_protocol", "_scope", "is_transfer")
 

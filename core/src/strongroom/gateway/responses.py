@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Iterator
 from contextvars import Context, copy_context
 from typing import Any, Final
 
+from strongroom.gateway.limits import Patience, Timers, TransferRate
 from strongroom.gateway.protocol import Future, HttpProtocol, is_pending, when_done
-from strongroom.gateway.timers import Patience, Timers, TransferRate
 
 Headers = list[tuple[str, str]]
 

@@ -14,7 +14,7 @@ from strongroom.config.rates import Rate
 from strongroom.errors import TooManyRequests, Unavailable
 from strongroom.http.request import client
 from strongroom.limits.backends import LimitBackend
-from strongroom.limits.rates import RETRY_SECONDS, wait
+from strongroom.limits.service import RETRY_SECONDS, wait
 from strongroom.secret_keys import SecretKeys
 
 

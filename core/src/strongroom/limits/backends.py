@@ -5,7 +5,20 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from limits.storage import MovingWindowSupport, Storage, storage_from_string
-from sqlalchemy import Connection, Integer, bindparam, delete, func, insert, literal, select
+from sqlalchemy import (
+    Column,
+    Connection,
+    Index,
+    Integer,
+    String,
+    Table,
+    bindparam,
+    delete,
+    func,
+    insert,
+    literal,
+    select,
+)
 from sqlalchemy.exc import SQLAlchemyError
 
 from strongroom.cache import Cache
@@ -13,10 +26,32 @@ from strongroom.clock import Clock
 from strongroom.config.rates import SECONDS
 from strongroom.database import Database
 from strongroom.database.changes import AdvisoryLock
+from strongroom.database.metadata import Id, Timestamp, metadata
 from strongroom.database.pruning import AmortizedPruning, prune
 from strongroom.database.statements import Statement
 from strongroom.ids import new_id
-from strongroom.limits.models import rate_events
+
+counters: Final = Table(
+    "counters",
+    metadata,
+    Column("subject", String(128), primary_key=True),
+    Column("count", Integer, nullable=False),
+    Column("expires_at", Timestamp, nullable=False),
+    Index(None, "expires_at"),
+)
+"""Counts by subject. A subject is a purpose and a keyed hash, never a name in clear text."""
+
+rate_events: Final = Table(
+    "rate_events",
+    metadata,
+    Column("id", Id, primary_key=True),
+    Column("subject", String(128), nullable=False),
+    Column("at", Timestamp, nullable=False),
+    Index(None, "subject", "at"),
+    Index(None, "at"),
+)
+"""Each event that a rate limit allowed, until it is older than the longest window."""
+
 
 SCHEME: Final = "strongroom-database"
 """The URI scheme by which Flask-Limiter finds the storage."""

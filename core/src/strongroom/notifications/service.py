@@ -7,18 +7,35 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
-from sqlalchemy import Connection, bindparam, insert, update
+from sqlalchemy import Column, Connection, Index, String, Table, bindparam, insert, update
 
 from strongroom.clock import Clock
 from strongroom.database import Database
+from strongroom.database.metadata import Id, Name, Timestamp, metadata
 from strongroom.database.pruning import prune
 from strongroom.database.statements import Statement
 from strongroom.ids import new_id
-from strongroom.notifications.models import sent_messages
 from strongroom.notifications.templates import DEFAULT_LOCALE, TEMPLATES, Texts, locale_of, text_of
 from strongroom.plugin_api.login import Credential
 from strongroom.plugin_api.messages import DeliveryUncertain, Message, MessageNotSent, MessageSender
 from strongroom.users.credentials import CredentialService
+
+sent_messages: Final = Table(
+    "sent_messages",
+    metadata,
+    Column("id", Id, primary_key=True),
+    Column("channel", String(16), nullable=False),
+    Column("recipient", Name, nullable=False),
+    Column("template", String(64), nullable=False),
+    Column("sender", String(64)),
+    Column("reference", String(128)),
+    Column("outcome", String(16), nullable=False),
+    Column("created_at", Timestamp, nullable=False),
+    Column("sent_at", Timestamp),
+    Index(None, "created_at"),
+)
+"""The recipient, template, sender and outcome of each message; never its text."""
+
 
 logger = logging.getLogger(__name__)
 

@@ -2,6 +2,8 @@
 
 import stat
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,14 +22,54 @@ from strongroom.database.upgrade import current_revision, read_schema
 from strongroom.errors import Unavailable
 from strongroom.ids import new_id
 from strongroom.notifications.templates import DEFAULT_LOCALE, TEMPLATES, text_of
-from strongroom.observability.findings import Finding, failed, ok, warning
 from strongroom.observability.readiness import DISK_FULL, database_fault
 from strongroom.plugin_api.messages import DeliveryUncertain, Message, MessageNotSent, MessageSender
 from strongroom.plugin_api.storage import StorageBackend, StorageError, StorageFull, StorageUnavailable
 from strongroom.secret_keys import SecretKeys
 from strongroom.storage.ownership import StorageOwnership
-from strongroom.storage.round_trip import fault_of
+from strongroom.storage.stores import fault_of
 from strongroom.users.service import OPEN
+
+
+class State(StrEnum):
+    """The state of a part."""
+
+    OK = "ok"
+    WARNING = "warning"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """The result of checking one part.
+
+    Args:
+        part: the configuration key, or another name of the part.
+        state: the state of the part.
+        message: a description of the state.
+        remedy: how to correct it; empty if nothing needs to be done.
+    """
+
+    part: str
+    state: State
+    message: str
+    remedy: str = ""
+
+
+def ok(part: str, message: str) -> Finding:
+    """Return the finding of a part without faults."""
+    return Finding(part, State.OK, message)
+
+
+def failed(part: str, message: str, remedy: str) -> Finding:
+    """Return the finding of a fault that prevents the server from working."""
+    return Finding(part, State.FAILED, message, remedy)
+
+
+def warning(part: str, message: str, remedy: str) -> Finding:
+    """Return the finding of a problem that the server can work with."""
+    return Finding(part, State.WARNING, message, remedy)
+
 
 _CONNECTIONS_ALLOWED: Final = Statement(
     select(

@@ -4,9 +4,9 @@ from typing import Any
 
 from marshmallow import Schema, fields
 
-from strongroom.drain_flag import DRAINING
 from strongroom.errors import Detail, Unavailable
 from strongroom.http.access import Access
+from strongroom.http.middleware import DRAINING
 from strongroom.http.request import get_service
 from strongroom.http.routing import Blueprint
 from strongroom.observability.readiness import Readiness

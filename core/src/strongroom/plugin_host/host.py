@@ -8,8 +8,7 @@ from typing import Any, Final
 
 from flask import Response, after_this_request, request
 
-from strongroom.accounts.bindings import CODE_HEADER, require_self
-from strongroom.accounts.external_credentials import ExternalCredentials
+from strongroom.accounts.bindings import CODE_HEADER, ExternalCredentials, require_self
 from strongroom.accounts.reauthentication import Proof, Reauthentication
 from strongroom.accounts.schemas import BoundCredentialSchema, CredentialsSchema
 from strongroom.accounts.views import own_id

@@ -15,8 +15,8 @@ from typing import Any, Final, TypeVar
 
 import pluggy
 
-from strongroom.config.problems import suggestion
 from strongroom.config.schema import schema_for
+from strongroom.config.sources import suggestion
 from strongroom.errors import catalogue
 from strongroom.plugin_api import API_VERSION, Extension
 from strongroom.plugin_api.captcha import CaptchaProvider

@@ -15,7 +15,7 @@ from strongroom.builtin import (
 )
 from strongroom.config import Configuration
 from strongroom.config.describe import Section
-from strongroom.config.problems import suggestion
+from strongroom.config.sources import suggestion
 from strongroom.plugin_api import Extension
 from strongroom.plugin_api.captcha import CaptchaProvider
 from strongroom.plugin_api.login import LoginMethod

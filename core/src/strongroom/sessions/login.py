@@ -1,17 +1,20 @@
 """Logs users in by the login methods of the configuration."""
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from sqlalchemy import Connection
 
+from strongroom.addresses import network_of
 from strongroom.audit.service import FAILURE, AuditEvent, AuditService, lock_chain
 from strongroom.clock import Clock
 from strongroom.database import Database
-from strongroom.database.changes import execute_together
+from strongroom.database.changes import Change, execute_together
 from strongroom.errors import CaptchaRequired, InvalidCredentials, StrongroomError, Unavailable
 from strongroom.identity import Origin
+from strongroom.limits.service import Counters
 from strongroom.notifications.service import Notices
 from strongroom.plugin_api.login import (
     Credential,
@@ -24,12 +27,103 @@ from strongroom.plugin_api.login import (
 )
 from strongroom.plugin_api.web import ApiError, ErrorKind
 from strongroom.secret_keys import SecretKeys
-from strongroom.sessions.throttle import LoginThrottle, Ticket
 from strongroom.sessions.tokens import IssuedTokens, TokenIssuer
 from strongroom.users.credentials import CredentialService
 from strongroom.users.resolver import IdentityResolver, ResolvedUser
 from strongroom.verification.captchas import CaptchaAnswer, CaptchaService
 from strongroom.verification.codes import CodeService, Purpose
+
+_BY_NAME: Final = "login-name"
+_BY_ADDRESS: Final = "login-network"
+
+WINDOW: Final = 3_600_000
+"""Milliseconds of the fixed window for counting failures per address."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ticket:
+    """A counted attempt, which permits the evaluation of one password."""
+
+    name: str
+    network: str
+
+
+class LoginThrottle:
+    """Allows a number of failures, then requires a captcha for each further attempt.
+
+    An attempt is counted before its password is evaluated, and the count is undone if it succeeds, so
+    parallel attempts cannot exceed the limit. Each failure extends the lifetime of a name's count. The
+    count of an address has a fixed window, so that an office behind one address regains its free
+    failures while its users keep logging in.
+
+    Args:
+        database: stores the counts.
+        counters: increments and resets the counts.
+        free_failures: failures per name before a captcha is required.
+        free_failures_per_address: failures per address, with any names, before a captcha is required.
+        lifetime: milliseconds after the last failure until a name's count expires.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        counters: Counters,
+        *,
+        free_failures: int,
+        free_failures_per_address: int,
+        lifetime: int,
+    ) -> None:
+        self._database = database
+        self._counters = counters
+        self._free_failures = free_failures
+        self._free_failures_per_address = free_failures_per_address
+        self._lifetime = lifetime
+
+    def admit(self, name: str, address: str) -> Ticket | None:
+        """Count an attempt; if it requires a captcha, count nothing and return ``None``."""
+        ticket = Ticket(name, network_of(address))
+        # Non-durable: an attacker cannot exploit counts lost in a power failure.
+        with self._database.write(durable=False) as connection:
+            if self._count(connection, ticket):
+                return ticket
+            # Undo the count, so that attempts that were not evaluated do not prolong the throttling.
+            connection.rollback()
+            return None
+
+    def admit_solved(self, name: str, address: str) -> Ticket:
+        """Count an attempt with a solved captcha."""
+        ticket = Ticket(name, network_of(address))
+        with self._database.write(durable=False) as connection:
+            self._count(connection, ticket)
+        return ticket
+
+    def undo(self, ticket: Ticket) -> None:
+        """Undo the count of an attempt whose password was not evaluated."""
+        with self._database.write(durable=False) as connection:
+            self._counters.take_back(connection, _BY_ADDRESS, ticket.network)
+            self._counters.take_back(connection, _BY_NAME, ticket.name)
+
+    def success_change(self, ticket: Ticket) -> Change:
+        """Return the change that clears a name's failures, and subtracts this attempt of its address."""
+        return self._counters.clear_pair_change((_BY_ADDRESS, ticket.network), (_BY_NAME, ticket.name))
+
+    def forgive(self, names: Iterable[str]) -> None:
+        """Clear the failures of the names of one user."""
+        with self._database.write(durable=False) as connection:
+            # Sorted, so that two transactions lock the counters in the same order.
+            for name in sorted(names):
+                self._counters.reset(connection, _BY_NAME, name)
+
+    def _count(self, connection: Connection, ticket: Ticket) -> bool:
+        """Count an attempt and return whether it needs no captcha."""
+        by_address, by_name = self._counters.add_pair(
+            connection,
+            (_BY_ADDRESS, ticket.network),
+            (_BY_NAME, ticket.name),
+            window=WINDOW,
+            lifetime=self._lifetime,
+        )
+        return by_name <= self._free_failures and by_address <= self._free_failures_per_address
 
 
 class CoreProofs:

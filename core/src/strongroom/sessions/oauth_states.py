@@ -15,7 +15,7 @@ from strongroom.database.pruning import prune, prune_some
 from strongroom.database.statements import Statement
 from strongroom.errors import StateInvalid
 from strongroom.identity import Origin
-from strongroom.limits.rates import Allowance, RateLimits
+from strongroom.limits.service import Allowance, RateLimits
 from strongroom.plugin_api.web import State
 from strongroom.secret_keys import SecretKeys
 from strongroom.sessions.models import browser_states

@@ -26,10 +26,10 @@ from strongroom.storage.models import (
     BlobRow,
     BlobState,
     blobs,
+    is_key,
     is_unreferenced,
     referrers,
 )
-from strongroom.storage.object_keys import is_key
 from strongroom.storage.service import BlobService
 from strongroom.storage.stores import Store
 

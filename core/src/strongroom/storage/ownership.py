@@ -36,8 +36,7 @@ from strongroom.plugin_api.storage import (
     StorageFull,
     StorageUnavailable,
 )
-from strongroom.storage.models import BlobState, blobs
-from strongroom.storage.object_keys import is_key
+from strongroom.storage.models import BlobState, blobs, is_key
 from strongroom.version import __version__
 
 logger = logging.getLogger(__name__)

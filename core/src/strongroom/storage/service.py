@@ -43,9 +43,9 @@ from strongroom.storage.models import (
     BlobState,
     Released,
     blobs,
+    new_key,
     released,
 )
-from strongroom.storage.object_keys import new_key
 from strongroom.storage.ownership import StorageOwnership
 from strongroom.storage.stores import Backends, Stores
 from strongroom.storage.streams import Inspect, MeteredSource, ReadingFailed, StoredObjectSource

@@ -1,13 +1,19 @@
-"""Stores: named storage backends, each behind a circuit breaker."""
+"""Stores: named storage backends behind circuit breakers, their checks and their contents."""
 
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
+from io import BytesIO
 from threading import Lock
 from typing import Any, Final, NoReturn
 
+from sqlalchemy import Connection, bindparam, func, select
+
 from strongroom.clock import Clock
+from strongroom.database import Database
+from strongroom.database.statements import Statement
 from strongroom.plugin_api.storage import (
     ByteSource,
     ByteStream,
@@ -17,7 +23,37 @@ from strongroom.plugin_api.storage import (
     StorageFull,
     StorageUnavailable,
 )
+from strongroom.storage.models import BlobState, blobs, new_key
 from strongroom.storage.ownership import StorageNotOwned, StorageOwnership, is_reserved
+
+_CONTENT = b"written by strongroom to try this storage out"
+
+
+def fault_of(storage: StorageBackend[Any]) -> str | None:
+    """Return the fault of a storage as a phrase, or ``None``.
+
+    Raises:
+        StorageUnavailable: the storage is unavailable, which may be temporary.
+        StorageFull: the storage is full, which may be temporary.
+    """
+    key = new_key()
+    try:
+        storage.put(key, BytesIO(_CONTENT), size=len(_CONTENT))
+        try:
+            with storage.open(key) as chunks:
+                found = b"".join(chunks)
+        finally:
+            storage.delete(key)
+    except (StorageUnavailable, StorageFull):
+        raise
+    except StorageError as error:
+        return f"fails when an object is written, read and deleted: {error}"
+    except Exception as error:
+        # Drivers raise exceptions of their own, for example for an endpoint that is not a URL.
+        reason = f"{type(error).__name__}: {' '.join(str(error).split())}"
+        return f"fails when an object is written, read and deleted: {reason}"
+    return None if found == _CONTENT else "returns different bytes than were written"
+
 
 FAILURES_TO_OPEN: Final = 5
 """Consecutive failures after which the circuit opens."""
@@ -246,3 +282,80 @@ class Stores(dict[str, Store]):
 
     def __missing__(self, name: str) -> NoReturn:
         raise UnknownStorage(f"there is no [storages.{name}] in the configuration")
+
+
+@dataclass(frozen=True, slots=True)
+class Holding:
+    """The content of a storage according to the rows.
+
+    Args:
+        storage: the name of the storage.
+        is_configured: whether the configuration names it.
+        files: the number of stored blobs.
+        size: their total size in bytes.
+        leftovers: the number of pending and discarded blobs.
+    """
+
+    storage: str
+    is_configured: bool
+    files: int
+    size: int
+    leftovers: int
+
+
+_OF_STORAGE: Final = blobs.c.storage == bindparam("storage")
+_IS_FILE: Final = blobs.c.state == BlobState.STORED.value
+_SUMMARY: Final = Statement(
+    select(
+        func.count().filter(_IS_FILE),
+        func.coalesce(func.sum(blobs.c.size).filter(_IS_FILE), 0),
+        func.count(),
+    ).where(_OF_STORAGE)
+)
+_NEXT_NAME: Final = Statement(
+    select(func.min(blobs.c.storage)).where(blobs.c.storage > bindparam("name"))
+)
+_FILE: Final = Statement(select(blobs.c.key).where(_OF_STORAGE, _IS_FILE).limit(1))
+
+
+class Inventory:
+    """Summarizes the rows of blobs per storage.
+
+    Args:
+        storages: the configured storages.
+    """
+
+    def __init__(self, database: Database, storages: Stores) -> None:
+        self._database = database
+        self._storages = storages
+
+    def holdings(self) -> list[Holding]:
+        """Return the content of each storage that is configured or named by a row."""
+        with self._database.read() as connection:
+            names = {*self._storages, *_names(connection)}
+            return [self._holding(connection, name) for name in sorted(names)]
+
+    def lost(self) -> list[str]:
+        """Return the storages with files that are not configured; costs a few index look-ups."""
+        with self._database.read() as connection:
+            missing = [name for name in _names(connection) if name not in self._storages]
+            return [name for name in missing if _holds_files(connection, name)]
+
+    def _holding(self, connection: Connection, name: str) -> Holding:
+        ((files, size, blob_count),) = _SUMMARY.all(connection, {"storage": name})
+        return Holding(name, name in self._storages, files, int(size), blob_count - files)
+
+
+def _names(connection: Connection) -> Iterator[str]:
+    """Yield the distinct storage names of all rows.
+
+    Each name costs one index look-up (a loose index scan); SELECT DISTINCT would read every row.
+    """
+    name = _NEXT_NAME.scalar(connection, {"name": ""})
+    while name is not None:
+        yield name
+        name = _NEXT_NAME.scalar(connection, {"name": name})
+
+
+def _holds_files(connection: Connection, name: str) -> bool:
+    return _FILE.scalar(connection, {"storage": name}) is not None

@@ -16,8 +16,7 @@ from strongroom.identity import AnyCaller
 from strongroom.plugin_api.storage import ByteSource, ByteStream
 from strongroom.storage.service import BlobService, ReceivedBlob
 from strongroom.storage.streams import HEAD_BYTES
-from strongroom.uploads.models import Upload
-from strongroom.uploads.repository import LEASE, Part, UploadRepository
+from strongroom.uploads.repository import LEASE, Part, Upload, UploadRepository
 
 CHUNK_SIZE: Final = 256 * 1024
 

@@ -21,8 +21,7 @@ from strongroom.storage.models import Released
 from strongroom.storage.service import BlobService
 from strongroom.tenants.quota import Quota
 from strongroom.uploads.chunk_writer import ChunkWriter, Piece
-from strongroom.uploads.models import Upload
-from strongroom.uploads.repository import UploadRepository
+from strongroom.uploads.repository import Upload, UploadRepository
 
 
 class UploadService:

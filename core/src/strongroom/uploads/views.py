@@ -26,7 +26,7 @@ from strongroom.http.request import get_service
 from strongroom.http.response import no_content
 from strongroom.http.routing import Blueprint, absolute_url
 from strongroom.uploads import protocol
-from strongroom.uploads.models import Upload
+from strongroom.uploads.repository import Upload
 from strongroom.uploads.schemas import UploadSchema
 from strongroom.uploads.service import UploadService
 

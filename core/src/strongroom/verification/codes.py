@@ -17,8 +17,7 @@ from strongroom.database.pruning import prune, prune_some
 from strongroom.database.statements import Statement
 from strongroom.errors import CodeInvalid, TooManyRequests
 from strongroom.ids import new_id
-from strongroom.limits.rates import Allowance, RateLimits
-from strongroom.limits.service import Count, Counters
+from strongroom.limits.service import Allowance, Count, Counters, RateLimits
 from strongroom.plugin_api.login import Credential, VerificationCode
 from strongroom.secret_keys import SecretKeys
 from strongroom.verification.models import verification_codes

@@ -8,7 +8,7 @@ from strongroom.addresses import network_of
 from strongroom.config.identity import LimitsSettings
 from strongroom.database import Database
 from strongroom.errors import CaptchaRequired, NotImplementedHere, ValidationFailed
-from strongroom.limits.rates import Allowance, RateLimits
+from strongroom.limits.service import Allowance, RateLimits
 from strongroom.notifications.service import CHANNELS, MessageService
 from strongroom.plugin_api.login import Client, Credential
 from strongroom.users.credentials import CredentialService

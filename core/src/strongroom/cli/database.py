@@ -1,15 +1,24 @@
-"""The checks of a command's database: its schema and its secret key.
+"""``strongroom db``, and the checks of a command's database: its schema and its secret key.
 
 An old schema that is incompatible is upgraded in development and refused in production. A newer schema
 that is a compatible expansion is accepted. The secret key must match the database.
 """
 
+import click
 from sqlalchemy.exc import SQLAlchemyError
 
+from strongroom.cli.context import CommandContext
 from strongroom.config import Configuration
 from strongroom.database import Database
 from strongroom.database.installation import accept_secret
-from strongroom.database.upgrade import Schema, read_schema, upgrade
+from strongroom.database.upgrade import (
+    SCHEMA_REVISION,
+    NewerSchema,
+    Schema,
+    current_revision,
+    read_schema,
+    upgrade,
+)
 from strongroom.production import refuse_unstated_database
 from strongroom.secret_keys import SecretKeys
 
@@ -75,3 +84,32 @@ def require_own_secret(configuration: Configuration, database: Database, keys: S
         "strongroom keys adopt-secret",
     )
     configuration.raise_if_invalid()
+
+
+@click.group("db")
+def db_group() -> None:
+    """Show and upgrade the database schema."""
+
+
+@db_group.command("upgrade")
+@click.pass_obj
+def upgrade_command(context: CommandContext) -> None:
+    """Upgrade the schema to the newest version; servers of the previous version keep working."""
+    database = open_database(context.configuration)
+    before = find_schema(context.configuration, database).revision
+    try:
+        upgrade(database.engine)
+    except NewerSchema as error:
+        raise click.ClickException(str(error)) from error
+    click.echo(f"schema: {before or 'empty'} -> {current_revision(database.engine)}")
+    database.close()
+
+
+@db_group.command("current")
+@click.pass_obj
+def current_command(context: CommandContext) -> None:
+    """Show the version of the schema, and the newest version."""
+    database = open_database(context.configuration)
+    found = find_schema(context.configuration, database).revision
+    click.echo(f"schema: {found or 'empty'}, newest: {SCHEMA_REVISION}")
+    database.close()

@@ -1,25 +1,24 @@
-"""``strongroom serve``: runs the server."""
+"""``strongroom serve``, ``drain`` and ``openapi``: run, stop and describe the server."""
 
+import json
 import os
+import signal
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import click
 
 from strongroom.child_process import in_own_process
 from strongroom.cli.context import CommandContext, config_option, warn, warn_of_deprecations
-from strongroom.cli.startup import (
-    application,
-    limits_fault,
-    raise_file_limit,
-    require_free_ports,
-)
+from strongroom.cli.startup import application, limits_fault, raise_file_limit, require_free_ports
 from strongroom.cli.users import make_setup_link
 from strongroom.config import Configuration, Settings, load
+from strongroom.local_server import PidFile
 from strongroom.plugins.selection import select
 
 if TYPE_CHECKING:
@@ -134,3 +133,55 @@ def _metrics_folder(configuration: Configuration) -> Iterator[Path | None]:
     with tempfile.TemporaryDirectory(prefix="strongroom-metrics-") as folder:
         share_metrics(Path(folder))
         yield Path(folder)
+
+
+_STEP_SECONDS: Final = 0.1
+
+
+@click.command()
+@config_option
+@click.option("--port", type=int, help="The server.port of the server, if not the configured one.")
+@click.option(
+    "--timeout", type=int, default=120, show_default=True, help="Seconds to wait for the server to stop."
+)
+@click.pass_obj
+def drain(context: CommandContext, port: int | None, timeout: int) -> None:
+    """Shut down the server of this machine without a failed request, and wait until it has stopped.
+
+    For server.drain_seconds, readyz returns 503 (draining) while other requests are served, so that
+    load balancers stop sending requests. Then the server finishes the open requests and stops. SIGTERM
+    does the same.
+    """
+    settings = context.configuration.settings
+    port = settings.server.port if port is None else port
+    file = PidFile(settings, port)
+    pid = file.owner()
+    if pid is None:
+        raise click.ClickException(f"no server of {settings.server.data_dir} runs on port {port}")
+    try:
+        os.kill(pid, signal.SIGTERM)
+    except PermissionError:
+        raise click.ClickException(
+            f"process {pid} belongs to another user; run this as that user"
+        ) from None
+    click.echo(f"draining for {settings.drain_seconds} s, then finishing open requests", err=True)
+    deadline = time.monotonic() + timeout
+    while file.owner() is not None:
+        if time.monotonic() > deadline:
+            raise click.ClickException(f"process {pid} has not stopped within {timeout} s")
+        time.sleep(_STEP_SECONDS)
+    click.echo("stopped")
+
+
+@click.command()
+@click.pass_obj
+def openapi(context: CommandContext) -> None:
+    """Print the OpenAPI document of the configured server, including its plugins."""
+    from strongroom.app import container_of, create_app
+    from strongroom.http.openapi import DOCUMENT_PATH
+
+    app = create_app(context.configuration)
+    base_path = context.configuration.settings.server.base_path
+    document = app.test_client().get(base_path + DOCUMENT_PATH).get_json()
+    container_of(app).close()
+    click.echo(json.dumps(document, indent=2, ensure_ascii=False))

@@ -1,0 +1,139 @@
+"""``strongroom audit``, ``prune`` and ``doctor``: maintain a running installation."""
+
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import click
+
+from strongroom.audit.service import Link
+from strongroom.audit.verifier import ChainBroken
+from strongroom.cli.context import CommandContext, config_option
+from strongroom.config import ConfigurationError
+from strongroom.identity import Origin
+from strongroom.observability.doctor import Finding, State, failed
+
+if TYPE_CHECKING:
+    from strongroom.container.services import Container
+
+
+@click.group("audit")
+def audit_group() -> None:
+    """Verify and prune the audit log."""
+
+
+@audit_group.command("verify")
+@click.option(
+    "--expect",
+    type=Link.parse,
+    metavar="SEQUENCE:HASH",
+    help="The newest record of an earlier run, stored where database users cannot change it. Without "
+    "it, the removal of the newest records, or a recomputation of all hashes, is not detected.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+@click.pass_obj
+def verify_command(context: CommandContext, expect: Link | None, *, as_json: bool) -> None:
+    """Check that no record was changed, removed or inserted; safe while servers run.
+
+    Exits with 1 and names the first record that breaks the hash chain. Records that `audit prune` has
+    removed are not reported as missing.
+    """
+    with context.container() as container:
+        try:
+            verified = container.identity.audit_verifier.verify(expect)
+        except ChainBroken as error:
+            raise click.ClickException(str(error)) from error
+    if as_json:
+        click.echo(json.dumps({"records": verified.records, "newest": str(verified.last)}))
+    else:
+        click.echo(f"{verified.records} records are valid; the newest is {verified.last}")
+
+
+@audit_group.command("prune")
+@click.pass_obj
+def prune_command(context: CommandContext) -> None:
+    """Remove records older than audit.retention_days; safe while servers run."""
+    with context.container() as container:
+        removed = container.identity.audit_retention.prune(Origin(user_agent="command line"))
+    click.echo(f"{removed} records removed")
+
+
+@click.command("prune")
+@config_option
+@click.pass_obj
+def prune(context: CommandContext) -> None:
+    """Remove expired data; safe while servers run. Run it once a day.
+
+    Removes expired captchas, verification codes, rate limit counters and logins with their tokens; the
+    personal data of users deleted more than users.erase_after_days ago; tenants deleted more than
+    tenants.purge_after_days ago; file events older than files.events_kept_days; message records older
+    than messages.retention_days; and audit records older than audit.retention_days. The content of
+    deleted files is removed by `storage gc`.
+    """
+    with context.container() as container:
+        for name, count in container.identity.prune_job.run():
+            click.echo(f"{name}: {count} removed")
+
+
+@click.command()
+@config_option
+@click.option(
+    "--send-to",
+    "recipients",
+    multiple=True,
+    metavar="ADDRESS",
+    help="Send a test message to this e-mail address or mobile number (E.164) by each sender.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
+@click.pass_obj
+def doctor(context: CommandContext, recipients: tuple[str, ...], *, as_json: bool) -> None:
+    """Diagnose the configuration, database, storages, clock, limits, proxies and senders.
+
+    Safe while servers run. Exits with 1 if a fault prevents the server from working; each finding has
+    a remedy.
+    """
+    findings = list(_examine(context, recipients))
+    if as_json:
+        click.echo(json.dumps([asdict(finding) for finding in findings], ensure_ascii=False))
+    else:
+        for finding in findings:
+            click.echo(_line(finding))
+    if any(finding.state is State.FAILED for finding in findings):
+        sys.exit(1)
+
+
+def _examine(context: CommandContext, recipients: tuple[str, ...]) -> Iterator[Finding]:
+    from strongroom.container.services import build
+
+    try:
+        container = build(context.configuration)
+    except ConfigurationError as error:
+        for problem in error.problems:
+            yield failed(problem.key or "configuration", problem.message, f"see {problem.origin or '-'}")
+        return
+    try:
+        yield from _examine_container(container, recipients)
+    finally:
+        container.close()
+
+
+def _examine_container(container: "Container", recipients: tuple[str, ...]) -> Iterator[Finding]:
+    from strongroom.observability.doctor import try_senders
+
+    yield from container.operating.doctor.examine()
+    senders = {
+        channel: [choice.create() for choice in choices]
+        for channel, choices in container.selection.senders.items()
+    }
+    for recipient in recipients:
+        yield from try_senders(recipient, senders)
+    for made in senders.values():
+        for sender in made:
+            container.base.close_at_end(sender)
+
+
+def _line(finding: Finding) -> str:
+    remedy = f"\n         -> {finding.remedy}" if finding.remedy else ""
+    return f"{finding.state.value:<8} {finding.part}: {finding.message}{remedy}"
