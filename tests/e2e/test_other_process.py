@@ -1,4 +1,4 @@
-"""What one server process answers fast, another one has ended: the very next request is refused."""
+"""Changes made at one server process apply to the next request at another."""
 
 from collections.abc import Iterator
 from itertools import count
@@ -24,7 +24,7 @@ _numbers = count()
 
 
 class Scene:
-    """A file that Bob was granted, as he sees it at one server while the other changes it."""
+    """A file that Bob may read, changed at one server process and read at another."""
 
     def __init__(self, servers: tuple[Server, Server]) -> None:
         changing, self.other = servers
@@ -44,8 +44,8 @@ class Scene:
         body = {"ownerId": self.bob_id, "permission": "read", **more}
         self.alice.expect(201, "POST", f"{self.file}/owners", body)
 
-    def seen(self) -> set[int]:
-        """Return what Bob is answered at the other server: for the details, the list, the content."""
+    def statuses(self) -> set[int]:
+        """Return the statuses of the details, the content and the list, as Bob reads them."""
         bob = Client(self.other.url, self.bob.token)
         top = f"{self.tenant}/owners/me/files"
         return {bob.request("GET", path).status for path in (self.file, f"{self.file}/download", top)}
@@ -54,39 +54,39 @@ class Scene:
 @pytest.fixture
 def scene(servers: tuple[Server, Server]) -> Scene:
     scene = Scene(servers)
-    assert scene.seen() == {200}
+    assert scene.statuses() == {200}
     return scene
 
 
-def test_a_token_that_was_revoked_is_refused(scene: Scene) -> None:
+def test_a_revoked_token_is_refused(scene: Scene) -> None:
     scene.bob.expect(200, "DELETE", "/authorizations/current")
-    assert scene.seen() == {401}
+    assert scene.statuses() == {401}
 
 
 def test_a_suspended_user_is_refused(scene: Scene) -> None:
     scene.root.expect(200, "POST", f"/users/{scene.bob_id}/suspension")
-    assert scene.seen() == {401}
+    assert scene.statuses() == {401}
 
 
-def test_a_token_whose_key_was_taken_out_is_refused(scene: Scene) -> None:
+def test_a_token_of_a_removed_key_is_refused(scene: Scene) -> None:
     (keys,) = (scene.other.config.parent / "data").glob("*keys*.json")
     keys.unlink()
     scene.other.command("keys", "rotate")
-    assert scene.seen() == {401}
+    assert scene.statuses() == {401}
 
 
-def test_a_grant_that_was_taken_back_shows_nothing_more(scene: Scene) -> None:
+def test_a_revoked_grant_ends_access(scene: Scene) -> None:
     scene.alice.expect(200, "DELETE", f"{scene.file}/owners/{scene.bob_id}")
-    assert scene.seen() == {403, 200}
+    assert scene.statuses() == {403, 200}
     assert Client(scene.other.url, scene.bob.token).files(scene.tenant) == []
 
 
-def test_a_membership_that_ended_shows_nothing_more(scene: Scene) -> None:
+def test_the_end_of_a_membership_ends_access(scene: Scene) -> None:
     scene.alice.expect(200, "DELETE", f"{scene.tenant}/members/{scene.bob_id}")
-    assert scene.seen() == {403}
+    assert scene.statuses() == {403}
 
 
-def test_other_content_is_given_out_at_once(scene: Scene) -> None:
+def test_replaced_content_is_sent_at_once(scene: Scene) -> None:
     bob = Client(scene.other.url, scene.bob.token)
     for content in (b"after", b"and after that"):
         assert scene.alice.request("PUT", f"{scene.file}/content", content).status == 200
@@ -94,6 +94,6 @@ def test_other_content_is_given_out_at_once(scene: Scene) -> None:
         assert bob.expect(200, "GET", scene.file).json()["size"] == len(content)
 
 
-def test_what_was_deleted_is_gone(scene: Scene) -> None:
+def test_a_deleted_file_is_not_found(scene: Scene) -> None:
     scene.alice.expect(200, "DELETE", scene.file)
-    assert scene.seen() == {404, 200}
+    assert scene.statuses() == {404, 200}

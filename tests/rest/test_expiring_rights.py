@@ -98,7 +98,6 @@ def by_folder(scene: Scene, user: Person, folder: Json) -> str:
 
 
 def by_raw_upload(scene: Scene, user: Person, folder: Json) -> str:
-    # Small and plain: the fast path takes it.
     return str(scene.file("made", folder, by=user)["id"])
 
 

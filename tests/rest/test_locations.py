@@ -95,7 +95,6 @@ def test_in_a_folder_it_is_the_details_of_the_node_on_both_paths(api: Api) -> No
     plain = f"{tenant}/files/{folder['id']}/files"
     made = [
         api.post(f"{tenant}/files/{folder['id']}/folders", {"name": "inner"}, by=admin),
-        # The first is small and plain, which the fast path takes.
         api.request("POST", plain, by=admin, headers=RAW, data=b"x"),
         api.request("POST", f"{plain}?onConflict=rename", by=admin, headers=RAW, data=b"x"),
     ]
