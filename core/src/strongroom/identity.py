@@ -60,8 +60,8 @@ class Identity:
 class Caller:
     """The user of an access token whose signature and expiry are verified.
 
-    The login that issued the token may be revoked. The query that reads what the request needs verifies
-    the login as well, so that a request needs one query instead of two.
+    The login that issued the token may be revoked. The first query of the request verifies the login as
+    well, so that a request needs one query instead of two.
 
     Args:
         user_id: the user.

@@ -41,7 +41,7 @@ class PidFile:
         """Return the process id of the server, or ``None`` if it is not running."""
         try:
             with self._path.open() as file:
-                # A stale file is not locked, whatever process has its id today.
+                # A stale file is not locked, even if another process has its id today.
                 fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
                 return None
         except FileNotFoundError:
@@ -76,7 +76,7 @@ def is_ok(settings: Settings, path: str, timeout: float = _TIMEOUT_SECONDS) -> b
         return False
 
 
-def wait_until_serving(settings: Settings, is_given_up: Callable[[], bool]) -> str | None:
+def wait_until_serving(settings: Settings, is_abandoned: Callable[[], bool]) -> str | None:
     """Wait until the server is ready, or until it has listened for ``READY_SECONDS``.
 
     The wait is limited, because a backend that is unavailable must not make the service manager time
@@ -85,10 +85,10 @@ def wait_until_serving(settings: Settings, is_given_up: Callable[[], bool]) -> s
     Returns:
         The problem if the server is not ready, else ``None``.
     """
-    while not is_ok(settings, "/livez") and not is_given_up():
+    while not is_ok(settings, "/livez") and not is_abandoned():
         time.sleep(_STEP_SECONDS)
     deadline = time.monotonic() + READY_SECONDS
-    while not is_ok(settings, "/readyz") and not is_given_up():
+    while not is_ok(settings, "/readyz") and not is_abandoned():
         if time.monotonic() > deadline:
             return "serving, but not ready: see readyz"
         time.sleep(_STEP_SECONDS)

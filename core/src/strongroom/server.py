@@ -24,7 +24,7 @@ from typing import Any, Final
 from granian.constants import HTTPModes, Interfaces
 from granian.http import HTTP1Settings
 from granian.log import LogLevels
-from granian.net import SocketSpec  # type: ignore[attr-defined]  # re-exported without saying so
+from granian.net import SocketSpec  # type: ignore[attr-defined]  # re-exported without __all__
 from granian.server.mp import MPServer
 
 from strongroom.child_process import end_with

@@ -67,13 +67,13 @@ def test_a_reader_refuses_to_write(database: Database) -> None:
 
 
 def test_more_reads_than_readers_use_the_ordinary_connections(database: Database) -> None:
-    taken = database._readers.take(in_transaction=True)
+    taken = database._readers.acquire(in_transaction=True)
     assert taken is not None
     add(database, "a")
     with database.read() as connection:
         assert connection is not taken.connection
         assert COUNT_OF.scalar(connection, {"wanted": "a"}) == 1
-    database._readers.give_back(taken, None)
+    database._readers.release(taken, None)
 
 
 def test_a_reader_that_breaks_is_replaced(database: Database) -> None:

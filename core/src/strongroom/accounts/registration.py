@@ -27,7 +27,7 @@ from strongroom.verification.codes import CodeService, Purpose
 
 @dataclass(frozen=True, slots=True)
 class Registration:
-    """The data of a new user. At least one of ``email``, ``mobile`` and ``username`` is given."""
+    """The data of a new user. At least one of ``email``, ``mobile`` and ``username`` is required."""
 
     name: str
     password: str = field(repr=False)
@@ -118,7 +118,7 @@ class RegistrationService:
         """Require that the names of a registration are valid and free. Ignores the password.
 
         Raises:
-            ValidationFailed: a name is malformed, or none is given.
+            ValidationFailed: a name is malformed or missing.
             CredentialTaken: another user has one of the names.
         """
         self._require_free(self._credentials_of(registration))

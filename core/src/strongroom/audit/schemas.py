@@ -10,7 +10,7 @@ _OUTCOMES = (SUCCESS, FAILURE)
 
 
 class AuditQuery(PagingQuery):
-    """The filters of a list; a record must match all that are given."""
+    """The filters of a list; a record must match all of them."""
 
     action = text(64, metadata={"description": "The action, such as `login`"})
     outcome = fields.String(validate=validate.OneOf(_OUTCOMES), metadata={"description": "The outcome"})

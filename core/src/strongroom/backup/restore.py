@@ -125,6 +125,7 @@ class Restoration:
             if not is_empty(connection, kept_tables(connection)):
                 raise BackupError("the database is not empty; name another in database.url")
         for name, storage in self._storages.items():
+            # The owner marker does not count: a store that was claimed and never used is empty.
             objects = (item for item in storage.scan() if not is_reserved(item.key))
             if name in manifest.storages and next(objects, None) is not None:
                 raise BackupError(f'the storage "{name}" is not empty; name another folder for it')
@@ -141,6 +142,7 @@ class Restoration:
                 self._ownership.take(name, storage)
 
     def _restore_keys(self, secret: str, *, keep_sessions: bool) -> None:
+        # A secret in the configuration has no file; _require_fit has compared it with the archive.
         if self._settings.server.secret_key is None:
             create_private_file(self._settings.secret_path, secret)
         path = self._settings.keys_path
@@ -154,6 +156,7 @@ class Restoration:
         for table in tables:
             with self._archive.lines(f"{ROWS}/{table.name}.jsonl") as lines:
                 count = load_rows(connection, table, lines)
+            # The manifest has the number of rows of the snapshot, so a missing line is detected.
             if count != expected[table.name]:
                 raise BackupError(
                     f"the archive has {count} rows of {table.name}, expected {expected[table.name]}"

@@ -20,7 +20,7 @@ class ProofOfWorkOptions:
 
 
 class ProofOfWork(CaptchaProvider[ProofOfWorkOptions]):
-    """Requires the number whose hash is given.
+    """Requires the number that has a given hash.
 
     Each challenge is signed with its own key, so that a solution is valid only for that challenge.
     """

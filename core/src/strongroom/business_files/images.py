@@ -22,7 +22,7 @@ _PLUGINS: Final = {
     "image/avif": "Avif",
 }
 FORMATS: Final = {media_type: name.upper() for media_type, name in _PLUGINS.items()}
-"""Pillow's formats by media type. Pillow tries no other decoder, whatever the content."""
+"""Pillow's formats by media type. Pillow tries no other decoder."""
 
 _MIN_FRAME_PIXELS: Final = 10_000
 """Minimum number of pixels that a frame counts for, because even a tiny frame has a fixed cost."""

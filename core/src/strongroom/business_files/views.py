@@ -185,7 +185,7 @@ def download_business_file(file_name: str, query: Json) -> Response:
     # The content under a name never changes, so caches may store it for a year.
     response = send_content(content, cache_control=f"{scope}, max-age={_YEAR}, immutable")
     if not shown.is_public:
-        # A browser's cached copy must not be shown to its next user without a token.
+        # A browser must not display a cached copy to its next user without a token.
         response.vary.update(("Authorization", TOKEN_HEADER))
     return response
 

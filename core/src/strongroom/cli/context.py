@@ -113,6 +113,6 @@ config_option = click.option(
     type=click.Path(path_type=Path),
     expose_value=False,
     callback=_choose_config,
-    help="The configuration file; may also be given before the command.",
+    help="The configuration file; also accepted before the command.",
 )
 """Lets a command accept ``--config`` after its name as well."""

@@ -76,7 +76,7 @@ class RootGroup(click.Group):
             raise click.UsageError(f"No such command '{args[0]}'; {found}", ctx) from error
 
     def _plugin_commands(self, ctx: click.Context) -> dict[str, click.Command]:
-        # Cached per run: help looks up every command, but each warning should be shown only once.
+        # Cached per run: help looks up every command, but each warning should appear only once.
         if _PLUGIN_COMMANDS not in ctx.meta:
             ctx.meta[_PLUGIN_COMMANDS] = CommandContext(ctx.params.get("config_path")).plugin_commands()
         found: dict[str, click.Command] = ctx.meta[_PLUGIN_COMMANDS]

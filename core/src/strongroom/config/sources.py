@@ -55,7 +55,7 @@ _KEY = re.compile(
 
 
 class EnvironmentText(str):
-    """A value from the environment, which is text whatever the type of the key."""
+    """A value from the environment, which is always text."""
 
     __slots__ = ()
 

@@ -42,7 +42,7 @@ class PruneJob:
     """Runs one step per kind of expiring row. Safe while servers and other prune jobs run.
 
     Args:
-        steps: by the name of what it deletes, a function that returns how many rows it deleted.
+        steps: functions that delete old rows and return their number, by the kind of row.
     """
 
     def __init__(self, steps: Mapping[str, Step]) -> None:

@@ -83,7 +83,7 @@ class Database:
         )
 
     def read(self) -> AbstractContextManager[Connection]:
-        """Lend a connection for reading only.
+        """Check out a connection for reading only.
 
         On SQLite all statements see one snapshot; on PostgreSQL each sees its own, as at the default
         isolation level. Use :meth:`snapshot` for one snapshot on both.
@@ -95,7 +95,7 @@ class Database:
         return Read(self.engine, self._readers, self._guard, in_transaction=True)
 
     def read_one(self) -> AbstractContextManager[Connection]:
-        """Lend a connection for a single statement. On SQLite this saves a transaction of its own.
+        """Check out a connection for a single statement. On SQLite this saves a transaction of its own.
 
         Raises:
             Unavailable: the database does not respond.
@@ -188,6 +188,7 @@ class Database:
             raise
 
     def _require_response(self) -> None:
+        # Immediately, because a thread would otherwise wait for the whole time limit.
         if self.is_hanging:
             raise Unavailable(retry_after=1)
 
@@ -209,6 +210,7 @@ def _engine(url: str, pool_size: int, pool_seconds: float) -> Engine:
         pool_size=pool_size,
         max_overflow=pool_size,
         pool_timeout=pool_seconds,
+        # A ping per checkout detects connections that a restarted server has closed.
         pool_pre_ping=True,
         hide_parameters=True,
     )
@@ -293,6 +295,7 @@ def _prepare_sqlite(connection: Any) -> None:
     connection.isolation_level = None
     for pragma in (
         "journal_mode = WAL",
+        # A 201 response promises that the row survives a power failure, so each commit is synced.
         "synchronous = FULL",
         "foreign_keys = ON",
         "cache_size = -8000",

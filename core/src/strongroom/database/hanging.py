@@ -3,7 +3,7 @@
 A stopped server refuses connections, which costs no time. A server that hangs (a frozen machine, a dead
 disk, a lost network) would block every thread until its timeout. So the first statement that takes
 suspiciously long starts a probe on a separate connection. If the probe gets no response either, all
-database calls are refused at once until a probe succeeds.
+database calls are refused immediately until a probe succeeds.
 """
 
 import logging
@@ -48,12 +48,14 @@ class HangingCircuit:
         """Start the probe, unless it is running."""
         with self._lock:
             if self._prober is None and not self._closing.is_set():
+                # A daemon, because a probe of a hanging server must not delay the exit of the process.
                 self._prober = threading.Thread(target=self._probe, name="database-probe", daemon=True)
                 self._prober.start()
 
     def trip(self) -> None:
         """Open the circuit until a probe succeeds."""
         if not self._closing.is_set():
+            # After close(), no probe would close the circuit again.
             self._open()
         self.suspect()
 

@@ -52,6 +52,8 @@ class BoundedConnection(psycopg.Connection[Any]):
         # Wraps psycopg's wait generator. It yields a state to wait for, and psycopg sends back which
         # events are ready, or nothing at each poll interval; the time is checked at those.
         if self.circuit is not None and self.circuit.is_open:
+            # Fail before the statement is sent: each thread would otherwise wait for the whole time
+            # limit.
             raise ServerHangs("the server hangs")
         began = time.monotonic()
         try:
@@ -123,7 +125,10 @@ class Connector:
 def _network(seconds: float) -> dict[str, Any]:
     """Return the TCP parameters that detect a lost machine or network."""
     return {
+        # libpq applies it to each address of the host, so half of the limit leaves time for a second.
         "connect_timeout": max(PROBE_SECONDS, int(seconds / 2)),
+        # Milliseconds, unlike the others. It covers sent data that is not acknowledged, keepalives only
+        # idle connections.
         "tcp_user_timeout": int(seconds * 1000),
         "keepalives_idle": max(1, int(seconds)),
         "keepalives_interval": max(1, int(seconds / 3)),

@@ -30,7 +30,7 @@ class Reader:
 
 
 class ReadPool:
-    """Lends connections for reading.
+    """A pool of connections for reading.
 
     Args:
         engine: opens the connections; it has no pool of its own.
@@ -48,7 +48,7 @@ class ReadPool:
         # Counts the calls of close(), so that connections that were in use then are not kept.
         self._generation = 0
 
-    def take(self, in_transaction: bool) -> Reader | None:
+    def acquire(self, in_transaction: bool) -> Reader | None:
         """Return a connection, or ``None`` if all are in use.
 
         Args:
@@ -69,7 +69,7 @@ class ReadPool:
             self._begin(reader)
         return reader
 
-    def give_back(self, reader: Reader, error: BaseException | None) -> None:
+    def release(self, reader: Reader, error: BaseException | None) -> None:
         """Return a connection; after an error that may have broken it, it is closed."""
         if reader.connection.in_transaction():
             # SQLAlchemy began a transaction of its own for a statement that it executed.
@@ -89,6 +89,7 @@ class ReadPool:
                 self._close(self._idle.pop())
 
     def _connect(self) -> Reader | None:
+        # Counted before it is opened, so that concurrent threads cannot exceed the limit.
         if not self._count(1):
             return None
         try:
@@ -123,6 +124,7 @@ class ReadPool:
 
     def _close(self, reader: Reader) -> None:
         self._count(-1)
+        # Invalidated first, so that close() sends nothing on a connection that may be broken.
         reader.connection.invalidate()
         reader.connection.close()
 
@@ -182,7 +184,7 @@ class Read:
     ) -> None:
         try:
             if self._reader is not None:
-                self._pool.give_back(self._reader, error)
+                self._pool.release(self._reader, error)
             elif self._ordinary is not None:
                 self._ordinary.__exit__(kind, error, trace)
         finally:
@@ -191,7 +193,7 @@ class Read:
 
     def _begin(self) -> Connection:
         # Listeners are registered with the ordinary engine, so it executes all reads while it has any.
-        self._reader = None if is_observed(self._engine) else self._pool.take(self._in_transaction)
+        self._reader = None if is_observed(self._engine) else self._pool.acquire(self._in_transaction)
         if self._reader is not None:
             return self._reader.connection
         self._ordinary = self._engine.begin()

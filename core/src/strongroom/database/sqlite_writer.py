@@ -97,6 +97,7 @@ class GroupCommit:
         # looked at the queue finds no leader, and leads itself.
         with self._lock:
             self._waiting.append(job)
+            # Queueing and becoming the leader are one step, so no job is queued without a leader.
             leads, self._is_led = not self._is_led, True
         if not leads:
             job.woken.wait()
@@ -117,6 +118,7 @@ class GroupCommit:
                 jobs = self._select(durable)
                 for job in jobs:
                     job.run(connection, is_only=len(jobs) == 1)
+        # Also KeyboardInterrupt: the followers wait without a timeout, so they must always be woken.
         except BaseException as error:
             failure = error
         # If no transaction could be opened, fail all queued jobs: they have waited about as long.
@@ -167,6 +169,8 @@ class WriterLock:
         Raises:
             Unavailable: other threads did not release it in time.
         """
+        # Threads share one descriptor, which flock() treats as one owner, so they need a lock of their
+        # own.
         if not self._threads.acquire(timeout=self._seconds):
             raise Unavailable(retry_after=1)
         try:
@@ -189,4 +193,5 @@ class WriterLock:
     def _lock(self) -> None:
         if self._file is None:
             self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        # Without a timeout: the system releases the lock of a process that dies.
         fcntl.flock(self._file, fcntl.LOCK_EX)

@@ -53,6 +53,7 @@ class Compiled:
         self._compiled = statement.compile(dialect=named)
         self._text = str(self._compiled)
         binds = {name: self._compiled.binds[name] for name in self._compiled.params}
+        # Parameters of IN lists: their number of values, and so the text, is known only at execution.
         self._lists = [self._compiled.bind_names[bind] for bind in self._compiled.post_compile_params]
         self._expanded: dict[tuple[int, ...], tuple[str, Mapping[str, list[str]]]] = {}
         self._bound = _converters(
@@ -61,6 +62,8 @@ class Compiled:
                 for name, bind in binds.items()
             }
         )
+        # Constants that are written in the statement are parameters, too. Their values are converted
+        # once.
         fixed = {name: bind.effective_value for name, bind in binds.items() if not bind.required}
         self._fixed_lists = {name: fixed.pop(name) for name in self._lists if name in fixed}
         self._fixed = self._converted(fixed)
@@ -90,6 +93,7 @@ class Compiled:
 
     def named(self, row: Row) -> Any:
         """Return a row whose values are attributes, too."""
+        # Created on first use, because most statements have a row type, and creating a class is slow.
         if self._record is None:
             self._record = _record_of(self._names)
         return self._record._make(row) if self._names else row
@@ -101,6 +105,7 @@ class Compiled:
         return values
 
     def _converted(self, values: dict[str, Any]) -> dict[str, Any]:
+        # Only a few column types need a conversion, so the loop is over those and not over all values.
         for name in self._bound.keys() & values.keys():
             values[name] = self._bound[name](values[name])
         return values
@@ -196,7 +201,7 @@ class Statement(Generic[T]):
     def stream(
         self, connection: Connection, parameters: Parameters = _NO_PARAMETERS, *, batch: int
     ) -> Iterator[T]:
-        """Execute the statement and yield its rows, of which ``batch`` at a time are in memory.
+        """Execute the statement and yield its rows; at most ``batch`` of them are in memory.
 
         The connection must be of a snapshot or a writing transaction, because PostgreSQL's cursors end
         with their transaction. SQLAlchemy executes it: it knows how each driver makes cursors.
@@ -319,7 +324,7 @@ def _insert_of(dialect: str, table: Table) -> Any:
 
 
 def is_observed(engine: Engine) -> bool:
-    """Return whether something wants to know about each statement: a listener or SQLAlchemy's log."""
+    """Return whether a listener or SQLAlchemy's log observes the statements of an engine."""
     events = engine.dispatch
     return bool(
         events.before_cursor_execute
@@ -332,6 +337,7 @@ def is_observed(engine: Engine) -> bool:
 def _on_driver(driver: Any, text: str, values: dict[str, Any] | list[dict[str, Any]]) -> Any:
     if isinstance(values, dict):
         return driver.execute(text, values)
+    # executemany() is a method of cursors only; execute() of a connection creates its own.
     cursor = driver.cursor()
     cursor.executemany(text, values)
     return cursor
@@ -370,7 +376,7 @@ def _same(row: Any) -> Any:
 
 
 def _is_repeatable(connection: Connection, failure: BaseException) -> bool:
-    # A server that hangs is not asked again, because each attempt lasts until the time limit.
+    # Not repeated on a server that hangs, because each attempt lasts until the time limit.
     if not isinstance(failure, DBAPIError) or isinstance(failure.orig, Hanging):
         return False
     return failure.connection_invalidated and REPEATABLE in connection.get_execution_options()
@@ -383,6 +389,7 @@ def _translated(connection: Connection, text: str, error: Exception) -> BaseExce
     is_lost = dialect.is_disconnect(error, driver, None)  # type: ignore[arg-type]  # the driver's own
     if is_lost:
         connection.invalidate(error)
+    # SQLAlchemy's own factory chooses the class, so that callers catch the same errors on both ways.
     return DBAPIError.instance(
         text,
         None,

@@ -104,8 +104,8 @@ def effective_permission(role: ColumnElement[str]) -> ColumnElement[int]:
     """Return the SQL expression for a member's permission on a node.
 
     Tenant administrators manage every node of their tenant. Other members hold the highest permission
-    granted to them on the node or on one of its ancestors. Non-members have none, for whom ``role`` is
-    NULL. The parameters are ``node_id``, ``user_id`` and ``now``.
+    granted to them on the node or on one of its ancestors. Non-members, whose ``role`` is NULL,
+    have none. The parameters are ``node_id``, ``user_id`` and ``now``.
     """
     granted = func.coalesce(_highest_grant().scalar_subquery(), int(Permission.NONE))
     none = (role.is_(None), int(Permission.NONE))

@@ -102,6 +102,7 @@ def added(connection: Connection, folder_id: str, name: str) -> None:
 
 def taken_out(connection: Connection, folder_id: str, name: str) -> None:
     """Subtract a node that was removed from a folder."""
+    # Empty runs are not merged: each is only one row, and new names may fill it again.
     _change(connection, folder_id, name, -1)
 
 

@@ -72,6 +72,7 @@ class ExpiryRules:
         if before.user_id != node.owner_id or caller.user_id == node.owner_id:
             return
         if (
+            # An expired grant gives nothing that could be taken away.
             not self._access.holds(before.expires_at)
             or _ends_of(after).manage >= _ends_of(before).manage
         ):
@@ -134,6 +135,7 @@ class ExpiryRules:
 
 
 def _at_least(ends: Ends | None, until: int) -> Ends:
+    # The node moves with its own grants, so a user gains only what lasts longer than those.
     held = ends or Ends()
     return Ends(max(held.read, until), max(held.write, until), max(held.manage, until))
 
@@ -142,5 +144,6 @@ def _ends_of(grant: Grant | None) -> Ends:
     if grant is None:
         return Ends()
     end = FOREVER if grant.expires_at is None else grant.expires_at
+    # A permission includes all lower levels.
     levels = [end if grant.permission >= level else 0 for level in Permission if level]
     return Ends(*levels)

@@ -127,6 +127,7 @@ class Filing:
             UnsupportedMediaType: files of the type are not accepted.
         """
         media_type = sniff(head, name)
+        # Parameters, such as the charset, are no part of the accepted types.
         essence = media_type.partition(";")[0]
         if self._allowed_types and not any(fnmatch(essence, item) for item in self._allowed_types):
             raise UnsupportedMediaType(f"Files of the type {essence} are not accepted.")
@@ -193,6 +194,7 @@ class Filing:
             NameConflict: the node is a folder.
             StorageFull: the tenant's quota would be exceeded.
         """
+        # Folders have no content, and are never replaced by a file.
         if existing.blob_key is None:
             raise NameConflict.of_field("name", "taken", NameConflict.message)
         # Every member may create top-level files, but only replace those with write permission.

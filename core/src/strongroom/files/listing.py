@@ -282,6 +282,7 @@ class FileListing:
         if None in records:
             whole = self._statement(query, paging, _WHOLE).all(connection, parameters)
             records = [_record(row, inherited) for row in whole]
+        # Owners are not part of the cached JSON: their names change without a new revision of the node.
         owners = self._users.summaries(connection, {owner_id for _, _, owner_id, _ in rows})
         return FilePage(total, paging, [record for record in records if record], owners)
 

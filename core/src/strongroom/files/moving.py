@@ -109,6 +109,7 @@ class MovingService:
             node = self._access.require(connection, caller, tenant_id, node_id, Permission.MANAGE).node
             require_revision(node, revision)
             parent_id = self._folder(connection, caller, node, wanted.parent_id)
+            # A rename leaves the node under the same grants, so no permission can be gained by it.
             if parent_id != node.parent_id:
                 self._expiry.require_movable(connection, caller, node, parent_id)
             moved = self._move(

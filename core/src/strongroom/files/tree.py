@@ -179,6 +179,7 @@ class Tree:
         # The tenant lock prevents a race between this check and the update.
         if self.find_child(connection, parent_id, name) is not None:
             raise NameConflict.of_field("name", "taken", NameConflict.message)
+        # Read before the change, because the old ancestors cannot be found afterwards.
         seen_before = self._visibility.until_by_user(connection, node.id)
         changed = self._change(connection, node, parent_id=parent_id, name=name)
         if name != node.name:
@@ -206,6 +207,8 @@ class Tree:
         child = nodes.alias()
         below = below.union_all(select(child.c.id).join(below, child.c.parent_id == below.c.id))
         within = nodes.c.id.in_(select(below.c.id))
+        # Read before the nodes are deleted: their blobs are released and their sizes subtracted from the
+        # usage.
         keys = connection.execute(select(nodes.c.blob_key).where(within, nodes.c.blob_key.is_not(None)))
         blob_keys = tuple(keys.scalars())
         size = connection.execute(select(func.sum(nodes.c.size)).where(within)).scalar_one()
@@ -237,6 +240,7 @@ class Tree:
 
 
 def _grant_to_creator(connection: Connection, node: Node, place: ParentRef) -> None:
+    # The creator's grant ends with the permission to write to the folder; see files/expiry.py.
     row = {
         "node_id": node.id,
         "user_id": node.owner_id,

@@ -52,6 +52,7 @@ class EarlyBody:
         """Read all available pieces, and register a callback for the next one."""
         while self._missing > 0:
             future = self._future = self._protocol.receive()
+            # Before the callback is registered, because that may run on another thread immediately.
             self._timers.add(self, self._deadline - time.monotonic())
             if not when_done(future, self._resume):
                 return
@@ -81,6 +82,7 @@ class EarlyBody:
         piece = message.get("body", b"")
         self._pieces.append(piece)
         self._missing -= len(piece)
+        # The client disconnected. The body stays shorter than its length, which the caller detects.
         if self._missing > 0 and not message.get("more_body"):
             self._missing = 0
 
@@ -108,6 +110,7 @@ class RequestBody:
         while missing > 0 and (piece := self._piece()):
             pieces.append(piece)
             missing -= len(piece)
+        # The last piece had more than was requested; the next call returns its rest.
         if missing < 0:
             pieces[-1], self._rest = piece[:missing], piece[missing:]
         return pieces[0] if len(pieces) == 1 else b"".join(pieces)

@@ -276,6 +276,7 @@ class Exchange:
         elif self._gateway.waiting.make_room() and self._gateway.admission.become_transfer(self):
             self._stream(started, body)
         else:
+            # The application has produced the response, so its resources must be released (PEP 3333).
             _close(body)
             self._refuse(errors.Unavailable("The server is busy.", retry_after=RETRY_SECONDS))
 
@@ -288,6 +289,7 @@ class Exchange:
         response.run()
 
     def _cut(self) -> None:
+        # The protocol object has no method that closes the connection, so its socket is looked up.
         host, port = self._scope["client"]
         cut((host, int(port)), int(self._scope["server"][1]))
 

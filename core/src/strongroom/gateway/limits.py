@@ -134,13 +134,14 @@ class Admission:
     """Counts the threads in use, and queues jobs that have to wait for one.
 
     Args:
-        threads: the maximum number of jobs that run at once.
+        threads: the maximum number of jobs that run concurrently.
     """
 
     def __init__(self, threads: int) -> None:
         # With few threads, the reserved ones would be most of them, so half are reserved instead.
         few = threads < _FEW_THREADS
         self.transfers_limit = max(1, threads // 2 if few else threads - RESERVED_THREADS)
+        # At least one thread remains for short requests, even if only one is configured.
         self._limit = max(threads, self.transfers_limit + 1)
         self._queue_limit = max(_SHORTEST_QUEUE, _QUEUED_PER_THREAD * threads)
         self._lock = threading.Lock()
@@ -169,6 +170,7 @@ class Admission:
             if self._running < self._limit and self._transfers < self.transfers_limit:
                 self._begin(job)
                 return Verdict.RUN
+            # The response has already begun, so a refusal with 503 is no longer possible.
             self._resumed.append(job)
             return Verdict.QUEUED
 
@@ -186,6 +188,8 @@ class Admission:
     def leave(self, job: Job) -> Job | None:
         """End a job, and return the next one, which the caller must run on its thread."""
         with self._lock:
+            # The thread is released and assigned under one lock, so that no new request overtakes the
+            # queue.
             self._running -= 1
             self._transfers -= job.is_transfer
             following = self._next()

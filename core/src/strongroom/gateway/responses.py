@@ -109,6 +109,8 @@ class StreamedResponse:
         self._protocol = protocol
         self._body = body
         self._pieces: Iterator[bytes] | None = None
+        # The pieces may depend on context variables, such as Flask's, and are produced on several
+        # threads.
         self._context: Context = copy_context()
         self._rate = rate
         self._patience = Patience(rate)
@@ -184,6 +186,7 @@ class StreamedResponse:
     def _end(self) -> None:
         self._is_over = True
         self._protocol.send({"type": "http.response.body", "body": b"", "more_body": False})
+        # PEP 3333: close() is called in any case, also after an error or a disconnect.
         close = getattr(self._body, "close", None)
         if close is not None:
             close()

@@ -63,6 +63,7 @@ def authenticate(access: Access, *, verify_login: bool = True) -> Caller | None:
         AmbiguousToken: the request has two different tokens.
         Forbidden: the route requires a server administrator, and the caller is none.
     """
+    # A public route ignores tokens, so that an expired one does not prevent a new login.
     token = None if access is Access.PUBLIC else presented_token()
     if token is None:
         if access in (Access.PUBLIC, Access.OPTIONAL):
@@ -112,6 +113,7 @@ def presented_token() -> str | None:
         AmbiguousToken: the request has two different tokens.
     """
     bearer, plain = _bearer_token(header("Authorization")), header(TOKEN_HEADER)
+    # Which one is meant is unknown, and choosing one would hide a mistake of the client.
     if bearer and plain and bearer != plain:
         raise AmbiguousToken
     return bearer or plain or None

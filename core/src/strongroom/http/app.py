@@ -3,7 +3,7 @@
 Plugins' blueprints, request hooks and error handlers apply to every route. Flask spends several times
 the duration of a short query on steps that are the same for every request, so they are prepared once:
 
-- URLs are matched by :class:`RouteTable`; what it cannot match, Werkzeug's map does.
+- URLs are matched by :class:`RouteTable`; all other URLs by Werkzeug's map.
 - Hooks are called only for routes that have some; which, is known at the first request, because Flask
   accepts no registrations afterwards.
 - Flask's own method serves routes with teardown functions or URL preprocessors, and all routes while a
@@ -67,7 +67,7 @@ class LazyRule(Rule):
 
 
 class Application(Flask):
-    """A Flask application whose responses are those of the API, whichever code creates them."""
+    """A Flask application whose responses are those of the API, for errors and plugins as well."""
 
     json_provider_class = JsonProvider
     url_rule_class = LazyRule
@@ -107,6 +107,8 @@ class Application(Flask):
             return self._completed(response)
         except Exception as error:
             try:
+                # Flask's own methods, so that error handlers of plugins apply and hooks run on their
+                # responses.
                 return self.finalize_request(self.handle_user_exception(error))
             except Exception as unhandled:
                 return self.handle_exception(unhandled)
@@ -115,6 +117,7 @@ class Application(Flask):
         """Call hooks until one returns a response, which replaces that of the operation."""
         for hook in before:
             if (result := hook()) is not None:
+                # Flask's hooks may return everything that a view may, such as a text or a tuple.
                 return self.make_response(result)
         return None
 
@@ -299,6 +302,7 @@ class RouteTable:
                     node.parameter = _Node()
                 node = node.parameter
             elif "<" in segment:
+                # A converter, or a parameter within a segment: from here on only Werkzeug can match.
                 node.is_exact = False
                 return
             else:
@@ -337,6 +341,7 @@ def _find(
         match = _find(child, method, segments, index + 1, values)
         if match is not None:
             return match
+    # A parameter never matches an empty segment, as in Werkzeug's default converter.
     if node.parameter is not None and segment:
         return _find(node.parameter, method, segments, index + 1, (*values, segment))
     return None

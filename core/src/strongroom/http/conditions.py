@@ -154,6 +154,7 @@ def parse_ranges(header: str | None, size: int) -> list[Span] | None:
         if match is None or (match[2] and int(match[2]) < int(match[1])):
             return None
         spans.append(_span(match, size))
+    # A range outside the representation is left out as long as another one is within.
     within = [span for span in spans if span.length > 0]
     if not within:
         raise RangeNotSatisfiable(size)
@@ -161,6 +162,7 @@ def parse_ranges(header: str | None, size: int) -> list[Span] | None:
 
 
 def _elements(text: str) -> Iterator[str]:
+    # Recipients ignore empty elements of a list (RFC 9110, section 5.6.1.2).
     return (item.strip(" \t") for item in text.split(",") if item.strip(" \t"))
 
 

@@ -74,6 +74,7 @@ class Response(flask.Response):
     def append_headers(self, headers: list[tuple[str, str]]) -> None:
         """Append headers, replacing those of the same name."""
         names = [name for name, _ in headers]
+        # In place, because the object of the property `headers` shares the list.
         self._items[:] = [item for item in self._items if item[0] not in names]
         self._items += headers
 
@@ -83,6 +84,7 @@ class Response(flask.Response):
 
     def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
         """Send the response (PEP 3333)."""
+        # A hook may have replaced the content, or added a function to call at the end.
         is_final = self.response is self._final_body and not self._on_close
         if not is_final or environ["REQUEST_METHOD"] == "HEAD" or self._status_code in (204, 304):
             return super().__call__(environ, start_response)
@@ -123,6 +125,7 @@ def serializer(schema: type[Schema]) -> Convert:
 
 
 def _compiled(instance: Schema) -> Convert:
+    # Hooks may change the whole record, so the fields alone do not determine the output.
     if any(instance._hooks.values()):  # noqa: SLF001  marshmallow has no public access to them
         return instance.dump
     try:

@@ -146,6 +146,7 @@ _CLEAR_PAIR: Final = Statement(for_each_dialect(counters, _clearing_pair))
 _OF_SUBJECT: Final = counters.c.subject == bindparam("of_subject")
 _ADD: Final = Statement(for_each_dialect(counters, partial(_counting, fixed=False)))
 _ADD_WITHIN: Final = Statement(for_each_dialect(counters, partial(_counting, fixed=True)))
+# The count may have expired and restarted in the meantime, so it never falls below 0.
 _TAKE_BACK: Final = Statement(
     update(counters).where(_OF_SUBJECT, counters.c.count > 0).values(count=counters.c.count - 1)
 )
@@ -245,4 +246,5 @@ class Counters:
         return Count(events, expires_at)
 
     def _key(self, purpose: str, subject: str) -> str:
+        # A keyed hash, because the subject may be a name or address that must not be readable here.
         return f"{purpose}:{self._keys.hash('counters', subject)}"

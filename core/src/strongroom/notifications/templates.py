@@ -21,7 +21,7 @@ class Text:
 
 _CODE_EN = Text(
     "Your verification code",
-    "$code is your verification code. It is good for $minutes minutes. Tell it to nobody.",
+    "$code is your verification code. It is good for $minutes minutes. Do not share it.",
 )
 _CODE_ZH = Text("您的验证码", "验证码:$code,$minutes 分钟内有效。请勿告诉他人。")
 
@@ -113,7 +113,7 @@ def read_texts(folder: Path) -> Texts:
         TextsRefused: the folder cannot be read, or the name or content of a file is invalid.
     """
     texts = {occasion: dict(by_locale) for occasion, by_locale in TEMPLATES.items()}
-    # All files are checked before the error is raised, so that the operator sees all faults at once.
+    # All files are checked before the error is raised, so that the operator sees all of them.
     faults = []
     try:
         for path in _files(folder):

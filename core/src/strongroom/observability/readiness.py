@@ -172,7 +172,7 @@ def database_fault(database: Database) -> str | None:
 
 
 def _write_temporary_file(connection: Connection) -> None:
-    """Make PostgreSQL write a temporary file of about 500 kB, which it deletes at once.
+    """Make PostgreSQL write a temporary file of about 500 kB, which it deletes immediately.
 
     Reads succeed on a full disk, so only a write detects it. The low ``work_mem`` makes the function
     scan spill to disk.

@@ -1,7 +1,7 @@
 """HTTP responses with a minimum transfer rate, for libraries based on :mod:`http.client`.
 
-A socket's time-out applies to each read, so a server that sends one byte per time-out could block its
-reader forever. Also, :mod:`http.client` accepts a truncated response head as complete. HTTP libraries
+A socket's time-out applies to each read, so a server that sends one byte per time-out could block
+its reader. Also, :mod:`http.client` accepts a truncated response head as complete. HTTP libraries
 let their users set the response class (``response_class`` of a connection). The class in this module
 measures the bytes received per waiting time, and detects a truncated head.
 """

@@ -1,1 +1,1 @@
-"""What the core offers to the routes of plugins."""
+"""The services of the core for the routes of plugins."""

@@ -71,7 +71,7 @@ _NAME: Final = re.compile(r"[a-z][a-z0-9_]*")
 
 
 def attribute_fault(extension: type[Extension[Any]]) -> str | None:
-    """Return the first attribute that is missing or wrong, and what it must be, or ``None``."""
+    """Return the first attribute that is missing or wrong with the expected one, or ``None``."""
     for base, attribute, is_right, wanted in _RULES:
         if issubclass(extension, base) and not is_right(getattr(extension, attribute, None)):
             return f"{attribute} must be {wanted}"

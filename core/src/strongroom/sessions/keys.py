@@ -174,6 +174,7 @@ class KeyFile:
                 self._ring = load_keys(self._path, self._algorithm)
             except KeyRingError as error:
                 logger.error("Key file unusable; still using the old keys: %s", error)  # noqa: TRY400
+            # Also after an error, so that a broken file is read and logged once, not at every request.
             self._version = version
 
 

@@ -94,6 +94,7 @@ class LoginThrottle:
         """Count an attempt with a solved captcha."""
         ticket = Ticket(name, network_of(address))
         with self._database.write(durable=False) as connection:
+            # The captcha replaces the limit, but a wrong password still counts for the next attempt.
             self._count(connection, ticket)
         return ticket
 
@@ -116,6 +117,7 @@ class LoginThrottle:
 
     def _count(self, connection: Connection, ticket: Ticket) -> bool:
         """Count an attempt and return whether it needs no captcha."""
+        # One statement locks both rows in the same order everywhere, so logins cannot deadlock.
         by_address, by_name = self._counters.add_pair(
             connection,
             (_BY_ADDRESS, ticket.network),

@@ -100,8 +100,8 @@ class AuthorizationService:
     def refresh(self, token: str, origin: Origin) -> IssuedTokens:
         """Exchange a refresh token for new tokens of the same authorization (RFC 6749, section 6).
 
-        If a token is used twice, one of its two holders is a thief. The server cannot tell which one,
-        so it revokes the authorization.
+        If a token is used twice, one of its two holders is a thief. Which one is unknown, so the
+        authorization is revoked.
 
         Raises:
             TokenInvalid: the token is unknown, has expired, was used before, or was revoked.

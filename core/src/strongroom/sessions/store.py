@@ -182,6 +182,7 @@ class AuthorizationStore:
 
     def end_all(self, connection: Connection, user_id: str, *, but: str | None = None) -> int:
         """Revoke all authorizations of a user, except ``but``; return the count."""
+        # Waits for logins in progress: the UPDATE does not see their uncommitted rows.
         lock_logins(connection, user_id)
         ended = {"of_user": user_id, "but": but, "now": self._clock.now()}
         return (_END_ALL if but is None else _END_OTHERS).execute(connection, ended)
@@ -278,6 +279,7 @@ class RefreshTokens:
         expires_at = min(now + self._lifetime, not_after)
         token = RefreshToken(secrets.token_urlsafe(MIN_BITS // 8), expires_at)
         row = {
+            # Only the hash is stored, so a copy of the database contains no usable token.
             "hash": self._hash(token.value),
             "authorization_id": authorization_id,
             "created_at": now,

@@ -279,6 +279,7 @@ class StorageCheck:
         """Release a blob without references; the row lock blocks new references until the commit."""
         is_leaked = select(blobs.c.key).where(blobs.c.key == row.key, *self._is_leaked())
         with self._database.write() as connection:
+            # Locked before the references are counted; a transaction that adds one waits for the lock.
             _LOCK.execute(connection, {"of_key": row.key})
             keys = dynamic(is_leaked).scalars(connection)
             released = self._blobs.release(connection, keys)
@@ -295,6 +296,7 @@ class StorageCheck:
                 yield Finding(
                     FindingKind.FOREIGN, name, item.key, f"{item.size} bytes, not created by Strongroom"
                 )
+            # The row may be newer than the listing, and the object may be deleted since.
             elif not self._has_row(name, item.key) and self._is_there(name, item.key):
                 yield self._stray(name, item, repair=repair and is_debris)
 

@@ -84,6 +84,7 @@ class DeletionLease:
         with self._database.write() as connection:
             if _RENEW.execute(connection, renewal) != 1:
                 raise LeaseLost("the deletion lease expired, so objects may have been deleted")
+        # Only after the commit, so that the next call repeats a renewal that failed.
         self._renewed_at = now
 
     def end(self) -> None:
@@ -165,6 +166,7 @@ class BlobRemoval:
         """Delete discarded blobs whose ``removable_at`` has passed, and return how many were deleted."""
         removed = 0
         for batch in self._removable():
+            # Each batch checks for leases, because one may be created during a long collection.
             removed += self.remove(batch)
             progress(len(batch))
         return removed
@@ -196,6 +198,8 @@ class BlobRemoval:
     def _discard_abandoned(self) -> None:
         deadline = self._clock.now() - ABANDONED_AFTER
         with self._database.write() as connection:
+            # An upload that commits at the same time changes the state, too: only one of both finds it
+            # pending.
             _DISCARD_ABANDONED.execute(connection, {"deadline": deadline})
 
     def _removable(self) -> Iterator[list[Released]]:

@@ -153,6 +153,7 @@ class Migration:
 
     def _batches(self, source: str, until: int) -> Iterator[list[BlobRow]]:
         key = ""
+        # Page by key: damaged blobs remain in the source and must not be returned again by this pass.
         while batch := self._batch_after(source, until, key):
             yield batch
             key = batch[-1].key
@@ -163,6 +164,7 @@ class Migration:
             return _BATCH_AFTER.all(connection, wanted)
 
     def _move_with_retries(self, move: Move, row: BlobRow) -> Outcome:
+        # Each attempt has a new key, because the object of a failed one may still appear in the store.
         for _ in range(_ATTEMPTS - 1):
             try:
                 return self._move(move, row)
@@ -189,6 +191,7 @@ class Migration:
             copied = copy_object(source, row.object_key, target, key, size=row.size or 0, pace=move.pace)
         except ObjectNotFound:
             return False
+        # Computed from the bytes that were sent, so a damaged source is detected before the exchange.
         return bool(copied == row.checksum)
 
     def _exchange(self, move: Move, row: BlobRow, key: str) -> bool:

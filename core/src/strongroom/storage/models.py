@@ -138,7 +138,7 @@ blob_holds: Final = Table(
     Column("id", Id, primary_key=True),
     Column("expires_at", Timestamp, nullable=False),
 )
-"""Deletion leases: while an unexpired row exists, no objects are deleted, whatever their rows' state."""
+"""Deletion leases: while an unexpired row exists, no objects are deleted."""
 
 
 def referring_columns() -> list[Column[Any]]:

@@ -107,6 +107,7 @@ def read_owner(backend: Backend) -> Owner | None:
         StorageError: the marker cannot be read.
     """
     try:
+        # Bounded, because another program may have stored a large object under this key.
         with backend.open(OWNER_KEY, length=_MAX_MARKER_BYTES) as chunks:
             content = b"".join(chunks)
     except ObjectNotFound:
@@ -114,6 +115,8 @@ def read_owner(backend: Backend) -> Owner | None:
     try:
         return Owner(**json.loads(content))
     except (ValueError, TypeError):
+        # Treated as the marker of another database: refusing is safe, and an operator can claim the
+        # store.
         return Owner(_UNREADABLE, "", "at an unknown time", "an unknown program")
 
 
@@ -158,6 +161,7 @@ class StorageOwnership:
                 # they make room; the next call tries to claim it again.
                 return None
         fault = self._difference(owner, name)
+        # Only success is cached, so that a store is usable immediately after a fault was corrected.
         if fault is None:
             self._verified[name] = self._clock.now()
         return fault
@@ -224,6 +228,7 @@ class StorageOwnership:
             return _SOME_FILES.scalars(connection, {"storage": name})
 
     def _holds_files_of_others(self, name: str, backend: Backend) -> bool:
+        # The first keys are enough: the store of another database has none of the keys of this one.
         found = [item.key for item in islice(backend.scan(), _LISTED) if is_key(item.key)]
         with self._database.read() as connection:
             return bool(found) and not _KNOWN.all(connection, {"storage": name, "object_keys": found})

@@ -133,6 +133,7 @@ class BandwidthLimiter:
             return
         with self._lock:
             now = self._now()
+            # Idle time earns no credit, so a pause is not followed by a burst above the rate.
             self._free_at = max(self._free_at, now) + size / self._rate
             wait = self._free_at - now
         # Sleep without the lock, so that other threads can reserve their share in the meantime.
@@ -167,6 +168,7 @@ def copy_object(
             raise failure.error from failure
         except PayloadTooLarge:
             return None
+    # Some broken connections look like the end of the object, so the size is compared.
     return metered.checksum if metered.size == size else None
 
 
@@ -176,6 +178,7 @@ class ChunkSource:
     def __init__(self, chunks: Iterator[bytes], pace: BandwidthLimiter) -> None:
         self._chunks = chunks
         self._pace = pace
+        # A view, because slicing bytes would copy the rest of the chunk at each read.
         self._rest = memoryview(b"")
 
     def read(self, size: int, /) -> bytes:

@@ -40,7 +40,7 @@ class CaptchaProviderContract:
     ) -> None:
         assert not provider.verify(provider.issue().state, answer)
 
-    def test_a_puzzle_is_json_and_does_not_tell_its_answer(
+    def test_a_puzzle_is_json_and_does_not_contain_its_answer(
         self, provider: CaptchaProvider[Any], solve: Solve
     ) -> None:
         challenge = provider.issue()

@@ -179,9 +179,7 @@ class LoginMethodContract:
             foreign_attempts
         )
 
-    def test_naming_the_method_asks_it(
-        self, method: LoginMethod[Any], good_attempt: LoginAttempt
-    ) -> None:
+    def test_a_named_method_is_used(self, method: LoginMethod[Any], good_attempt: LoginAttempt) -> None:
         assert method.authenticate(replace(good_attempt, method=method.name))
 
     def test_a_spent_proof_does_not_work_twice(
@@ -193,7 +191,7 @@ class LoginMethodContract:
         with pytest.raises(LoginRejected):
             method.authenticate(good_attempt)
 
-    def test_of_threads_at_once_one_spends_the_proof(
+    def test_one_of_several_concurrent_attempts_spends_the_proof(
         self, method: LoginMethod[Any], good_attempt: LoginAttempt
     ) -> None:
         if not self.single_use:

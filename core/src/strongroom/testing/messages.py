@@ -144,7 +144,7 @@ class MessageSenderContract:
             unreachable_sender.send(message)
         assert failure.value.retryable
 
-    def test_a_failure_shows_nothing_of_the_message(
+    def test_a_failure_does_not_contain_the_message(
         self, unreachable_sender: MessageSender[Any], message: Message
     ) -> None:
         with pytest.raises(MessageNotSent) as failure:
@@ -154,7 +154,7 @@ class MessageSenderContract:
         assert message.text not in shown
         assert message.parameters["code"] not in shown
 
-    def test_sending_logs_nothing_of_the_message(
+    def test_sending_does_not_log_the_message(
         self,
         sender: MessageSender[Any],
         unreachable_sender: MessageSender[Any],

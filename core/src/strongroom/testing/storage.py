@@ -123,7 +123,7 @@ class StorageBackendContract:
         yield
         backend.close()
 
-    def test_what_was_put_is_read_back(self, backend: StorageBackend[Any], key: str) -> None:
+    def test_an_object_is_read_back_as_it_was_put(self, backend: StorageBackend[Any], key: str) -> None:
         content = secrets.token_bytes(3 * MEBIBYTE + 17)
         assert backend.put(key, io.BytesIO(content)) == len(content)
         assert read_all(backend, key) == content
@@ -146,7 +146,7 @@ class StorageBackendContract:
         ("start", "length"),
         [(0, 1), (0, 10), (3, 4), (9, 1), (9, 100), (4, None), (0, None), (10, None), (5, 0)],
     )
-    def test_a_range_is_exactly_what_was_asked_for(
+    def test_a_range_has_exactly_the_requested_bytes(
         self, backend: StorageBackend[Any], key: str, start: int, length: int | None
     ) -> None:
         content = b"0123456789"
@@ -160,7 +160,7 @@ class StorageBackendContract:
         start = 5 * MEBIBYTE + 3
         assert read_all(backend, key, start=start, length=1024) == content[start : start + 1024]
 
-    def test_stat_tells_the_size(self, backend: StorageBackend[Any], key: str) -> None:
+    def test_stat_returns_the_size(self, backend: StorageBackend[Any], key: str) -> None:
         backend.put(key, io.BytesIO(b"twelve bytes"))
         stat = backend.stat(key)
         assert (stat.key, stat.size) == (key, 12)

@@ -43,6 +43,7 @@ class ArrivingBytes:
     def has_more(self) -> bool:
         """Return whether any byte is left; blocks until one arrives or the body ends."""
         if not self._held:
+            # Only a read can find out whether the body has ended; take() returns the piece later.
             self._held = self._arrived(CHUNK_SIZE)
         return bool(self._held)
 
@@ -108,6 +109,7 @@ class JoinedSource:
         self._chunks.close()
 
     def _joined(self, openers: Sequence[Callable[[], ByteStream]]) -> Generator[bytes, None, None]:
+        # One after the other, so that an upload of many parts needs one connection to the store.
         for opener in openers:
             with opener() as chunks:
                 yield from chunks
@@ -248,6 +250,7 @@ class ChunkWriter:
         if whole:
             # The joined blob contains the last part.
             self._blobs.discard(last.blob.key)
+        # The client waits for this response, so garbage collection deletes the others.
         self._blobs.remove(released[:_REMOVED_AT_ONCE])
         return finished
 

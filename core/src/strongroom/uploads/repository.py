@@ -130,7 +130,7 @@ _SELECT: Final = select(uploads).where(_OF_ID, _OF_TENANT, uploads.c.expires_at 
 _ADD: Final = Statement(insert(uploads))
 _FIND: Final = Statement(_SELECT, _UPLOAD)
 _FIND_LOCKED: Final = Statement(_SELECT.with_for_update(), _UPLOAD)
-_LEND: Final = Statement(
+_ACQUIRE: Final = Statement(
     update(uploads).where(_OF_ID).values(lease=bindparam("new_lease"), lease_until=bindparam("until"))
 )
 _RENEW: Final = Statement(update(uploads).where(_HELD).values(lease_until=bindparam("until")))
@@ -155,6 +155,7 @@ _FINISH: Final = Statement(
     )
 )
 _REMOVE: Final = Statement(delete(uploads).where(_OF_ID))
+# An active lease means that a request is still writing, so its upload is not removed.
 _NEXT_EXPIRED: Final = Statement(
     select(uploads)
     .where(
@@ -211,10 +212,12 @@ class UploadRepository:
             UploadLocked: another request holds the lease.
         """
         now = self._clock.now()
+        # The row is locked, so no other transaction can acquire the lease between this check and the
+        # update.
         if upload.lease is not None and upload.lease_until > now:
             raise UploadLocked(retry_after=1)
         lease = new_id()
-        _LEND.execute(connection, {"of_id": upload.id, "new_lease": lease, "until": now + LEASE})
+        _ACQUIRE.execute(connection, {"of_id": upload.id, "new_lease": lease, "until": now + LEASE})
         return lease
 
     def renew(self, connection: Connection, upload_id: str, lease: str) -> None:

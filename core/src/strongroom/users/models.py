@@ -74,7 +74,7 @@ EMAIL: Final = "email"
 MOBILE: Final = "mobile"
 USERNAME: Final = "username"
 SINGLE_KINDS: Final = (EMAIL, MOBILE, USERNAME)
-"""Kinds of which a user has at most one credential."""
+"""Kinds with at most one credential per user."""
 
 
 @dataclass(frozen=True, slots=True)

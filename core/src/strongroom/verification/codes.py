@@ -249,6 +249,7 @@ class CodeService:
             "now": self._clock.now(),
         }
         row = _OPEN.first(connection, wanted)
+        # Counted per device, so that requesting new codes does not grant new guesses.
         return None if row is None else row.device_hash or code_id
 
     def _evaluate(

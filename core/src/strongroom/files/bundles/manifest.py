@@ -58,7 +58,7 @@ class Manifest:
         self.count += 1
 
     def _write(self) -> None:
-        """Write the buffered records at once, because each write has a fixed cost."""
+        """Write the buffered records together, because each write has a fixed cost."""
         if not self._unwritten:
             return
         records = b"".join(self._unwritten)
