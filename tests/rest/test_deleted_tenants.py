@@ -23,6 +23,8 @@ def rows(api: Api) -> dict[str, int]:
         with api.container.database.read() as connection:
             return connection.execute(select(func.count()).select_from(table)).scalar_one()
 
+    # Deletes the rows that are reserved for later uploads.
+    api.container.keeping.blobs.close()
     return {table.name: count(table) for table in ALL}
 
 

@@ -113,6 +113,8 @@ class Site:
 
     def leftovers(self) -> tuple[int, int, int]:
         """Return how many objects, rows of blobs and rows of parts there are."""
+        # Deletes the rows that are reserved for later uploads.
+        self.api.container.keeping.blobs.close()
         with self.api.container.database.read() as connection:
             rows, parts = (
                 connection.execute(select(func.count()).select_from(table)).scalar_one()

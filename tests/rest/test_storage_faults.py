@@ -78,6 +78,8 @@ class Deployment:
         container = self.api.container
         later = ManualClock(self.api.clock.now() + 2 * ABANDONED_AFTER)
         keeping = container.keeping.blobs
+        # The process must not use rows that it has reserved and another one collects as abandoned.
+        keeping.close()
         BlobRemoval(container.database, later, keeping.storages, keeping.holds).collect()
         with container.database.read() as connection:
             rows = connection.execute(select(blobs.c.object_key, blobs.c.state)).all()

@@ -25,7 +25,8 @@ def stored_objects(api: Api) -> int:
 
 
 def known_blobs(api: Api) -> int:
-    """Return how many blobs there are rows of."""
+    """Return how many blobs there are rows of, without those that are reserved for later uploads."""
+    api.container.keeping.blobs.close()
     with api.container.database.read() as connection:
         count: int = connection.execute(select(func.count()).select_from(blobs)).scalar_one()
         return count

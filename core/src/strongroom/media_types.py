@@ -2,7 +2,7 @@
 
 import codecs
 import mimetypes
-import unicodedata
+import re
 from functools import cache
 from typing import Final
 
@@ -20,7 +20,9 @@ _TEXT_APPLICATIONS: Final = frozenset(
         "application/yaml",
     }
 )
-_ALLOWED_CONTROLS: Final = frozenset("\t\n\r\f")
+_CONTROLS: Final = bytes({*range(32), 127} - set(b"\t\n\r\f"))
+# The control characters that are two bytes in UTF-8.
+_C1_CONTROLS: Final = re.compile("[\x80-\x9f]")
 
 
 def sniff(head: bytes, name: str = "") -> str:
@@ -65,9 +67,12 @@ def _known_to_python() -> mimetypes.MimeTypes:
 
 
 def _is_text(head: bytes) -> bool:
+    # Each step is one call that loops in C: uploads pass here.
+    if len(head.translate(None, _CONTROLS)) < len(head):
+        return False
     try:
         # Incremental, because the head may end in the middle of a character.
         text = codecs.getincrementaldecoder("utf-8")().decode(head)
     except UnicodeDecodeError:
         return False
-    return all(char in _ALLOWED_CONTROLS or unicodedata.category(char) != "Cc" for char in text)
+    return text.isascii() or _C1_CONTROLS.search(text) is None

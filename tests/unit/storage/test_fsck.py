@@ -41,6 +41,8 @@ class Bench:
             self.blobs.keep(connection, received.blob)
             if referred:
                 self._refer(connection, received.blob.key)
+        # Deletes the rows that are reserved for later blobs.
+        self.blobs.close()
         return received.blob.key
 
     def _refer(self, connection: "object", key: str) -> None:

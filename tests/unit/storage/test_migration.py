@@ -81,6 +81,7 @@ class Bench:
         return len(list(stores["old"].scan())), len(list(stores["new"].scan()))
 
     def rows(self) -> int:
+        self.service.close()
         with self.database.read() as connection:
             return len(connection.execute(select(blobs.c.key)).all())
 

@@ -97,6 +97,7 @@ def assemble_keeping(base: Infrastructure) -> FileServices:
     expiry, visibility = ExpiryRules(access), Visibility()
     tree = Tree(base.clock, visibility)
     blobs = BlobService(database, base.clock, open_storages(base), settings.files.storage)
+    base.resources.callback(blobs.close)
     events = FileEvents(database, base.clock, settings.files.events_kept_days)
     downloads = DownloadRecorder(events)
     base.resources.callback(downloads.close)

@@ -14,18 +14,21 @@ from typing import Any, Final
 from sqlalchemy import (
     ColumnElement,
     Connection,
+    Executable,
     FromClause,
     Select,
+    Table,
     bindparam,
     case,
     func,
     literal,
+    literal_column,
     select,
     true,
 )
 
 from strongroom.clock import Clock
-from strongroom.database.statements import Statement
+from strongroom.database.statements import Statement, for_each_dialect
 from strongroom.errors import Forbidden, NotAFolder, NotFound, TokenInvalid
 from strongroom.files.models import FOREVER, Node, NodeType, Permission, grants, nodes
 from strongroom.files.paths import folders_around
@@ -78,7 +81,8 @@ def _ends_of_user() -> Select[Any]:
     return _granted_ends().add_columns(select(membership().c.role).scalar_subquery())
 
 
-def _with_granted_ends(query: Select[Any]) -> Select[Any]:
+def with_granted_ends(query: Select[Any]) -> Select[Any]:
+    """Extend the access query by the :class:`Ends` of the user's grants on the node."""
     ends = _granted_ends().subquery("ends")
     return query.add_columns(*ends.c).join(ends, true())
 
@@ -126,7 +130,8 @@ def access_query(login: FromClause | None = None) -> Select[Any]:
     member, anchor = membership(), select(literal(1).label("one")).subquery("anchor")
     in_tenant = (nodes.c.id == bindparam("node_id")) & (nodes.c.tenant_id == bindparam("tenant_id"))
     tables = anchor.outerjoin(member, true()).outerjoin(nodes, in_tenant)
-    columns = (member.c.role, effective_permission(member.c.role), *nodes.c)
+    permission = effective_permission(member.c.role).label("permission")
+    columns = (member.c.role, permission, *nodes.c)
     if login is None:
         return select(*columns).select_from(tables)
     return select(*login.c, *columns).select_from(tables.outerjoin(login, true()))
@@ -231,6 +236,78 @@ class NodeAccessQuery:
         return self._of_user.all(connection, parameters)[0]
 
 
+class GuardedInsert:
+    """Inserts a row only if the caller's access to a node is still the same as when it was read.
+
+    So a transaction that only inserts needs no query of its own to check the access again.
+
+    Args:
+        table: the table; a conflict with an existing row inserts nothing either.
+    """
+
+    def __init__(self, table: Table) -> None:
+        self._of_user = Statement(_guarded(table, access_query()))
+        self._of_login = Statement(_guarded(table, access_query(good_authorization())))
+
+    def execute(
+        self,
+        connection: Connection,
+        caller: AnyCaller,
+        seen: NodeAccess,
+        row: Mapping[str, Any],
+        now: int,
+    ) -> bool:
+        """Insert the row, and return ``False`` if it exists or the access has changed.
+
+        Args:
+            connection: the caller's transaction.
+            caller: the caller.
+            seen: the access that was read, with the :class:`Ends` of the grants as its further columns.
+            row: the values of all columns.
+            now: decides which grants have expired.
+        """
+        node = seen.node
+        if node is None or seen.role is None:
+            return False
+        read, write, manage = seen.more[:3]
+        parameters = {f"new_{column}": value for column, value in row.items()}
+        parameters |= {"node_id": node.id, "tenant_id": node.tenant_id, "user_id": caller.user_id}
+        parameters |= {"seen_role": seen.role.value, "seen_permission": int(seen.permission), "now": now}
+        parameters |= {"seen_read": read, "seen_write": write, "seen_manage": manage}
+        parameters["authorization_id"] = caller.authorization_id
+        statement = self._of_user if isinstance(caller, Identity) else self._of_login
+        return statement.first(connection, parameters) is not None
+
+
+def _guarded(table: Table, query: Select[Any]) -> Callable[[str], Executable]:
+    found = with_granted_ends(query).subquery("found")
+    same = [
+        found.c[column] == bindparam(f"seen_{parameter}")
+        for column, parameter in (
+            ("role", "role"),
+            ("permission", "permission"),
+            ("READ", "read"),
+            ("WRITE", "write"),
+            ("MANAGE", "manage"),
+        )
+    ]
+    # Present unless the login was revoked or the node deleted.
+    present = [found.c[name].is_not(None) for name in ("user_type", "id") if name in found.c]
+    values = [bindparam(f"new_{column.name}", type_=column.type) for column in table.c]
+    row = select(*values).select_from(found).where(*same, *present)
+
+    def finish(insert: Any) -> Executable:
+        inserted: Executable = (
+            insert.from_select(list(table.c), row)
+            .on_conflict_do_nothing()
+            # sqlite3 reports no row count for a statement that begins with WITH.
+            .returning(literal_column("1"))
+        )
+        return inserted
+
+    return for_each_dialect(table, finish)
+
+
 def _login_access(row: Sequence[Any]) -> tuple[int, str | None, NodeAccess]:
     return row[0], row[1], _access(row[2:])
 
@@ -245,7 +322,7 @@ def _access(row: Sequence[Any]) -> NodeAccess:
 
 _NODE_COLUMNS: Final = len(nodes.c)
 _ACCESS: Final = NodeAccessQuery()
-_PARENT: Final = NodeAccessQuery(_with_granted_ends)
+_PARENT: Final = NodeAccessQuery(with_granted_ends)
 _GRANTS_ON_PATH: Final = _grants_on_path()
 _ENDS_OF_USER: Final = Statement(_ends_of_user())
 _ENDS_BY_USER: Final = Statement(_ends_by_user())
@@ -360,10 +437,12 @@ class AccessControl:
         caller: AnyCaller,
         tenant_id: str,
         parent_id: str | None,
+        query: NodeAccessQuery = _PARENT,
+        **more: Any,
     ) -> NodeAccess:
         """Return the caller's access to a folder, or to the top level, in which to create a node.
 
-        :attr:`NodeAccess.more` are the :class:`Ends` of the caller's grants on the folder.
+        :attr:`NodeAccess.more` begin with the :class:`Ends` of the caller's grants on the folder.
 
         Raises:
             TokenInvalid: the login was revoked.
@@ -371,7 +450,7 @@ class AccessControl:
             NotFound: the folder does not exist.
             NotAFolder: the parent is a file.
         """
-        access = self.find(connection, caller, tenant_id, parent_id, _PARENT)
+        access = self.find(connection, caller, tenant_id, parent_id, query, **more)
         # Every member may create nodes at the top level; the root has no grants.
         if parent_id is None:
             access.require_member()

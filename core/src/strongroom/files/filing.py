@@ -4,27 +4,48 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from fnmatch import fnmatch
-from typing import Protocol
+from typing import Any, Final, Protocol
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, Select, bindparam, true
 
 from strongroom.errors import (
     NameConflict,
     PayloadTooLarge,
     UnsupportedMediaType,
 )
-from strongroom.files.access import AccessControl, Ends, NodeView
+from strongroom.files.access import (
+    AccessControl,
+    Ends,
+    GuardedInsert,
+    NodeAccess,
+    NodeAccessQuery,
+    NodeView,
+    with_granted_ends,
+)
 from strongroom.files.events.models import FileAction
 from strongroom.files.events.recorder import FileEvents
-from strongroom.files.models import FOREVER, Node, NodeType, Permission
-from strongroom.files.tree import FileContent, ParentRef, Tree
+from strongroom.files.models import FOREVER, Node, NodeType, Permission, nodes
+from strongroom.files.tree import FileContent, ParentRef, Tree, row_of
 from strongroom.identity import AnyCaller
 from strongroom.media_types import sniff
 from strongroom.plugin_api.storage import ByteSource
 from strongroom.storage.models import Released
 from strongroom.storage.service import BlobService, ReceivedBlob
 from strongroom.tenants.models import Role
-from strongroom.tenants.quota import Quota
+from strongroom.tenants.quota import Quota, usage
+
+
+def _with_admission(query: Select[Any]) -> Select[Any]:
+    taken, used = nodes.alias("taken"), usage()
+    is_taken = (taken.c.parent_id == bindparam("node_id")) & (taken.c.name == bindparam("name"))
+    columns = with_granted_ends(query).add_columns(taken.c.type, taken.c.size, *used.c)
+    return columns.outerjoin(taken, is_taken).outerjoin(used, true())
+
+
+_ADMISSION: Final = NodeAccessQuery(_with_admission)
+"""The access to a folder, the node that has the name, and the usage of the tenant."""
+
+_GUARDED_NODE: Final = GuardedInsert(nodes)
 
 
 class OnConflict(StrEnum):
@@ -93,8 +114,10 @@ class Filing:
         self.max_file_bytes = max_file_bytes
         self._allowed_types = allowed_types
 
-    def admit(self, connection: Connection, caller: AnyCaller, target: Target, size: int) -> None:
+    def admit(self, connection: Connection, caller: AnyCaller, target: Target, size: int) -> NodeAccess:
         """Check an upload before its content is received. :meth:`store` repeats the checks afterwards.
+
+        Return the caller's access to the folder, for :meth:`store`.
 
         Args:
             connection: the caller's transaction.
@@ -110,15 +133,18 @@ class Filing:
             PayloadTooLarge: the file is larger than allowed.
             StorageFull: the tenant's quota would be exceeded.
         """
-        self.access.require_parent(connection, caller, target.tenant_id, target.parent_id)
-        taken = self._tree.find_child(connection, target.folder_id, target.name)
-        if taken is not None and not _resolves_conflict(taken, target.on_conflict):
+        access = self.access.require_parent(
+            connection, caller, target.tenant_id, target.parent_id, _ADMISSION, name=target.name
+        )
+        *_, taken_type, taken_size, used, quota = access.more
+        if taken_type is not None and not _resolves_conflict(taken_type, target.on_conflict):
             raise NameConflict.of_field("name", "taken", NameConflict.message)
         if size > self.max_file_bytes:
             raise PayloadTooLarge
         # Replacing a file frees the size of its old content.
-        replaced = taken.size if taken and target.on_conflict is OnConflict.REPLACE else 0
-        self._space.require(connection, target.tenant_id, size - replaced)
+        replaced = taken_size or 0 if target.on_conflict is OnConflict.REPLACE else 0
+        self._space.check(used, quota, size - replaced)
+        return access
 
     def judge(self, head: bytes, name: str) -> str:
         """Detect the media type of content from its first bytes and its name.
@@ -141,6 +167,7 @@ class Filing:
         received: ReceivedBlob,
         *,
         reserved: int = 0,
+        admitted: NodeAccess | None = None,
     ) -> NodeView:
         """Create a file from a received blob, or replace the content of an existing file.
 
@@ -150,6 +177,7 @@ class Filing:
             target: destination of the file.
             received: the blob with the content.
             reserved: bytes of the tenant's quota that were reserved for it.
+            admitted: the access that :meth:`admit` returned; saves a query if it has not changed.
 
         Raises:
             Forbidden: the caller is not a member of the tenant, or may not write to the folder.
@@ -161,22 +189,44 @@ class Filing:
         """
         # Lock before all checks, so that permissions and names cannot change until the commit.
         self.access.memberships.lock_tenant(connection, target.tenant_id)
-        place = self.place(connection, caller, target.tenant_id, target.parent_id)
         blob = received.blob
         media_type = received.media_type or self.judge(received.head, target.name)
         content = FileContent(blob.key, blob.size, media_type, blob.checksum)
         # The blob is committed in the same transaction as the node that references it.
         self._blobs.keep(connection, blob)
         if target.on_conflict is OnConflict.REPLACE:
-            existing = self._tree.find_child(connection, place.parent_id, target.name)
+            self.access.require_parent(connection, caller, target.tenant_id, target.parent_id)
+            existing = self._tree.find_child(connection, target.folder_id, target.name)
             if existing is not None:
                 return self.replace(connection, caller, existing, content, reserved=reserved)
-        renames = target.on_conflict is OnConflict.RENAME
-        add = self._tree.add_numbered if renames else self._tree.add
-        node = add(connection, place, target.name, caller.user_id, content)
-        self._space.use(connection, place.tenant_id, content.size, reserved=reserved)
+        node = self._add_as_admitted(connection, caller, target, content, admitted)
+        if node is None:
+            # The access has changed since, or the name is taken: check both again.
+            place = self.place(connection, caller, target.tenant_id, target.parent_id)
+            renames = target.on_conflict is OnConflict.RENAME
+            add = self._tree.add_numbered if renames else self._tree.add
+            node = add(connection, place, target.name, caller.user_id, content)
+        self._space.use(connection, node.tenant_id, content.size, reserved=reserved)
         self.events.record(connection, FileAction.CREATED, caller, node)
         return NodeView(node, Permission.MANAGE)
+
+    def _add_as_admitted(
+        self,
+        connection: Connection,
+        caller: AnyCaller,
+        target: Target,
+        content: FileContent,
+        admitted: NodeAccess | None,
+    ) -> Node | None:
+        """Create a file if the caller's access is as it was admitted, and the name is free."""
+        if admitted is None or admitted.node is None:
+            return None
+
+        def insert(connection: Connection, node: Node) -> bool:
+            return _GUARDED_NODE.execute(connection, caller, admitted, row_of(node), node.created_at)
+
+        place = _parent_ref(target.tenant_id, target.parent_id, admitted)
+        return self._tree.try_add(connection, place, target.name, caller.user_id, content, insert)
 
     def replace(
         self,
@@ -226,15 +276,19 @@ class Filing:
         access = self.access.require_parent(connection, caller, tenant_id, parent_id)
         if access.node is None:
             self._tree.add_root(connection, tenant_id, caller.user_id)
-        granted = Ends(*access.more)
-        # Neither the permission of members at the top level nor that of administrators expires.
-        is_permanent = parent_id is None or access.role is Role.ADMIN
-        writable_until = FOREVER if is_permanent else granted.write
-        return ParentRef(tenant_id, parent_id or tenant_id, granted.read, writable_until)
+        return _parent_ref(tenant_id, parent_id, access)
 
 
-def _resolves_conflict(taken: Node, on_conflict: OnConflict) -> bool:
-    """Return whether the conflict rule allows a file although ``taken`` has its name."""
+def _parent_ref(tenant_id: str, parent_id: str | None, access: NodeAccess) -> ParentRef:
+    granted = Ends(*access.more[:3])
+    # Neither the permission of members at the top level nor that of administrators expires.
+    is_permanent = parent_id is None or access.role is Role.ADMIN
+    writable_until = FOREVER if is_permanent else granted.write
+    return ParentRef(tenant_id, parent_id or tenant_id, granted.read, writable_until)
+
+
+def _resolves_conflict(taken_type: str, on_conflict: OnConflict) -> bool:
+    """Return whether the conflict rule allows a file although a node of this type has its name."""
     if on_conflict is OnConflict.REPLACE:
-        return taken.type == NodeType.FILE
+        return taken_type == NodeType.FILE
     return on_conflict is OnConflict.RENAME

@@ -58,14 +58,11 @@ class ReplacingService:
             DigestMismatch: the content does not match the declared digest.
             StorageFull: the tenant's quota or the storage is exhausted.
         """
-        # Not durable: the transaction that commits the blob makes its pending row durable, too.
-        with self._database.write(durable=False) as connection:
+        with self._database.read() as connection:
             node = self._require_file(connection, caller, tenant_id, node_id, revision)
             self._tenants.space.require(connection, tenant_id, (incoming.size or 0) - node.size)
-            key = self._blobs.expect(connection)
         received = self._blobs.receive(
             incoming.source,
-            key=key,
             size=incoming.size,
             max_bytes=self._filing.max_file_bytes,
             inspect=lambda head: self._filing.judge(head, node.name),

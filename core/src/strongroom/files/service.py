@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sqlalchemy import Connection, Select
+from sqlalchemy import Select
 
 from strongroom.database import Database
 from strongroom.errors import (
@@ -102,13 +102,10 @@ class FileService:
         """
         target = Target(tenant_id, parent_id, normalize_name(incoming.name), on_conflict)
         # No transaction is open while the content is received, so slow clients block no writer.
-        key = self._database.write_together(
-            lambda connection: self._expect(connection, caller, target, incoming.size or 0),
-            durable=False,
-        )
+        with self._database.read() as connection:
+            admitted = self._filing.admit(connection, caller, target, incoming.size or 0)
         received = self._blobs.receive(
             incoming.source,
-            key=key,
             size=incoming.size,
             max_bytes=self._filing.max_file_bytes,
             inspect=lambda head: self._filing.judge(head, target.name),
@@ -116,15 +113,13 @@ class FileService:
         try:
             incoming.check(received.blob.checksum)
             return self._database.write_together(
-                lambda connection: self._filing.store(connection, caller, target, received)
+                lambda connection: self._filing.store(
+                    connection, caller, target, received, admitted=admitted
+                )
             )
         except BaseException:
             self._blobs.discard(received.blob.key)
             raise
-
-    def _expect(self, connection: Connection, caller: AnyCaller, target: Target, size: int) -> str:
-        self._filing.admit(connection, caller, target, size)
-        return self._blobs.expect(connection)
 
     def get(self, caller: AnyCaller, tenant_id: str, node_id: str) -> NodeView:
         """Return a node with the caller's permission on it.

@@ -1,5 +1,6 @@
 """Changes the tree of nodes within the caller's transaction; permissions are checked by the caller."""
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
@@ -82,7 +83,7 @@ class Tree:
         root = Node(
             tenant_id, tenant_id, None, NodeType.FOLDER, "", None, 0, None, None, user_id, now, now, now
         )
-        _ADD_UNLESS_THERE.change(connection, _row(root))
+        _ADD_UNLESS_THERE.change(connection, row_of(root))
 
     def find_child(self, connection: Connection, parent_id: str, name: str) -> Node | None:
         """Return the node with a name in a folder, or ``None``."""
@@ -105,6 +106,25 @@ class Tree:
             NameConflict: the name is taken.
             NotFound: the folder was deleted concurrently.
         """
+        node = self.try_add(connection, place, name, owner_id, content, _insert)
+        if node is None:
+            raise NameConflict.of_field("name", "taken", NameConflict.message)
+        return node
+
+    def try_add(
+        self,
+        connection: Connection,
+        place: ParentRef,
+        name: str,
+        owner_id: str,
+        content: FileContent | None,
+        insert: Callable[[Connection, Node], bool],
+    ) -> Node | None:
+        """Do the same as :meth:`add`, but return ``None`` if ``insert`` inserts nothing.
+
+        Raises:
+            NotFound: the folder was deleted concurrently.
+        """
         now = self._clock.now()
         node = Node(
             id=new_id(),
@@ -121,7 +141,12 @@ class Tree:
             updated_at=now,
             revision=now,
         )
-        self._insert(connection, node)
+        # The foreign key fails if the parent was deleted concurrently.
+        try:
+            if not insert(connection, node):
+                return None
+        except IntegrityError as error:
+            raise NotFound from error
         child_counts.added(connection, place.parent_id, name)
         _grant_to_creator(connection, node, place)
         return node
@@ -223,20 +248,16 @@ class Tree:
         statement = (
             update(nodes)
             .where(nodes.c.id == node.id, nodes.c.revision == node.revision)
-            .values(_row(changed))
+            .values(row_of(changed))
         )
         if connection.execute(statement).rowcount != 1:
             raise RevisionConflict
         return changed
 
-    def _insert(self, connection: Connection, node: Node) -> None:
-        # DO NOTHING covers a taken name; the foreign key fails if the parent was deleted concurrently.
-        try:
-            added = _ADD_UNLESS_THERE.change(connection, _row(node)) == 1
-        except IntegrityError as error:
-            raise NotFound from error
-        if not added:
-            raise NameConflict.of_field("name", "taken", NameConflict.message)
+
+def _insert(connection: Connection, node: Node) -> bool:
+    # DO NOTHING covers a taken name.
+    return _ADD_UNLESS_THERE.execute(connection, row_of(node)) == 1
 
 
 def _grant_to_creator(connection: Connection, node: Node, place: ParentRef) -> None:
@@ -255,7 +276,8 @@ def _grant_to_creator(connection: Connection, node: Node, place: ParentRef) -> N
     _GRANT.change(connection, row)
 
 
-def _row(node: Node) -> dict[str, Any]:
+def row_of(node: Node) -> dict[str, Any]:
+    """Return the values of a node's columns."""
     return {column: getattr(node, column) for column in Node.__slots__}
 
 

@@ -6,15 +6,16 @@ not ``stored``, so garbage collection finds it without listing the store.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from sqlalchemy import (
     Connection,
     FromClause,
     and_,
     bindparam,
+    delete,
     or_,
     select,
     update,
@@ -24,7 +25,7 @@ from strongroom.clock import Clock
 from strongroom.database import Database
 from strongroom.database.rows import columns_of
 from strongroom.database.statements import Statement
-from strongroom.errors import NotFound
+from strongroom.errors import NotFound, StrongroomError
 from strongroom.plugin_api.storage import (
     ByteSource,
     ByteStream,
@@ -47,6 +48,7 @@ from strongroom.storage.models import (
     released,
 )
 from strongroom.storage.ownership import StorageOwnership
+from strongroom.storage.reserved_keys import ReservedKeys
 from strongroom.storage.stores import Backends, Stores
 from strongroom.storage.streams import Inspect, MeteredSource, ReadingFailed, StoredObjectSource
 
@@ -55,6 +57,7 @@ _PIECE: Final = 256 * 1024
 
 _OF_KEY: Final = blobs.c.key == bindparam("of_key")
 _OF_KEYS: Final = blobs.c.key.in_(bindparam("of_keys", expanding=True))
+_UNRESERVE: Final = Statement(delete(blobs).where(_OF_KEYS, blobs.c.state == BlobState.PENDING.value))
 _COMMIT: Final = Statement(
     update(blobs)
     .where(_OF_KEY, blobs.c.state == BlobState.PENDING.value)
@@ -122,6 +125,7 @@ class BlobService:
         self.storages = Stores(backends, clock, self.ownership)
         self.target = target
         self.holds = DeletionLeases(database, clock)
+        self._keys = ReservedKeys(self._reserve, clock)
         self._removal = BlobRemoval(database, clock, self.storages, self.holds)
 
     def receive(
@@ -131,13 +135,11 @@ class BlobService:
         size: int | None,
         max_bytes: int,
         inspect: Inspect | None = None,
-        key: str | None = None,
     ) -> ReceivedBlob:
         """Store the content of a source. The blob stays pending until :meth:`keep`.
 
         Args:
             source: the content.
-            key: the key that :meth:`expect` returned; without it, a pending row is inserted.
             size: the number of bytes, if known in advance.
             max_bytes: the largest accepted number of bytes.
             inspect: called once with the first bytes; an exception aborts the upload.
@@ -147,7 +149,7 @@ class BlobService:
         """
         if isinstance(source, StoredObjectSource):
             return _measure(source, max_bytes, inspect)
-        key = key or self._expect()
+        key = self._keys.take()
         metered = MeteredSource(source, max_bytes, inspect)
         try:
             self.storages[self.target].put(key, metered, size=size)
@@ -161,6 +163,13 @@ class BlobService:
             raise
         blob = Blob(key, self.target, metered.size, metered.checksum, metered.crc32)
         return ReceivedBlob(blob, metered.head, metered.media_type)
+
+    def close(self) -> None:
+        """Delete the rows of reserved keys that were not used."""
+        # If the database is unavailable, garbage collection deletes them after a day.
+        if unused := self._keys.clear():
+            with suppress(StrongroomError), self._database.write(durable=False) as connection:
+                _UNRESERVE.execute(connection, {"of_keys": unused})
 
     def announce(self, storage: str, removable_at: int | None = None) -> str:
         """Insert a pending row for an object that will be written, and return the key of both.
@@ -176,7 +185,23 @@ class BlobService:
     def announce_within(self, connection: Connection, storage: str, removable_at: int | None) -> str:
         """Insert the row of :meth:`announce` in the caller's transaction."""
         key = new_key()
-        row = {
+        ADD_BLOB.execute(connection, self._pending_row(key, storage, removable_at))
+        return key
+
+    def _reserve(self, count: int) -> list[str]:
+        """Insert pending rows for objects of :meth:`receive`, and return their keys.
+
+        The commit need not be durable, see ADR 0020.
+        """
+        keys = [new_key() for _ in range(count)]
+        rows = [self._pending_row(key, self.target, None) for key in keys]
+        self._database.write_together(
+            lambda connection: ADD_BLOB.execute(connection, rows), durable=False
+        )
+        return keys
+
+    def _pending_row(self, key: str, storage: str, removable_at: int | None) -> dict[str, Any]:
+        return {
             "key": key,
             "storage": storage,
             "object_key": key,
@@ -187,19 +212,6 @@ class BlobService:
             "created_at": self._clock.now(),
             "removable_at": removable_at,
         }
-        ADD_BLOB.execute(connection, row)
-        return key
-
-    def expect(self, connection: Connection) -> str:
-        """Insert a pending row for :meth:`receive` and return its key.
-
-        The caller commits before it calls :meth:`receive`. The commit need not be durable, see ADR 0020.
-        """
-        return self.announce_within(connection, self.target, None)
-
-    def _expect(self) -> str:
-        with self._database.write(durable=False) as connection:
-            return self.expect(connection)
 
     def keep(self, connection: Connection, blob: Blob) -> None:
         """Mark a received blob as stored, in the transaction that inserts the reference to it.
@@ -213,8 +225,10 @@ class BlobService:
             "of_checksum": blob.checksum,
             "of_crc32": blob.crc32,
         }
-        # No pending row: garbage collection took the upload for abandoned and discarded it.
+        # No pending row: garbage collection took the upload for abandoned and discarded it. A clock that
+        # was set forward may have caused that, so the other reserved keys are not used either.
         if _COMMIT.execute(connection, known) != 1:
+            self._keys.clear()
             raise StorageError("the upload took too long and was discarded")
 
     def release(self, connection: Connection, keys: Sequence[str]) -> list[Released]:

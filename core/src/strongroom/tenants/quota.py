@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any, Final
 
-from sqlalchemy import BigInteger, Connection, Update, bindparam, func, select, update
+from sqlalchemy import BigInteger, Connection, FromClause, Update, bindparam, func, select, update
 
 from strongroom.database.rows import Row
 from strongroom.database.statements import Statement
@@ -30,6 +30,13 @@ def _take() -> Update:
             reserved_bytes=tenants.c.reserved_bytes + _number("reserved"),
         )
     )
+
+
+def usage() -> FromClause:
+    """Return the subquery with the usage and the quota of the tenant ``tenant_id``, in bytes."""
+    used = (tenants.c.used_bytes + tenants.c.reserved_bytes).label("used")
+    ours = tenants.c.id == bindparam("tenant_id")
+    return select(used, tenants.c.quota_bytes).where(ours).subquery("usage")
 
 
 _FIND: Final = Statement(
@@ -98,10 +105,18 @@ class Quota:
         Raises:
             StorageFull: the tenant's quota would be exceeded.
         """
-        # Only an early check: the decisive one is the UPDATE in _take().
         tenant = self.find(connection, tenant_id)
-        total = tenant.used_bytes + tenant.reserved_bytes + size
-        if tenant.quota_bytes is not None and size > 0 and total > tenant.quota_bytes:
+        self.check(tenant.used_bytes + tenant.reserved_bytes, tenant.quota_bytes, size)
+
+    def check(self, used: int, quota: int | None, size: int) -> None:
+        """Check that the given number of bytes fits, by the columns of :func:`usage`.
+
+        Raises:
+            StorageFull: the tenant's quota would be exceeded.
+        """
+        # Only an early check: the decisive one is the UPDATE in _take().
+        limit = self._default_quota if quota is None else quota
+        if limit is not None and size > 0 and used + size > limit:
             raise _exceeded()
 
     def _take(self, connection: Connection, tenant_id: str, *, used: int, reserved: int) -> None:

@@ -1,7 +1,6 @@
 """The storage backend: one file per object, visible when complete, durable when ``put`` returns."""
 
 import os
-import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -26,6 +25,8 @@ CHUNK_SIZE = 256 * 1024
 # Prefix of incomplete files. No key contains it, so a scan can skip them.
 INCOMING = "."
 
+_NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+
 
 class LocalBackend(StorageBackend[LocalOptions], LocalPaths, ServerSideCopy):
     """Stores each object as a file below the root: written to a temporary file, then renamed."""
@@ -39,25 +40,28 @@ class LocalBackend(StorageBackend[LocalOptions], LocalPaths, ServerSideCopy):
         with _translated_errors():
             self._root.mkdir(parents=True, exist_ok=True, mode=0o700)
             _sync_folder(self._root.parent)
-        self._durable_folders = {self._root}
+        self._durable_folders = {str(self._root)}
 
     def local_path(self, key: str) -> Path:
         return self._root / key
 
     def put(self, key: str, source: ByteSource, *, size: int | None = None) -> int:
         self._require_room(size or 0)
-        target = self.local_path(key)
-        temporary = _incoming(target)
+        # Strings, because pathlib's objects cost as much as the system calls of a small object.
+        target = f"{self._root}/{key}"
+        folder, _, name = target.rpartition("/")
+        temporary = f"{folder}/{INCOMING}{name}"
         with _translated_errors():
-            self._ensure_folder(target.parent)
-            file = temporary.open("xb", buffering=0)
+            self._ensure_folder(folder)
+            descriptor = os.open(temporary, _NEW_FILE, 0o666)
         try:
-            with file:
-                written = _write_all(file.fileno(), source)
-                _publish(temporary, target, file.fileno())
+            written = _write_all(descriptor, source)
+            _publish(temporary, target, folder, descriptor)
         except BaseException:
-            temporary.unlink(missing_ok=True)
+            Path(temporary).unlink(missing_ok=True)
             raise
+        finally:
+            os.close(descriptor)
         return written
 
     def open(self, key: str, *, start: int = 0, length: int | None = None) -> ByteStream:
@@ -93,10 +97,11 @@ class LocalBackend(StorageBackend[LocalOptions], LocalPaths, ServerSideCopy):
             self.put(target_key, source)
 
     def _require_room(self, size: int) -> None:
-        if shutil.disk_usage(self._root).free - size < self.options.reserve_bytes:
+        disk = os.statvfs(self._root)
+        if disk.f_bavail * disk.f_frsize - size < self.options.reserve_bytes:
             raise StorageFull(f"less than {self.options.reserve_bytes} bytes would stay free")
 
-    def _ensure_folder(self, folder: Path) -> None:
+    def _ensure_folder(self, folder: str) -> None:
         """Create a folder durably, because a rename into it survives a crash only if the folder does.
 
         An existing folder may have been created by another process that has not synced its parent
@@ -104,9 +109,10 @@ class LocalBackend(StorageBackend[LocalOptions], LocalPaths, ServerSideCopy):
         """
         if folder in self._durable_folders:
             return
-        self._ensure_folder(folder.parent)
-        folder.mkdir(mode=0o700, exist_ok=True)
-        _sync_folder(folder.parent)
+        parent = folder.rpartition("/")[0]
+        self._ensure_folder(parent)
+        Path(folder).mkdir(mode=0o700, exist_ok=True)
+        _sync_folder(parent)
         self._durable_folders.add(folder)
 
 
@@ -149,17 +155,17 @@ def _incoming(target: Path) -> Path:
     return target.with_name(f"{INCOMING}{target.name}")
 
 
-def _publish(temporary: Path, target: Path, descriptor: int) -> None:
+def _publish(temporary: str, target: str, folder: str, descriptor: int) -> None:
     with _translated_errors():
-        temporary.rename(target)
+        os.rename(temporary, target)  # noqa: PTH104  see put
         try:
             # Rename before fsync, so that a journaling file system commits name and bytes together.
             os.fsync(descriptor)
-            _sync_folder(target.parent)
+            _sync_folder(folder)
         except BaseException:
             # After a failed fsync the kernel may have dropped the dirty pages, so a retry of fsync
             # could succeed without the bytes being on disk. Remove the object instead.
-            target.unlink(missing_ok=True)
+            Path(target).unlink(missing_ok=True)
             raise
 
 
@@ -182,7 +188,7 @@ def _write_fully(descriptor: int, chunk: bytes) -> int:
     return len(chunk)
 
 
-def _sync_folder(folder: Path) -> None:
+def _sync_folder(folder: str | Path) -> None:
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(descriptor)

@@ -1,0 +1,133 @@
+"""How many statements frequent operations execute, from the service on."""
+
+import io
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from sqlalchemy import event
+from sqlalchemy.engine import Engine
+from tests.support.api import Api, Person
+
+from strongroom.database.paging import Paging
+from strongroom.errors import TokenInvalid
+from strongroom.files.filing import OnConflict
+from strongroom.http.uploads import Upload
+from strongroom.identity import Caller, Origin
+
+# These control transactions; the rest reads or writes rows.
+CONTROL = ("BEGIN", "SAVEPOINT", "RELEASE", "ROLLBACK", "PRAGMA", "SET")
+
+
+@contextmanager
+def statements() -> Iterator[list[str]]:
+    """Collect the statements of all engines."""
+    seen: list[str] = []
+
+    def note(_connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
+        if not statement.startswith(CONTROL):
+            seen.append(" ".join(statement.split()))
+
+    event.listen(Engine, "before_cursor_execute", note)
+    try:
+        yield seen
+    finally:
+        event.remove(Engine, "before_cursor_execute", note)
+
+
+def caller_of(api: Api, person: Person) -> Caller:
+    identity = api.container.identity.authorizations.verify(person.token or "")
+    return Caller(identity.user_id, identity.authorization_id)
+
+
+@pytest.fixture
+def api_on_sqlite(api: Api) -> Api:
+    if api.container.database.engine.dialect.name != "sqlite":
+        pytest.skip("PostgreSQL locks the tenant by a further statement")
+    return api
+
+
+@pytest.mark.parametrize("place", ["top level", "folder", "folder of an administrator"])
+def test_a_small_upload_executes_seven(api_on_sqlite: Api, place: str) -> None:
+    api = api_on_sqlite
+    alice, bob = api.person(), api.person()
+    path = api.tenant(alice)
+    tenant = path.rpartition("/")[2]
+    api.join(path, alice, bob)
+    folder = api.folder(path, bob, "folder")["id"]
+    caller = caller_of(api, alice if place.endswith("administrator") else bob)
+    parent = None if place == "top level" else folder
+
+    def upload(name: str) -> list[str]:
+        with statements() as seen:
+            incoming = Upload(name, io.BytesIO(b"content"), 7)
+            api.container.keeping.files.upload(caller, tenant, parent, incoming, OnConflict.FAIL)
+        return seen
+
+    # The first upload verifies that the database owns the storage.
+    upload("first.txt")
+    counts = [len(upload(f"{number}.txt")) for number in range(70)]
+    assert min(counts) == 7, upload("more.txt")
+    # Some of them reserve object keys for the next ones.
+    assert max(counts) == 8
+    assert sum(counts) <= 7 * len(counts) + 7
+    assert caller.identity is not None
+
+
+def test_details_and_lists_execute_few(api_on_sqlite: Api) -> None:
+    api = api_on_sqlite
+    alice, bob = api.person(), api.person()
+    path = api.tenant(alice)
+    tenant = path.rpartition("/")[2]
+    api.join(path, alice, bob)
+    folder = api.folder(path, bob, "folder")["id"]
+    file = api.upload(path, bob, "a.txt", b"content", folder)["id"]
+    caller, services = caller_of(api, bob), api.container.keeping
+    with statements() as details:
+        services.files.get(caller, tenant, file)
+    with statements() as location:
+        services.files.locate(caller, tenant, file)
+    services.listing.inside(caller, tenant, bob.id, folder, Paging(1, 20))
+    with statements() as inside:
+        services.listing.inside(caller, tenant, bob.id, folder, Paging(1, 20))
+    services.listing.top_level(caller, tenant, bob.id, Paging(1, 20))
+    with statements() as top_level:
+        services.listing.top_level(caller, tenant, bob.id, Paging(1, 20))
+    counts = [len(seen) for seen in (details, location, inside, top_level)]
+    # Lists read the access with the total, the page, and its owners; the top level counts its grants.
+    assert counts == [1, 1, 3, 4]
+
+
+def test_each_operation_verifies_the_login_by_itself(api: Api) -> None:
+    alice = api.person()
+    path = api.tenant(alice)
+    tenant = path.rpartition("/")[2]
+    folder = api.folder(path, alice, "folder")["id"]
+    file = api.upload(path, alice, "a.txt", b"content", folder)["id"]
+    caller, services = caller_of(api, alice), api.container.keeping
+    paging = Paging(1, 20)
+    operations: list[Callable[[], object]] = [
+        lambda: services.files.get(caller, tenant, file),
+        lambda: services.files.locate(caller, tenant, file),
+        lambda: services.files.delete(caller, tenant, file),
+        lambda: services.files.create_folder(caller, tenant, None, "other", OnConflict.FAIL),
+        lambda: services.files.upload(
+            caller, tenant, None, Upload("b", io.BytesIO(b"b"), 1), OnConflict.FAIL
+        ),
+        lambda: services.listing.inside(caller, tenant, alice.id, folder, paging),
+        lambda: services.listing.top_level(caller, tenant, alice.id, paging),
+        lambda: services.listing.top_level(caller, tenant, "other", paging),
+        lambda: services.bundles.make(caller, tenant, [file], None),
+        lambda: services.bundles.get(caller, tenant, file),
+        lambda: services.moving.rename(caller, tenant, file, "c", None),
+        lambda: services.grants.page(caller, tenant, file, paging),
+        lambda: services.grants.remove(caller, tenant, file, alice.id, Origin()),
+        lambda: services.explainer.explain(caller, tenant, file, alice.id),
+        lambda: services.uploads.get(caller, tenant, file),
+    ]
+    assert api.delete("/authorizations/current", by=alice).status_code == 200
+    for operation in operations:
+        with pytest.raises(TokenInvalid):
+            operation()
+    assert caller.identity is None
