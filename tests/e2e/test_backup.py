@@ -21,13 +21,14 @@ from strongroom.files.models import nodes
 from strongroom.storage.models import BlobState, blobs
 from tests.e2e.client import Client
 from tests.e2e.offline import services
+from tests.support.campaign import campaign_size
 from tests.support.commands import run_command
 from tests.support.config import change_config
 from tests.support.databases import PostgresqlDatabases, SqliteDatabases, on_sqlite
 from tests.support.server import EMAIL, Server, serving, write_config
 from tests.support.stores import stored_files
 
-BACKUPS = int(os.environ.get("STRONGROOM_TEST_BACKUPS", "2"))
+BACKUPS = campaign_size("BACKUPS", 2)
 WRITERS = 4
 
 

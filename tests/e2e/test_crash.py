@@ -1,7 +1,6 @@
 """Power failures during uploads: acknowledged files stay, others are complete or absent."""
 
 import hashlib
-import os
 import random
 import threading
 from collections.abc import Iterator
@@ -14,11 +13,12 @@ import pytest
 
 from tests.e2e.client import Client
 from tests.e2e.offline import collect_abandoned, files_below, stored_keys
+from tests.support.campaign import campaign_size
 from tests.support.config import Table
 from tests.support.server import Server, serving
 from tests.support.waiting import wait_until
 
-UPLOADS = int(os.environ.get("STRONGROOM_TEST_CRASH_UPLOADS", "12"))
+UPLOADS = campaign_size("CRASH_UPLOADS", 12)
 STALLED = UPLOADS // 4
 PIECE = 64 * 1024
 PATIENCE = 60

@@ -1,6 +1,5 @@
 """A server dies while files are moved, renamed and deleted: a change is made whole, or not at all."""
 
-import os
 import random
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -12,10 +11,11 @@ import pytest
 
 from tests.e2e.client import Client, Json
 from tests.e2e.offline import collect_abandoned, files_below, stored_keys
+from tests.support.campaign import campaign_size
 from tests.support.config import Table
 from tests.support.server import Server, serving
 
-CHANGES = int(os.environ.get("STRONGROOM_TEST_CRASH_CHANGES", "40"))
+CHANGES = campaign_size("CRASH_CHANGES", 40)
 WORKERS = 6
 PATIENCE = 60
 

@@ -18,6 +18,7 @@ import pytest
 from strongroom.database import upgrade
 from strongroom.database.upgrade import SCHEMA_REVISION
 from tests.e2e.client import Client, Response
+from tests.support.campaign import campaign_size
 from tests.support.commands import run_command
 from tests.support.config import Table, change_config
 from tests.support.databases import PostgresqlDatabases, on_sqlite
@@ -27,7 +28,7 @@ from tests.support.waiting import wait_until
 EMAIL = "alice@example.com"
 DRAIN_SECONDS = 1
 PER_SECOND = 50
-ROUNDS = int(os.environ.get("STRONGROOM_TEST_ROLLING_ROUNDS", "0"))
+ROUNDS = campaign_size("ROLLING_ROUNDS", 0)
 THREADS = 8
 
 CODE = Path(upgrade.__file__).parents[1]

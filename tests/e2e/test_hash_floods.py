@@ -1,6 +1,5 @@
 """Floods of requests that would cost a password hash do not delay logins and short requests."""
 
-import os
 import time
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
@@ -8,12 +7,13 @@ from typing import Any
 
 import pytest
 
+from tests.support.campaign import campaign_size
 from tests.support.config import Table, lifted
 from tests.support.http import Caller
 from tests.support.server import Server
 
 CONNECTIONS = 64
-LOGINS = int(os.environ.get("STRONGROOM_TEST_FLOOD_LOGINS", "3"))
+LOGINS = campaign_size("FLOOD_LOGINS", 3)
 # A hash takes a quarter of a second; when the floods were hashed, a login took 10 to 30 s.
 LOGIN_SECONDS, SHORT_SECONDS = 8, 3
 

@@ -20,12 +20,13 @@ from strongroom.ids import new_id
 from strongroom.storage.models import blobs
 from tests.e2e.client import Client
 from tests.e2e.processes import MemoryWatch
+from tests.support.campaign import campaign_size
 from tests.support.config import ONE_WORKER, Table
 from tests.support.databases import on_sqlite
 from tests.support.server import Server
 
 MEBIBYTE = 1024 * 1024
-FILES = int(os.environ.get("STRONGROOM_TEST_BUNDLE_FILES", "3000"))
+FILES = campaign_size("BUNDLE_FILES", 3000)
 LARGE = int(os.environ.get("STRONGROOM_TEST_BUNDLE_MIB", "64")) * MEBIBYTE
 RISE = 48 * MEBIBYTE
 FIRST_BYTE_SECONDS = 1.0

@@ -5,7 +5,6 @@ be after the power was lost at some moment. ``STRONGROOM_TEST_POWER_LOSS_IMAGES`
 """
 
 import hashlib
-import os
 import random
 import shutil
 import time
@@ -26,11 +25,12 @@ from strongroom.storage.fsck import FindingKind
 from strongroom.storage.gc import ABANDONED_AFTER
 from strongroom.testing.clock import MINUTE, ManualClock
 from tests.e2e.client import Client, Json
+from tests.support.campaign import campaign_size
 from tests.support.config import ONE_WORKER, base_config, change_config
 from tests.support.power_loss import Disk, Operation, copy_quietly, operations, recording
 from tests.support.server import serving, write_config
 
-IMAGES = int(os.environ.get("STRONGROOM_TEST_POWER_LOSS_IMAGES", "12"))
+IMAGES = campaign_size("POWER_LOSS_IMAGES", 12)
 FILES = 6
 FOLDER = "folder"
 NEVER = float("inf")

@@ -1,6 +1,5 @@
 """What may happen once happens once, whatever the number of processes and of attempts at one moment."""
 
-import os
 from collections import Counter
 from collections.abc import Iterator
 from functools import partial
@@ -18,11 +17,12 @@ from tests.e2e.races import (
     send_by_one_captcha,
     unbind_both,
 )
+from tests.support.campaign import campaign_size
 from tests.support.http import at_once
 
 WAYS = 32
 GUESSERS = 64
-ROUNDS = int(os.environ.get("STRONGROOM_TEST_RACE_ROUNDS", "3"))
+ROUNDS = campaign_size("RACE_ROUNDS", 3)
 
 
 @pytest.fixture

@@ -21,12 +21,13 @@ import pytest
 from tests.e2e.client import PASSWORD, Client
 from tests.e2e.hostile import Attack, attacking, attacks, half_sent, p95
 from tests.e2e.processes import MemoryWatch
+from tests.support.campaign import campaign_size
 from tests.support.config import lifted
 from tests.support.nginx import nginx_before
 from tests.support.server import Server, serving, write_config
 from tests.support.waiting import wait_until
 
-COUNT = int(os.environ.get("STRONGROOM_TEST_HOSTILE_CONNECTIONS", "24"))
+COUNT = campaign_size("HOSTILE_CONNECTIONS", 24)
 IS_CAMPAIGN = COUNT >= 150
 THREADS = 64 if IS_CAMPAIGN else 8
 GRACE_SECONDS = 10 if IS_CAMPAIGN else 1

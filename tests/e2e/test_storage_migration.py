@@ -1,7 +1,6 @@
 """Migration of files from a folder to S3 and then to OSS, without a failed request."""
 
 import logging
-import os
 import signal
 import subprocess
 import threading
@@ -21,6 +20,7 @@ from strongroom.storage.gc import ABANDONED_AFTER
 from strongroom.storage.models import BlobState, blobs
 from tests.e2e.client import Client
 from tests.e2e.offline import services
+from tests.support.campaign import campaign_size
 from tests.support.commands import run_command
 from tests.support.config import change_config
 from tests.support.server import STRONGROOM, Server, serving, write_config
@@ -28,7 +28,7 @@ from tests.support.stores import oss_store, s3_store
 
 logger = logging.getLogger(__name__)
 
-FILES = int(os.environ.get("STRONGROOM_TEST_MIGRATED_FILES", "100"))
+FILES = campaign_size("MIGRATED_FILES", 100)
 UPLOADERS, DOWNLOADERS = 2, 4
 PAUSE = 0.02
 PATIENCE = 1200

@@ -18,11 +18,12 @@ from strongroom.testing.clock import HOUR
 from strongroom.uploads.repository import upload_parts, uploads
 from tests.e2e.client import Client
 from tests.e2e.offline import services
+from tests.support.campaign import campaign_size
 from tests.support.config import Table
 from tests.support.server import Server, serving, write_config
 from tests.support.stores import stored_files
 
-ROUNDS = int(os.environ.get("STRONGROOM_TEST_TUS_CRASHES", "2"))
+ROUNDS = campaign_size("TUS_CRASHES", 2)
 MEBIBYTE = 1024 * 1024
 SIZE = 6 * MEBIBYTE
 PIECE = 1 * MEBIBYTE

@@ -1,12 +1,12 @@
 """Guessing verification codes: which guesses are evaluated, and whose budget pays for them."""
 
-import os
 from collections import Counter
 from functools import partial
 from typing import Any
 
 import pytest
 from tests.support.api import PASSWORD, Answer, Api, Json, error_code
+from tests.support.campaign import campaign_size
 from tests.support.config import SMS_LOGIN, Table, lifted, merged
 from tests.support.http import at_once
 
@@ -18,7 +18,7 @@ NUMBER = "13800138000"
 NEW_PASSWORD = "Another2Battery"
 INVENTED = {"id": "01a1fd35-41a4-7159-832d-f9df39268981", "code": "000000"}
 GUESSERS = 64
-ROUNDS = int(os.environ.get("STRONGROOM_TEST_GUESS_ROUNDS", "1"))
+ROUNDS = campaign_size("GUESS_ROUNDS", 1)
 
 
 @pytest.fixture

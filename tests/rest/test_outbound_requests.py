@@ -5,7 +5,6 @@ address of a listener. ``STRONGROOM_TEST_SSRF_FORMS`` is how many spellings of t
 """
 
 import json
-import os
 import re
 import socket
 import sys
@@ -17,8 +16,9 @@ from typing import Any
 
 import pytest
 from tests.support.api import Api, Json, Person
+from tests.support.campaign import campaign_size
 
-FORMS = int(os.environ.get("STRONGROOM_TEST_SSRF_FORMS", "2"))
+FORMS = campaign_size("SSRF_FORMS", 2)
 METHODS = ("get", "post", "put", "patch", "delete", "head")
 NAME = "canary.invalid"
 HEADERS = (

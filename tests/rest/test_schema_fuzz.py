@@ -4,7 +4,6 @@
 """
 
 import logging
-import os
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -21,11 +20,12 @@ from schemathesis.core.failures import FailureGroup
 from schemathesis.core.result import Ok
 from schemathesis.schemas import APIOperation
 from tests.support.api import Api, Json, Person
+from tests.support.campaign import campaign_size
 from tests.support.config import SMS_LOGIN, Table, lifted, merged
 
 logger = logging.getLogger(__name__)
 
-CASES = int(os.environ.get("STRONGROOM_TEST_SCHEMA_CASES", "400"))
+CASES = campaign_size("SCHEMA_CASES", 400)
 load_all_checks()
 schemathesis.serializer.alias("application/offset+octet-stream", "application/octet-stream")
 CONFORMANCE: list[Any] = [

@@ -4,7 +4,6 @@ A model says what each act must lead to; after each, the table of credentials is
 ``STRONGROOM_TEST_WECHAT_EXAMPLES`` is how many sequences are tried.
 """
 
-import os
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
@@ -26,6 +25,7 @@ from hypothesis.stateful import (
 )
 from sqlalchemy import select
 from tests.support.api import Answer, Api, Person
+from tests.support.campaign import campaign_size
 from tests.support.config import write_api_config
 from tests.support.databases import SqliteDatabases
 from tests.support.wechat import ACCOUNT, Logins, wechat
@@ -33,7 +33,7 @@ from tests.support.wechat import ACCOUNT, Logins, wechat
 from strongroom.users.models import credentials
 from strongroom_login_wechat.simulator import Person as WeChatPerson
 
-EXAMPLES = int(os.environ.get("STRONGROOM_TEST_WECHAT_EXAMPLES", "15"))
+EXAMPLES = campaign_size("WECHAT_EXAMPLES", 15)
 STEPS = 25
 
 PEOPLE = st.sampled_from(["lin", "wei", "ada"])

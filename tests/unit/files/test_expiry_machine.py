@@ -1,6 +1,5 @@
 """Random steps of users whose permissions end: after that, they and their friends hold nothing."""
 
-import os
 from collections.abc import Callable
 from contextlib import suppress
 from random import Random
@@ -11,6 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 from sqlalchemy import select
 from tests.support.api import Api
+from tests.support.campaign import campaign_size
 from tests.support.databases import leave_out_the_disk
 from tests.support.incoming import IncomingBytes
 
@@ -23,7 +23,7 @@ from strongroom.identity import Identity, Origin
 from strongroom.tenants.models import Role
 from strongroom.testing.clock import HOUR
 
-STEPS = int(os.environ.get("STRONGROOM_TEST_EXPIRY_STEPS", "1500"))
+STEPS = campaign_size("EXPIRY_STEPS", 1500)
 STEPS_A_RUN = 50
 
 ADMIN, OWNER, GUEST, FRIEND = range(4)

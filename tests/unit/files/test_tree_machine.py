@@ -1,7 +1,6 @@
 """Thousands of random steps on the tree and its grants, each compared with a model in plain Python."""
 
 import json
-import os
 from collections import Counter
 from collections.abc import Callable, Sequence
 from random import Random
@@ -13,6 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 from sqlalchemy import select
 from tests.support.api import Api
+from tests.support.campaign import campaign_size
 from tests.support.databases import leave_out_the_disk
 from tests.support.incoming import IncomingBytes
 from tests.support.tree_model import Errors, ModelNode, TreeModel, normalized
@@ -32,7 +32,7 @@ from strongroom.testing.clock import HOUR
 
 T = TypeVar("T")
 
-STEPS = int(os.environ.get("STRONGROOM_TEST_TREE_STEPS", "20000"))
+STEPS = campaign_size("TREE_STEPS", 20_000)
 STEPS_A_RUN = 100
 ALL = Paging(1, 200)
 
