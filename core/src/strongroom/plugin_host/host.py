@@ -50,7 +50,7 @@ _PROOF_ERRORS: Final = (InvalidCredentials, TooManyRequests, Unavailable)
 _REAUTHENTICATION_ERRORS: Final = (CodeInvalid, WrongPassword, FreshProofRequired)
 
 
-class PluginServer(HostAPI):
+class PluginHost(HostAPI):
     """Implements :class:`strongroom.plugin_api.web.HostAPI`.
 
     Args:
@@ -185,7 +185,7 @@ def registration_fault(settings: Settings, plugins: PluginManager) -> str | None
 
     The check runs without login methods.
     """
-    host = PluginServer(settings, LoginMethods([], plugins.errors))
+    host = PluginHost(settings, LoginMethods([], plugins.errors))
     try:
         list(plugins.call("register_blueprints", host=host, server=host))
     except PluginError as error:
