@@ -17,7 +17,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from importlib import import_module
-from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any, Final
@@ -352,12 +351,9 @@ def is_empty(connection: Connection, tables: Sequence[Table]) -> bool:
 
 
 def _import_models() -> None:
-    # Tables register themselves in the metadata when their module is imported.
-    core = find_spec("strongroom")
-    for place in (core and core.submodule_search_locations) or ():
-        for path in Path(place).rglob("models.py"):
-            parts = path.relative_to(place).with_suffix("").parts
-            import_module(".".join(["strongroom", *parts]))
+    # Tables register themselves in the metadata when their module is imported, and the composition of
+    # all services imports every one. By name, because this package is a layer below it.
+    import_module("strongroom.container.services")
 
 
 def _write(file: IO[bytes], row: Row) -> None:
