@@ -1,0 +1,37 @@
+"""The functions that the page about rules names exist."""
+
+import ast
+import re
+import tomllib
+from functools import reduce
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs/architecture/where-rules-live.md").read_text(encoding="utf-8")
+RULES = re.findall(r"^\| [^|]+ \| `(\S+)\.py` \| `(\S+)` \|$", PAGE, re.MULTILINE)
+
+
+@pytest.mark.parametrize(("path", "name"), RULES, ids=str)
+def test_the_function_of_a_rule_is_defined_in_its_file(path: str, name: str) -> None:
+    module = import_module(f"strongroom.{path.replace('/', '.')}")
+    assert callable(reduce(getattr, name.split("."), module))
+    source = (ROOT / f"core/src/strongroom/{path}.py").read_text(encoding="utf-8")
+    defined = {getattr(statement, "name", None) for statement in ast.parse(source).body}
+    assert name.partition(".")[0] in defined
+
+
+def test_each_row_of_the_tables_names_a_function() -> None:
+    rows = [line for line in PAGE.splitlines() if line.startswith("| ") and "| file |" not in line]
+    assert len(rows) == len(RULES) >= 12
+
+
+def test_the_layers_are_those_of_the_import_contract() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    contracts = project["tool"]["importlinter"]["contracts"]
+    layers = next(contract["layers"] for contract in contracts if contract["type"] == "layers")
+    expected = {name for layer in layers for name in layer.split(" : ")}
+    described = PAGE.partition("## Layers")[2]
+    assert expected - {"plugin_discovery"} <= set(re.findall(r"`(\w+)`", described))
