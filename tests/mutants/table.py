@@ -903,10 +903,10 @@ _WEB: Final = (
     ),
     _core(
         "http-authentication",
-        "An operation authenticates before it parses the request.",
-        "http/routing.py",
-        "caller = authenticate(self.access, verify_login=not self._verifies_login)",
-        "caller = None",
+        "A route for users refuses requests without a token.",
+        "http/access.py",
+        "        raise TokenRequired\n",
+        "        return None\n",
         "rest/test_hot_routes.py::TestTokens::test_no_bearer_token",
     ),
     _core(

@@ -682,10 +682,14 @@ class TestAccelerated:
 class TestHooks:
     """Request hooks of plugins, which apply to every route."""
 
-    def test_hooks_run_for_each_request_and_may_change_its_response(self, api: Api) -> None:
+    @pytest.mark.parametrize("has_teardown", [False, True])
+    def test_hooks_run_for_each_request_and_may_change_its_response(
+        self, api: Api, has_teardown: bool
+    ) -> None:
         seen: list[str] = []
         api.app.before_request(lambda: seen.append(f"before {flask.request.endpoint}"))
-        api.app.teardown_request(lambda _: seen.append("after"))
+        if has_teardown:
+            api.app.teardown_request(lambda _: seen.append("teardown"))
 
         @api.app.after_request
         def change(response: flask.Response) -> flask.Response:
@@ -702,7 +706,7 @@ class TestHooks:
         ):
             seen.clear()
             answer = file.get(path)
-            assert seen == [f"before {endpoint}", "after"]
+            assert seen == [f"before {endpoint}"] + ["teardown"] * has_teardown
             assert answer.headers["X-Hook"] == str(answer.status_code) == str(status)
             assert answer.headers["X-Request-Id"]
 
