@@ -1,7 +1,6 @@
 """Refuses each request while a file exists, except for health checks."""
 
 import os
-from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -25,14 +24,15 @@ def register_errors() -> list[ErrorKind]:
 def register_blueprints(host: HostAPI) -> list[Blueprint]:
     if not (name := os.environ.get(VARIABLE)):
         raise ValueError(f"set the environment variable {VARIABLE} to the path of a file")
-    file, base_path = Path(name), urlsplit(host.public_url).path
+    base_path = urlsplit(host.public_url).path
     # A service manager or load balancer would otherwise restart or remove the server.
     health_checks = {f"{base_path}/livez", f"{base_path}/readyz"}
     hooks = host.blueprint("maintenance", description="Maintenance mode.")
 
     @hooks.before_app_request
     def refuse() -> None:
-        if file.exists() and request.path not in health_checks:
+        # This runs in each request, and takes half the time of Path.exists.
+        if os.path.exists(name) and request.path not in health_checks:  # noqa: PTH110
             raise ApiError(MAINTENANCE)
 
     return [hooks]
