@@ -19,9 +19,8 @@ from strongroom.plugin_api.login import Credential, VerificationCode
 from strongroom.sessions.models import refresh_tokens
 from strongroom.sessions.store import RefreshTokens
 from strongroom.users.credentials import CredentialService
-from strongroom.verification.captchas import CaptchaAnswer, CaptchaService
-from strongroom.verification.codes import CodeService, Purpose
-from strongroom.verification.models import captchas, verification_codes
+from strongroom.verification.captchas import CaptchaAnswer, CaptchaService, captchas
+from strongroom.verification.codes import CodeService, Purpose, verification_codes
 
 API_VERSION = "1.0"
 

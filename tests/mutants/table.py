@@ -182,7 +182,7 @@ _ACCOUNTS: Final = (
     _core(
         "users-last-administrator",
         "The last administrator of the server cannot be deleted.",
-        "accounts/deletion.py",
+        "accounts/service.py",
         "if user.type == UserType.ADMIN and not self._users",
         "if False and not self._users",
         "rest/test_account_deletion.py::test_the_last_administrator_stays",

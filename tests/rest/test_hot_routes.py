@@ -28,8 +28,8 @@ from werkzeug.test import EnvironBuilder, run_wsgi_app
 from strongroom.files import child_counts
 from strongroom.files.models import Permission
 from strongroom.http.access import Access
+from strongroom.http.parsing import DONE, DoneSchema
 from strongroom.http.routing import Blueprint
-from strongroom.http.schema import DONE, DoneSchema
 from strongroom.identity import Caller
 from strongroom.logs import ACCESS_LOGGER
 from strongroom.sessions.store import SEEN_INTERVAL

@@ -6,8 +6,8 @@ from typing import Any
 from flask import Flask
 
 from strongroom.accounts.credential_views import blueprint as credentials_blueprint
-from strongroom.accounts.setup_views import blueprint as setup_blueprint
 from strongroom.accounts.views import blueprint as users_blueprint
+from strongroom.accounts.views import setup_blueprint
 from strongroom.addresses import parse_network
 from strongroom.audit.views import blueprint as audit_blueprint
 from strongroom.business_files.views import blueprint as business_files_blueprint

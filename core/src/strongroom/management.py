@@ -18,10 +18,10 @@ from strongroom.config import Configuration, Settings
 from strongroom.container.services import Container, build
 from strongroom.http.app import Application
 from strongroom.http.request import register_service
-from strongroom.local_server import is_ok
 from strongroom.observability.readiness import AWAY, PATIENCE_SECONDS, Readiness, probes
 from strongroom.observability.shared_metrics import exposition
 from strongroom.observability.views import blueprint as health_blueprint
+from strongroom.processes import is_ok
 
 logger = logging.getLogger(__name__)
 

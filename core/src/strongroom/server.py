@@ -27,7 +27,6 @@ from granian.log import LogLevels
 from granian.net import SocketSpec  # type: ignore[attr-defined]  # re-exported without __all__
 from granian.server.mp import MPServer
 
-from strongroom.child_process import end_with
 from strongroom.config import Configuration, ConfigurationError, Settings
 from strongroom.config.server import ServerSettings
 from strongroom.gateway.exchange import Gateway, WsgiApp
@@ -35,7 +34,7 @@ from strongroom.gateway.limits import Admission, Timers, TransferRate
 from strongroom.gateway.responses import BUFFER_BYTES, WaitingResponses
 from strongroom.gateway.worker import spawn_worker
 from strongroom.http.middleware import DRAINING
-from strongroom.local_server import PidFile, wait_until_serving
+from strongroom.processes import PidFile, end_with, wait_until_serving
 
 STOP_SECONDS: Final = 30
 """Seconds for which open requests may continue after the server receives a stop signal."""

@@ -7,8 +7,8 @@ import pytest
 from sqlalchemy import event, insert
 from tests.unit.audit.conftest import Record
 
-from strongroom.audit.listing import AuditFilter, AuditListing
 from strongroom.audit.models import audit_events
+from strongroom.audit.service import AuditFilter, AuditListing
 from strongroom.database import Database
 from strongroom.database.paging import Paging
 from strongroom.testing.clock import SECOND, ManualClock

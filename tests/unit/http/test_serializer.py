@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from marshmallow import Schema, fields, post_dump
 
 import strongroom.app  # noqa: F401  imports all schemas
+from strongroom.http.parsing import Timestamp
 from strongroom.http.response import serializer
-from strongroom.http.schema import Timestamp
 
 TIMES = st.integers(0, 253_402_300_799_999)
 """Milliseconds up to the year 9999."""

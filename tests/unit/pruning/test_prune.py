@@ -22,7 +22,8 @@ from strongroom.notifications.service import sent_messages
 from strongroom.secret_keys import SecretKeys
 from strongroom.sessions.models import authorizations, browser_states, refresh_tokens
 from strongroom.testing.clock import HOUR, MINUTE, ManualClock
-from strongroom.verification.models import captchas, verification_codes
+from strongroom.verification.captchas import captchas
+from strongroom.verification.codes import verification_codes
 
 DAY = 24 * HOUR
 EXPIRING = (

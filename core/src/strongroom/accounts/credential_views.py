@@ -32,10 +32,10 @@ from strongroom.errors import (
 )
 from strongroom.http.access import Access, current_identity
 from strongroom.http.pages import PagingQuery, collection_of, envelope, paging
+from strongroom.http.parsing import DONE, DoneSchema
 from strongroom.http.rate_limits import RequestLimits
 from strongroom.http.request import get_service, header_pair, origin
 from strongroom.http.routing import Blueprint
-from strongroom.http.schema import DONE, DoneSchema
 from strongroom.plugin_api.login import VerificationCode
 from strongroom.users.models import EMAIL, MOBILE, BoundCredential
 from strongroom.users.passwords import strength

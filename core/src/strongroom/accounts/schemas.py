@@ -5,7 +5,7 @@ import re
 from marshmallow import Schema, ValidationError, fields, validate
 
 from strongroom.http.pages import PagingQuery
-from strongroom.http.schema import Timestamp, text
+from strongroom.http.parsing import Timestamp, text
 from strongroom.users.models import LIVE_STATUSES, MAX_LOCALE, UserType
 from strongroom.verification.schemas import CaptchaAnswerSchema, VerificationCodeSchema
 

@@ -1,18 +1,26 @@
-"""Routes for user accounts."""
+"""Routes for user accounts and the setup of the first administrator."""
 
 from collections.abc import Mapping
 from dataclasses import asdict
+from functools import lru_cache
 from typing import Any, Final
 from urllib.parse import unquote
 
-from flask import request
+from flask import Response, request
+from jinja2 import Environment, PackageLoader, Template
 
 from strongroom.accounts.bindings import CODE_HEADER
-from strongroom.accounts.deletion import AccountDeletion
+from strongroom.accounts.first_administrator import Setup
 from strongroom.accounts.reauthentication import Proof, ProofFields
 from strongroom.accounts.registration import Registration, RegistrationService
-from strongroom.accounts.schemas import NewUserSchema, UserChangeSchema, UserQuery, UserSchema
-from strongroom.accounts.service import AccountService
+from strongroom.accounts.schemas import (
+    NewUserSchema,
+    SetupSchema,
+    UserChangeSchema,
+    UserQuery,
+    UserSchema,
+)
+from strongroom.accounts.service import AccountDeletion, AccountService
 from strongroom.errors import (
     CaptchaInvalid,
     CaptchaRequired,
@@ -26,18 +34,66 @@ from strongroom.errors import (
     PreconditionFailed,
     RegistrationClosed,
     RevisionConflict,
+    SetupLinkInvalid,
     TooManyRequests,
     WrongPassword,
 )
 from strongroom.http.access import Access, current_identity
 from strongroom.http.conditions import expected_revision
 from strongroom.http.pages import collection_of, envelope, paging
-from strongroom.http.request import get_service, header_pair, origin
+from strongroom.http.parsing import DONE, DoneSchema
+from strongroom.http.request import get_service, header_pair, languages, origin
+from strongroom.http.response import html_page
 from strongroom.http.routing import Blueprint, Location
-from strongroom.http.schema import DONE, DoneSchema
+from strongroom.notifications.templates import locale_of
 from strongroom.plugin_api.login import VerificationCode
-from strongroom.users.models import SINGLE_KINDS, User
+from strongroom.users.models import SINGLE_KINDS, User, UserType
 from strongroom.verification.captchas import CaptchaAnswer
+
+
+def setup_page() -> Response:
+    """Return the page in the browser's preferred language."""
+    return html_page(_template(), language=locale_of(languages()))
+
+
+@lru_cache(maxsize=1)
+def _template() -> Template:
+    loader = PackageLoader("strongroom.accounts")
+    return Environment(loader=loader, autoescape=True, trim_blocks=True).get_template("setup.html")
+
+
+setup_blueprint = Blueprint(
+    "setup", __name__, url_prefix="/setup", description="The first administrator."
+)
+
+_PAGE = {"responses": {"200": {"description": "A page", "content": {"text/html": {}}}}}
+
+
+@setup_blueprint.operation("GET", "", access=Access.PUBLIC, document=_PAGE)
+def show_setup_page() -> Response:
+    """Get the setup page. The token is in the URL fragment, which browsers do not send."""
+    return setup_page()
+
+
+@setup_blueprint.operation(
+    "POST",
+    "",
+    access=Access.PUBLIC,
+    body=SetupSchema,
+    returns=UserSchema,
+    status=201,
+    location=Location("users.get_user", {"user_id": "id"}),
+    errors=(SetupLinkInvalid, CredentialTaken),
+    limit="setup_per_address",
+)
+def create_first_administrator(body: dict[str, Any]) -> User:
+    """Create the first administrator, with the token of the link that the operator has issued.
+
+    The link is valid for one use within an hour, and only while there is no administrator.
+    """
+    token = body.pop("token")
+    return get_service(Setup).redeem(token, Registration(kind=UserType.ADMIN, **body), origin())
+
 
 PASSWORD_HEADER: Final = "X-Current-Password"  # noqa: S105  the name of a header
 

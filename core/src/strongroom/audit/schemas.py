@@ -4,7 +4,7 @@ from marshmallow import Schema, fields, validate
 
 from strongroom.audit.models import FAILURE, SUCCESS
 from strongroom.http.pages import PagingQuery, ReferenceSchema
-from strongroom.http.schema import Timestamp, text
+from strongroom.http.parsing import Timestamp, text
 
 _OUTCOMES = (SUCCESS, FAILURE)
 

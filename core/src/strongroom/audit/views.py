@@ -3,9 +3,9 @@
 from dataclasses import asdict
 from typing import Any
 
-from strongroom.audit.listing import AuditFilter, AuditListing
 from strongroom.audit.models import AuditRecord
 from strongroom.audit.schemas import AuditEventSchema, AuditQuery
+from strongroom.audit.service import AuditFilter, AuditListing
 from strongroom.errors import Forbidden
 from strongroom.http.access import Access
 from strongroom.http.pages import collection_of, envelope, paging, reference

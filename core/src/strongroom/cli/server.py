@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from strongroom.child_process import in_own_process
 from strongroom.cli.context import CommandContext, config_option, warn, warn_of_deprecations
 from strongroom.cli.startup import application, limits_fault, raise_file_limit, require_free_ports
 from strongroom.cli.users import make_setup_link
 from strongroom.config import Configuration, Settings, load
-from strongroom.local_server import PidFile
 from strongroom.plugins.selection import select
+from strongroom.processes import PidFile, in_own_process
 
 if TYPE_CHECKING:
     from strongroom.container.services import Container

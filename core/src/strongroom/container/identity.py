@@ -7,13 +7,12 @@ from functools import partial
 from typing import Final
 
 from strongroom.accounts.bindings import BindingService, ExternalCredentials
-from strongroom.accounts.deletion import AccountDeletion
 from strongroom.accounts.first_administrator import Setup
 from strongroom.accounts.passwords import CurrentPassword, PasswordService
 from strongroom.accounts.reauthentication import Reauthentication
 from strongroom.accounts.registration import RegistrationService
-from strongroom.accounts.service import AccountService
-from strongroom.audit.listing import AuditListing
+from strongroom.accounts.service import AccountDeletion, AccountService
+from strongroom.audit.service import AuditListing
 from strongroom.audit.verifier import AuditRetention, AuditVerifier
 from strongroom.container.infrastructure import COMMAND_LINE, Infrastructure, PruneJob, message_texts
 from strongroom.limits.backends import prune_events

@@ -2,10 +2,8 @@
 
 from typing import Any
 
-from strongroom.direct_uploads.schemas import (
-    DirectUploadSchema,
-    NewDirectUploadSchema,
-)
+from marshmallow import Schema, fields, validate
+
 from strongroom.direct_uploads.service import DirectUploads, DirectUploadToken
 from strongroom.errors import (
     DigestMismatch,
@@ -23,11 +21,36 @@ from strongroom.errors import (
 )
 from strongroom.files.filing import OnConflict
 from strongroom.files.node_responses import NODE_LOCATION
-from strongroom.files.schemas import FileConflictQuery, NodeSchema
+from strongroom.files.schemas import FileConflictQuery, NodeSchema, node_name
 from strongroom.files.serializers import serialize_node
 from strongroom.http.access import Access, current_identity
+from strongroom.http.parsing import Timestamp, text
 from strongroom.http.request import get_service
 from strongroom.http.routing import Blueprint
+
+
+class NewDirectUploadSchema(Schema):
+    """A file to be uploaded directly to the store."""
+
+    name = node_name(required=True)
+    size = fields.Integer(required=True, strict=True, validate=validate.Range(min=0))
+    checksum = fields.String(
+        required=True,
+        validate=validate.Regexp(r"sha256:[0-9a-f]{64}\Z"),
+        metadata={"description": "sha256: and 64 hexadecimal digits"},
+    )
+    parentId = text(64, load_default=None, allow_none=True)
+
+
+class DirectUploadSchema(Schema):
+    """The presigned request to the store, to be sent with exactly these headers and then completed."""
+
+    uploadId = fields.String(required=True)
+    method = fields.String(required=True)
+    url = fields.String(required=True)
+    headers = fields.Dict(keys=fields.String(), values=fields.String(), required=True)
+    expiresAt = Timestamp(required=True)
+
 
 blueprint = Blueprint(
     "direct_uploads",

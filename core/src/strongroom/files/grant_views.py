@@ -8,9 +8,9 @@ from strongroom.files.schemas import AccessQuery, AccessSchema, GrantSchema, New
 from strongroom.files.serializers import Json
 from strongroom.http.access import Access, current_identity
 from strongroom.http.pages import PagingQuery, collection_of, envelope, paging, reference
+from strongroom.http.parsing import DONE, DoneSchema
 from strongroom.http.request import get_service, origin
 from strongroom.http.routing import Blueprint
-from strongroom.http.schema import DONE, DoneSchema
 
 blueprint = Blueprint(
     "permissions",

@@ -7,7 +7,7 @@ from marshmallow import Schema, fields, validate
 from strongroom.files.filing import OnConflict
 from strongroom.files.models import NodeType, Permission
 from strongroom.http.pages import ReferenceSchema
-from strongroom.http.schema import Timestamp, text
+from strongroom.http.parsing import Timestamp, text
 from strongroom.tenants.models import Role
 
 _LEVELS = [item.name.lower() for item in Permission]

@@ -36,9 +36,9 @@ from strongroom.http.access import Access, current_identity
 from strongroom.http.downloads import DOWNLOAD_CONTENT
 from strongroom.http.headers import DOWNLOAD_REQUEST, DOWNLOAD_RESPONSE, UPLOAD_REQUEST
 from strongroom.http.pages import PagingQuery, collection_of, paging
+from strongroom.http.parsing import DONE, DoneSchema
 from strongroom.http.request import get_service
 from strongroom.http.routing import Blueprint
-from strongroom.http.schema import DONE, DoneSchema
 from strongroom.http.uploads import UPLOAD_BODY, receive_upload
 from strongroom.identity import Caller
 from strongroom.storage.delivery import Delivery

@@ -16,9 +16,9 @@ from jinja2 import Environment, PackageLoader, Template
 
 from strongroom.http.errors import ErrorSchema
 from strongroom.http.headers import request_header, response_headers
-from strongroom.http.html import html_page
+from strongroom.http.parsing import API_FIELDS
+from strongroom.http.response import html_page
 from strongroom.http.routing import HEADERS_KEY
-from strongroom.http.schema import API_FIELDS
 
 DOCUMENT_PATH: Final = "/openapi.json"
 PAGE_PATH: Final = "/docs"

@@ -7,14 +7,53 @@ lone surrogates, which no database and no response can encode. Each would cause 
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import Any, Final, Literal, NoReturn
 
 from flask import request
-from marshmallow import RAISE, Schema, ValidationError, fields
+from marshmallow import RAISE, Schema, ValidationError, fields, validate
 from werkzeug.datastructures import MultiDict
 
+from strongroom.clock import iso_format
 from strongroom.errors import Detail, MalformedRequest, UnsupportedMediaType, ValidationFailed
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class Timestamp(fields.Field[int]):
+    """A point in time: milliseconds since the Unix epoch in Python, ISO 8601 in UTC in JSON."""
+
+    _sent = fields.AwareDateTime("iso")
+
+    def _serialize(self, value: int | None, *_: Any, **__: Any) -> str | None:
+        return None if value is None else iso_format(value)
+
+    def _deserialize(self, value: Any, *_: Any, **__: Any) -> int:
+        try:
+            # Near the years 1 and 9999, the conversion to UTC may overflow.
+            moment: datetime = self._sent.deserialize(value).astimezone(UTC)
+        except OverflowError as error:
+            raise ValidationError("Not a valid date and time.") from error
+        return (moment - _EPOCH) // timedelta(milliseconds=1)
+
+
+def text(maximum: int, *, minimum: int = 1, **options: Any) -> fields.String:
+    """Return a string field of bounded length, so that long input cannot cause expensive work."""
+    return fields.String(validate=validate.Length(min=minimum, max=maximum), **options)
+
+
+class DoneSchema(Schema):
+    """The response of an operation without a result."""
+
+    success = fields.Boolean(required=True)
+
+
+DONE = {"success": True}
+
+API_FIELDS = [(Timestamp, "string", "date-time")]
+"""The OpenAPI types of custom fields: class, type, format."""
+
 
 MAX_DEPTH: Final = 64
 """The maximum nesting of arrays and objects."""

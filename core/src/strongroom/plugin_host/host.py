@@ -32,10 +32,10 @@ from strongroom.errors import (
     WrongPassword,
 )
 from strongroom.http.access import current_identity, optional_identity
+from strongroom.http.parsing import DONE, DoneSchema
 from strongroom.http.rate_limits import RequestLimits
 from strongroom.http.request import client, get_service, header_pair, origin
 from strongroom.http.routing import Blueprint
-from strongroom.http.schema import DONE, DoneSchema
 from strongroom.plugin_api.login import Credential, LoginAttempt, VerificationCode
 from strongroom.plugin_api.web import HostAPI, MethodT, State
 from strongroom.plugins.manager import PluginError, PluginManager

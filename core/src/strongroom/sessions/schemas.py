@@ -2,7 +2,7 @@
 
 from marshmallow import EXCLUDE, Schema, fields
 
-from strongroom.http.schema import Timestamp, text
+from strongroom.http.parsing import Timestamp, text
 from strongroom.verification.schemas import CaptchaAnswerSchema, VerificationCodeSchema
 
 MAX_TEXT = 1024

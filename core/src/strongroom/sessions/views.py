@@ -21,9 +21,9 @@ from strongroom.errors import (
 from strongroom.http.access import TOKEN_HEADER, Access, current_identity, optional_identity
 from strongroom.http.headers import TOKEN_RESPONSE
 from strongroom.http.pages import PagingQuery, collection_of, envelope, paging
+from strongroom.http.parsing import DONE, DoneSchema
 from strongroom.http.request import client, get_service, origin
 from strongroom.http.routing import Blueprint
-from strongroom.http.schema import DONE, DoneSchema
 from strongroom.plugin_api.login import LoginAttempt, VerificationCode
 from strongroom.sessions.login import LoginService
 from strongroom.sessions.models import Authorization

@@ -5,7 +5,7 @@ from typing import Any, Final
 from marshmallow import Schema, ValidationError, fields, validate, validates_schema
 
 from strongroom.http.pages import ReferenceSchema
-from strongroom.http.schema import Timestamp, text
+from strongroom.http.parsing import Timestamp, text
 from strongroom.tenants.models import Role
 
 MAX_BYTES: Final = 2**62

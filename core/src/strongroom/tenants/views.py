@@ -5,9 +5,9 @@ from typing import Any
 from strongroom.errors import Forbidden, LastAdministrator, NotFound, RevisionConflict
 from strongroom.http.access import Access, current_identity
 from strongroom.http.pages import PagingQuery, collection_of, envelope, paging, reference
+from strongroom.http.parsing import DONE, DoneSchema
 from strongroom.http.request import get_service, origin
 from strongroom.http.routing import Blueprint, Location
-from strongroom.http.schema import DONE, DoneSchema
 from strongroom.tenants.deletion import TenantDeletion
 from strongroom.tenants.models import Member, Role, Tenant
 from strongroom.tenants.schemas import (

@@ -3,6 +3,7 @@
 from typing import Any
 
 from flask import Response, request, url_for
+from marshmallow import Schema, fields
 from werkzeug.http import http_date
 
 from strongroom.errors import (
@@ -22,13 +23,33 @@ from strongroom.errors import (
     ValidationFailed,
 )
 from strongroom.http.access import Access, current_identity
+from strongroom.http.parsing import Timestamp
 from strongroom.http.request import get_service
 from strongroom.http.response import no_content
 from strongroom.http.routing import Blueprint, absolute_url
 from strongroom.uploads import protocol
 from strongroom.uploads.repository import Upload
-from strongroom.uploads.schemas import UploadSchema
 from strongroom.uploads.service import UploadService
+
+
+class UploadSchema(Schema):
+    """A resumable upload."""
+
+    id = fields.String(required=True)
+    name = fields.String(required=True)
+    parentId = fields.String(required=True, allow_none=True, attribute="parent_id")
+    size = fields.Integer(required=True, metadata={"description": "In bytes"})
+    offset = fields.Integer(
+        required=True, attribute="received", metadata={"description": "Number of stored bytes"}
+    )
+    fileId = fields.String(
+        required=True,
+        allow_none=True,
+        attribute="file_id",
+        metadata={"description": "The created file; null until the upload is complete"},
+    )
+    expiresAt = Timestamp(required=True, attribute="expires_at")
+
 
 blueprint = Blueprint(
     "uploads",

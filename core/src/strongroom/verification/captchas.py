@@ -5,17 +5,29 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Final
 
-from sqlalchemy import ColumnElement, bindparam, delete, insert
+from sqlalchemy import Column, ColumnElement, Index, String, Table, Text, bindparam, delete, insert
 
 from strongroom.clock import Clock
 from strongroom.database import Database
+from strongroom.database.metadata import Id, Timestamp, metadata
 from strongroom.database.pruning import prune, prune_some
 from strongroom.database.statements import Statement
 from strongroom.errors import CaptchaInvalid, Unavailable
 from strongroom.ids import new_id
 from strongroom.plugin_api.captcha import CaptchaProvider, CaptchaUnavailable
 from strongroom.secret_keys import SecretKeys
-from strongroom.verification.models import captchas
+
+captchas: Final = Table(
+    "captchas",
+    metadata,
+    Column("id", Id, primary_key=True),
+    Column("provider", String(32), nullable=False),
+    Column("sealed_state", Text, nullable=False),
+    Column("expires_at", Timestamp, nullable=False),
+    Index(None, "expires_at"),
+)
+"""Open challenges. The first attempt deletes the row, whether the solution is right or wrong."""
+
 
 logger = logging.getLogger(__name__)
 

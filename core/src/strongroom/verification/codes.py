@@ -7,12 +7,25 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
-from sqlalchemy import ColumnElement, Connection, and_, bindparam, insert, select, update
+from sqlalchemy import (
+    Column,
+    ColumnElement,
+    Connection,
+    Index,
+    String,
+    Table,
+    and_,
+    bindparam,
+    insert,
+    select,
+    update,
+)
 
 from strongroom.addresses import network_of
 from strongroom.clock import Clock
 from strongroom.config.rates import Rate
 from strongroom.database import Database
+from strongroom.database.metadata import Id, Name, Timestamp, metadata
 from strongroom.database.pruning import prune, prune_some
 from strongroom.database.statements import Statement
 from strongroom.errors import CodeInvalid, TooManyRequests
@@ -20,7 +33,23 @@ from strongroom.ids import new_id
 from strongroom.limits.service import Allowance, Count, Counters, RateLimits
 from strongroom.plugin_api.login import Credential, VerificationCode
 from strongroom.secret_keys import SecretKeys
-from strongroom.verification.models import verification_codes
+
+verification_codes: Final = Table(
+    "verification_codes",
+    metadata,
+    Column("id", Id, primary_key=True),
+    Column("recipient_kind", String(32), nullable=False),
+    Column("recipient", Name, nullable=False),
+    Column("purpose", String(32), nullable=False),
+    Column("code_hash", String(64), nullable=False),
+    Column("created_at", Timestamp, nullable=False),
+    Column("expires_at", Timestamp, nullable=False),
+    Column("consumed_at", Timestamp),
+    Column("device_hash", String(64)),
+    Index("ix_verification_codes_recipient", "recipient_kind", "recipient", "purpose", "created_at"),
+    Index(None, "expires_at"),
+)
+
 
 LIFETIME: Final = 300_000
 """Milliseconds for which a code is valid."""

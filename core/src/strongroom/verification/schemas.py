@@ -5,7 +5,7 @@ from typing import Any
 
 from marshmallow import INCLUDE, Schema, fields, post_dump, validate
 
-from strongroom.http.schema import Timestamp, text
+from strongroom.http.parsing import Timestamp, text
 from strongroom.verification.codes import Purpose
 
 

@@ -5,7 +5,7 @@ from typing import Final
 from marshmallow import Schema, fields, validate
 
 from strongroom.files.names import MAX_LENGTH
-from strongroom.http.schema import text
+from strongroom.http.parsing import text
 
 MAX_IDS: Final = 1000
 

@@ -4,7 +4,7 @@ from marshmallow import Schema, fields, validate
 
 from strongroom.files.events.models import FileAction
 from strongroom.http.pages import PagingQuery, ReferenceSchema
-from strongroom.http.schema import Timestamp, text
+from strongroom.http.parsing import Timestamp, text
 
 _ACTIONS = [action.value for action in FileAction]
 
