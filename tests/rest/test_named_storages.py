@@ -6,7 +6,7 @@ import pytest
 from tests.support.api import Api
 from tests.support.config import Table
 
-from strongroom.storage.migration import Move
+from strongroom.storage.migration import MigrationPlan
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:fs")
 
@@ -23,7 +23,7 @@ def test_new_files_go_to_the_one_chosen_and_old_ones_are_found_where_they_are(ap
     tenant = api.tenant(alice)
     keeping = api.container.keeping
     moved = api.upload(tenant, alice, "moved.bin", CONTENT)
-    keeping.migration.run(Move("main", "second", grace=0))
+    keeping.migration.run(MigrationPlan("main", "second", grace=0))
     stayed = api.upload(tenant, alice, "stayed.bin", CONTENT)
     holdings = {item.storage: item.files for item in keeping.inventory.holdings()}
     assert holdings == {"main": 1, "second": 1}

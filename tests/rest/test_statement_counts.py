@@ -13,7 +13,7 @@ from tests.support.api import Api, Person
 from strongroom.database.paging import Paging
 from strongroom.errors import TokenInvalid
 from strongroom.files.filing import OnConflict
-from strongroom.http.uploads import Upload
+from strongroom.http.uploads import UploadedFile
 from strongroom.identity import Caller, Origin
 
 # These control transactions; the rest reads or writes rows.
@@ -61,7 +61,7 @@ def test_a_small_upload_executes_seven(api_on_sqlite: Api, place: str) -> None:
 
     def upload(name: str) -> list[str]:
         with statements() as seen:
-            incoming = Upload(name, io.BytesIO(b"content"), 7)
+            incoming = UploadedFile(name, io.BytesIO(b"content"), 7)
             api.container.keeping.files.upload(caller, tenant, parent, incoming, OnConflict.FAIL)
         return seen
 
@@ -113,7 +113,7 @@ def test_each_operation_verifies_the_login_by_itself(api: Api) -> None:
         lambda: services.files.delete(caller, tenant, file),
         lambda: services.files.create_folder(caller, tenant, None, "other", OnConflict.FAIL),
         lambda: services.files.upload(
-            caller, tenant, None, Upload("b", io.BytesIO(b"b"), 1), OnConflict.FAIL
+            caller, tenant, None, UploadedFile("b", io.BytesIO(b"b"), 1), OnConflict.FAIL
         ),
         lambda: services.listing.inside(caller, tenant, alice.id, folder, paging),
         lambda: services.listing.top_level(caller, tenant, alice.id, paging),

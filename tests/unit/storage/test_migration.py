@@ -11,7 +11,7 @@ from sqlalchemy import select, update
 from strongroom.database import Database
 from strongroom.plugin_api.storage import ByteSource, ObjectNotFound, StorageUnavailable
 from strongroom.storage.gc import ABANDONED_AFTER
-from strongroom.storage.migration import Migration, Move, Report
+from strongroom.storage.migration import Migration, MigrationPlan, MigrationReport
 from strongroom.storage.models import blobs
 from strongroom.storage.service import BlobService
 from strongroom.storage.stores import Holding, Inventory
@@ -73,8 +73,8 @@ class Bench:
         with self.service.open(key, 0, self.sizes[key]) as chunks:
             return b"".join(chunks)
 
-    def move(self, source: str = "old", target: str = "new", *, grace: int = GRACE) -> Report:
-        return self.migration.run(Move(source, target, grace=grace, jobs=2))
+    def move(self, source: str = "old", target: str = "new", *, grace: int = GRACE) -> MigrationReport:
+        return self.migration.run(MigrationPlan(source, target, grace=grace, jobs=2))
 
     def objects(self) -> tuple[int, int]:
         stores = self.service.storages
@@ -99,7 +99,7 @@ def contents(bench: Bench) -> dict[str, bytes]:
 
 
 def test_all_moves_and_old_bytes_stay_for_their_grace(bench: Bench, contents: dict[str, bytes]) -> None:
-    assert bench.move() == Report(moved=3)
+    assert bench.move() == MigrationReport(moved=3)
     assert {key: bench.read(key) for key in contents} == contents
     assert bench.objects() == (3, 3)
     assert bench.service.collect() == 0
@@ -113,7 +113,7 @@ def test_it_goes_back_even_while_the_old_bytes_are_there(
     bench: Bench, contents: dict[str, bytes]
 ) -> None:
     bench.move()
-    assert bench.move("new", "old") == Report(moved=3)
+    assert bench.move("new", "old") == MigrationReport(moved=3)
     bench.clock.advance(GRACE)
     bench.service.collect()
     assert bench.objects() == (3, 0)
@@ -171,7 +171,7 @@ def test_a_reader_of_what_is_nowhere_is_told(bench: Bench) -> None:
 def test_a_file_deleted_while_it_is_copied_is_gone(bench: Bench) -> None:
     key = bench.store(b"content")
     bench.new.after = lambda: bench.delete(key)
-    assert bench.move() == Report()
+    assert bench.move() == MigrationReport()
     assert (bench.objects(), bench.rows()) == ((0, 0), 0)
 
 
@@ -214,7 +214,7 @@ def test_a_storage_that_is_away_for_a_moment_is_waited_for(bench: Bench) -> None
             raise error
 
     bench.new.before = moody
-    assert bench.move(grace=0) == Report(moved=1)
+    assert bench.move(grace=0) == MigrationReport(moved=1)
     assert bench.slept == [7]
     assert bench.read(key) == b"content"
 
@@ -259,5 +259,7 @@ def test_the_pace_counts_what_is_copied(bench: Bench) -> None:
     content = b"x" * 1_000_000
     bench.store(content)
     slept: list[float] = []
-    bench.migration.run(Move("old", "new", 0, 1, BandwidthLimiter(1_000_000, lambda: 0.0, slept.append)))
+    bench.migration.run(
+        MigrationPlan("old", "new", 0, 1, BandwidthLimiter(1_000_000, lambda: 0.0, slept.append))
+    )
     assert slept[-1] == pytest.approx(1.0)

@@ -34,7 +34,7 @@ _REMOVE_VARIANTS: Final = Statement(
 )
 
 
-class IncomingFile(Protocol):
+class IncomingContent(Protocol):
     """A file that is being received. The client's file name is not used."""
 
     source: ByteSource
@@ -84,7 +84,7 @@ class BusinessFileService:
         self._audit = audit
         self.profiles = profiles
 
-    def upload(self, identity: Identity, profile_name: str, incoming: IncomingFile) -> BusinessFile:
+    def upload(self, identity: Identity, profile_name: str, incoming: IncomingContent) -> BusinessFile:
         """Store a file under an unguessable name. It is durable when this returns.
 
         Raises:
@@ -157,7 +157,7 @@ class BusinessFileService:
         self._blobs.remove(released)
 
     def _upload_picture(
-        self, identity: Identity, profile: Profile, incoming: IncomingFile
+        self, identity: Identity, profile: Profile, incoming: IncomingContent
     ) -> BusinessFile:
         """Store a picture re-encoded, without its metadata."""
         with received_file(incoming.source, profile.max_bytes) as (file, metered):

@@ -13,7 +13,7 @@ from strongroom.audit.verifier import ChainBroken
 from strongroom.cli.context import CommandContext, config_option
 from strongroom.config import ConfigurationError
 from strongroom.identity import Origin
-from strongroom.observability.doctor import Finding, State, failed
+from strongroom.observability.doctor import CheckResult, CheckState, failed
 
 if TYPE_CHECKING:
     from strongroom.container.services import Container
@@ -100,11 +100,11 @@ def doctor(context: CommandContext, recipients: tuple[str, ...], *, as_json: boo
     else:
         for finding in findings:
             click.echo(_line(finding))
-    if any(finding.state is State.FAILED for finding in findings):
+    if any(finding.state is CheckState.FAILED for finding in findings):
         sys.exit(1)
 
 
-def _examine(context: CommandContext, recipients: tuple[str, ...]) -> Iterator[Finding]:
+def _examine(context: CommandContext, recipients: tuple[str, ...]) -> Iterator[CheckResult]:
     from strongroom.container.services import build
 
     try:
@@ -119,7 +119,7 @@ def _examine(context: CommandContext, recipients: tuple[str, ...]) -> Iterator[F
         container.close()
 
 
-def _examine_container(container: "Container", recipients: tuple[str, ...]) -> Iterator[Finding]:
+def _examine_container(container: "Container", recipients: tuple[str, ...]) -> Iterator[CheckResult]:
     from strongroom.observability.doctor import try_senders
 
     yield from container.operating.doctor.examine()
@@ -134,6 +134,6 @@ def _examine_container(container: "Container", recipients: tuple[str, ...]) -> I
             container.base.close_at_end(sender)
 
 
-def _line(finding: Finding) -> str:
+def _line(finding: CheckResult) -> str:
     remedy = f"\n         -> {finding.remedy}" if finding.remedy else ""
     return f"{finding.state.value:<8} {finding.part}: {finding.message}{remedy}"

@@ -208,7 +208,7 @@ def migrate_command(
     Exits with 1 if files are missing or damaged in SOURCE, which are reported and left there, or if a
     storage is unavailable.
     """
-    from strongroom.storage.migration import Move
+    from strongroom.storage.migration import MigrationPlan
     from strongroom.storage.streams import BandwidthLimiter
 
     with context.owning_container() as container:
@@ -220,7 +220,7 @@ def migrate_command(
             raise click.UsageError("SOURCE and TARGET are the same storage")
         if keeping.blobs.target == source:
             click.echo(f"note: new files still go to {source}; see [files] storage", err=True)
-        move = Move(source, target, grace * 1000, jobs, BandwidthLimiter(rate))
+        move = MigrationPlan(source, target, grace * 1000, jobs, BandwidthLimiter(rate))
         try:
             with click.progressbar(
                 length=keeping.migration.remaining(source), label=f"{source} -> {target}"

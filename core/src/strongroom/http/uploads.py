@@ -124,7 +124,7 @@ _UNLIMITED: Final = 1 << 62
 
 
 @dataclass(slots=True)
-class Upload:
+class UploadedFile:
     """A file that is being received.
 
     Args:
@@ -158,7 +158,7 @@ class Upload:
             require_match(announced, *actual)
 
 
-def receive_upload(max_bytes: int, *, default_name: str | None = None) -> Upload:
+def receive_upload(max_bytes: int, *, default_name: str | None = None) -> UploadedFile:
     """Start reading the upload of the current request.
 
     Args:
@@ -207,21 +207,21 @@ def _refuse_parts_and_codings() -> None:
         raise UnsupportedMediaType("Content-Encoding is not supported; send the content unencoded.")
 
 
-def _form_upload(stream: ByteSource, boundary: str, announced: list[AnnouncedDigest]) -> Upload:
+def _form_upload(stream: ByteSource, boundary: str, announced: list[AnnouncedDigest]) -> UploadedFile:
     if not boundary:
         raise MalformedRequest("The Content-Type must name the boundary of the form.")
     if not announced:
         part = read_file_part(stream, boundary.encode(), FILE_FIELD)
-        return Upload(part.name, part.source, None)
+        return UploadedFile(part.name, part.source, None)
     # The digest may cover the form or the file, so both are hashed.
     algorithms = {item.algorithm for item in announced}
     body = HashedSource(stream, algorithms)
     part = read_file_part(body, boundary.encode(), FILE_FIELD)
     content = HashedSource(part.source, algorithms - {"sha256"})
-    return Upload(part.name, content, None, announced, [body, content])
+    return UploadedFile(part.name, content, None, announced, [body, content])
 
 
-def _raw_upload(stream: ByteSource, max_bytes: int, default_name: str | None) -> Upload:
+def _raw_upload(stream: ByteSource, max_bytes: int, default_name: str | None) -> UploadedFile:
     announced, size = announced_digests(), announced_size()
     _, parameters = parse_options_header(request.headers.get("Content-Disposition"))
     name = parameters.get("filename", default_name)
@@ -234,7 +234,7 @@ def _raw_upload(stream: ByteSource, max_bytes: int, default_name: str | None) ->
         raise PayloadTooLarge
     # SHA-256 is not computed here, because the storage service computes it anyway.
     content = HashedSource(stream, {item.algorithm for item in announced} - {"sha256"})
-    return Upload(name, content, size, announced, [content])
+    return UploadedFile(name, content, size, announced, [content])
 
 
 class _RequestStream:

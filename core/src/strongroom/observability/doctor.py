@@ -31,7 +31,7 @@ from strongroom.storage.stores import fault_of
 from strongroom.users.service import OPEN
 
 
-class State(StrEnum):
+class CheckState(StrEnum):
     """The state of a part."""
 
     OK = "ok"
@@ -40,7 +40,7 @@ class State(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class CheckResult:
     """The result of checking one part.
 
     Args:
@@ -51,24 +51,24 @@ class Finding:
     """
 
     part: str
-    state: State
+    state: CheckState
     message: str
     remedy: str = ""
 
 
-def ok(part: str, message: str) -> Finding:
+def ok(part: str, message: str) -> CheckResult:
     """Return the finding of a part without faults."""
-    return Finding(part, State.OK, message)
+    return CheckResult(part, CheckState.OK, message)
 
 
-def failed(part: str, message: str, remedy: str) -> Finding:
+def failed(part: str, message: str, remedy: str) -> CheckResult:
     """Return the finding of a fault that prevents the server from working."""
-    return Finding(part, State.FAILED, message, remedy)
+    return CheckResult(part, CheckState.FAILED, message, remedy)
 
 
-def warning(part: str, message: str, remedy: str) -> Finding:
+def warning(part: str, message: str, remedy: str) -> CheckResult:
     """Return the finding of a problem that the server can work with."""
-    return Finding(part, State.WARNING, message, remedy)
+    return CheckResult(part, CheckState.WARNING, message, remedy)
 
 
 _CONNECTIONS_ALLOWED: Final = Statement(
@@ -86,7 +86,7 @@ _PARAMETERS: Final = {"code": "000000", "minutes": "5"}
 
 def try_senders(
     recipient: str, senders: Mapping[str, Sequence[MessageSender[Any]]]
-) -> Iterator[Finding]:
+) -> Iterator[CheckResult]:
     """Send a test message, with a dummy code, by every sender of the recipient's channel.
 
     Args:
@@ -102,7 +102,7 @@ def try_senders(
         yield _try(sender, channel, recipient)
 
 
-def _try(sender: MessageSender[Any], channel: str, recipient: str) -> Finding:
+def _try(sender: MessageSender[Any], channel: str, recipient: str) -> CheckResult:
     subject, text = text_of(TEMPLATES, _TEMPLATE, DEFAULT_LOCALE).fill(_PARAMETERS)
     message = Message(
         new_id(), channel, recipient, _TEMPLATE, text, _PARAMETERS, subject, DEFAULT_LOCALE
@@ -152,7 +152,7 @@ class Doctor:
         self._clock = clock
         self._keys = keys
 
-    def examine(self) -> Iterator[Finding]:
+    def examine(self) -> Iterator[CheckResult]:
         """Yield the findings of all parts."""
         database = self._examine_database()
         yield database
@@ -170,7 +170,7 @@ class Doctor:
         yield examine_registration(self._settings)
         yield from self._examine_files()
 
-    def _examine_database(self) -> Finding:
+    def _examine_database(self) -> CheckResult:
         part, kind = "database.url", self._database.engine.dialect.name
         fault = database_fault(self._database)
         if fault == DISK_FULL:
@@ -183,7 +183,7 @@ class Doctor:
             return ok(part, "SQLite is available; it supports a single machine only")
         return ok(part, f"{kind} is available")
 
-    def _examine_schema(self) -> Finding:
+    def _examine_schema(self) -> CheckResult:
         schema = read_schema(self._database.engine)
         if schema.is_current:
             return ok("schema", f"is {schema}, the newest")
@@ -191,7 +191,7 @@ class Doctor:
             return ok("schema", f"is {schema}, and compatible")
         return failed("schema", f"is {schema}", schema.remedy.removeprefix("run: "))
 
-    def _examine_secret(self) -> Finding:
+    def _examine_secret(self) -> CheckResult:
         part = "secret"
         if is_own_secret(self._database, self._keys.fingerprint):
             return ok(part, "matches the database")
@@ -202,7 +202,7 @@ class Doctor:
             "strongroom keys adopt-secret",
         )
 
-    def _examine_connections(self) -> Iterator[Finding]:
+    def _examine_connections(self) -> Iterator[CheckResult]:
         allowed = self._connections_allowed()
         if allowed is None:
             return
@@ -218,7 +218,7 @@ class Doctor:
             "lower database.pool_size or server.workers, or raise max_connections of PostgreSQL",
         )
 
-    def _examine_clock(self) -> Finding:
+    def _examine_clock(self) -> CheckResult:
         now, remedy = (
             self._clock.now(),
             "set the clock, and synchronise it by chrony or systemd-timesyncd",
@@ -253,7 +253,7 @@ class Doctor:
             newest: int | None = _NEWEST_RECORD.scalar(connection)
         return newest
 
-    def _examine_limits(self) -> Finding:
+    def _examine_limits(self) -> CheckResult:
         workers = self._settings.server.workers
         where = "Redis" if self._settings.redis.url else "the database"
         if self._limits_answer():
@@ -267,7 +267,7 @@ class Doctor:
         except Unavailable:
             return False
 
-    def _examine_proxies(self) -> Finding:
+    def _examine_proxies(self) -> CheckResult:
         part, server = "server.trusted_proxies", self._settings.server
         networks = [parse_network(text) for text in server.trusted_proxies]
         if any(network.prefixlen == 0 for network in networks):
@@ -282,7 +282,7 @@ class Doctor:
             )
         return ok(part, ", ".join(server.trusted_proxies) or "no proxy is trusted")
 
-    def _examine_storage(self, name: str, storage: StorageBackend[Any]) -> Finding:
+    def _examine_storage(self, name: str, storage: StorageBackend[Any]) -> CheckResult:
         part = f"storages.{name}"
         if fault := self._ownership_fault(name, storage):
             return failed(part, fault, "follow the message; see: strongroom storage claim --help")
@@ -303,7 +303,7 @@ class Doctor:
             # The round trip of the storage, or the check of the database, reports this fault.
             return None
 
-    def _examine_files(self) -> Iterator[Finding]:
+    def _examine_files(self) -> Iterator[CheckResult]:
         settings = self._settings
         yield _examine_folder("server.data_dir", settings.server.data_dir.absolute())
         for part, path in (
@@ -314,13 +314,13 @@ class Doctor:
                 yield _examine_mode(part, path)
 
 
-def _examine_folder(part: str, path: Path) -> Finding:
+def _examine_folder(part: str, path: Path) -> CheckResult:
     if path.stat().st_mode & stat.S_IRWXO:
         return failed(part, f"{path} can be read by others", f"chmod 700 {path}")
     return ok(part, f"{path} cannot be read by others")
 
 
-def examine_registration(settings: Settings) -> Finding:
+def examine_registration(settings: Settings) -> CheckResult:
     """Return whether anyone who registers gets unlimited storage on a production server."""
     part, mode = "users.registration", settings.users.registration
     unlimited = settings.tenants.allow_user_creation and not settings.files.default_quota_bytes
@@ -333,7 +333,7 @@ def examine_registration(settings: Settings) -> Finding:
     return ok(part, mode)
 
 
-def _examine_mode(part: str, path: Path) -> Finding:
+def _examine_mode(part: str, path: Path) -> CheckResult:
     if path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
         return failed(part, f"{path} can be read by others", f"chmod 600 {path}")
     return ok(part, f"{path} can be read only by its owner")

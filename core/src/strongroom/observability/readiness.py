@@ -36,7 +36,7 @@ Probe = Callable[[], str | Note | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class ReadinessReport:
     """The state of all parts.
 
     Args:
@@ -78,9 +78,9 @@ class Readiness:
         self._pool = ThreadPoolExecutor(len(probes), thread_name_prefix="readiness")
         self._running: dict[str, Future[str | Note | None]] = {}
         self._lock = Lock()
-        self._last: tuple[int, Report] | None = None
+        self._last: tuple[int, ReadinessReport] | None = None
 
-    def report(self) -> Report:
+    def report(self) -> ReadinessReport:
         """Return the current report; it is at most ``FRESH`` milliseconds old."""
         with self._lock:
             now = self._clock.now()
@@ -93,7 +93,7 @@ class Readiness:
         """Stop the threads, without waiting for probes that hang."""
         self._pool.shutdown(wait=False, cancel_futures=True)
 
-    def _run_probes(self) -> Report:
+    def _run_probes(self) -> ReadinessReport:
         for name, probe in self._probes.items():
             if name not in self._running:
                 self._running[name] = self._pool.submit(probe)
@@ -103,7 +103,7 @@ class Readiness:
         }
         # Probes that hang stay registered, so that the next report does not start them again.
         self._running = {name: future for name, future in self._running.items() if future not in done}
-        return Report(
+        return ReadinessReport(
             {name: _fault(parts[name]) for name in self._probes},
             {name: part.text for name, part in parts.items() if isinstance(part, Note)},
         )
@@ -132,7 +132,7 @@ FULL: Final = Note("It is full: uploads are refused.")
 NOT_OWNED: Final = "It belongs to another database, or is not the original store; see the doctor."
 
 
-class Store(Protocol):
+class ProbedStore(Protocol):
     """The interface of a storage that the probes use."""
 
     @property
@@ -146,7 +146,9 @@ class Store(Protocol):
         """Return why the database may not use the store, or ``None``."""
 
 
-def probes(database: Database, limits_store: Storage, storages: Mapping[str, Store]) -> dict[str, Probe]:
+def probes(
+    database: Database, limits_store: Storage, storages: Mapping[str, ProbedStore]
+) -> dict[str, Probe]:
     """Return the probes by the names of their parts."""
     return {
         "database": lambda: database_fault(database),
@@ -188,7 +190,7 @@ def _schema(database: Database) -> str | Note | None:
     return Note(f"It is {schema}, and compatible.") if schema.is_newer else None
 
 
-def _storage(store: Store) -> Probe:
+def _storage(store: ProbedStore) -> Probe:
     def probe() -> str | Note | None:
         try:
             store.stat(ABSENT_KEY)
@@ -201,7 +203,7 @@ def _storage(store: Store) -> Probe:
     return probe
 
 
-def _ownership(store: Store) -> str | None:
+def _ownership(store: ProbedStore) -> str | None:
     try:
         return NOT_OWNED if store.ownership_fault(claim=False) else None
     except StorageError:

@@ -60,7 +60,7 @@ class Outcome(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Move:
+class MigrationPlan:
     """The parameters of a migration.
 
     Args:
@@ -80,7 +80,7 @@ class Move:
 
 
 @dataclass(slots=True)
-class Report:
+class MigrationReport:
     """The result of a migration.
 
     Args:
@@ -119,13 +119,15 @@ class Migration:
             count: int = _COUNT.scalar(connection, {"source": source})
         return count
 
-    def run(self, move: Move, progress: Callable[[int], object] = lambda _: None) -> Report:
+    def run(
+        self, move: MigrationPlan, progress: Callable[[int], object] = lambda _: None
+    ) -> MigrationReport:
         """Move all blobs; ``progress`` is called with the number of blobs processed since its last call.
 
         Raises:
             StorageUnavailable: a storage remained unavailable; another run continues from here.
         """
-        report, until = Report(), self._clock.now()
+        report, until = MigrationReport(), self._clock.now()
         # Uploads that were pending during one pass may be stored by the next, so repeat until a pass
         # moves nothing. Damaged blobs are found again by each pass.
         while self._pass(move, until, report, progress):
@@ -133,7 +135,9 @@ class Migration:
         self._service.sweep()
         return report
 
-    def _pass(self, move: Move, until: int, report: Report, progress: Callable[[int], object]) -> bool:
+    def _pass(
+        self, move: MigrationPlan, until: int, report: MigrationReport, progress: Callable[[int], object]
+    ) -> bool:
         before = report.moved
         pool = ThreadPoolExecutor(move.jobs)
         try:
@@ -163,7 +167,7 @@ class Migration:
         with self._database.read() as connection:
             return _BATCH_AFTER.all(connection, wanted)
 
-    def _move_with_retries(self, move: Move, row: BlobRow) -> Outcome:
+    def _move_with_retries(self, move: MigrationPlan, row: BlobRow) -> Outcome:
         # Each attempt has a new key, because the object of a failed one may still appear in the store.
         for _ in range(_ATTEMPTS - 1):
             try:
@@ -172,7 +176,7 @@ class Migration:
                 self._sleep(error.retry_after)
         return self._move(move, row)
 
-    def _move(self, move: Move, row: BlobRow) -> Outcome:
+    def _move(self, move: MigrationPlan, row: BlobRow) -> Outcome:
         key = self._service.announce(move.target)
         try:
             is_whole = self._copy(move, row, key)
@@ -184,7 +188,7 @@ class Migration:
         self._service.discard(key)
         return Outcome.DAMAGED if self._still_has(row) else Outcome.GONE
 
-    def _copy(self, move: Move, row: BlobRow, key: str) -> bool:
+    def _copy(self, move: MigrationPlan, row: BlobRow, key: str) -> bool:
         storages = self._service.storages
         source, target = storages[move.source], storages[move.target]
         try:
@@ -194,7 +198,7 @@ class Migration:
         # Computed from the bytes that were sent, so a damaged source is detected before the exchange.
         return bool(copied == row.checksum)
 
-    def _exchange(self, move: Move, row: BlobRow, key: str) -> bool:
+    def _exchange(self, move: MigrationPlan, row: BlobRow, key: str) -> bool:
         """Exchange the locations of the two rows, unless the blob was deleted or moved concurrently.
 
         Raises:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from strongroom.errors import PayloadTooLarge
 from strongroom.files.bundles.archive import Archive
-from strongroom.files.bundles.manifest import Item, Manifest
+from strongroom.files.bundles.manifest import BundleManifest, Item
 from strongroom.files.bundles.zip_format import (
     Entry,
     central_header,
@@ -35,7 +35,7 @@ class Store:
     def __init__(self, *, near: bool = True) -> None:
         self._near = near
         self.contents: dict[str, bytes | int] = {}
-        self.manifest = Manifest()
+        self.manifest = BundleManifest()
 
     def add(self, path: str, content: bytes | int, modified: int = 1_700_000_001) -> None:
         key = str(len(self.contents))

@@ -5,7 +5,7 @@ from contextlib import closing, contextmanager
 from itertools import islice
 from typing import Final, NamedTuple, Protocol
 
-from strongroom.files.bundles.manifest import Item, Manifest
+from strongroom.files.bundles.manifest import BundleManifest, Item
 from strongroom.files.bundles.prefetch import work_ahead
 from strongroom.files.bundles.zip_format import central_header, local_header, local_length
 from strongroom.plugin_api.storage import ByteStream, StorageError
@@ -42,7 +42,7 @@ class Archive:
         store: opens the content of the entries.
     """
 
-    def __init__(self, manifest: Manifest, store: ByteStore) -> None:
+    def __init__(self, manifest: BundleManifest, store: ByteStore) -> None:
         self._manifest = manifest
         self._store = store
 

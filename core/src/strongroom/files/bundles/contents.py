@@ -11,7 +11,7 @@ from sqlalchemy import Connection, FromClause, Select, bindparam, select
 from strongroom.database.statements import Statement
 from strongroom.errors import Forbidden, NotFound
 from strongroom.files.access import AccessControl
-from strongroom.files.bundles.manifest import Item, Manifest
+from strongroom.files.bundles.manifest import BundleManifest, Item
 from strongroom.files.bundles.names import UniqueNames
 from strongroom.files.bundles.zip_format import Entry
 from strongroom.files.models import NodeType, Permission, nodes
@@ -65,7 +65,7 @@ class Contents:
         caller: AnyCaller,
         tenant_id: str,
         file_ids: Sequence[str],
-        manifest: Manifest,
+        manifest: BundleManifest,
     ) -> list[Selected]:
         """Add files and whole folders to the manifest, and return the requested nodes.
 
@@ -119,7 +119,7 @@ class Contents:
         self._access.find(connection, caller, tenant_id, None).require_member()
 
     def _write_folders(
-        self, connection: Connection, manifest: Manifest, paths: dict[str, bytes]
+        self, connection: Connection, manifest: BundleManifest, paths: dict[str, bytes]
     ) -> list[Folder]:
         wanted = {"folder_ids": list(paths)}
         rows = self._by_folders.stream(connection, wanted, batch=_ROWS_AT_ONCE)
@@ -133,7 +133,7 @@ def _not_found(file_id: str) -> NotFound:
     return NotFound.of_field("fileIds", "not-found", f"{file_id} does not exist.")
 
 
-def _add(manifest: Manifest, rows: Iterable[Sequence[Any]], path: bytes) -> list[Folder]:
+def _add(manifest: BundleManifest, rows: Iterable[Sequence[Any]], path: bytes) -> list[Folder]:
     """Add the content of one folder to the manifest, and return its subfolders."""
     names = UniqueNames()
     folders: list[Folder] = []

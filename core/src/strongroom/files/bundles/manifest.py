@@ -27,7 +27,7 @@ class Item(NamedTuple):
     key: str
 
 
-class Manifest:
+class BundleManifest:
     """The items of a bundle in order, and the archive's size and entity tag derived from them."""
 
     def __init__(self) -> None:

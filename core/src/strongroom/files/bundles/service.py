@@ -12,7 +12,7 @@ from strongroom.database.statements import Statement
 from strongroom.errors import NotFound
 from strongroom.files.bundles.archive import Archive
 from strongroom.files.bundles.contents import Contents, Selected
-from strongroom.files.bundles.manifest import Manifest
+from strongroom.files.bundles.manifest import BundleManifest
 from strongroom.files.bundles.models import BundleRequest, bundles
 from strongroom.files.names import MAX_LENGTH, normalize_name
 from strongroom.identity import AnyCaller
@@ -49,7 +49,7 @@ class Bundle:
 
     id: str
     name: str
-    manifest: Manifest
+    manifest: BundleManifest
     archive: Archive
     selected: Sequence[Selected]
 
@@ -144,8 +144,8 @@ class BundleService:
 
     def _collect(
         self, caller: AnyCaller, tenant_id: str, file_ids: Sequence[str]
-    ) -> tuple[Manifest, list[Selected]]:
-        manifest = Manifest()
+    ) -> tuple[BundleManifest, list[Selected]]:
+        manifest = BundleManifest()
         try:
             with self._database.snapshot() as connection:
                 selected = self._contents.write(connection, caller, tenant_id, file_ids, manifest)
@@ -155,7 +155,7 @@ class BundleService:
         return manifest, selected
 
     def _bundle(
-        self, request: BundleRequest, manifest: Manifest, selected: Sequence[Selected]
+        self, request: BundleRequest, manifest: BundleManifest, selected: Sequence[Selected]
     ) -> Bundle:
         archive = Archive(manifest, self._blobs)
         return Bundle(request.id, request.name, manifest, archive, selected)
