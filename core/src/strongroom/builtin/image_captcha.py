@@ -5,40 +5,19 @@ import hmac
 import os
 import secrets
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, Final
-
-from captcha.audio import WAVE_SAMPLE_RATE, AudioCaptcha
 
 from strongroom.plugin_api import hookimpl, option
 from strongroom.plugin_api.captcha import CaptchaChallenge, CaptchaProvider
 
 if TYPE_CHECKING:
+    from captcha.audio import AudioCaptcha
     from captcha.image import ImageCaptcha
 
 _SILENCE: Final = 128
 _NOISE: Final = bytes(_SILENCE - 6 + value % 13 for value in range(256))
 """Maps random bytes to 8-bit samples close to silence."""
-
-
-class SpokenDigits(AudioCaptcha):
-    """Speaks with the library's voices, with pauses of a third to two thirds of a second."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        # Load the voices now: on a lazy load, a second thread would see a partial set.
-        self.load()
-
-    def create_wave_body(self, chars: str) -> bytearray:
-        body = bytearray()
-        for char in chars:
-            body += self._pause()
-            body += self._twist_pick(char)
-        return body + self._pause()
-
-    def _pause(self) -> bytes:
-        third = WAVE_SAMPLE_RATE // 3
-        return os.urandom(third + secrets.randbelow(third)).translate(_NOISE)
 
 
 API_VERSION = "1.0"
@@ -65,7 +44,7 @@ class DigitsCaptcha(CaptchaProvider[ImageCaptchaOptions]):
         digits = "".join(secrets.choice(DIGITS) for _ in range(self.options.length))
         payload = {"image": self._picture(digits)}
         if self.options.audio:
-            payload["audio"] = _data_uri("audio/wav", bytes(self._speaker.generate(digits)))
+            payload["audio"] = _data_uri("audio/wav", bytes(_speaker().generate(digits)))
         return CaptchaChallenge(payload=payload, state=digits)
 
     def verify(self, state: str, answer: str) -> bool:
@@ -81,10 +60,32 @@ class DigitsCaptcha(CaptchaProvider[ImageCaptchaOptions]):
 
         return ImageCaptcha(width=40 * self.options.length, height=80)
 
-    @cached_property
-    def _speaker(self) -> "AudioCaptcha":
 
-        return SpokenDigits()
+@cache
+def _speaker() -> "AudioCaptcha":
+    """Return the speaker. Its library is imported on first use, because that takes long."""
+    from captcha.audio import WAVE_SAMPLE_RATE, AudioCaptcha
+
+    class SpokenDigits(AudioCaptcha):
+        """Speaks with the library's voices, with pauses of a third to two thirds of a second."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            # Load the voices now: on a lazy load, a second thread would see a partial set.
+            self.load()
+
+        def create_wave_body(self, chars: str) -> bytearray:
+            body = bytearray()
+            for char in chars:
+                body += self._pause()
+                body += self._twist_pick(char)
+            return body + self._pause()
+
+        def _pause(self) -> bytes:
+            third = WAVE_SAMPLE_RATE // 3
+            return os.urandom(third + secrets.randbelow(third)).translate(_NOISE)
+
+    return SpokenDigits()
 
 
 def _data_uri(media_type: str, content: bytes) -> str:
