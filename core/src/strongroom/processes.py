@@ -23,7 +23,6 @@ class PidFile:
     """A locked PID file. The lock is held as long as any process of the server lives.
 
     Args:
-        settings: the settings of the server.
         port: the port that the server listens on; each port has its own file.
     """
 

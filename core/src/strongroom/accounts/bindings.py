@@ -28,13 +28,7 @@ class BindingService:
     """Changes to credentials that users make themselves.
 
     Args:
-        database: stores credentials.
-        users: finds users.
-        credentials: binds and releases credentials.
-        codes: checks the codes sent to new and released contacts.
-        reauthentication: checks that the caller is the user.
         notices: notifies the user, including at the previous address.
-        audit: records the changes.
     """
 
     def __init__(
@@ -205,16 +199,7 @@ Replaced = Callable[[Sequence[Credential]], Collection[Credential]]
 
 
 class ExternalCredentials:
-    """Credentials of kinds that login methods define.
-
-    Args:
-        database: stores credentials.
-        credentials: lists and releases credentials.
-        resolver: binds verified credentials.
-        codes: checks the codes that unbinding requires.
-        notices: notifies the user.
-        audit: records the changes.
-    """
+    """Credentials of kinds that login methods define."""
 
     def __init__(
         self,

@@ -63,16 +63,7 @@ class SetupLink:
 
 
 class Setup:
-    """Issues and redeems the setup link. The database stores only a keyed hash of its token.
-
-    Args:
-        database: stores the link.
-        clock: dates the expiry of the link.
-        keys: hashes the token.
-        users: reports whether there is an administrator.
-        registration: creates the administrator.
-        audit: records issued and refused links.
-    """
+    """Issues and redeems the setup link. The database stores only a keyed hash of its token."""
 
     def __init__(
         self,

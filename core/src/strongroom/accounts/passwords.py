@@ -33,13 +33,7 @@ _HOUR: Final = 60 * 60 * 1000
 
 
 class CurrentPassword:
-    """Verifies the current password of a user.
-
-    Args:
-        database: stores the counts.
-        credentials: checks passwords.
-        counters: counts attempts.
-    """
+    """Verifies the current password of a user."""
 
     def __init__(self, database: Database, credentials: CredentialService, counters: Counters) -> None:
         self._database = database
@@ -83,14 +77,7 @@ class PasswordService:
     """Passwords of users.
 
     Args:
-        database: stores password hashes.
-        credentials: checks and sets passwords.
-        current: checks the old password.
-        codes: checks reset codes.
-        authorizations: revokes the user's tokens.
         throttle: counts failed logins; a reset clears them.
-        notices: notifies the user.
-        audit: records the changes.
     """
 
     def __init__(

@@ -50,16 +50,7 @@ BODY_FIELDS: Final = ProofFields()
 
 
 class Reauthentication:
-    """Requires a proof from the calling user.
-
-    Args:
-        database: stores accounts.
-        credentials: reports whether a user has a password.
-        codes: uses up verification codes.
-        notices: lists the contacts of users.
-        passwords: checks current passwords.
-        authorizations: reports the time of a login.
-    """
+    """Requires a proof from the calling user."""
 
     def __init__(
         self,

@@ -51,12 +51,6 @@ class RegistrationService:
     """Registers users.
 
     Args:
-        database: stores users.
-        users: creates users.
-        credentials: binds their credentials.
-        codes: checks the codes that prove addresses and numbers.
-        captchas: checks the captchas of registrations without codes.
-        audit: records registrations.
         mode: who may register, as in ``[users] registration``.
     """
 

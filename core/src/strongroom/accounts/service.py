@@ -22,16 +22,7 @@ from strongroom.verification.codes import CodeService, Purpose
 
 
 class AccountService:
-    """User accounts, for the users themselves and for administrators.
-
-    Args:
-        database: stores users.
-        users: finds and changes users.
-        credentials: finds their credentials.
-        authorizations: revokes their tokens.
-        notices: notifies users.
-        audit: records changes.
-    """
+    """User accounts, for the users themselves and for administrators."""
 
     def __init__(
         self,
@@ -180,14 +171,6 @@ class AccountDeletion:
     are erased later, so that an operator can investigate a mistaken or fraudulent deletion.
 
     Args:
-        database: stores users.
-        users: finds and changes users.
-        credentials: releases the users' credentials.
-        codes: voids codes that were already sent.
-        authorizations: revokes the users' logins.
-        reauthentication: requires a fresh proof from users who delete themselves.
-        notices: notifies users.
-        audit: records deletions and erasures.
         erase_after: milliseconds between the deletion and the erasure.
     """
 

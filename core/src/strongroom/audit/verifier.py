@@ -36,8 +36,6 @@ class AuditRetention:
     """Prunes the chain.
 
     Args:
-        database: stores the chain.
-        audit: records each deletion.
         days: the retention time in days; 0 is unlimited.
         batch: records deleted per transaction. No event can be recorded during a transaction.
     """

@@ -57,9 +57,6 @@ class BackupService:
     """Creates archives.
 
     Args:
-        settings: the paths of the secret and the signing keys.
-        database: the database to back up.
-        blobs: reads the objects and takes the deletion lease.
         storages: backend name of each storage, and whether its objects are on this machine.
     """
 

@@ -49,14 +49,7 @@ Backends = Mapping[str, StorageBackend[Any]]
 
 
 class Restoration:
-    """Restores one archive.
-
-    Args:
-        archive: the verified archive.
-        settings: the paths of the secret and the signing keys.
-        database: the database to restore into.
-        storages: the configured storages whose objects are on this machine.
-    """
+    """Restores one archive."""
 
     def __init__(
         self,

@@ -156,7 +156,6 @@ class PictureProcessor:
     """Decodes and encodes pictures in worker processes.
 
     Args:
-        slots: limits the number of concurrent workers.
         memory_bytes: memory limit per picture, in addition to the interpreter's.
         seconds: time limit per picture, for both elapsed and CPU time.
     """

@@ -57,12 +57,6 @@ class BusinessFileService:
     """Manages files that are addressed only by their name.
 
     Args:
-        database: stores the file records.
-        clock: provides creation times.
-        blobs: stores file content.
-        processor: cleans pictures.
-        variants: creates scaled variants.
-        audit: records deletions by administrators.
         profiles: the profiles by name.
     """
 

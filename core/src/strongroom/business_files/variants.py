@@ -100,14 +100,7 @@ _RECORD: Final = Statement(
 
 
 class VariantService:
-    """Creates and returns variants of pictures.
-
-    Args:
-        database: stores the variant records.
-        clock: provides creation times.
-        blobs: stores file content.
-        processor: scales pictures.
-    """
+    """Creates and returns variants of pictures."""
 
     def __init__(
         self, database: Database, clock: Clock, blobs: BlobService, processor: PictureProcessor

@@ -121,8 +121,6 @@ class Reservations:
     """Repository of direct uploads, within the caller's transaction.
 
     Args:
-        clock: decides which uploads have expired.
-        space: reserves quota.
         max_open: maximum number of open uploads per user.
     """
 
@@ -224,13 +222,6 @@ class DirectUploads:
     """Starts and completes direct uploads.
 
     Args:
-        database: stores the uploads.
-        clock: provides the expiry of uploads.
-        keys: seals the upload ids.
-        files: reads the created files.
-        filing: applies the upload rules and creates files.
-        blobs: stores file content.
-        reservations: stores open uploads and reserves quota.
         lifetimes: seconds for which requests are signed, by the names of the storages that support it.
     """
 

@@ -31,8 +31,6 @@ class EarlyBody:
     Args:
         protocol: Granian's protocol object of the request.
         length: the Content-Length in bytes.
-        rate: the minimum transfer rate.
-        timers: enforce the deadline.
         finish: called with the body; shorter than ``length`` if the client has disconnected, ``None`` if
             the deadline has passed.
     """

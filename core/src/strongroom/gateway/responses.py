@@ -43,7 +43,6 @@ class WaitingResponses:
     They use memory instead of threads, so their number is limited.
 
     Args:
-        timers: enforce their deadlines.
         grace_seconds: the time after which a waiting response may be evicted for a new one.
     """
 
@@ -89,7 +88,6 @@ class StreamedResponse:
     Args:
         protocol: Granian's protocol object of the request.
         body: the pieces; closed at the end.
-        rate: the minimum transfer rate.
         waiting: holds the response while its client is behind, and expires it after its deadline.
         resume: assigns a thread to the job again.
         cut: closes the connection.

@@ -69,7 +69,6 @@ class RequestMetricsMiddleware:
     """Counts and logs each request once its response has been sent.
 
     Args:
-        app: the wrapped application.
         meter: records metrics; ``None`` only logs.
     """
 
@@ -217,7 +216,6 @@ class CorsMiddleware:
     """Answers preflight requests and adds the response headers of the CORS protocol.
 
     Args:
-        app: the wrapped application.
         origins: the allowed origins, each ``scheme://host[:port]`` exactly as browsers send it, or
             :data:`ANY_ORIGIN`.
     """

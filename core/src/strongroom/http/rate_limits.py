@@ -24,8 +24,6 @@ class RequestLimits:
     Args:
         backend: where requests are counted, shared by all processes.
         limits: the rates by the name of their key in ``[limits]``.
-        keys: hashes addresses.
-        clock: computes the time of the next attempt.
     """
 
     def __init__(

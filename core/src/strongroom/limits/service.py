@@ -36,12 +36,7 @@ class Allowance:
 
 
 class RateLimits:
-    """Enforces rate limits. They fail closed: while the backend is unavailable, requests are refused.
-
-    Args:
-        storage: counts the events.
-        keys: hashes the subjects.
-    """
+    """Enforces rate limits. They fail closed: while the backend is unavailable, requests are refused."""
 
     def __init__(self, storage: Storage, keys: SecretKeys, clock: Clock) -> None:
         self._limiter = MovingWindowRateLimiter(storage)

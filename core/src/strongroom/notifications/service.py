@@ -69,10 +69,7 @@ class MessageService:
     request.
 
     Args:
-        database: stores the record of messages.
-        clock: dates the record.
         senders: the senders of each channel, in the order in which they are tried.
-        texts: the texts of messages.
         default_locale: the language of recipients whose languages have no texts.
         sleep: waits between attempts; its argument is in seconds.
     """

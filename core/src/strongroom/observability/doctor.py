@@ -125,13 +125,8 @@ class Doctor:
     """Diagnoses the parts of a server, whether it is running or not.
 
     Args:
-        settings: the configuration.
-        database: the database.
-        limits_store: the backend of rate limits.
         storages: the storage backends by name.
-        ownership: checks which database owns a storage.
         clock: the local clock, which is compared with other clocks.
-        keys: the keys derived from the configured secret key.
     """
 
     def __init__(

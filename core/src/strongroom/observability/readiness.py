@@ -65,7 +65,6 @@ class Readiness:
 
     Args:
         probes: the probes by the name of their part.
-        clock: measures the age of the cached report.
         patience: the timeout of the probes in seconds.
     """
 

@@ -51,12 +51,7 @@ _REAUTHENTICATION_ERRORS: Final = (CodeInvalid, WrongPassword, FreshProofRequire
 
 
 class PluginHost(HostAPI):
-    """Implements :class:`strongroom.plugin_api.web.HostAPI`.
-
-    Args:
-        settings: the settings of the process.
-        methods: the enabled login methods.
-    """
+    """Implements :class:`strongroom.plugin_api.web.HostAPI`."""
 
     tokens_schema = IssuedTokensSchema
     credentials_schema = CredentialsSchema

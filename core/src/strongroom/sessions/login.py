@@ -57,8 +57,6 @@ class LoginThrottle:
     failures while its users keep logging in.
 
     Args:
-        database: stores the counts.
-        counters: increments and resets the counts.
         free_failures: failures per name before a captcha is required.
         free_failures_per_address: failures per address, with any names, before a captcha is required.
         lifetime: milliseconds after the last failure until a name's count expires.
@@ -206,10 +204,6 @@ class AttemptedNames:
     form of an address, number or username, and cannot be a password of this server, which has an
     uppercase letter, a lowercase letter and a digit. For other texts a keyed hash is recorded, which
     shows whether attempts share a name.
-
-    Args:
-        credentials: recognises names.
-        keys: hashes texts that are not recorded.
     """
 
     def __init__(self, credentials: CredentialService, keys: SecretKeys) -> None:
@@ -236,17 +230,7 @@ class LoginService:
     """Checks login attempts and issues tokens.
 
     Args:
-        database: stores users and authorizations.
-        clock: dates the start of an attempt.
-        issuer: issues tokens.
-        methods: the enabled login methods.
         credentials: recognises names, for the throttle and for records of failures.
-        resolver: finds or registers the user.
-        captchas: checks captchas after too many failures.
-        throttle: counts failures.
-        notices: notifies a user whose account got a credential.
-        audit: records every attempt.
-        keys: hashes names that are not recorded.
     """
 
     def __init__(

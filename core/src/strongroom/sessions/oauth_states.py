@@ -45,12 +45,7 @@ class OAuthStateStore:
     """Issues and redeems states. The database stores keyed hashes of states and browser secrets.
 
     Args:
-        database: stores open states.
-        clock: dates the expiry of states.
-        keys: hashes states and browser secrets.
-        rates: counts requests per address.
         per_address: the rate limits per address.
-        audit: records refused states.
     """
 
     def __init__(

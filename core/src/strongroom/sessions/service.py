@@ -22,12 +22,6 @@ class AuthorizationService:
     Args:
         database: stores authorizations; every check queries it, so that a revocation is effective in
             every process as soon as it is committed.
-        sessions: reads and writes authorizations.
-        signer: checks access tokens.
-        refresh_tokens: redeems refresh tokens.
-        issuer: issues both kinds of tokens.
-        users: finds users.
-        audit: records refreshes and revocations.
     """
 
     def __init__(

@@ -260,8 +260,6 @@ class RefreshTokens:
     """Issues and spends refresh tokens, within the caller's transaction.
 
     Args:
-        clock: dates the use and the expiry of tokens.
-        keys: hashes tokens.
         lifetime: lifetime of an unused token in milliseconds.
     """
 

@@ -41,10 +41,8 @@ class TokenSigner:
     """Issues and verifies access tokens. It does not check for revocation.
 
     Args:
-        keys: the keys that sign and verify.
         issuer: the server's public URL; also the audience.
         lifetime: lifetime of a token in milliseconds.
-        clock: dates and expires tokens.
     """
 
     def __init__(self, keys: KeyFile, *, issuer: str, lifetime: int, clock: Clock) -> None:
@@ -196,9 +194,6 @@ class TokenIssuer:
     """Issues the tokens of authorizations, within the caller's transaction.
 
     Args:
-        sessions: stores authorizations.
-        signer: signs access tokens.
-        refresh_tokens: issues refresh tokens.
         users: finds users, to check their status.
     """
 

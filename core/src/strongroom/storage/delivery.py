@@ -93,7 +93,6 @@ class Delivery:
     """Delegates downloads.
 
     Args:
-        service: locates blobs.
         routes: how downloads are delegated, by storage name; the server itself sends all others.
     """
 

@@ -134,7 +134,6 @@ class BlobRemoval:
     """Deletes discarded blobs.
 
     Args:
-        storages: the named storages.
         holds: the deletion leases; while one exists, nothing is deleted.
     """
 

@@ -97,7 +97,6 @@ class Migration:
     """Moves all blobs that a storage has when the migration starts.
 
     Args:
-        service: the storages and their rows.
         sleep: waits for a number of seconds while a storage is unavailable.
     """
 

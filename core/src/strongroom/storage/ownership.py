@@ -124,7 +124,6 @@ class StorageOwnership:
     """Verifies and claims stores for one database.
 
     Args:
-        database: the database that claims the stores.
         sleep: waits for a number of seconds while other processes claim the same store.
     """
 

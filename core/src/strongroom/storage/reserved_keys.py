@@ -23,7 +23,6 @@ class ReservedKeys:
 
     Args:
         reserve: commits the pending rows of a number of objects, and returns their keys.
-        clock: decides how long keys can be used.
     """
 
     def __init__(self, reserve: Callable[[int], list[str]], clock: Clock) -> None:

@@ -114,7 +114,6 @@ class BlobService:
     """Stores, reads and deletes blobs in named storages.
 
     Args:
-        backends: the backends by storage name.
         target: the name of the storage for new blobs.
     """
 

@@ -270,7 +270,6 @@ class Stores(dict[str, Store]):
     """The configured storages by name.
 
     Args:
-        backends: the backends by storage name.
         ownership: verifies the owner of each storage.
     """
 
@@ -319,11 +318,7 @@ _FILE: Final = Statement(select(blobs.c.key).where(_OF_STORAGE, _IS_FILE).limit(
 
 
 class Inventory:
-    """Summarizes the rows of blobs per storage.
-
-    Args:
-        storages: the configured storages.
-    """
+    """Summarizes the rows of blobs per storage."""
 
     def __init__(self, database: Database, storages: Stores) -> None:
         self._database = database

@@ -65,7 +65,6 @@ class MeteredSource:
     """A byte source that counts and hashes another source and enforces a size limit.
 
     Args:
-        source: the source to read.
         max_bytes: the largest accepted number of bytes.
         inspect: called once with the first bytes; its exceptions abort the read.
     """

@@ -60,10 +60,6 @@ class TenantDeletion:
     """Deletes, restores and purges tenants.
 
     Args:
-        database: stores the tenants.
-        clock: decides when the grace period ends.
-        memberships: locks tenants.
-        audit: records changes.
         grace_days: number of days for which a deleted tenant can be restored.
         erasers: remove the tenant's data of other features, in this order.
     """

@@ -30,12 +30,7 @@ class TenantService:
     """Creates and changes tenants and their members.
 
     Args:
-        database: stores the tenants.
-        clock: provides timestamps and revisions.
-        memberships: checks and changes memberships.
-        space: usage and quotas.
         users: checks that users exist, and returns their summaries.
-        audit: records changes.
         any_user_creates: whether any user may create a tenant, or only server administrators.
     """
 

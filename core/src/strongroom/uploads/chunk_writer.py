@@ -27,7 +27,6 @@ class ArrivingBytes:
     So the bytes that arrived before are stored, and the client resumes after them.
 
     Args:
-        source: reads the body.
         on_read: called before each read; its exceptions propagate.
         algorithm: hashlib's name of the digest to compute; ``None`` computes none.
     """
@@ -148,11 +147,6 @@ class ChunkWriter:
     """Receives pieces of uploads while the caller holds the upload's lease.
 
     Args:
-        database: stores the uploads.
-        clock: provides the time of lease renewals.
-        repository: stores uploads and their parts.
-        filing: applies the upload rules and creates files.
-        blobs: stores file content.
         part_bytes: maximum size of a part, in bytes.
     """
 

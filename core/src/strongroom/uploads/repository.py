@@ -179,7 +179,6 @@ class UploadRepository:
     """Repository of uploads and their parts.
 
     Args:
-        clock: decides which leases and uploads have expired.
         lifetime: milliseconds after which an upload without progress expires.
     """
 

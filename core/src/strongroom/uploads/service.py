@@ -28,13 +28,7 @@ class UploadService:
     """Creates, continues and deletes resumable uploads.
 
     Args:
-        database: stores the uploads.
-        clock: provides the expiry of uploads.
         repository: stores uploads, parts and leases.
-        filing: applies the upload rules and creates files.
-        blobs: stores file content.
-        space: reserves quota.
-        writer: stores the bodies of requests.
     """
 
     def __init__(

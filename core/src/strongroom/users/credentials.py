@@ -181,8 +181,6 @@ class CredentialService:
     """Credentials and passwords of users.
 
     Args:
-        database: for methods that are called outside of a transaction.
-        hasher: computes and verifies password hashes.
         default_region: the region whose mobile numbers need no country code.
     """
 

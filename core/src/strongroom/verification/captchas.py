@@ -72,10 +72,6 @@ class CaptchaService:
     """Captchas of one provider.
 
     Args:
-        database: stores open challenges.
-        clock: dates the expiry of challenges.
-        keys: encrypts the provider's state.
-        provider: creates challenges and checks solutions.
         lifetime: lifetime of a challenge in milliseconds.
     """
 

@@ -138,12 +138,7 @@ class CodeService:
     counts only against the address of the client.
 
     Args:
-        database: stores codes.
-        clock: dates the expiry of codes.
-        keys: hashes codes and devices.
-        counters: counts wrong guesses.
         rates: counts ids that were never issued.
-        limits: the limits of both.
     """
 
     def __init__(

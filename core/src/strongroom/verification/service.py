@@ -71,18 +71,7 @@ class OfferedCodes:
 
 
 class CodeSending:
-    """Sends codes that clients request.
-
-    Args:
-        database: stores codes.
-        captchas: checks the required captcha.
-        rates: counts requests.
-        limits: the rate limits.
-        offered: the purposes that are enabled.
-        codes: creates codes.
-        credentials: finds the users of recipients.
-        messages: sends the messages.
-    """
+    """Sends codes that clients request."""
 
     def __init__(
         self,
