@@ -11,6 +11,7 @@ the duration of a short query on steps that are the same for every request, so t
 - Input, output and responses are prepared per :class:`~strongroom.http.routing.Operation`.
 """
 
+import logging
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache, partial
 from typing import Any, Final
@@ -39,6 +40,8 @@ from strongroom.http.middleware import NO_ROUTE, note_route
 from strongroom.http.request import MAX_JSON_BYTES, PublicUrl, get_service, request_id
 from strongroom.http.response import JsonProvider, Response
 from strongroom.http.routing import Operation
+
+logger = logging.getLogger(__name__)
 
 NO_STORE: Final = ("Cache-Control", "no-store")
 """The default Cache-Control of responses to requests with a token."""
@@ -213,6 +216,13 @@ class Application(Flask):
                     tuple(map(self.ensure_sync, before)),
                     tuple(map(self.ensure_sync, reversed(after))),
                 )
+        slow = sum(isinstance(view, Operation) for view in self.view_functions.values()) - len(found)
+        if slow:
+            logger.warning(
+                "%d routes take Flask's slower dispatch: a plugin has registered teardown functions or "
+                "URL preprocessors for them",
+                slow,
+            )
         return found
 
 
