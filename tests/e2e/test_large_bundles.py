@@ -142,7 +142,7 @@ def _inflate(server: Server, file_id: str, size: int) -> None:
             connection.execute(update(nodes).where(ours).values(size=size))
             values = {"size": size, "crc32": crc}
             connection.execute(update(blobs).where(blobs.c.key == key).values(values))
-        path = container.keeping.blobs.place(key).object_key
+        path = container.keeping.blobs.location(key).object_key
     finally:
         container.close()
     stored = server.config.parent / "files" / path

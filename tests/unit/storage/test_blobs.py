@@ -65,7 +65,7 @@ def test_received_bytes_are_measured_and_count_once_they_are_kept(bench: Bench) 
     assert received.blob.checksum == source.digest.hexdigest()
     assert bench.states() == ["pending"]
     with bench.database.write() as connection:
-        bench.service.keep(connection, received.blob)
+        bench.service.commit(connection, received.blob)
     assert bench.states() == ["stored"]
     with bench.service.open(received.blob.key, 10, 20) as chunks:
         assert len(b"".join(chunks)) == 20
@@ -82,7 +82,7 @@ def test_a_source_that_breaks_or_is_too_large_leaves_neither_row_nor_bytes(bench
 def test_discarding_does_not_touch_what_counts(bench: Bench) -> None:
     received = bench.service.receive(PatternSource(10), size=None, max_bytes=100)
     with bench.database.write() as connection:
-        bench.service.keep(connection, received.blob)
+        bench.service.commit(connection, received.blob)
     bench.service.discard(received.blob.key)
     assert (bench.states(), bench.objects()) == (["stored"], 1)
 
@@ -100,13 +100,13 @@ def test_an_upload_given_up_can_no_longer_be_kept(bench: Bench) -> None:
     bench.clock.advance(ABANDONED_AFTER + 1)
     bench.service.collect()
     with pytest.raises(Exception, match="was discarded"), bench.database.write() as connection:
-        bench.service.keep(connection, received.blob)
+        bench.service.commit(connection, received.blob)
 
 
 def test_what_a_storage_that_is_away_does_not_delete_is_collected_later(bench: Bench) -> None:
     received = bench.service.receive(PatternSource(10), size=None, max_bytes=100)
     with bench.database.write() as connection:
-        bench.service.keep(connection, received.blob)
+        bench.service.commit(connection, received.blob)
     with bench.database.write() as connection:
         released = bench.service.release(connection, [received.blob.key])
     bench.storage.away = True

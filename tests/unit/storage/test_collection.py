@@ -27,7 +27,7 @@ class Node:
     def upload(self, *, release: bool) -> str:
         received = self.blobs.receive(io.BytesIO(b"x" * 100), size=None, max_bytes=1000)
         with self.database.write() as connection:
-            self.blobs.keep(connection, received.blob)
+            self.blobs.commit(connection, received.blob)
         if release:
             with self.database.write() as connection:
                 self.blobs.release(connection, [received.blob.key])

@@ -25,7 +25,7 @@ def keep_a_blob(config: Path) -> str:
     container = build(load(config, {}), ManualClock(LONG_AGO))
     received = container.keeping.blobs.receive(io.BytesIO(b"hello"), size=None, max_bytes=10)
     with container.database.write() as connection:
-        container.keeping.blobs.keep(connection, received.blob)
+        container.keeping.blobs.commit(connection, received.blob)
     container.close()
     return received.blob.key
 

@@ -38,7 +38,7 @@ class Bench:
     def keep(self, content: bytes, *, referred: bool = True) -> str:
         received = self.blobs.receive(io.BytesIO(content), size=None, max_bytes=1000)
         with self.database.write() as connection:
-            self.blobs.keep(connection, received.blob)
+            self.blobs.commit(connection, received.blob)
             if referred:
                 self._refer(connection, received.blob.key)
         # Deletes the rows that are reserved for later blobs.

@@ -13,7 +13,7 @@ def store(blobs: BlobService, api: Api) -> str:
     """Store bytes that count."""
     blob = blobs.receive(BytesIO(b"bytes"), size=5, max_bytes=100).blob
     with api.container.database.write() as connection:
-        blobs.keep(connection, blob)
+        blobs.commit(connection, blob)
     return blob.key
 
 

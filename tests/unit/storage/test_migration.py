@@ -60,7 +60,7 @@ class Bench:
     def store(self, content: bytes) -> str:
         received = self.service.receive(io.BytesIO(content), size=None, max_bytes=1 << 30)
         with self.database.write() as connection:
-            self.service.keep(connection, received.blob)
+            self.service.commit(connection, received.blob)
         self.sizes[received.blob.key] = len(content)
         return received.blob.key
 
@@ -149,7 +149,7 @@ def test_killed_at_any_point_it_goes_on_and_leaves_nothing(
 
 def test_a_reader_between_the_row_and_the_bytes_is_led_to_the_new_place(bench: Bench) -> None:
     key = bench.store(b"content")
-    look = bench.service.place
+    look = bench.service.location
 
     def look_and_miss(key: str) -> object:
         place = look(key)
@@ -157,7 +157,7 @@ def test_a_reader_between_the_row_and_the_bytes_is_led_to_the_new_place(bench: B
             bench.move(grace=0)
         return place
 
-    bench.service.place = look_and_miss  # type: ignore[method-assign,assignment]
+    bench.service.location = look_and_miss  # type: ignore[method-assign,assignment]
     assert bench.read(key) == b"content"
 
 

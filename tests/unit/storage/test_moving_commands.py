@@ -27,7 +27,7 @@ def store_files(config: Path, count: int) -> None:
     for _ in range(count):
         received = blobs.receive(PatternSource(1000), size=None, max_bytes=1000)
         with container.database.write() as connection:
-            blobs.keep(connection, received.blob)
+            blobs.commit(connection, received.blob)
     container.close()
 
 

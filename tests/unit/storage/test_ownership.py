@@ -134,7 +134,7 @@ def test_a_restored_database_does_not_claim_files_without_a_marker(
     blobs = service(database, clock, tmp_path)
     received = blobs.receive(io.BytesIO(b"kept"), size=None, max_bytes=100)
     with database.write() as connection:
-        blobs.keep(connection, received.blob)
+        blobs.commit(connection, received.blob)
         set_restored_at(connection, clock.now())
     folder(tmp_path).delete(OWNER_KEY)
     clock.advance(FRESH)

@@ -189,7 +189,7 @@ class BusinessFileService:
             created_at=self._clock.now(),
         )
         with self._database.write() as connection:
-            self._blobs.keep(connection, received.blob)
+            self._blobs.commit(connection, received.blob)
             _ADD.execute(connection, asdict(file))
         return file
 

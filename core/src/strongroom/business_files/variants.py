@@ -156,7 +156,7 @@ class VariantService:
         try:
             with self._database.write() as connection:
                 if self._record(connection, picture.name, width, received.blob.key):
-                    self._blobs.keep(connection, received.blob)
+                    self._blobs.commit(connection, received.blob)
                     return received.blob
         except IntegrityError as error:
             raise NotFound from error

@@ -332,7 +332,7 @@ class DirectUploads:
         # Expired reservations of the tenant must not block its quota.
         self._reservations.end_expired(connection, tenant_id)
         self._filing.admit(connection, caller, announcement.target, size)
-        key = self._blobs.announce_within(connection, self._blobs.target, until)
+        key = self._blobs.insert_pending(connection, self._blobs.target, until)
         upload = DirectUpload(key, tenant_id, caller.user_id, size, None, until)
         self._reservations.add(connection, upload)
         return key
@@ -347,7 +347,7 @@ class DirectUploads:
     def _complete(self, caller: AnyCaller, key: str, agreed: DirectUploadToken) -> NodeView:
         target = agreed.target
         try:
-            with self._blobs.arrived(key) as source:
+            with self._blobs.open_uploaded(key) as source:
                 received = self._blobs.receive(
                     source,
                     size=agreed.size,

@@ -193,7 +193,7 @@ class Filing:
         media_type = received.media_type or self.judge(received.head, target.name)
         content = FileContent(blob.key, blob.size, media_type, blob.checksum)
         # The blob is committed in the same transaction as the node that references it.
-        self._blobs.keep(connection, blob)
+        self._blobs.commit(connection, blob)
         if target.on_conflict is OnConflict.REPLACE:
             self.access.require_parent(connection, caller, target.tenant_id, target.parent_id)
             existing = self._tree.find_child(connection, target.folder_id, target.name)

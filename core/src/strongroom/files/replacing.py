@@ -97,6 +97,6 @@ class ReplacingService:
     ) -> NodeView:
         blob = received.blob
         media_type = received.media_type or self._filing.judge(received.head, node.name)
-        self._blobs.keep(connection, blob)
+        self._blobs.commit(connection, blob)
         content = FileContent(blob.key, blob.size, media_type, blob.checksum)
         return self._filing.replace(connection, caller, node, content)

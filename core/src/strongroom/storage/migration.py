@@ -176,7 +176,7 @@ class Migration:
         return self._move(move, row)
 
     def _move(self, move: MigrationPlan, row: BlobRow) -> Outcome:
-        key = self._service.announce(move.target)
+        key = self._service.create_pending_in(move.target)
         try:
             is_whole = self._copy(move, row, key)
             if is_whole and self._exchange(move, row, key):

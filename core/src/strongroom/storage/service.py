@@ -135,7 +135,7 @@ class BlobService:
         max_bytes: int,
         inspect: Inspect | None = None,
     ) -> ReceivedBlob:
-        """Store the content of a source. The blob stays pending until :meth:`keep`.
+        """Store the content of a source. The blob stays pending until :meth:`commit`.
 
         Args:
             source: the content.
@@ -170,7 +170,7 @@ class BlobService:
             with suppress(StrongroomError), self._database.write(durable=False) as connection:
                 _UNRESERVE.execute(connection, {"of_keys": unused})
 
-    def announce(self, storage: str, removable_at: int | None = None) -> str:
+    def create_pending_in(self, storage: str, removable_at: int | None = None) -> str:
         """Insert a pending row for an object that will be written, and return the key of both.
 
         Args:
@@ -179,10 +179,10 @@ class BlobService:
                 epoch. The object is not deleted before, because the client could write it again.
         """
         with self._database.write() as connection:
-            return self.announce_within(connection, storage, removable_at)
+            return self.insert_pending(connection, storage, removable_at)
 
-    def announce_within(self, connection: Connection, storage: str, removable_at: int | None) -> str:
-        """Insert the row of :meth:`announce` in the caller's transaction."""
+    def insert_pending(self, connection: Connection, storage: str, removable_at: int | None) -> str:
+        """Insert the row of :meth:`create_pending_in` in the caller's transaction."""
         key = new_key()
         ADD_BLOB.execute(connection, self._pending_row(key, storage, removable_at))
         return key
@@ -212,7 +212,7 @@ class BlobService:
             "removable_at": removable_at,
         }
 
-    def keep(self, connection: Connection, blob: Blob) -> None:
+    def commit(self, connection: Connection, blob: Blob) -> None:
         """Mark a received blob as stored, in the transaction that inserts the reference to it.
 
         Raises:
@@ -304,17 +304,17 @@ class BlobService:
         return state == BlobState.PENDING.value
 
     @contextmanager
-    def arrived(self, key: str) -> Iterator[StoredObjectSource]:
+    def open_uploaded(self, key: str) -> Iterator[StoredObjectSource]:
         """Open the object that a client uploaded directly to the store, for :meth:`receive`.
 
         Raises:
             ObjectNotFound: the client has not uploaded it.
         """
-        place = self.place(key)
+        place = self.location(key)
         with self.storages[place.storage].open(place.object_key) as chunks:
             yield StoredObjectSource(key, place.storage, chunks)
 
-    def place(self, key: str) -> BlobLocation:
+    def location(self, key: str) -> BlobLocation:
         """Return the current location of a blob.
 
         Raises:
@@ -337,7 +337,7 @@ class BlobService:
             raise NotFound
         return blob
 
-    def places(self, keys: Sequence[str]) -> dict[str, BlobLocation]:
+    def locations(self, keys: Sequence[str]) -> dict[str, BlobLocation]:
         """Return the current locations of blobs by key."""
         with self._database.read() as connection:
             return {item.key: item.place for item in _LOCATIONS.all(connection, {"of_keys": keys})}
@@ -346,14 +346,14 @@ class BlobService:
     def _reader(
         self, key: str, start: int, length: int, known: BlobLocation | None
     ) -> Iterator[Iterator[bytes]]:
-        place = known or self.place(key)
+        place = known or self.location(key)
         with ExitStack() as stack:
             try:
                 chunks = stack.enter_context(self._at(place, start, length))
             except ObjectNotFound:
                 # A migration or a deletion may have changed the location since it was read. An
                 # unchanged location means that the object is really missing.
-                moved_to = self.place(key)
+                moved_to = self.location(key)
                 if moved_to == place:
                     raise
                 chunks = stack.enter_context(self._at(moved_to, start, length))

@@ -214,7 +214,7 @@ class ChunkWriter:
             # One transaction, so the acknowledged offset never exceeds the stored parts.
             with self._database.write() as connection:
                 self._repository.advance(connection, upload, lease, part.blob)
-                self._blobs.keep(connection, part.blob)
+                self._blobs.commit(connection, part.blob)
         except BaseException:
             self._blobs.discard(part.blob.key)
             raise

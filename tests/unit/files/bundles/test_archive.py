@@ -58,7 +58,7 @@ class Store:
     def is_local(self, place: BlobLocation) -> bool:
         return self._near
 
-    def places(self, keys: Sequence[str]) -> dict[str, BlobLocation]:
+    def locations(self, keys: Sequence[str]) -> dict[str, BlobLocation]:
         return {key: BlobLocation("main", key) for key in keys}
 
     @property

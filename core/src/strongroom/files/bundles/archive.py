@@ -22,7 +22,7 @@ _READ_AT_ONCE: Final = 1024 * 1024
 class ByteStore(Protocol):
     """Storage of the items' content."""
 
-    def places(self, keys: Sequence[str]) -> Mapping[str, BlobLocation]:
+    def locations(self, keys: Sequence[str]) -> Mapping[str, BlobLocation]:
         """Return the current locations of blobs, by their keys."""
 
     def open(
@@ -73,7 +73,7 @@ class Archive:
         items = self._overlapping(start, stop)
         while batch := list(islice(items, _LOOKED_UP_AT_ONCE)):
             # One query per batch instead of one per item.
-            places = self._store.places([item.key for item, _, _ in batch if item.key])
+            places = self._store.locations([item.key for item, _, _ in batch if item.key])
             for item, first, last in batch:
                 header = local_header(item.entry)
                 begin, end = max(0, first - len(header)), max(0, last - len(header))
