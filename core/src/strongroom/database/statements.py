@@ -196,8 +196,6 @@ class Statement(Generic[T]):
         count: int = self._run(connection, parameters, _rowcount)
         return count
 
-    change = execute
-
     def stream(
         self, connection: Connection, parameters: Parameters = _NO_PARAMETERS, *, batch: int
     ) -> Iterator[T]:

@@ -30,7 +30,7 @@ from sqlalchemy import (
 from strongroom.clock import Clock
 from strongroom.database.statements import Statement, for_each_dialect
 from strongroom.errors import Forbidden, NotAFolder, NotFound, TokenInvalid
-from strongroom.files.models import FOREVER, Node, NodeType, Permission, grants, nodes
+from strongroom.files.models import FOREVER, NODE, Node, NodeType, Permission, grants, nodes
 from strongroom.files.paths import folders_around
 from strongroom.identity import AnyCaller, Identity
 from strongroom.sessions.store import good_authorization
@@ -314,7 +314,7 @@ def _login_access(row: Sequence[Any]) -> tuple[int, str | None, NodeAccess]:
 
 def _access(row: Sequence[Any]) -> NodeAccess:
     role, permission, *columns = row
-    node = None if columns[0] is None else Node(*columns[:_NODE_COLUMNS])
+    node = None if columns[0] is None else NODE(columns[:_NODE_COLUMNS])
     return NodeAccess(
         Role(role) if role else None, Permission(permission), node, columns[_NODE_COLUMNS:]
     )
@@ -323,7 +323,7 @@ def _access(row: Sequence[Any]) -> NodeAccess:
 _NODE_COLUMNS: Final = len(nodes.c)
 _ACCESS: Final = NodeAccessQuery()
 _PARENT: Final = NodeAccessQuery(with_granted_ends)
-_GRANTS_ON_PATH: Final = _grants_on_path()
+_GRANTS_ON_PATH: Final = Statement(_grants_on_path())
 _ENDS_OF_USER: Final = Statement(_ends_of_user())
 _ENDS_BY_USER: Final = Statement(_ends_by_user())
 
@@ -482,7 +482,7 @@ class AccessControl:
 
     def grants_on_path(self, connection: Connection, node_id: str, user_id: str) -> list[PathGrant]:
         """Return a user's grants on a node and on its ancestors, the nearest first."""
-        rows = connection.execute(_GRANTS_ON_PATH, {"node_id": node_id, "user_id": user_id})
+        rows = _GRANTS_ON_PATH.all(connection, {"node_id": node_id, "user_id": user_id})
         return [
             PathGrant(row.node_id, row.node_name, Permission(row.permission), row.expires_at, row.height)
             for row in rows

@@ -24,8 +24,8 @@ from strongroom.files.access import (
 )
 from strongroom.files.events.models import FileAction
 from strongroom.files.events.recorder import FileEvents
-from strongroom.files.models import FOREVER, Node, NodeType, Permission, nodes
-from strongroom.files.tree import FileContent, ParentRef, Tree, row_of
+from strongroom.files.models import FOREVER, NODE, Node, NodeType, Permission, nodes
+from strongroom.files.tree import FileContent, ParentRef, Tree
 from strongroom.identity import AnyCaller
 from strongroom.media_types import sniff
 from strongroom.plugin_api.storage import ByteSource
@@ -223,7 +223,9 @@ class Filing:
             return None
 
         def insert(connection: Connection, node: Node) -> bool:
-            return _GUARDED_NODE.execute(connection, caller, admitted, row_of(node), node.created_at)
+            return _GUARDED_NODE.execute(
+                connection, caller, admitted, NODE.values(node), node.created_at
+            )
 
         place = _parent_ref(target.tenant_id, target.parent_id, admitted)
         return self._tree.try_add(connection, place, target.name, caller.user_id, content, insert)

@@ -35,7 +35,7 @@ from strongroom.files.access import (
     is_in_force,
 )
 from strongroom.files.child_counts import children_of, run_at, runs
-from strongroom.files.models import Node, Permission, grants, nodes
+from strongroom.files.models import NODE, Permission, grants, nodes
 from strongroom.files.serializers import cached_node_json, node_json
 from strongroom.identity import AnyCaller
 from strongroom.tenants.models import Role
@@ -304,4 +304,5 @@ class FileListing:
 
 
 def _record(row: Sequence[Any], inherited: Permission) -> str:
-    return node_json(NodeView(Node(*row[:-1]), max(inherited, Permission(row[-1]))))
+    node, (permission,) = NODE.split(row)
+    return node_json(NodeView(node, max(inherited, Permission(permission))))

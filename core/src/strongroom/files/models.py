@@ -17,6 +17,7 @@ from sqlalchemy import (
 )
 
 from strongroom.database.metadata import WHERE, Id, Name, Timestamp, metadata
+from strongroom.database.rows import RowMapper
 
 
 class NodeType(StrEnum):
@@ -99,6 +100,8 @@ nodes: Final = Table(
 )
 """Each tenant has a root node, whose id is the tenant's id and whose parent is NULL. The API never
 returns it; nodes directly below it have ``parentId`` null."""
+
+NODE: Final = RowMapper(Node, nodes)
 
 folder_counts: Final = Table(
     "folder_counts",

@@ -4,14 +4,14 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
-from sqlalchemy import Connection, Select, bindparam, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Select, bindparam, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from strongroom.clock import Clock, next_revision
 from strongroom.database.statements import Statement, for_each_dialect
 from strongroom.errors import NameConflict, NotFound, RevisionConflict
 from strongroom.files import child_counts
-from strongroom.files.models import FOREVER, Node, NodeType, Permission, grants, nodes
+from strongroom.files.models import FOREVER, NODE, Node, NodeType, Permission, grants, nodes
 from strongroom.files.names import numbered
 from strongroom.files.paths import folders_around
 from strongroom.files.visibility import Visibility
@@ -27,12 +27,34 @@ def _is_within() -> Select[Any]:
 
 _IS_WITHIN: Final = Statement(_is_within())
 _CHILD: Final = Statement(
-    select(nodes).where(nodes.c.parent_id == bindparam("parent_id"), nodes.c.name == bindparam("name"))
+    select(nodes).where(nodes.c.parent_id == bindparam("parent_id"), nodes.c.name == bindparam("name")),
+    NODE,
 )
 _ADD_UNLESS_THERE: Final = Statement(
     for_each_dialect(nodes, lambda insert: insert.on_conflict_do_nothing())
 )
 _GRANT: Final = Statement(insert(grants))
+# Grants repeat the name, because top-level lists are sorted by it.
+_RENAME_GRANTS: Final = Statement(
+    update(grants).where(grants.c.node_id == bindparam("of_node")).values(node_name=bindparam("name"))
+)
+# Comparing the revision detects a concurrent change since the node was read.
+_CHANGE: Final = Statement(
+    update(nodes)
+    .where(nodes.c.id == bindparam("of_id"), nodes.c.revision == bindparam("of_revision"))
+    .values({name: bindparam(f"new_{name}") for name in NODE.names})
+)
+
+
+def _within() -> ColumnElement[bool]:
+    below = select(nodes.c.id).where(nodes.c.id == bindparam("node_id")).cte(recursive=True)
+    child = nodes.alias()
+    below = below.union_all(select(child.c.id).join(below, child.c.parent_id == below.c.id))
+    return nodes.c.id.in_(select(below.c.id))
+
+
+_SUBTREE: Final = Statement(select(nodes.c.blob_key, nodes.c.size).where(_within()))
+_REMOVE: Final = Statement(delete(nodes).where(_within()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,12 +105,11 @@ class Tree:
         root = Node(
             tenant_id, tenant_id, None, NodeType.FOLDER, "", None, 0, None, None, user_id, now, now, now
         )
-        _ADD_UNLESS_THERE.change(connection, row_of(root))
+        _ADD_UNLESS_THERE.execute(connection, NODE.values(root))
 
     def find_child(self, connection: Connection, parent_id: str, name: str) -> Node | None:
         """Return the node with a name in a folder, or ``None``."""
-        row = _CHILD.first(connection, {"parent_id": parent_id, "name": name})
-        return Node(*row) if row else None
+        return _CHILD.first(connection, {"parent_id": parent_id, "name": name})
 
     def add(
         self,
@@ -208,9 +229,7 @@ class Tree:
         seen_before = self._visibility.until_by_user(connection, node.id)
         changed = self._change(connection, node, parent_id=parent_id, name=name)
         if name != node.name:
-            # Grants repeat the name, because top-level lists are sorted by it.
-            repeated = update(grants).where(grants.c.node_id == node.id)
-            connection.execute(repeated.values(node_name=name))
+            _RENAME_GRANTS.execute(connection, {"of_node": node.id, "name": name})
         child_counts.taken_out(connection, node.parent_id or "", node.name)
         child_counts.added(connection, parent_id, name)
         if parent_id != node.parent_id:
@@ -228,36 +247,26 @@ class Tree:
 
     def remove(self, connection: Connection, node: Node) -> RemovedSubtree:
         """Remove a node with its subtree; foreign keys delete the grants and child counts."""
-        below = select(nodes.c.id).where(nodes.c.id == node.id).cte(recursive=True)
-        child = nodes.alias()
-        below = below.union_all(select(child.c.id).join(below, child.c.parent_id == below.c.id))
-        within = nodes.c.id.in_(select(below.c.id))
-        # Read before the nodes are deleted: their blobs are released and their sizes subtracted from the
-        # usage.
-        keys = connection.execute(select(nodes.c.blob_key).where(within, nodes.c.blob_key.is_not(None)))
-        blob_keys = tuple(keys.scalars())
-        size = connection.execute(select(func.sum(nodes.c.size)).where(within)).scalar_one()
-        connection.execute(delete(nodes).where(within))
+        subtree = {"node_id": node.id}
+        found = _SUBTREE.all(connection, subtree)
+        _REMOVE.execute(connection, subtree)
         child_counts.taken_out(connection, node.parent_id or "", node.name)
-        return RemovedSubtree(blob_keys, int(size))
+        blob_keys = tuple(row.blob_key for row in found if row.blob_key is not None)
+        return RemovedSubtree(blob_keys, sum(row.size for row in found))
 
     def _change(self, connection: Connection, node: Node, **values: Any) -> Node:
         now = self._clock.now()
         changed = replace(node, **values, updated_at=now, revision=next_revision(node.revision, now))
-        # Comparing the revision detects a concurrent change since the node was read.
-        statement = (
-            update(nodes)
-            .where(nodes.c.id == node.id, nodes.c.revision == node.revision)
-            .values(row_of(changed))
-        )
-        if connection.execute(statement).rowcount != 1:
+        replaced = {f"new_{name}": value for name, value in NODE.values(changed).items()}
+        read = {"of_id": node.id, "of_revision": node.revision}
+        if _CHANGE.execute(connection, {**replaced, **read}) != 1:
             raise RevisionConflict
         return changed
 
 
 def _insert(connection: Connection, node: Node) -> bool:
     # DO NOTHING covers a taken name.
-    return _ADD_UNLESS_THERE.execute(connection, row_of(node)) == 1
+    return _ADD_UNLESS_THERE.execute(connection, NODE.values(node)) == 1
 
 
 def _grant_to_creator(connection: Connection, node: Node, place: ParentRef) -> None:
@@ -273,12 +282,7 @@ def _grant_to_creator(connection: Connection, node: Node, place: ParentRef) -> N
         "node_name": node.name,
         "parent_visible_until": None if place.visible_until == FOREVER else place.visible_until,
     }
-    _GRANT.change(connection, row)
-
-
-def row_of(node: Node) -> dict[str, Any]:
-    """Return the values of a node's columns."""
-    return {column: getattr(node, column) for column in Node.__slots__}
+    _GRANT.execute(connection, row)
 
 
 def require_revision(node: Node, revision: int | None) -> None:
