@@ -60,7 +60,7 @@ def main() -> None:
     print(text, end="")
     for path in options.json:
         path.write_text(figures)
-    # What the documentation shows is of one run, whole.
+    # The documentation has the results of one complete run.
     if not (options.benches or options.against):
         (RESULTS / "latest.md").write_text(text)
         (RESULTS / "latest.json").write_text(figures)
@@ -70,7 +70,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("bench", description="Compare Strongroom with peers and limits.")
     parser.add_argument("benches", nargs="*", type=_bench, metavar="NAME", help=", ".join(BENCHES))
     parser.add_argument("--rounds", type=int, default=Plan().rounds, help="rounds for each side")
-    parser.add_argument("--seconds", type=float, default=Plan().seconds, help="how long a turn lasts")
+    parser.add_argument("--seconds", type=float, default=Plan().seconds, help="of a measurement")
     parser.add_argument("--files", type=int, default=Plan().files, help="of a large tenant")
     parser.add_argument(
         "--against", type=Path, metavar="PATH", help="compare with a checkout that has its own .venv"

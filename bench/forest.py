@@ -12,7 +12,7 @@ from strongroom.tenants.models import Role
 from strongroom.users.models import UserType
 
 SHOWN: Final = 1000
-"""How many files the member sees at the top, whatever the number of all nodes."""
+"""Number of files at the member's top level, for any number of nodes."""
 
 _FOLDERS: Final = """
 INSERT INTO nodes (id, tenant_id, parent_id, type, name, size, owner_id,
@@ -90,7 +90,7 @@ def _identity(container: Container, name: str) -> Identity:
 
 
 def _analyze(container: Container) -> None:
-    # As the database does by itself, some time after so much was written.
+    # The database does the same automatically, some time after many writes.
     engine = container.database.engine
     statement = "VACUUM ANALYZE" if engine.dialect.name == "postgresql" else "ANALYZE"
     raw = engine.execution_options(isolation_level="AUTOCOMMIT")

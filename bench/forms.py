@@ -10,7 +10,7 @@ FORM_TAIL: Final = f"\r\n--{_BOUNDARY}--\r\n".encode()
 
 
 def form_head(name: str, fields: Mapping[str, str] | None = None) -> bytes:
-    """Return what stands before a file's bytes in a form with a field ``file``."""
+    """Return the bytes before the content of a form's field ``file``."""
     plain = (
         f'--{_BOUNDARY}\r\nContent-Disposition: form-data; name="{key}"\r\n\r\n{value}\r\n'
         for key, value in (fields or {}).items()

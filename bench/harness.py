@@ -20,8 +20,8 @@ class Plan:
     """How much is measured.
 
     Args:
-        rounds: how often each contender has its turn.
-        seconds: how long a turn under load lasts.
+        rounds: number of measurements of each contender.
+        seconds: duration of a measurement under load.
         transfer_bytes: the size of the file that a transfer moves.
         files: how many files a large tenant has.
         bundled: how many files a bundle has.

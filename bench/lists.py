@@ -1,4 +1,4 @@
-"""Pages of what a member sees, in a large tenant against one of ten thousand files."""
+"""Pages of a member's list, in a large tenant compared with one of ten thousand files."""
 
 import time
 from collections.abc import Iterator
@@ -66,10 +66,10 @@ def _measure(
             lambda: many.inside(1),
             lambda: many.inside(deep_page),
         )
-    among, beside = f"{plan.files:,} files, {kind}", f"{FEW:,} files"
+    among, peer = f"{plan.files:,} files, {kind}", f"{FEW:,} files"
     return [
-        Row(f"top of {SHOWN:,} among {among}", "ms", top_many, Limit(beside, top_few), is_cost=True),
-        Row(f"folder of {among}", "ms", first, Limit(beside, first_few), is_cost=True),
+        Row(f"top of {SHOWN:,} among {among}", "ms", top_many, Limit(peer, top_few), is_cost=True),
+        Row(f"folder of {among}", "ms", first, Limit(peer, first_few), is_cost=True),
         Row(f"its page {deep_page:,}, {kind}", "ms", deep, Limit("page 1", first), is_cost=True),
     ]
 
@@ -82,7 +82,7 @@ class _Lists:
         self._forest = forest
 
     def top(self) -> float:
-        """Return what the last page but one of the top costs, in milliseconds."""
+        """Return the duration of the second last page of the top level, in milliseconds."""
         forest, paging = self._forest, Paging(SHOWN // PAGE - 1, PAGE)
         started = time.perf_counter()
         for _ in range(PAGES_A_TURN):
@@ -92,7 +92,7 @@ class _Lists:
         return taken * 1000 / PAGES_A_TURN
 
     def inside(self, number: int) -> float:
-        """Return what a page of the folder costs, in milliseconds."""
+        """Return the duration of a page of the folder, in milliseconds."""
         forest, paging = self._forest, Paging(number, PAGE)
         started = time.perf_counter()
         for _ in range(PAGES_A_TURN):
@@ -120,4 +120,4 @@ def _lists(
 
 def _require(is_right: bool) -> None:
     if not is_right:
-        raise RuntimeError("a page is not what it must be")
+        raise RuntimeError("a page has the wrong content")

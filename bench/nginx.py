@@ -1,4 +1,4 @@
-"""nginx, which sends files by sendfile: the limit of downloads, or what stands before Strongroom."""
+"""nginx, which sends files by sendfile: the limit of downloads, or a proxy of Strongroom."""
 
 import os
 import shutil

@@ -29,7 +29,7 @@ storage = "elsewhere"
 
 
 def measure(plan: Plan) -> list[Row]:
-    """Measure the speed of a bundle of what a store elsewhere has, and the memory that it takes."""
+    """Measure the speed and the memory of a bundle of files in a remote store."""
     with (
         TemporaryDirectory() as name,
         stub_s3(WAIT_MILLISECONDS) as (endpoint, _),

@@ -35,12 +35,12 @@ class Scene:
     server: Server
 
     def repeat(self, request: bytes | MakeRequest, clients: int = 8, turns: int = 1) -> Turn:
-        """Return a turn in which clients repeat a request."""
+        """Return a measurement in which clients repeat a request."""
         seconds = self.plan.seconds * turns
         return lambda: generate(self.server, request, clients=clients, seconds=seconds)
 
     def once(self, work: Callable[[], object]) -> Turn:
-        """Return a turn in which one client makes one request."""
+        """Return a measurement in which one client makes one request."""
 
         def turn() -> Load:
             spent, started = processor_seconds(self.server.pid), time.perf_counter()
@@ -58,7 +58,7 @@ class Workload:
     Args:
         bench: the name of the bench that measures the same request.
         name: the name of the row.
-        prepare: makes what the request needs on a server with empty data.
+        prepare: creates the data for the request on an empty server.
     """
 
     bench: str

@@ -1,4 +1,4 @@
-"""What the processes of a server use: memory and processor time, as Linux counts them."""
+"""Memory and processor time of the processes of a server, from Linux."""
 
 import re
 import time

@@ -55,7 +55,7 @@ class TestPasswordLogin(LoginMethodContract):
 
 
 class Mailbox(MessageHandler):
-    """Keeps what a real SMTP server has taken."""
+    """Stores the messages that a real SMTP server has accepted."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -79,7 +79,7 @@ class TestSmtpSender(MessageSenderContract):
 
     @pytest.fixture
     def sender(self, mailbox: Mailbox, monkeypatch: pytest.MonkeyPatch) -> Iterator[SmtpSender]:
-        # The server of the test logs what it is sent; what counts is what the sender logs.
+        # The server of the test logs its messages; only the log of the sender counts.
         monkeypatch.setattr(logging.getLogger("mail.log"), "disabled", True)
         server = Controller(mailbox, hostname="127.0.0.1", port=free_port())
         server.start()

@@ -55,7 +55,7 @@ class TestMemoryByUrl(TestMemory):
 
 @pytest.fixture(scope="module")
 def ftp_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What an FTP server serves."""
+    """The folder of an FTP server."""
     return tmp_path_factory.mktemp("ftp")
 
 

@@ -24,7 +24,7 @@ CONFIGURATIONS = [
 
 
 def completed(text: str) -> str:
-    """Return a configuration with what a fragment leaves to the reader."""
+    """Return a fragment completed to a whole configuration."""
     if "[plugins]" in text:
         return text
     return f"[plugins]\nenabled = {SHIPPED}\n[login]\nmethods = ['password']\n{text}"

@@ -122,7 +122,7 @@ def test_the_image_is_built_from_what_the_tree_has() -> None:
 
 
 def constraints() -> list[str]:
-    """Return what the image's own command makes of the lock."""
+    """Return the output of the image's own command for the lock."""
     text = (PRODUCTION / "Dockerfile").read_text()
     (command,) = re.findall(r"^RUN (sed .*) > constraints.txt", text, re.MULTILINE)
     result = subprocess.run(

@@ -33,7 +33,7 @@ def on(ports: dict[str, str], text: str) -> str:
 
 @contextmanager
 def simulator(command: str, folder: Path) -> Iterator[str]:
-    """Run the command until the block ends; yield what it says before it serves."""
+    """Run the command until the block ends; yield its output before it serves."""
     arguments = [str(STRONGROOM), *command.split()[1:]]
     with subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True, cwd=folder) as process:
         assert process.stdout is not None
@@ -50,7 +50,7 @@ def simulator(command: str, folder: Path) -> Iterator[str]:
 
 @pytest.fixture
 def printed(tmp_path: Path, ports: dict[str, str]) -> list[str]:
-    """What each of the shell blocks printed, after what the simulator did."""
+    """The output of each shell block, after the actions of the simulator."""
     (config,) = blocks("toml")
     path = tmp_path / "strongroom.toml"
     data_dir = f'[server]\ndata_dir = "{tmp_path / "data"}"'

@@ -250,7 +250,7 @@ def running(folder: Path, postgresql_folder: Path) -> Iterator[Cluster]:
 
 
 def _common_config(folder: Path, database_url: str, redis: Redis, s3: Gate) -> tuple[Table, ...]:
-    """Return what the configurations of all nodes share."""
+    """Return the configuration that all nodes share."""
     bucket = {
         "backend": "s3",
         "bucket": "files",
@@ -428,7 +428,7 @@ class Load:
                 content = response.read()
                 status, retry_after = response.status, "Retry-After" in response.headers
         except (OSError, HTTPException):
-            # While nothing answers, asking again at once would only heat the machine.
+            # While no node responds, an immediate retry would only use processor time.
             self._stop.wait(0.05)
         outcome = Outcome(kind, status, began, time.monotonic(), retry_after)
         self.outcomes.append(outcome)

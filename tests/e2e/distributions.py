@@ -1,4 +1,4 @@
-"""Distributions for tests: what an installer leaves behind, and nothing more."""
+"""Installed distributions for tests: only the files of an installer."""
 
 from pathlib import Path
 

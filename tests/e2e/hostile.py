@@ -1,4 +1,4 @@
-"""Connections whose only purpose is to hold what the server has few of."""
+"""Connections whose only purpose is to occupy limited resources of the server."""
 
 import socket
 import ssl

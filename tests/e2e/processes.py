@@ -1,4 +1,4 @@
-"""What the operating system knows of a server's processes."""
+"""Reads the state of a server's processes from the operating system."""
 
 import threading
 from collections.abc import Iterator
@@ -73,7 +73,7 @@ def _inode(local_port: int, remote_port: int) -> str:
 def _open_files(pid: int) -> set[str]:
     links = set()
     for descriptor in Path(f"/proc/{pid}/fd").iterdir():
-        # A descriptor may be closed between the listing and the look.
+        # A descriptor may be closed after it was listed.
         try:
             links.add(str(descriptor.readlink()))
         except FileNotFoundError:

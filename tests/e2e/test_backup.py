@@ -1,4 +1,4 @@
-"""Backups under writes: each is restored, and is what the server held at one moment."""
+"""Backups under writes: each is restored, and contains the server's state at one moment."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""Several nodes are one server, and what they stand on may go away and come back."""
+"""Several nodes are one server; the database, Redis and the store may fail and recover."""
 
 import json
 import signal

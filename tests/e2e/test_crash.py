@@ -31,7 +31,7 @@ def config_changes() -> Table:
 
 @dataclass
 class Storm:
-    """Uploads that run at once until the server dies; some stop half-way and wait for that."""
+    """Concurrent uploads until the server dies; some stop half-way and wait for that."""
 
     client: Client
     tenant: str
@@ -48,7 +48,7 @@ class Storm:
                 reached = self._changed.wait_for(
                     lambda: len(self.acknowledged) >= kill_after and self._stalled == STALLED, PATIENCE
                 )
-            # What a client has sent, the server need not have come to yet.
+            # The server need not have received all that a client has sent.
             wait_until(lambda: number_of_incomplete(server.config) >= STALLED, PATIENCE)
             server.kill()
             self._death.set()
@@ -97,7 +97,7 @@ def checksum(content: bytes) -> str:
 
 
 def assert_whole(client: Client, tenant: str, acknowledged: dict[str, str]) -> None:
-    """Check that each acknowledged file is there, and that whatever is there is whole."""
+    """Check that each acknowledged file exists, and that each existing file is complete."""
     seen = {node["id"]: node for node in client.files(tenant)}
     assert acknowledged.items() <= {key: node["name"] for key, node in seen.items()}.items()
     assert not {node["name"] for node in seen.values()} & set(map(name_of, range(STALLED)))
@@ -108,7 +108,7 @@ def assert_whole(client: Client, tenant: str, acknowledged: dict[str, str]) -> N
 
 
 def survive(config: Path, *, kill_after: int) -> Storm:
-    """Run a server, kill it in the middle of a storm, and return what the storm knows."""
+    """Run a server, kill it during many uploads, and return the uploads' results."""
     email = f"alice{kill_after}@example.com"
     with serving(config) as server:
         server.create_user(email)

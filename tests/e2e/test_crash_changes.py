@@ -30,7 +30,7 @@ def config_changes() -> Table:
 
 @dataclass
 class File:
-    """What one worker knows of its file.
+    """The state of a file as one worker knows it.
 
     Args:
         state: the last acknowledged state.
@@ -48,7 +48,7 @@ class File:
 
 @dataclass
 class Storm:
-    """Changes by several at once, each to files of its own, until the server dies."""
+    """Concurrent changes by several workers, each to its own files, until the server dies."""
 
     client: Client
     tenant: str

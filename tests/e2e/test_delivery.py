@@ -1,4 +1,4 @@
-"""Verification codes reach people through real senders, and do there what they were sent for."""
+"""Verification codes reach users through real senders, and are accepted."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ class Site:
     database_url: str
 
     def request_code(self, recipient: str, purpose: str, **headers: str) -> str:
-        """Ask for a code and return its id."""
+        """Request a code and return its id."""
         captcha = {"id": self.caller.send("POST", "/captchas", {}).json["id"], "answer": "42"}
         body = {"recipient": recipient, "purpose": purpose, "captcha": captcha}
         reply = self.caller.send("POST", "/verification-codes", body, **headers)
@@ -53,7 +53,7 @@ class Site:
         return {"id": self.request_code(MOBILE, purpose), "code": code_in(self.shown_texts)}
 
     def shown_texts(self) -> list[str]:
-        """Return what the phone shows."""
+        """Return the message on the phone."""
         deliveries = self.phones.gateway.deliveries
         return [item.text for item in deliveries if item.recipient == f"+86{MOBILE}"]
 

@@ -265,7 +265,7 @@ def upgrade_schema(server: Server) -> None:
 
 
 def notes(server: Server) -> str:
-    """Return what a node, which is ready, remarks of its schema."""
+    """Return the remark of a ready node about its schema."""
     ready = Client(server.url).expect(200, "GET", "/readyz").json()
     return str(ready.get("notes", {}).get("schema", ""))
 

@@ -1,4 +1,4 @@
-"""What the server refuses or ignores of HTTP itself, on raw sockets."""
+"""HTTP that the server refuses or ignores, on raw sockets."""
 
 import json
 import socket

@@ -33,7 +33,7 @@ def execute(config: Path, statement: str) -> None:
 
 
 def use_newer_schema(config: Path, *, oldest_code: str) -> None:
-    """Do what a newer version's upgrade does."""
+    """Do the same as the upgrade of a newer version."""
     execute(config, f"UPDATE alembic_version SET version_num = '{NEWER}'")
     execute(config, f"UPDATE installation SET value = '{oldest_code}' WHERE name = 'oldest_code'")
 

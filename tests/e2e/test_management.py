@@ -22,7 +22,7 @@ ME = "/users/me/authorizations"
 
 
 class Operator:
-    """Somebody who looks at the operators' address."""
+    """A client of the operators' address."""
 
     def __init__(self, port: int) -> None:
         self.url = f"http://127.0.0.1:{port}"

@@ -170,7 +170,7 @@ def test_a_server_that_is_away_is_logged_without_the_token_of_the_request(tmp_pa
 def test_an_office_behind_one_address_is_not_refused(
     servers: tuple[Server, Server], tmp_path: Path
 ) -> None:
-    """200 requests in hand at once; the limit of an address was 64."""
+    """200 concurrent requests; the limit of an address was 64."""
     nginx = before(servers, tmp_path)
     with nginx.running(), ExitStack() as stack:
         half = half_sent("/authorizations", 4000, "Content-Type: application/json")

@@ -64,7 +64,7 @@ class Work:
     histories: dict[str, History] = field(default_factory=dict)
 
     def run(self) -> None:
-        """Change all files, some at once."""
+        """Change all files, some of them concurrently."""
         with ThreadPoolExecutor(3) as pool:
             list(pool.map(self._change_file, range(FILES)))
 
@@ -111,7 +111,7 @@ def digest(content: bytes) -> str:
 
 @dataclass
 class Recording:
-    """What a server did, from a copy of its disk on."""
+    """The actions of a server since a copy of its disk."""
 
     root: Path
     copy: Path

@@ -1,4 +1,4 @@
-"""Production: whatever is only safe on one's own machine is refused, with what to do about it."""
+"""Production refuses settings that are only safe on a developer's machine, with a remedy."""
 
 import json
 from dataclasses import dataclass
@@ -60,7 +60,7 @@ class Deployment:
         assert result.returncode == 0, result.stderr
 
     def refusals(self, command: str = "serve", **environment: str) -> list[str]:
-        """Start the server, which must refuse; return what it says, a fault a line."""
+        """Start the server, which must refuse; return its output, one fault per line."""
         result = run_command(command, "--config", str(self.config), env=environment)
         assert (result.returncode, result.stdout) == (2, ""), result.stderr
         lines = result.stderr.splitlines()
@@ -74,7 +74,7 @@ class Deployment:
 
 
 def production(folder: Path) -> Table:
-    """Return what a server in production must configure."""
+    """Return the settings that a server in production requires."""
     server = {
         "mode": "production",
         "port": free_port(),

@@ -1,4 +1,4 @@
-"""What may happen once happens once, whatever the number of processes and of attempts at one moment."""
+"""Single-use actions succeed once, with any number of processes and concurrent attempts."""
 
 from collections import Counter
 from collections.abc import Iterator

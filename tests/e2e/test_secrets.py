@@ -1,4 +1,4 @@
-"""After one whole life of a user, no secret stands in what the server said, kept or answered."""
+"""After the whole life of a user, no secret is in the server's logs, files or responses."""
 
 import base64
 import json

@@ -1,4 +1,4 @@
-"""Tokens on two server processes that share a database: what one answers holds at the other at once."""
+"""Tokens on two server processes that share a database: a change at one applies to both immediately."""
 
 import json
 import threading
@@ -23,7 +23,7 @@ ME = "/users/me/authorizations"
 
 @dataclass
 class Answer:
-    """What a server answered."""
+    """A response of a server."""
 
     status: int
     body: dict[str, Any]
@@ -85,7 +85,7 @@ def nodes(
 
 
 def refresh_at_once(nodes: tuple[Node, Node], token: str) -> list[Answer]:
-    """Spend a refresh token many times at the same moment, at either node in turn."""
+    """Spend a refresh token many times concurrently, alternating between the nodes."""
     start = threading.Barrier(SPENDERS)
 
     def refresh(number: int) -> Answer:

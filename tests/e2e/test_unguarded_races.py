@@ -37,7 +37,7 @@ class Unguarded:
     switches: Path
 
     def take_away(self, guard: str) -> None:
-        """Take one guard away, and give back the others."""
+        """Remove one guard, and restore the others."""
         shutil.rmtree(self.switches, ignore_errors=True)
         self.switches.mkdir()
         (self.switches / guard).touch()

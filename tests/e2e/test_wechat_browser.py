@@ -54,7 +54,7 @@ def context(browser: Browser) -> Iterator[BrowserContext]:
 
 @pytest.fixture
 def page(context: BrowserContext, shared_server: Server) -> Page:
-    """The scan page, with whatever the browser complains of as a failure."""
+    """The scan page; each error of the browser is a failure."""
     page = context.new_page()
     page.goto(shared_server.url + SCAN)
     return page

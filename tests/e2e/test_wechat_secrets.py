@@ -1,4 +1,4 @@
-"""After a run of everything WeChat, no secret of it stands in what the server said, kept or answered."""
+"""After all WeChat flows, none of their secrets is in the server's logs, files or responses."""
 
 import json
 from contextlib import ExitStack

@@ -47,7 +47,7 @@ def site(api: Api) -> Site:
 
 
 def contents(answer: Answer) -> dict[str, bytes]:
-    """Return what an archive holds, by path."""
+    """Return the content of an archive by path."""
     assert answer.status_code == 200, answer.text
     assert answer.headers["Content-Length"] == str(len(answer.data))
     with zipfile.ZipFile(io.BytesIO(answer.data)) as archive:

@@ -164,7 +164,7 @@ class TestPostPictures:
 
 
 class TestProfiles:
-    """What the configuration says."""
+    """The configured limits."""
 
     @pytest.fixture
     def config_changes(self) -> Table:

@@ -1,4 +1,4 @@
-"""Cross-origin requests: what a browser is allowed to do, and which response it may read."""
+"""Cross-origin requests: the requests that a browser may send, and the responses it may read."""
 
 import re
 from pathlib import Path

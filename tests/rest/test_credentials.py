@@ -16,7 +16,7 @@ def header(code: Json) -> dict[str, str]:
 
 
 def held(api: Api, person: Person) -> dict[str, str]:
-    """Return what a person logs in by."""
+    """Return the credentials of a user."""
     listed = api.get("/users/me/credentials", by=person).json["data"]
     return {item["kind"]: item["value"] for item in listed}
 

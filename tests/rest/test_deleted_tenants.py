@@ -1,4 +1,4 @@
-"""Tenants that are deleted: hidden at once, restorable for a while, then purged with all they kept."""
+"""Deleted tenants: hidden immediately, restorable for a while, then purged with all their files."""
 
 import pytest
 from sqlalchemy import Table, func, select

@@ -1,4 +1,4 @@
-"""Clients read from the store and write to it by themselves, where that is configured."""
+"""Clients read from the store and write to it directly, where that is configured."""
 
 import hashlib
 import os

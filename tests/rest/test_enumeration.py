@@ -1,4 +1,4 @@
-"""Nobody learns who has an account: neither from an answer nor from the time it takes."""
+"""Neither a response nor its duration reveals whether an account exists."""
 
 import os
 from collections import Counter
@@ -43,7 +43,7 @@ def config_changes() -> Table:
 @pytest.fixture(autouse=True)
 def known(api: Api) -> None:
     api.person(email=KNOWN)
-    # The one question of the day that goes without a captcha.
+    # The only attempt of the day that needs no captcha.
     assert is_available(api, "first@example.com").status_code == 200
 
 

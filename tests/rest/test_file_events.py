@@ -17,7 +17,7 @@ DAY = 24 * HOUR
 
 @pytest.fixture
 def scene(api: Api, monkeypatch: pytest.MonkeyPatch) -> Scene:
-    """A tenant whose downloads are written when a test says so, however slow the machine is."""
+    """A tenant whose download events are written when a test calls for it, on any machine."""
     monkeypatch.setattr(recorder, "_INTERVAL", 3600)
     return Scene(api)
 

@@ -1,4 +1,4 @@
-"""Grants on files and folders: set, listed, taken back, explained; and what they show in lists."""
+"""Grants on files and folders: set, listed, revoked and explained; and their effect on lists."""
 
 import pytest
 from tests.support.api import Json, Person, error_code
@@ -231,7 +231,7 @@ class TestExplaining:
 
 
 class TestTopOfTheList:
-    """What a user can see whose folder the user cannot see, or that has none."""
+    """A user's top-level nodes: visible nodes whose parent is not visible."""
 
     @pytest.mark.rule("4.4 GET /api/v1/tenants/{tenantId}/owners/{ownerId}/files")
     def test_what_lies_in_a_folder_that_is_seen_is_not_at_the_top(self, scene: Scene) -> None:

@@ -35,7 +35,7 @@ def key_path(api: Api) -> Path:
 
 
 def key_ids(api: Api) -> list[str]:
-    """Return the ids of the keys that are shown."""
+    """Return the ids of the published keys."""
     return [key["kid"] for key in api.get(KEYS).json["keys"]]
 
 

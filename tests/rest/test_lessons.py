@@ -1,4 +1,4 @@
-"""What went wrong in systems of this kind, and cannot here; each test names what it was."""
+"""Known vulnerabilities of similar systems; each test names one."""
 
 from collections import Counter
 from functools import partial
@@ -325,7 +325,7 @@ class TestCommonPasswords:
 
 
 class TestClientsUrls:
-    """The server was made to ask what a client named (CVE-2026-35409, CVE-2023-27159)."""
+    """The server sent requests to addresses that a client named (CVE-2026-35409, CVE-2023-27159)."""
 
     @pytest.mark.parametrize(
         "recipient",

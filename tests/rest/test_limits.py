@@ -153,7 +153,7 @@ def test_every_way_to_log_in_is_limited(api: Api) -> None:
         if "IssuedTokens" in str([operation["responses"].get(code) for code in ("200", "201")])
     }
     assert "POST /authorizations" in gives_tokens
-    # Nobody guesses a refresh token of 256 bits.
+    # A refresh token of 256 bits cannot be guessed.
     del gives_tokens["POST /authorizations/refresh"]
     assert [
         name for name, operation in gives_tokens.items() if "429" not in operation["responses"]

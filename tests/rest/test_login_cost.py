@@ -46,6 +46,6 @@ def test_a_password_login_takes_eight_statements(api: Api, monkeypatch: pytest.M
     with traced(api, monkeypatch) as statements:
         assert api.log_in(alice.email, PASSWORD).status_code == 200
     assert 1 <= len(statements) <= MOST, "\n".join(statements)
-    # The trace sees what a login does.
+    # The trace records the statements of a login.
     for table in ("rate_events", "counters", "passwords", "authorizations", "audit_events"):
         assert any(table in statement for statement in statements), table

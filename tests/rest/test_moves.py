@@ -185,7 +185,7 @@ class TestMoving:
             grant(file, permission)
             grant(folder, target)
             assert move(api, tenant, member, file["id"], folder["id"]).status_code == status
-        # What the caller manages by a folder around it has no grants that the move could extend.
+        # A node that the caller manages through an ancestor has no grants that the move could extend.
         around = api.folder(tenant, person, "around")
         inside = api.upload(tenant, person, "inside", b"x", around["id"])
         grant(around, "manage")

@@ -1,4 +1,4 @@
-"""Files lie in several storages at once, and each download finds its own."""
+"""Files are in several storages, and each download reads the right one."""
 
 from pathlib import Path
 

@@ -80,7 +80,7 @@ class Canary:
 
 @contextmanager
 def listening() -> Iterator[Canary]:
-    """Listen, and accept whatever connects."""
+    """Listen, and accept all connections."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         canary = Canary(listener.getsockname()[1])
 

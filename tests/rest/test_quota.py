@@ -1,4 +1,4 @@
-"""Quotas: how much a tenant may keep, who says so, and what uploads may be."""
+"""Quotas of tenants, who may set them, and the limits of uploads."""
 
 import io
 from concurrent.futures import ThreadPoolExecutor
@@ -152,7 +152,7 @@ def test_strangers_learn_nothing_of_usage(api: Api) -> None:
 
 
 class TestConfigured:
-    """What the configuration says of all tenants."""
+    """The configured quota of all tenants."""
 
     @pytest.fixture
     def config_changes(self) -> Table:

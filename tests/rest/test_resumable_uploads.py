@@ -286,7 +286,7 @@ class TestProtocol:
     def test_a_checksum_that_cannot_be_checked_is_400(self, site: Site, value: str) -> None:
         path = site.begin(1)
         response = site.patch(path, 0, b"x", headers={"Upload-Checksum": value})
-        # An empty digest is one, of nothing that there is.
+        # An empty digest is valid, and matches no content.
         assert response.status_code == (460 if value == "sha1" else 400)
         assert site.offset(path) == 0
 

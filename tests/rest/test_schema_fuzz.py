@@ -63,7 +63,7 @@ def config_changes() -> Table:
 
 @dataclass
 class Report:
-    """What the responses were."""
+    """The statuses of the responses."""
 
     statuses: Counter[int] = field(default_factory=Counter)
     succeeded: set[str] = field(default_factory=set)
@@ -109,7 +109,7 @@ def seeded(operation: Operation, known: Mapping[str, Any]) -> Json:
 
 
 def cases(operation: Operation, known: Mapping[str, Any]) -> st.SearchStrategy[Case[Any]]:
-    """Return valid and invalid requests, for what exists and for what does not."""
+    """Return valid and invalid requests for existing and missing resources."""
     found = seeded(operation, known)
     return st.one_of(
         [

@@ -288,7 +288,7 @@ class TestEnd:
 
 
 def send_form(api: Api, form: dict[str, str]) -> Answer:
-    """Ask for a revocation as RFC 7009 has it."""
+    """Request a revocation (RFC 7009)."""
     return api.request(
         "POST",
         "/authorizations/revocation",

@@ -1,4 +1,4 @@
-"""Forty spellings of one address or number are one credential and one limit, lest each have its own."""
+"""Forty spellings of one address or number are one credential and share one limit."""
 
 from collections import Counter
 from itertools import product

@@ -1,4 +1,4 @@
-"""Whatever goes wrong between the server and its store: an answer in time, and nothing left behind."""
+"""Faults between the server and its store: a response in time, and no objects left behind."""
 
 import time
 from collections.abc import Iterator
@@ -113,7 +113,7 @@ def fault(request: pytest.FixtureRequest, deployment: Deployment) -> Iterator[Fa
 
 @contextmanager
 def in_time(deployment: Deployment) -> Iterator[None]:
-    """Insist that the block ends a second after the time-out, and what a busy machine adds to it."""
+    """Require that the block ends a second after the time-out, with an allowance for a busy machine."""
     started = time.monotonic()
     yield
     assert time.monotonic() - started < TIMEOUT + 1 + deployment.usual_seconds
@@ -131,7 +131,7 @@ def test_an_upload(deployment: Deployment, fault: Fault, in_parts: bool) -> None
     deployment.proxy.fault = fault
     with in_time(deployment):
         answer = deployment.send(IN_PARTS[deployment.kind] if in_parts else SMALL)
-    # A store may give objects tags of its own; what it was sent, it was sent with a digest.
+    # A store may compute its own tags; the request had a digest.
     if fault is Fault.WRONG_ETAG and not in_parts:
         assert answer.status_code == 201
     elif fault is Fault.WRONG_ETAG:
@@ -161,7 +161,7 @@ def test_a_deletion(deployment: Deployment, fault: Fault) -> None:
     deployment.proxy.fault = fault
     with in_time(deployment):
         answer = deployment.api.delete(path, by=deployment.alice)
-    # The file is gone whatever the store says; its bytes are collected when that answers again.
+    # The file is deleted even if the store fails; its bytes are collected later.
     assert answer.status_code == 200
     deployment.assert_consistent()
 

@@ -12,7 +12,7 @@ from strongroom.testing.clock import HOUR, MINUTE, ManualClock
 
 
 def ask(api: Api, recipient: str, *, device: str | None = None, address: str = "192.0.2.1") -> Answer:
-    """Ask for a code, from a device at an address."""
+    """Request a code, from a device at an address."""
     headers = {"X-Device-Id": device} if device else {}
     return api.ask_for_code(
         recipient, "register", headers=headers, environ_overrides={"REMOTE_ADDR": address}

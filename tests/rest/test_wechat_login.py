@@ -400,7 +400,7 @@ class TestWithoutRegistration:
 
 
 class TestWithoutTheMethod:
-    """The plugin is enabled, and nothing of it is in use: then it needs no options either."""
+    """An enabled plugin without any configured method needs no options."""
 
     @pytest.fixture
     def config_changes(self) -> Table:

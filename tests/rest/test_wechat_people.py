@@ -1,4 +1,4 @@
-"""Whatever people do: never two users for one person, nor one id on two accounts.
+"""In any order of actions: never two users for one person, nor one id on two accounts.
 
 A model says what each act must lead to; after each, the table of credentials is what the model has.
 ``STRONGROOM_TEST_WECHAT_EXAMPLES`` is how many sequences are tried.

@@ -50,7 +50,7 @@ LEVELS = {
 
 @dataclass
 class Target:
-    """What a call is made on: a node, and a folder that every member may write to."""
+    """The target of a call: a node, and a folder that every member may write to."""
 
     api: Api
     path: str
@@ -76,7 +76,7 @@ class World:
     made: int = 0
 
     def target(self, kind: str) -> Target:
-        """Make a node that each actor holds on what the actor's name says."""
+        """Make a node on which each actor has the permission that its name says."""
         self.made += 1
         creator, name = self.people[Actor.CREATOR], f"target {self.made}"
         around = None

@@ -27,7 +27,7 @@ Json = dict[str, Any]
 
 
 class Answer:
-    """What the server answered."""
+    """A response of the server."""
 
     def __init__(self, response: TestResponse) -> None:
         self.status_code: int = response.status_code
@@ -115,7 +115,7 @@ class Api:
 
     def code(self, recipient: str, purpose: str, device: str | None = None) -> Json:
         """Have a code sent, and read it out of the message."""
-        # Each from a device and an address of its own, so that only what a test is about is limited.
+        # Each has its own device and address, so that no limit applies to other requests.
         self._codes += 1
         options = {
             "headers": {"X-Device-Id": device or f"device-{self._codes}"},

@@ -111,7 +111,7 @@ def run_command(
 def _main(
     command: list[str], streams: Mapping[str, Path], variables: Mapping[str, str], cwd: Path
 ) -> None:
-    """Become the command: take over what the system gives to a new process."""
+    """Become the command: take over the state that the system creates for a new process."""
     for descriptor, name in enumerate(_STREAMS):
         opened = os.open(streams[name], os.O_RDWR | os.O_CREAT | os.O_APPEND)
         os.dup2(opened, descriptor)

@@ -14,7 +14,7 @@ _COMMAND = "#!{python}\nfrom strongroom.cli import main\nmain()\n"
 
 @dataclass(frozen=True)
 class Environment:
-    """A virtual environment that also sees what the one of the tests holds."""
+    """A virtual environment that also sees the packages of the tests' environment."""
 
     folder: Path
 
@@ -63,7 +63,7 @@ class Environment:
     def run(
         self, *command: str | Path, cwd: Path, stdin: str = ""
     ) -> "subprocess.CompletedProcess[str]":
-        """Run a command and return what it said."""
+        """Run a command and return its output."""
         return subprocess.run(
             command,
             cwd=cwd,

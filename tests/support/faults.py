@@ -16,7 +16,7 @@ POLL_SECONDS = 0.02
 
 
 class Fault(StrEnum):
-    """What goes wrong between a server and its store."""
+    """The faults between a server and its store."""
 
     NONE = "none"
     REFUSED = "refused"
@@ -152,7 +152,7 @@ class _Handler(BaseHTTPRequestHandler):
     do_GET = do_PUT = do_POST = do_HEAD = do_DELETE = serve  # noqa: N815  http.server looks for these
 
     def reset(self) -> None:
-        """End the connection by RST, as a machine does that knows nothing of it."""
+        """End the connection by RST, like a machine that has lost its state."""
         linger = struct.pack("ii", 1, 0)
         self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
         self.connection.close()

@@ -28,7 +28,7 @@ class Gate:
         """Refuse new connections, and reset the open ones."""
         if self._listener is not None:
             _cut(self._listener)
-            # Whoever was just let in is on the way, too.
+            # The thread that was just admitted counts, too.
             self._accepting.join()
             self._listener = None
         while self._open:

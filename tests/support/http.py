@@ -1,4 +1,4 @@
-"""Speaks HTTP to a real server, from many threads at once."""
+"""Sends HTTP requests to a real server, also from many threads."""
 
 import http.client
 import json
@@ -15,7 +15,7 @@ TIMEOUT_SECONDS = 60
 
 @dataclass(frozen=True)
 class Reply:
-    """What the server answered."""
+    """A response of the server."""
 
     status: int
     headers: dict[str, str]
@@ -35,7 +35,7 @@ class Caller:
         return self.send_text(method, path, content, **headers)
 
     def send_text(self, method: str, path: str, content: str | None, **headers: str) -> Reply:
-        """Send a request whose body is called JSON, whatever it is."""
+        """Send a body with the media type of JSON, also if it is not JSON."""
         connection = http.client.HTTPConnection(urlsplit(self.url).netloc, timeout=TIMEOUT_SECONDS)
         try:
             sent = {**self.headers, **{name.replace("_", "-"): value for name, value in headers.items()}}

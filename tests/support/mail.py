@@ -1,4 +1,4 @@
-"""A real mail server for tests, and reading what it has taken."""
+"""A real mail server for tests, and its received messages."""
 
 import logging
 import re
@@ -47,7 +47,7 @@ class MailServer:
     def authenticate(
         self, _server: SMTP, _session: Session, _: Envelope, _kind: str, data: object
     ) -> AuthResult:
-        """Tell whether a password is right."""
+        """Return whether a password is right."""
         given = data.password.decode() if isinstance(data, LoginPassword) else None
         return AuthResult(success=given == self.password, handled=False)
 

@@ -31,7 +31,7 @@ class Nginx:
     port: int
 
     def context(self) -> ssl.SSLContext:
-        """Return what a client trusts."""
+        """Return the trusted certificate for clients."""
         context = ssl.create_default_context(cafile=str(self.folder / "tls" / "fullchain.pem"))
         context.check_hostname = False
         return context

@@ -1,4 +1,4 @@
-"""Reads what the console sender has written."""
+"""Reads the messages of the console sender."""
 
 import json
 from pathlib import Path

@@ -62,7 +62,7 @@ def blocks_of(page: Path) -> Iterator[Block]:
 
 
 def settle(value: Any) -> Any:
-    """Replace what differs from one run to the next by what it is."""
+    """Replace values that differ between runs by their names."""
     if isinstance(value, dict):
         pairs = ((settle(key), settle(item)) for key, item in value.items())
         return {key: "a number" if key == "revision" else item for key, item in pairs}

@@ -119,7 +119,7 @@ def _on_descriptor(ended: float, call: str, path: str, arguments: str, result: i
     number = _NUMBER.search(arguments)
     has_offset = call in ("pwrite64", "pwritev", "ftruncate")
     offset = int(number[1]) if number and has_offset else None
-    # A call that wrote less than it was given has returned how much.
+    # A partial write has returned the number of bytes.
     data = b"".join(map(_bytes, _TEXT.findall(arguments)))[:result] if "write" in call else b""
     return Operation(ended, call, (path,), data, offset)
 
@@ -156,7 +156,7 @@ class _File:
 
 
 _Change = dict[str, tuple[_File | None, bool]]
-"""Entries that appear, or with ``False`` disappear, at once."""
+"""Entries that appear, or with ``False`` disappear, atomically."""
 
 
 class Disk:
@@ -194,7 +194,7 @@ class Disk:
             self._write(operation)
 
     def image(self, target: Path, source: random.Random | None) -> None:
-        """Write what a loss of power leaves: all that is durable, and by chance some of the rest."""
+        """Write a disk as after a power failure: all durable data, and by chance some of the rest."""
         entries = dict(self._durable)
         kept = self._changes[: source.randrange(len(self._changes) + 1)] if source else []
         for change in kept:

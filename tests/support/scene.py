@@ -1,4 +1,4 @@
-"""A tenant with its administrator and two members, and what they do with its files."""
+"""A tenant with its administrator and two members, and their actions on its files."""
 
 from base64 import b64encode
 
@@ -45,7 +45,7 @@ class Scene:
         return [item["name"] for item in listed["data"]]
 
     def permission(self, node: Json, user: Person) -> str | None:
-        """Return what a user may do with a node."""
+        """Return a user's permission on a node."""
         answer = self.api.get(f"{self.path}/files/{node['id']}", by=user)
         return answer.json["permission"] if answer.status_code == 200 else None
 

@@ -66,7 +66,7 @@ class Server:
         return [int(pid) for pid in children.read_text().split()]
 
     def kill(self) -> None:
-        """Kill all of the server's processes at once, as a power cut would."""
+        """Kill all of the server's processes together, like a power failure."""
         for pid in (self.process.pid, *self.workers()):
             os.kill(pid, 9)
         self.process.wait(timeout=10)

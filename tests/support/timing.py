@@ -1,4 +1,4 @@
-"""Tells whether one of two actions takes longer, on a machine that is busy with other things."""
+"""Compares the durations of two actions on a busy machine."""
 
 import gc
 import math
@@ -43,7 +43,7 @@ def busy_wait(seconds: float) -> None:
 
 
 def _difference(first: Action, second: Action, settle: Action, tries: int, round_: int) -> float:
-    # The fastest of a few tries is the one that was disturbed least; they take turns in going first, so
+    # The fastest of a few tries was disturbed least; each action is the first one equally often, so
     # that a spell of load meets both.
     times = {first: math.inf, second: math.inf}
     for turn in range(round_, round_ + tries):

@@ -30,7 +30,7 @@ def _text_of(value: object) -> str:
 
 
 def raw_files(database_url: str, when: str) -> dict[str, str]:
-    """Return what SQLite's files hold, deleted rows and the log of writes too; nothing of others."""
+    """Return the content of SQLite's files, with deleted rows and the write-ahead log."""
     scheme, _, path = database_url.partition(":///")
     if scheme != "sqlite":
         return {}
@@ -41,7 +41,7 @@ def raw_files(database_url: str, when: str) -> dict[str, str]:
 
 
 def stands_in(secret: str, place: str) -> bool:
-    """Tell whether a secret stands in a text, as it is or as it is commonly written."""
+    """Return whether a text contains a secret, as it is or in a common encoding."""
     encoded = secret.encode()
     in_base64 = base64.b64encode(encoded).decode()[: len(encoded) * 8 // 6]
     if secret.isdigit():

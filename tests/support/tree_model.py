@@ -49,7 +49,7 @@ class TreeModel:
             node_id = node.parent
 
     def permission(self, user: str, node_id: str) -> Permission:
-        """Return what a user may do with a node."""
+        """Return a user's permission on a node."""
         if self.members.get(user):
             return Permission.MANAGE
         held = (node.grants.get(user, (Permission.NONE, 0)) for node in self.path(node_id))
@@ -78,7 +78,7 @@ class TreeModel:
         return sorted(inside, key=lambda node: node.name)
 
     def top(self, user: str) -> list[ModelNode]:
-        """Return what a user sees whose folder the user does not see, or that has none."""
+        """Return a user's top-level nodes: visible nodes whose parent is not visible."""
 
         def stands_at_top(node: ModelNode) -> bool:
             return self.permission(user, node.id) > 0 and (
@@ -164,7 +164,7 @@ class TreeModel:
         )
 
     def gains_folder(self, user: str, node_id: str, parent: str | None, until: int) -> bool:
-        """Return whether a user would write for longer below a folder by what a node brings along."""
+        """Return whether grants in a moved subtree would extend a user's write access below a folder."""
         brought = [self.nodes[each].grants.get(user) for each in self.subtree(node_id)]
         ends = [held[1] for held in brought if held and held[0] >= Permission.WRITE]
         return max(ends, default=0) > max(until, self.granted_until(user, parent, Permission.WRITE))

@@ -123,14 +123,14 @@ class Logins:
         return browser.post("/api/v1/wechat-authorizations", body)
 
     def open_mini_program(self, person: str, *, phone: bool = False) -> Answer:
-        """Let a person open the mini program, which may ask for the phone number."""
+        """Open the mini program as a person; it may request the phone number."""
         body = {"code": self.wechat.code("mini", person)}
         if phone:
             body["phoneCode"] = self.wechat.phone_code("mini", person)
         return self.api.post("/api/v1/miniProgram-authorization", body)
 
     def log_in(self, person: str, app: str) -> Answer:
-        """Log a person in by whatever kind of app it is."""
+        """Log a person in with the kind of the app."""
         return self.open_mini_program(person) if app == "mini" else self.scan(person, app)
 
     def person(self, answer: Answer) -> Person:
@@ -160,6 +160,6 @@ class Logins:
         return self.api.delete("/api/v1/users/me/wechatIds", by=by, headers=headers)
 
     def held(self, by: Person) -> set[tuple[str, str]]:
-        """Return what a user logs in by, by kind, without the names of apps and accounts."""
+        """Return a user's credentials by kind, without the names of apps and accounts."""
         listed = self.api.get("/users/me/credentials", by=by).json["data"]
         return {(item["kind"], item["value"]) for item in listed}

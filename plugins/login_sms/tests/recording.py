@@ -9,7 +9,7 @@ from threading import Thread
 
 @dataclass
 class Received:
-    """What came in, as (method, headers, body); a ``status`` of 0 breaks the connection off."""
+    """Received requests as (method, headers, body); a ``status`` of 0 closes the connection."""
 
     endpoint: str
     status: int = 202

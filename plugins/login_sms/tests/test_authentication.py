@@ -1,4 +1,4 @@
-"""What the simulated gateway's front door lets in: either signature, fresh, unaltered and once."""
+"""Authentication at the simulated gateway: either signature, recent, unaltered and used once."""
 
 from collections.abc import Mapping
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What the simulated gateway takes, refuses and counts."""
+"""The simulated gateway accepts, refuses and counts messages."""
 
 from collections.abc import Mapping
 from typing import Any

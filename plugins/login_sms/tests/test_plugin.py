@@ -1,4 +1,4 @@
-"""What the plugin registers, and what it costs those who do not use all of it."""
+"""The plugin's registrations, and the cost of parts that are not used."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""The login method: what it takes, what it proves, and how it refuses."""
+"""The login method: accepted attempts, proven credentials and refusals."""
 
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Whatever the order of scans, logins, waiting and replays: one person, one identity, one use."""
+"""Any order of scans, logins, waiting and replays: one person, one identity, one use."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""What the local backend promises beyond the contract."""
+"""Guarantees of the local backend beyond the contract."""
 
 import io
 import os

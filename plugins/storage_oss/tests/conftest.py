@@ -30,7 +30,7 @@ class Clock:
 
 @dataclass(frozen=True)
 class Answer:
-    """What the simulator answered."""
+    """A response of the simulator."""
 
     status: int
     headers: Mapping[str, str]
@@ -47,7 +47,7 @@ class Answer:
 
 @dataclass
 class SignedByHand:
-    """A request to the bucket ``files``, signed by the vendor's signer for whatever is claimed."""
+    """A request to the bucket ``files``, signed by the vendor's signer with the given claims."""
 
     method: str
     key: str = ""

@@ -1,4 +1,4 @@
-"""What the OSS backend promises beyond the contract."""
+"""Guarantees of the OSS backend beyond the contract."""
 
 import hashlib
 import io

@@ -1,4 +1,4 @@
-"""What the plugin registers, and what that costs."""
+"""The plugin's registrations, and their cost."""
 
 import re
 import subprocess

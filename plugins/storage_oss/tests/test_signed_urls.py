@@ -1,4 +1,4 @@
-"""Clients with a signed URL, and no library, read and write exactly what they were given it for."""
+"""Clients with a signed URL and no library read and write exactly the object of the URL."""
 
 import io
 from collections.abc import Callable, Iterator, Mapping

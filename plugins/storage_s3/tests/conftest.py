@@ -90,7 +90,7 @@ def client(backend: S3Backend) -> Any:
 
 @pytest.fixture
 def requests_sent(client: Any) -> Counter[str]:
-    """Counts what the backend sends from now on, retries included, by operation."""
+    """Counts the requests of the backend from now on by operation, retries included."""
     sent: Counter[str] = Counter()
 
     def count(event_name: str, **_: Any) -> None:

@@ -1,4 +1,4 @@
-"""What the S3 backend promises beyond the contract."""
+"""Guarantees of the S3 backend beyond the contract."""
 
 import io
 import re

@@ -1,4 +1,4 @@
-"""What the backend makes of a store that fails: the real one, behind a proxy that interferes."""
+"""The backend with a store that fails: a real one behind a proxy that interferes."""
 
 import io
 import socket

@@ -1,4 +1,4 @@
-"""What the PyFilesystem does beyond conformance, and better than fs-s3fs alone."""
+"""Behaviour of the PyFilesystem beyond conformance and beyond fs-s3fs."""
 
 import gc
 import io

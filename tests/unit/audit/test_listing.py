@@ -1,4 +1,4 @@
-"""Pages of the record, and what the database has to read for one."""
+"""Pages of the audit record, and the rows that the database reads for one."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""Pictures: what they show stays, whatever else they carry goes, and none takes more than its share."""
+"""Pictures: the image remains, metadata is removed, and resources are limited."""
 
 import io
 import struct

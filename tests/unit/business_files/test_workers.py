@@ -1,4 +1,4 @@
-"""Picture workers: they get nothing of the server's, and take no more than they are given."""
+"""Picture workers: they inherit nothing from the server, and stay within their limits."""
 
 import io
 import logging
@@ -40,7 +40,7 @@ worker.main()
 
 
 def answer_of(monkeypatch: pytest.MonkeyPatch, expression: str, **limits: int) -> str:
-    """Return what an expression is worth in a worker that has confined itself."""
+    """Return the value of an expression in a confined worker."""
     run_as_worker(monkeypatch, f"return {{}}, repr({expression}).encode()")
     return processor(**limits).scale(picture, "image/png", 10).decode()
 

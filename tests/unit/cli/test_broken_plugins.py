@@ -1,4 +1,4 @@
-"""Plugins that fail, are missing or are not enabled: what the commands report, and what still works."""
+"""Plugins that fail, are missing or not enabled: reports of commands, and remaining functions."""
 
 import sys
 from collections.abc import Iterator

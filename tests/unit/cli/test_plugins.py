@@ -1,4 +1,4 @@
-"""``strongroom plugins``: what it shows, and what it refuses."""
+"""``strongroom plugins``: its output and its refusals."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Two transactions that wait for each other: one gives way, and the log says what it was."""
+"""Two transactions that wait for each other: one is aborted, and the log names the deadlock."""
 
 import logging
 from concurrent.futures import ThreadPoolExecutor

@@ -18,7 +18,7 @@ Work = Callable[[Connection], Any]
 
 @pytest.fixture(autouse=True)
 def table(database: Database) -> Iterator[None]:
-    """A table for what the tests write."""
+    """A table for the rows of the tests."""
     with database.write() as connection:
         connection.execute(text("CREATE TABLE written (number INTEGER PRIMARY KEY)"))
     yield

@@ -35,7 +35,7 @@ LEVELS = st.sampled_from([Permission.READ, Permission.WRITE, Permission.MANAGE])
 
 
 class ExpiryMachine(RuleBasedStateMachine):
-    """An owner lends parts of a tree to a guest and a friend, who do with them what they can.
+    """An owner grants parts of a tree to a guest and a friend, who use their permissions at random.
 
     The rule: no user except the owner and the administrator holds a permission on a
     node of the owner's after the last loan on it, or on a folder around it, has ended; wherever the
@@ -64,7 +64,7 @@ class ExpiryMachine(RuleBasedStateMachine):
         self.first = sorted(self.tree())
 
     def make_tree(self, name: str) -> None:
-        """Make a folder of the owner's with two in it, and lend some of them."""
+        """Make a folder of the owner with two subfolders, and grant some of them."""
         top = self.make_folder(OWNER, None, name)
         inner = [self.make_folder(OWNER, top, part) for part in "cd"]
         ends = {top: self.lend(top)}
@@ -95,7 +95,7 @@ class ExpiryMachine(RuleBasedStateMachine):
         self.services.grants.put(self.identity(user), self.tenant, node, wish, Origin())
 
     def pick(self, number: int) -> str:
-        # Often one of the owner's or the borrowers' first folders, for those make the difference.
+        # Often one of the first folders of the owner or the grantees: those are the critical ones.
         found = self.first if number % 2 else sorted(self.tree())
         return found[number // 2 % len(found)]
 
@@ -173,7 +173,7 @@ class ExpiryMachine(RuleBasedStateMachine):
             self.check()
 
     def check(self) -> None:
-        """Hold every node against the loans of the owner's folders."""
+        """Compare every node with the grants on the owner's folders."""
         tree, now = self.tree(), self.api.clock.now()
         for node_id in tree:
             around = self.lent_until.keys() & self.path(tree, node_id)

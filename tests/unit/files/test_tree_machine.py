@@ -104,7 +104,7 @@ class TreeMachine(RuleBasedStateMachine):
         return None
 
     def check(self, view: NodeView | None, user: int) -> ModelNode | None:
-        """Hold a node against the model, and take its new revision."""
+        """Compare a node with the model, and take its new revision."""
         if view is None:
             return None
         node = self.model.nodes[view.node.id]

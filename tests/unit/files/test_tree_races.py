@@ -74,7 +74,7 @@ def site(api: Api) -> Site:
 
 
 def outcomes(*actions: Callable[[], None]) -> list[type[StrongroomError] | None]:
-    """Run all actions at once, and return how each was refused, in a fixed order."""
+    """Run all actions concurrently, and return their errors in a fixed order."""
 
     def attempt(action: Callable[[], None]) -> type[StrongroomError] | None:
         try:

@@ -1,4 +1,4 @@
-"""What a view of a plugin may return: values, responses, and tuples with a status and headers."""
+"""Results of a plugin's view: values, responses, and tuples with a status and headers."""
 
 from collections.abc import Callable
 from typing import Any

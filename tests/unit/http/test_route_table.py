@@ -21,7 +21,7 @@ paths = st.lists(st.sampled_from(VALUES), max_size=4).map(lambda values: "/" + "
 
 @st.composite
 def rule_lists(draw: st.DrawFn) -> list[dict[str, Any]]:
-    """Return the arguments of rules, most of which are of the kind that the table matches."""
+    """Return the arguments of rules; the table matches most of them."""
     rules = []
     for number in range(draw(st.integers(1, 6))):
         plain = draw(st.integers(0, 3)) > 0

@@ -42,7 +42,7 @@ def schemas(kind: type[Schema] = Schema) -> Iterator[type[Schema]]:
 
 
 def values(field: Any) -> st.SearchStrategy[Any]:
-    """Return what a record may hold in a field."""
+    """Return the possible values of a field."""
     if isinstance(field, fields.Nested):
         nested = records(field.schema)
         return st.lists(nested, max_size=3) if field.many else nested

@@ -1,4 +1,4 @@
-"""The plugin manager: what it refuses, and in which words."""
+"""The plugin manager: its refusals and their messages."""
 
 from dataclasses import dataclass
 from types import ModuleType

@@ -203,6 +203,6 @@ def test_the_command_says_what_went(config: Path, database_url: str) -> None:
 
 def test_every_table_whose_rows_expire_is_looked_after() -> None:
     expiring = {table.name for table in metadata.tables.values() if "expires_at" in table.c}
-    # Whoever takes the rest away has bytes, or the rights to them, to look after as well.
+    # The others are removed together with their bytes or grants.
     others = {"grants", "bundles", "uploads", "direct_uploads", "blob_holds"}
     assert expiring - {table.name for table in EXPIRING} == others

@@ -1,4 +1,4 @@
-"""Guesses at once are not more than guesses one after the other."""
+"""Concurrent guesses have the same limit as sequential ones."""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor

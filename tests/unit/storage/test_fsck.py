@@ -236,7 +236,7 @@ def test_keys_of_ours_are_told_from_others() -> None:
 
 
 class Remote(LocalBackend):
-    """A storage that, as those elsewhere, knows nothing of an upload until it has ended."""
+    """A storage that, like remote ones, lists an upload only after it has ended."""
 
     def delete(self, key: str) -> None:
         self.local_path(key).unlink(missing_ok=True)
@@ -247,7 +247,7 @@ def test_an_upload_that_ends_after_it_was_given_up_and_collected_leaves_nothing(
     service = BlobService(bench.database, bench.clock, {"main": storage}, "main")
 
     class Slow(io.BytesIO):
-        """A source that ends long after its upload was given up and collected."""
+        """A source that ends long after its upload was abandoned and collected."""
 
         def read(self, size: int | None = -1, /) -> bytes:
             bench.clock.advance(ABANDONED_AFTER + 1)

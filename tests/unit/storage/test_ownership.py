@@ -1,4 +1,4 @@
-"""The owner marker: one owner for each store, however many databases claim it at once."""
+"""The owner marker: one owner for each store, however many databases claim it concurrently."""
 
 import io
 from collections.abc import Callable, Iterator

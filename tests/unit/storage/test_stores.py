@@ -39,7 +39,7 @@ def backend(tmp_path: Path) -> Breaking:
 
 
 class TestStore(StorageBackendContract):
-    """Behind its circuit, a backend is what it was."""
+    """A backend behind a circuit has all of its methods."""
 
     @pytest.fixture
     def backend(self, tmp_path: Path) -> Store:

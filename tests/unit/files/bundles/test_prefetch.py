@@ -1,4 +1,4 @@
-"""Work that is done before its turn."""
+"""Work that is done ahead of its use."""
 
 import threading
 from contextlib import closing
