@@ -6,7 +6,7 @@ from tests.support.api import Api, error_code
 from tests.support.scene import Scene
 
 from strongroom.errors import NotFound
-from strongroom.files.bundles.models import bundles
+from strongroom.files.bundles.service import bundles
 from strongroom.files.models import folder_counts, grants, nodes
 from strongroom.identity import Origin
 from strongroom.storage.models import blobs

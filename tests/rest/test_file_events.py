@@ -9,7 +9,7 @@ from tests.support.scene import Scene
 
 from strongroom.clock import iso_format
 from strongroom.files.events import recorder
-from strongroom.files.events.models import file_events
+from strongroom.files.events.recorder import file_events
 from strongroom.testing.clock import HOUR
 
 DAY = 24 * HOUR

@@ -17,19 +17,17 @@ from strongroom.container.infrastructure import COMMAND_LINE, Infrastructure, St
 from strongroom.database import Database
 from strongroom.direct_uploads.service import DirectUploads, Reservations
 from strongroom.files.access import AccessControl
-from strongroom.files.access_report import AccessExplainer
 from strongroom.files.bundles.contents import Contents
 from strongroom.files.bundles.service import BundleService
 from strongroom.files.events.listing import FileEventListing
 from strongroom.files.events.recorder import DownloadRecorder, FileEvents
 from strongroom.files.expiry import ExpiryRules
 from strongroom.files.filing import Filing
-from strongroom.files.grants import GrantService
+from strongroom.files.grants import AccessExplainer, GrantService
 from strongroom.files.listing import FileListing
 from strongroom.files.moving import MovingService
-from strongroom.files.purge import FilePurge
 from strongroom.files.replacing import ReplacingService
-from strongroom.files.service import FileService
+from strongroom.files.service import FilePurge, FileService
 from strongroom.files.tree import Tree
 from strongroom.files.visibility import Visibility
 from strongroom.observability.doctor import Doctor

@@ -22,8 +22,7 @@ from strongroom.files.access import (
     NodeView,
     with_granted_ends,
 )
-from strongroom.files.events.models import FileAction
-from strongroom.files.events.recorder import FileEvents
+from strongroom.files.events.recorder import FileAction, FileEvents
 from strongroom.files.models import FOREVER, NODE, Node, NodeType, Permission, nodes
 from strongroom.files.tree import FileContent, ParentRef, Tree
 from strongroom.identity import AnyCaller

@@ -1,8 +1,7 @@
 """Endpoints for grants on files and folders, and for access reports."""
 
 from strongroom.errors import Forbidden, NotAMember, NotFound
-from strongroom.files.access_report import AccessExplainer, Explanation, Reason
-from strongroom.files.grants import GrantRequest, GrantService
+from strongroom.files.grants import AccessExplainer, Explanation, GrantRequest, GrantService, Reason
 from strongroom.files.models import Grant, Permission
 from strongroom.files.schemas import AccessQuery, AccessSchema, GrantSchema, NewGrantSchema
 from strongroom.files.serializers import Json

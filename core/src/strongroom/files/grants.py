@@ -1,6 +1,6 @@
-"""Grants and revokes permissions on files and folders."""
+"""Grants and revokes permissions on files and folders, and reports where a permission comes from."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -13,11 +13,12 @@ from strongroom.database.paging import Page, Paging, seek_page
 from strongroom.database.rows import Row, RowMapper, columns_of
 from strongroom.database.statements import Statement, for_each_dialect
 from strongroom.errors import NotAMember, ValidationFailed
-from strongroom.files.access import AccessControl
+from strongroom.files.access import AccessControl, PathGrant
 from strongroom.files.expiry import ExpiryRules
 from strongroom.files.models import FOREVER, Grant, Node, Permission, grants
 from strongroom.files.visibility import Visibility
 from strongroom.identity import AnyCaller, Origin
+from strongroom.tenants.models import Role
 from strongroom.users.service import UserService
 
 Summaries = list[dict[str, str]]
@@ -220,3 +221,75 @@ class GrantService:
 def _named(found: Iterable[Grant]) -> set[str]:
     ids = {user_id for grant in found for user_id in (grant.user_id, grant.granted_by)}
     return {user_id for user_id in ids if user_id is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """A grant on a node or on one of its ancestors.
+
+    ``node_name`` is ``None`` if the caller cannot see that folder.
+    """
+
+    node_id: str
+    node_name: str | None
+    permission: Permission
+    expires_at: int | None
+    in_force: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """A user's permission on a node, and its sources: the tenant role and grants, nearest first."""
+
+    user_id: str
+    role: Role | None
+    permission: Permission
+    reasons: Sequence[Reason]
+
+
+class AccessExplainer:
+    """Reports other users' permissions on a node to users who manage it."""
+
+    def __init__(self, database: Database, access: AccessControl) -> None:
+        self._database = database
+        self._access = access
+
+    def explain(self, caller: AnyCaller, tenant_id: str, node_id: str, user_id: str) -> Explanation:
+        """Return a user's permission on a node and the grants it comes from.
+
+        The report on a non-member is empty, so it does not reveal whether the user exists.
+
+        Raises:
+            Forbidden: the caller is not a member of the tenant, or does not manage the node.
+            NotFound: the tenant has no such node.
+        """
+        with self._database.read() as connection:
+            own = self._access.find(connection, caller, tenant_id, node_id)
+            own.require(Permission.MANAGE)
+            seen = self._height_seen(connection, own.role, caller, node_id)
+            subject = self._access.find_of(connection, user_id, tenant_id, node_id)
+            found = self._access.grants_on_path(connection, node_id, user_id)
+            reasons = [self._reason(grant, seen) for grant in found]
+            return Explanation(user_id, subject.role, subject.permission, reasons)
+
+    def _height_seen(
+        self, connection: Connection, role: Role | None, caller: AnyCaller, node_id: str
+    ) -> float:
+        """Return the height of the topmost ancestor of a node that the caller can see."""
+        if role is Role.ADMIN:
+            # Administrators see all ancestors.
+            return float("inf")
+        mine = self._access.grants_on_path(connection, node_id, caller.user_id)
+        # Never empty: a caller who manages the node without being an administrator has a grant in
+        # force on the path.
+        return max(grant.height for grant in mine if self._access.holds(grant.expires_at))
+
+    def _reason(self, grant: PathGrant, seen: float) -> Reason:
+        return Reason(
+            grant.node_id,
+            # The name of an ancestor that the caller cannot see is not revealed.
+            grant.node_name if grant.height <= seen else None,
+            grant.permission,
+            grant.expires_at,
+            self._access.holds(grant.expires_at),
+        )

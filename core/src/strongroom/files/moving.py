@@ -7,7 +7,7 @@ from sqlalchemy import Connection
 from strongroom.database import Database
 from strongroom.errors import MoveIntoItself
 from strongroom.files.access import AccessControl, NodeView
-from strongroom.files.events.models import FileAction
+from strongroom.files.events.recorder import FileAction
 from strongroom.files.expiry import ExpiryRules
 from strongroom.files.filing import Filing, OnConflict
 from strongroom.files.models import Node, NodeType, Permission

@@ -1,22 +1,21 @@
 """Creates, reads and deletes the files and folders of tenants."""
 
-from typing import Any
+from typing import Any, Final
 
-from sqlalchemy import Select
+from sqlalchemy import Select, bindparam, delete, exists, select
 
 from strongroom.database import Database
-from strongroom.errors import (
-    NotAFile,
-)
+from strongroom.database.statements import Statement
+from strongroom.errors import NotAFile
 from strongroom.files.access import AccessControl, NodeAccessQuery, NodeView
-from strongroom.files.events.models import FileAction
+from strongroom.files.events.recorder import FileAction
 from strongroom.files.filing import Filing, IncomingFile, OnConflict, Target
 from strongroom.files.models import Node, Permission, nodes
 from strongroom.files.names import normalize_name
 from strongroom.files.tree import Tree, require_revision
 from strongroom.identity import AnyCaller
 from strongroom.plugin_api.storage import ByteStream
-from strongroom.storage.models import BlobLocation
+from strongroom.storage.models import BlobLocation, Released
 from strongroom.storage.service import BlobService
 
 _REMOVED_AT_ONCE = 20
@@ -188,3 +187,49 @@ class FileService:
         if node.blob_key is None:
             raise NotAFile
         return self._blobs.open(node.blob_key, start, length, place=location)
+
+
+_BATCH: Final = 500
+
+_CHILD: Final = nodes.alias()
+# Nodes without children, so that content is deleted before its folder.
+_LEAVES: Final = Statement(
+    select(nodes.c.id, nodes.c.blob_key)
+    .where(
+        nodes.c.tenant_id == bindparam("tenant_id"),
+        ~exists().where(_CHILD.c.parent_id == nodes.c.id),
+    )
+    .limit(_BATCH)
+)
+_REMOVE: Final = Statement(delete(nodes).where(nodes.c.id.in_(bindparam("node_ids", expanding=True))))
+
+
+class FilePurge:
+    """Removes all files and folders of a tenant.
+
+    Args:
+        database: stores the nodes.
+        blobs: stores file content.
+    """
+
+    def __init__(self, database: Database, blobs: BlobService) -> None:
+        self._database = database
+        self._blobs = blobs
+
+    def remove_all(self, tenant_id: str) -> None:
+        """Remove all nodes of a tenant with their grants, and their blobs.
+
+        Each batch is a separate transaction. Blobs that cannot be removed now are left to the blob
+        garbage collection.
+        """
+        # Content is removed only after its batch is committed, so a rollback loses nothing.
+        while (released := self._remove_batch(tenant_id)) is not None:
+            self._blobs.remove(released)
+
+    def _remove_batch(self, tenant_id: str) -> list[Released] | None:
+        with self._database.write() as connection:
+            rows = _LEAVES.all(connection, {"tenant_id": tenant_id})
+            if not rows:
+                return None
+            _REMOVE.execute(connection, {"node_ids": [row.id for row in rows]})
+            return self._blobs.release(connection, [row.blob_key for row in rows if row.blob_key])

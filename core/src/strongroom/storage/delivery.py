@@ -1,62 +1,13 @@
 """How bytes reach a client: local files, internal redirects of a proxy, or signed URLs."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from io import FileIO
-from pathlib import Path
-from typing import Final
 from urllib.parse import quote
 
-from strongroom.plugin_api.storage import LocalPaths, SignedDownloads, StorageUnavailable
+from strongroom.plugin_api.storage import LocalPaths, SignedDownloads
 from strongroom.storage.models import BlobLocation
 from strongroom.storage.service import BlobService
-from strongroom.storage.stores import Store, Stores
-
-PIECE: Final = 256 * 1024
-"""Bytes per read."""
-
-
-def local_path(stores: Stores, place: BlobLocation) -> Path | None:
-    """Return the path of an object's file, or ``None`` if its storage is not on this machine."""
-    backend = stores[place.storage].backend
-    return backend.local_path(place.object_key) if isinstance(backend, LocalPaths) else None
-
-
-class FilePieces:
-    """Iterates over a byte range of a file in pieces. The caller closes it.
-
-    Args:
-        path: the file.
-        start: the offset of the first byte.
-        length: the number of bytes.
-
-    Raises:
-        OSError: the file cannot be opened.
-    """
-
-    def __init__(self, path: Path, start: int, length: int) -> None:
-        self._file = FileIO(path)
-        self._left = length
-        if start:
-            self._file.seek(start)
-
-    def __iter__(self) -> Iterator[bytes]:
-        return self
-
-    def __next__(self) -> bytes:
-        if not self._left:
-            self.close()
-            raise StopIteration
-        piece = self._file.read(min(PIECE, self._left))
-        # The file is shorter than its row says: fail instead of sending a truncated response.
-        if not piece:
-            raise StorageUnavailable(f"{self._left} bytes of an object are missing")
-        self._left -= len(piece)
-        return piece
-
-    def close(self) -> None:
-        """Close the file."""
-        self._file.close()
+from strongroom.storage.stores import Store
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from contextlib import closing
 
 import pytest
 
-from strongroom.files.bundles.prefetch import AHEAD, IN_FLIGHT, work_ahead
+from strongroom.files.bundles.archive import AHEAD, IN_FLIGHT, work_ahead
 
 PATIENCE = 30
 

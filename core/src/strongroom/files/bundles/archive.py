@@ -1,15 +1,55 @@
 """Generates any byte range of a bundle's ZIP archive while it is sent."""
 
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from itertools import islice
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol, TypeVar
 
 from strongroom.files.bundles.manifest import BundleManifest, Item
-from strongroom.files.bundles.prefetch import work_ahead
 from strongroom.files.bundles.zip_format import central_header, local_header, local_length
 from strongroom.plugin_api.storage import ByteStream, StorageError
 from strongroom.storage.models import BlobLocation
+
+IN_FLIGHT: Final = 4
+AHEAD: Final = 2 * IN_FLIGHT
+"""Number of items to look ahead, so that a slow item does not leave the other threads idle."""
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+def work_ahead(
+    items: Iterable[T], is_wanted: Callable[[T], bool], work: Callable[[T], R]
+) -> Generator[tuple[T, Future[R] | None]]:
+    """Yield the items in order, with the futures of those that are prefetched.
+
+    Closing the generator does not block: work that has not started is cancelled.
+
+    Args:
+        items: the items; up to ``AHEAD`` more are consumed than yielded.
+        is_wanted: whether an item is prefetched.
+        work: the function that prefetches an item, run on a thread.
+    """
+    pool: ThreadPoolExecutor | None = None
+    waiting: deque[tuple[T, Future[R] | None]] = deque()
+    try:
+        for item in items:
+            early = None
+            if is_wanted(item):
+                # Threads are created only if an item needs them.
+                pool = pool or ThreadPoolExecutor(IN_FLIGHT, thread_name_prefix="ahead")
+                early = pool.submit(work, item)
+            waiting.append((item, early))
+            if len(waiting) > AHEAD:
+                yield waiting.popleft()
+        while waiting:
+            yield waiting.popleft()
+    finally:
+        if pool is not None:
+            pool.shutdown(wait=False, cancel_futures=True)
+
 
 CHUNK_SIZE: Final = 128 * 1024
 

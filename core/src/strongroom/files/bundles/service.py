@@ -4,21 +4,48 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Final
 
-from sqlalchemy import bindparam, delete, insert, select
+from sqlalchemy import JSON, Column, ForeignKey, Index, Table, bindparam, delete, insert, select
 
 from strongroom.clock import Clock
 from strongroom.database import Database
+from strongroom.database.metadata import Id, Name, Timestamp, metadata
 from strongroom.database.statements import Statement
 from strongroom.errors import NotFound
 from strongroom.files.bundles.archive import Archive
 from strongroom.files.bundles.contents import Contents, Selected
 from strongroom.files.bundles.manifest import BundleManifest
-from strongroom.files.bundles.models import BundleRequest, bundles
 from strongroom.files.names import MAX_LENGTH, normalize_name
 from strongroom.identity import AnyCaller
 from strongroom.ids import new_id
 from strongroom.plugin_api.storage import ByteStream
 from strongroom.storage.service import BlobService
+
+
+@dataclass(frozen=True, slots=True)
+class BundleRequest:
+    """A row of :data:`bundles`."""
+
+    id: str
+    tenant_id: str
+    user_id: str
+    name: str
+    file_ids: list[str]
+    expires_at: int
+
+
+bundles: Final = Table(
+    "bundles",
+    metadata,
+    Column("id", Id, primary_key=True),
+    Column("tenant_id", Id, ForeignKey("tenants.id", ondelete="CASCADE"), nullable=False),
+    Column("user_id", Id, ForeignKey("users.id", ondelete="CASCADE"), nullable=False),
+    Column("name", Name, nullable=False),
+    Column("file_ids", JSON, nullable=False),
+    Column("expires_at", Timestamp, nullable=False),
+    Index(None, "expires_at"),
+)
+"""Only the request is stored; the content is queried on each download."""
+
 
 _ENDING: Final = ".zip"
 

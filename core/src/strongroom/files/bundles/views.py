@@ -1,8 +1,9 @@
 """Endpoints to download files and folders as one archive."""
 
-from typing import Any
+from typing import Any, Final
 
 from flask import Response, request, url_for
+from marshmallow import Schema, fields, validate
 
 from strongroom.errors import (
     Forbidden,
@@ -11,14 +12,34 @@ from strongroom.errors import (
     PreconditionFailed,
     RangeNotSatisfiable,
 )
-from strongroom.files.bundles.schemas import BundleSchema
 from strongroom.files.bundles.service import Bundle, BundleService
 from strongroom.files.events.recorder import SENT, DownloadRecorder
+from strongroom.files.names import MAX_LENGTH
 from strongroom.http.access import Access, current_identity
 from strongroom.http.downloads import Content, send_content
 from strongroom.http.headers import DOWNLOAD_REQUEST, DOWNLOAD_RESPONSE
+from strongroom.http.parsing import text
 from strongroom.http.request import get_service
 from strongroom.http.routing import Blueprint
+
+MAX_IDS: Final = 1000
+
+
+class BundleSchema(Schema):
+    """Files and folders to download as one archive."""
+
+    fileIds = fields.List(
+        text(36),
+        required=True,
+        validate=validate.Length(1, MAX_IDS),
+        metadata={"description": "Files, and folders with their content"},
+    )
+    name = text(
+        MAX_LENGTH,
+        load_default=None,
+        metadata={"description": "File name of the archive; `.zip` is appended if missing"},
+    )
+
 
 blueprint = Blueprint(
     "bundles",

@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, Connection, bindparam, func, select
 from strongroom.database import Database
 from strongroom.database.paging import Page, Paging, select_page
 from strongroom.database.statements import Statement
-from strongroom.files.events.models import FileEvent, file_events
+from strongroom.files.events.recorder import FileEvent, file_events
 from strongroom.identity import Identity
 from strongroom.tenants.memberships import Memberships
 from strongroom.users.service import UserService
