@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from strongroom import errors
 from strongroom.accounts.bindings import CODE_HEADER, BindingService
 from strongroom.accounts.passwords import PasswordService
 from strongroom.accounts.reauthentication import Proof
@@ -17,19 +18,6 @@ from strongroom.accounts.schemas import (
     UsernameSchema,
 )
 from strongroom.accounts.views import own_id
-from strongroom.errors import (
-    CaptchaInvalid,
-    CaptchaRequired,
-    CodeInvalid,
-    CredentialTaken,
-    Forbidden,
-    FreshProofRequired,
-    LastContact,
-    NotFound,
-    TooManyRequests,
-    Unavailable,
-    WrongPassword,
-)
 from strongroom.http.access import Access, current_identity
 from strongroom.http.pages import PagingQuery, collection_of, envelope, paging
 from strongroom.http.parsing import DONE, DoneSchema
@@ -61,9 +49,20 @@ _CAPTCHA_PARAMETER: Json = {
     "schema": {"type": "string"},
     "description": "`{id}.{answer}` of a captcha",
 }
-_PROOF_ERRORS = (CodeInvalid, WrongPassword, FreshProofRequired, TooManyRequests)
-_BIND_ERRORS = (Forbidden, CredentialTaken, *_PROOF_ERRORS)
-_UNBIND_ERRORS = (Forbidden, NotFound, LastContact, CodeInvalid, TooManyRequests)
+_PROOF_ERRORS = (
+    errors.CodeInvalid,
+    errors.WrongPassword,
+    errors.FreshProofRequired,
+    errors.TooManyRequests,
+)
+_BIND_ERRORS = (errors.Forbidden, errors.CredentialTaken, *_PROOF_ERRORS)
+_UNBIND_ERRORS = (
+    errors.Forbidden,
+    errors.NotFound,
+    errors.LastContact,
+    errors.CodeInvalid,
+    errors.TooManyRequests,
+)
 
 
 @blueprint.operation(
@@ -71,7 +70,7 @@ _UNBIND_ERRORS = (Forbidden, NotFound, LastContact, CodeInvalid, TooManyRequests
     "/credentials/<credential>/available",
     access=Access.PUBLIC,
     returns=AvailabilitySchema,
-    errors=(CaptchaRequired, CaptchaInvalid, Unavailable),
+    errors=(errors.CaptchaRequired, errors.CaptchaInvalid, errors.Unavailable),
     document={"parameters": [_CAPTCHA_PARAMETER]},
 )
 def check_credential_available(credential: str) -> dict[str, bool]:
@@ -80,7 +79,7 @@ def check_credential_available(credential: str) -> dict[str, bool]:
     if not get_service(RequestLimits).has_room("available_per_address"):
         answer = header_pair(CAPTCHA_HEADER)
         if answer is None:
-            raise CaptchaRequired
+            raise errors.CaptchaRequired
         get_service(CaptchaService).spend(CaptchaAnswer(*answer), origin().address)
     return {"available": get_service(BindingService).is_available(credential)}
 
@@ -91,7 +90,7 @@ def check_credential_available(credential: str) -> dict[str, bool]:
     access=Access.USER,
     query=PagingQuery,
     returns=collection_of(BoundCredentialSchema),
-    errors=(Forbidden, NotFound),
+    errors=(errors.Forbidden, errors.NotFound),
 )
 def list_credentials(user_id: str, query: Json) -> Json:
     """List the credentials of a user, oldest first. Passwords are not included."""
@@ -183,7 +182,7 @@ def set_username(user_id: str, body: Json) -> BoundCredential:
     access=Access.USER,
     body=PasswordChangeSchema,
     returns=StrengthSchema,
-    errors=(Forbidden, WrongPassword, TooManyRequests),
+    errors=(errors.Forbidden, errors.WrongPassword, errors.TooManyRequests),
 )
 def change_password(user_id: str, body: Json) -> Json:
     """Change the password; requires the old one. Revokes all other tokens of the user immediately."""
@@ -199,7 +198,7 @@ def change_password(user_id: str, body: Json) -> Json:
     access=Access.PUBLIC,
     body=PasswordResetSchema,
     returns=DoneSchema,
-    errors=(CodeInvalid,),
+    errors=(errors.CodeInvalid,),
     limit="reset_per_address",
 )
 def reset_password(credential: str, body: Json) -> dict[str, bool]:

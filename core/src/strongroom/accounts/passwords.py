@@ -5,16 +5,9 @@ from typing import Final
 
 from sqlalchemy import Connection
 
+from strongroom import errors
 from strongroom.audit.service import AuditEvent, AuditService
 from strongroom.database import Database
-from strongroom.errors import (
-    CodeInvalid,
-    Forbidden,
-    TooManyRequests,
-    Unavailable,
-    ValidationFailed,
-    WrongPassword,
-)
 from strongroom.identity import Identity, Origin
 from strongroom.limits.service import Counters
 from strongroom.notifications.service import Notices
@@ -55,10 +48,10 @@ class CurrentPassword:
             if self._counters.add(connection, _PURPOSE, user_id, lifetime=_HOUR) > ATTEMPTS:
                 # Do not count refused attempts, so that they do not extend the lockout.
                 connection.rollback()
-                raise TooManyRequests(retry_after=_HOUR // 1000)
+                raise errors.TooManyRequests(retry_after=_HOUR // 1000)
         stored = self._hash_of(user_id, password)
         if stored is None:
-            raise WrongPassword
+            raise errors.WrongPassword
         with self._database.write() as connection:
             self._counters.reset(connection, _PURPOSE, user_id)
         return stored
@@ -66,7 +59,7 @@ class CurrentPassword:
     def _hash_of(self, user_id: str, password: str) -> str | None:
         try:
             return self._credentials.hash_of(user_id, password)
-        except Unavailable:
+        except errors.Unavailable:
             # The password was not evaluated, so the attempt does not count.
             with self._database.write() as connection:
                 self._counters.take_back(connection, _PURPOSE, user_id)
@@ -111,10 +104,10 @@ class PasswordService:
             Unavailable: too many hashes are waiting.
         """
         if identity.user_id != user_id:
-            raise Forbidden
+            raise errors.Forbidden
         if new == old:
             message = "The new password must differ from the old one."
-            raise ValidationFailed.of_field("newPassword", "unchanged", message)
+            raise errors.ValidationFailed.of_field("newPassword", "unchanged", message)
         self._credentials.require_acceptable(new, "newPassword")
         old_hash = self._current.verify(user_id, old)
         password_hash = self._credentials.hash_password(new, "newPassword")
@@ -122,7 +115,7 @@ class PasswordService:
         def replace(connection: Connection) -> None:
             # The user may have changed the password since it was verified, to lock out the caller.
             if not self._credentials.replace_password(connection, user_id, old_hash, password_hash):
-                raise WrongPassword
+                raise errors.WrongPassword
 
         self._set(user_id, replace, "password.change", identity.authorization_id, origin)
         return strength(new)
@@ -144,13 +137,13 @@ class PasswordService:
         self._credentials.require_acceptable(new, "newPassword")
         credential = self._credentials.identify(credential_text)
         if credential is None:
-            raise CodeInvalid
+            raise errors.CodeInvalid
         self._codes.require(code, credential, Purpose.RESET_PASSWORD, origin.address)
         user_id = self._holder_of(credential)
         # Hashed outside of a transaction, because hashing is slow and would block other writers.
         try:
             password_hash = self._credentials.hash_password(new, "newPassword")
-        except Unavailable:
+        except errors.Unavailable:
             self._codes.restore([code])
             raise
 
@@ -170,7 +163,7 @@ class PasswordService:
         with self._database.read() as connection:
             holders = self._credentials.find_users(connection, [credential])
         if credential not in holders:
-            raise CodeInvalid
+            raise errors.CodeInvalid
         return holders[credential]
 
     def _set(

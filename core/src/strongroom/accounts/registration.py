@@ -6,16 +6,9 @@ from dataclasses import dataclass, field
 
 from sqlalchemy import Connection
 
+from strongroom import errors
 from strongroom.audit.service import AuditEvent, AuditService
 from strongroom.database import Database
-from strongroom.errors import (
-    CaptchaRequired,
-    CodeInvalid,
-    CredentialTaken,
-    Detail,
-    StrongroomError,
-    ValidationFailed,
-)
 from strongroom.identity import Origin
 from strongroom.plugin_api.login import Credential, VerificationCode
 from strongroom.users.credentials import CredentialService
@@ -163,7 +156,7 @@ class RegistrationService:
 
     def _require_captcha(self, captcha: CaptchaAnswer | None, origin: Origin) -> None:
         if captcha is None:
-            raise CaptchaRequired
+            raise errors.CaptchaRequired
         self._captchas.spend(captcha, origin.address)
 
     @contextmanager
@@ -175,7 +168,7 @@ class RegistrationService:
         by_recipient = {recipients[code.id]: code for code in codes if code.id in recipients}
         # Check that all codes are present before using up the first.
         if any(credential not in by_recipient for credential in proven):
-            raise CodeInvalid
+            raise errors.CodeInvalid
         spent: list[VerificationCode] = []
         try:
             for credential in proven:
@@ -183,7 +176,7 @@ class RegistrationService:
                 self._codes.require(code, credential, Purpose.REGISTER, origin.address)
                 spent.append(code)
             yield
-        except StrongroomError:
+        except errors.StrongroomError:
             # The codes were used up in transactions of their own, so a rollback does not restore them.
             self._codes.restore(spent)
             raise
@@ -194,14 +187,16 @@ class RegistrationService:
             taken = self._credentials.find_users(connection, credentials)
         for credential in credentials:
             if credential in taken:
-                raise CredentialTaken.of_field(credential.kind, "taken", CredentialTaken.message)
+                raise errors.CredentialTaken.of_field(
+                    credential.kind, "taken", errors.CredentialTaken.message
+                )
 
     def _credentials_of(self, registration: Registration) -> list[Credential]:
         given = {EMAIL: registration.email, MOBILE: registration.mobile, USERNAME: registration.username}
         texts = {kind: text for kind, text in given.items() if text is not None}
         if not texts:
             message = "At least one of email, mobile and username is required."
-            raise ValidationFailed.of_field("email", "required", message)
+            raise errors.ValidationFailed.of_field("email", "required", message)
         return identified(self._credentials, texts)
 
 
@@ -214,7 +209,9 @@ def identified(credentials: CredentialService, texts: Mapping[str, str]) -> list
     found = {kind: credentials.identify(text) for kind, text in texts.items()}
     wrong = [kind for kind, item in found.items() if not item or item.kind != kind]
     if wrong:
-        raise ValidationFailed(details=[Detail(kind, "invalid", _EXPECTED[kind]) for kind in wrong])
+        raise errors.ValidationFailed(
+            details=[errors.Detail(kind, "invalid", _EXPECTED[kind]) for kind in wrong]
+        )
     return [credential for credential in found.values() if credential is not None]
 
 

@@ -9,6 +9,7 @@ from urllib.parse import unquote
 from flask import Response, request
 from jinja2 import Environment, PackageLoader, Template
 
+from strongroom import errors
 from strongroom.accounts.bindings import CODE_HEADER
 from strongroom.accounts.first_administrator import Setup
 from strongroom.accounts.reauthentication import Proof, ProofFields
@@ -21,23 +22,6 @@ from strongroom.accounts.schemas import (
     UserSchema,
 )
 from strongroom.accounts.service import AccountDeletion, AccountService
-from strongroom.errors import (
-    CaptchaInvalid,
-    CaptchaRequired,
-    CodeInvalid,
-    CredentialTaken,
-    Forbidden,
-    FreshProofRequired,
-    InvitationRequired,
-    LastAdministrator,
-    NotFound,
-    PreconditionFailed,
-    RegistrationClosed,
-    RevisionConflict,
-    SetupLinkInvalid,
-    TooManyRequests,
-    WrongPassword,
-)
 from strongroom.http.access import Access, current_identity
 from strongroom.http.conditions import expected_revision
 from strongroom.http.pages import collection_of, envelope, paging
@@ -83,7 +67,7 @@ def show_setup_page() -> Response:
     returns=UserSchema,
     status=201,
     location=Location("users.get_user", {"user_id": "id"}),
-    errors=(SetupLinkInvalid, CredentialTaken),
+    errors=(errors.SetupLinkInvalid, errors.CredentialTaken),
     limit="setup_per_address",
 )
 def create_first_administrator(body: dict[str, Any]) -> User:
@@ -145,12 +129,12 @@ Tagged = tuple[Json, int, dict[str, str]]
     status=201,
     location=Location("users.get_user", {"user_id": "id"}),
     errors=(
-        CodeInvalid,
-        CaptchaRequired,
-        CaptchaInvalid,
-        RegistrationClosed,
-        InvitationRequired,
-        CredentialTaken,
+        errors.CodeInvalid,
+        errors.CaptchaRequired,
+        errors.CaptchaInvalid,
+        errors.RegistrationClosed,
+        errors.InvitationRequired,
+        errors.CredentialTaken,
     ),
     limit="register_per_address",
 )
@@ -181,7 +165,7 @@ def list_users(query: Json) -> Json:
     "/<user_id>",
     access=Access.USER,
     returns=UserSchema,
-    errors=(Forbidden, NotFound),
+    errors=(errors.Forbidden, errors.NotFound),
     response_headers=("ETag",),
 )
 def get_user(user_id: str) -> Tagged:
@@ -195,7 +179,7 @@ def get_user(user_id: str) -> Tagged:
     access=Access.USER,
     body=UserChangeSchema,
     returns=UserSchema,
-    errors=(Forbidden, NotFound, RevisionConflict, PreconditionFailed),
+    errors=(errors.Forbidden, errors.NotFound, errors.RevisionConflict, errors.PreconditionFailed),
     request_headers=("If-Match",),
     response_headers=("ETag",),
 )
@@ -217,13 +201,13 @@ def change_user(user_id: str, body: Json) -> Tagged:
     access=Access.USER,
     returns=DoneSchema,
     errors=(
-        Forbidden,
-        NotFound,
-        LastAdministrator,
-        CodeInvalid,
-        WrongPassword,
-        FreshProofRequired,
-        TooManyRequests,
+        errors.Forbidden,
+        errors.NotFound,
+        errors.LastAdministrator,
+        errors.CodeInvalid,
+        errors.WrongPassword,
+        errors.FreshProofRequired,
+        errors.TooManyRequests,
     ),
     document={"parameters": PROOF_PARAMETERS},
 )
@@ -241,7 +225,7 @@ def delete_user(user_id: str) -> dict[str, bool]:
 
 
 @blueprint.operation(
-    "POST", "/<user_id>/suspension", access=Access.ADMIN, returns=UserSchema, errors=(NotFound,)
+    "POST", "/<user_id>/suspension", access=Access.ADMIN, returns=UserSchema, errors=(errors.NotFound,)
 )
 def suspend_user(user_id: str) -> Tagged:
     """Suspend a user. Revokes all tokens of the user immediately."""
@@ -249,7 +233,7 @@ def suspend_user(user_id: str) -> Tagged:
 
 
 @blueprint.operation(
-    "DELETE", "/<user_id>/suspension", access=Access.ADMIN, returns=UserSchema, errors=(NotFound,)
+    "DELETE", "/<user_id>/suspension", access=Access.ADMIN, returns=UserSchema, errors=(errors.NotFound,)
 )
 def reinstate_user(user_id: str) -> Tagged:
     """Let a suspended user log in again."""

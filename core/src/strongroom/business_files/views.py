@@ -5,27 +5,10 @@ from typing import Any
 from flask import Response
 from marshmallow import Schema, fields, validate
 
+from strongroom import errors
 from strongroom.business_files.models import BusinessFile
 from strongroom.business_files.service import BusinessFileService
 from strongroom.business_files.variants import FILES
-from strongroom.errors import (
-    DigestMismatch,
-    Forbidden,
-    LengthRequired,
-    NotFound,
-    PayloadTooLarge,
-    PictureTooLarge,
-    PictureUnreadable,
-    PreconditionFailed,
-    RangeNotSatisfiable,
-    StorageFull,
-    TokenInvalid,
-    TokenRequired,
-    Unavailable,
-    UnsupportedMediaType,
-    UploadIncomplete,
-    ValidationFailed,
-)
 from strongroom.http.access import TOKEN_HEADER, Access, current_identity, optional_identity
 from strongroom.http.downloads import DOWNLOAD_CONTENT, Content, send_content
 from strongroom.http.headers import DOWNLOAD_REQUEST, DOWNLOAD_RESPONSE, UPLOAD_REQUEST
@@ -69,15 +52,15 @@ Json = dict[str, Any]
 
 _YEAR = 31_536_000
 _UPLOAD_ERRORS = (
-    ValidationFailed,
-    LengthRequired,
-    UploadIncomplete,
-    DigestMismatch,
-    PayloadTooLarge,
-    UnsupportedMediaType,
-    StorageFull,
+    errors.ValidationFailed,
+    errors.LengthRequired,
+    errors.UploadIncomplete,
+    errors.DigestMismatch,
+    errors.PayloadTooLarge,
+    errors.UnsupportedMediaType,
+    errors.StorageFull,
 )
-_PICTURE_ERRORS = (*_UPLOAD_ERRORS, PictureUnreadable, PictureTooLarge, Unavailable)
+_PICTURE_ERRORS = (*_UPLOAD_ERRORS, errors.PictureUnreadable, errors.PictureTooLarge, errors.Unavailable)
 _DOWNLOAD_DOCUMENT: Json = {
     "responses": {
         "200": {"description": "The content", "content": DOWNLOAD_CONTENT},
@@ -176,15 +159,15 @@ def upload_avatar() -> Json:
     access=Access.OPTIONAL,
     query=WidthQuery,
     errors=(
-        TokenRequired,
-        TokenInvalid,
-        NotFound,
-        PreconditionFailed,
-        PictureTooLarge,
-        PictureUnreadable,
-        RangeNotSatisfiable,
-        StorageFull,
-        Unavailable,
+        errors.TokenRequired,
+        errors.TokenInvalid,
+        errors.NotFound,
+        errors.PreconditionFailed,
+        errors.PictureTooLarge,
+        errors.PictureUnreadable,
+        errors.RangeNotSatisfiable,
+        errors.StorageFull,
+        errors.Unavailable,
     ),
     document=_DOWNLOAD_DOCUMENT,
     request_headers=DOWNLOAD_REQUEST,
@@ -219,7 +202,7 @@ def download_business_file(file_name: str, query: Json) -> Response:
     "/<file_name>",
     access=Access.USER,
     returns=DoneSchema,
-    errors=(Forbidden, NotFound),
+    errors=(errors.Forbidden, errors.NotFound),
 )
 def delete_business_file(file_name: str) -> dict[str, bool]:
     """Delete a file and its variants; only its owner and server administrators may."""

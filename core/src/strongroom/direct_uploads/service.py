@@ -27,20 +27,11 @@ from sqlalchemy import (
     update,
 )
 
+from strongroom import errors
 from strongroom.clock import Clock
 from strongroom.database import Database
 from strongroom.database.metadata import Id, Timestamp, metadata
 from strongroom.database.statements import Statement
-from strongroom.errors import (
-    DigestMismatch,
-    NotFound,
-    NotImplementedHere,
-    PayloadTooLarge,
-    StrongroomError,
-    TooManyRequests,
-    Unavailable,
-    UploadIncomplete,
-)
 from strongroom.files.access import NodeView
 from strongroom.files.filing import Filing, OnConflict, Target
 from strongroom.files.names import normalize_name
@@ -173,7 +164,7 @@ class Reservations:
         ((count, first_end),) = _OPEN.all(connection, {"user_id": user_id, "now": now})
         if count >= self._max_open:
             message = f"You have {count} open direct uploads; complete some or wait."
-            raise TooManyRequests(message, retry_after=max(1, (first_end - now) // 1000))
+            raise errors.TooManyRequests(message, retry_after=max(1, (first_end - now) // 1000))
 
     def _remove(self, connection: Connection, upload: DirectUpload) -> None:
         _REMOVE.execute(connection, {"of_key": upload.key})
@@ -264,9 +255,9 @@ class DirectUploads:
         store = self._blobs.storages[self._blobs.target]
         backend = store.backend
         if lifetime is None or not isinstance(backend, SignedUploads):
-            raise NotImplementedHere
+            raise errors.NotImplementedHere
         if announcement.size > backend.max_size:
-            raise PayloadTooLarge
+            raise errors.PayloadTooLarge
         store.require_ownership()
         expires_at = self._clock.now() + lifetime * 1000
         with self._database.write() as connection:
@@ -297,11 +288,11 @@ class DirectUploads:
         if view := self._completed(caller, key):
             return view
         if not is_pending:
-            raise NotFound
+            raise errors.NotFound
         try:
             return self._complete(caller, key, agreed)
         except ObjectNotFound as error:
-            raise UploadIncomplete from error
+            raise errors.UploadIncomplete from error
         except StorageError:
             # A concurrent request may have completed the upload.
             if view := self._completed(caller, key):
@@ -355,14 +346,14 @@ class DirectUploads:
                     inspect=lambda head: self._filing.judge(head, target.name),
                 )
             if not hmac.compare_digest(received.blob.checksum, agreed.checksum):
-                raise DigestMismatch
+                raise errors.DigestMismatch
             return self._database.write_together(
                 lambda connection: self._store(connection, caller, target, received)
             )
-        except Unavailable:
+        except errors.Unavailable:
             # Temporary: the client may retry, so the upload stays open.
             raise
-        except StrongroomError:
+        except errors.StrongroomError:
             # Permanent: a retry would fail in the same way, so the reservation is released.
             self._give_up(key)
             raise
@@ -387,9 +378,9 @@ class DirectUploads:
         try:
             ticket = json.loads(self._keys.unseal(_PURPOSE, upload_id))
         except ValueError as error:
-            raise NotFound from error
+            raise errors.NotFound from error
         agreed = DirectUploadToken(**ticket["agreed"])
         # The same error as for a malformed id, so that a foreign id reveals nothing.
         if (ticket["user"], agreed.tenant_id) != (caller.user_id, tenant_id):
-            raise NotFound
+            raise errors.NotFound
         return ticket["key"], agreed

@@ -4,21 +4,8 @@ from typing import Any
 
 from marshmallow import Schema, fields, validate
 
+from strongroom import errors
 from strongroom.direct_uploads.service import DirectUploads, DirectUploadToken
-from strongroom.errors import (
-    DigestMismatch,
-    Forbidden,
-    NameConflict,
-    NotAFolder,
-    NotFound,
-    NotImplementedHere,
-    PayloadTooLarge,
-    StorageFull,
-    TooManyRequests,
-    UnsupportedMediaType,
-    UploadIncomplete,
-    ValidationFailed,
-)
 from strongroom.files.filing import OnConflict
 from strongroom.files.node_responses import NODE_LOCATION
 from strongroom.files.schemas import FileConflictQuery, NodeSchema, node_name
@@ -71,15 +58,15 @@ Json = dict[str, Any]
     returns=DirectUploadSchema,
     status=201,
     errors=(
-        ValidationFailed,
-        Forbidden,
-        NotFound,
-        NotAFolder,
-        NameConflict,
-        PayloadTooLarge,
-        StorageFull,
-        TooManyRequests,
-        NotImplementedHere,
+        errors.ValidationFailed,
+        errors.Forbidden,
+        errors.NotFound,
+        errors.NotAFolder,
+        errors.NameConflict,
+        errors.PayloadTooLarge,
+        errors.StorageFull,
+        errors.TooManyRequests,
+        errors.NotImplementedHere,
     ),
 )
 def begin_direct_upload(tenant_id: str, body: Json, query: Json) -> Json:
@@ -110,14 +97,14 @@ def begin_direct_upload(tenant_id: str, body: Json, query: Json) -> Json:
     status=201,
     location=NODE_LOCATION,
     errors=(
-        Forbidden,
-        NotFound,
-        NotAFolder,
-        NameConflict,
-        UploadIncomplete,
-        DigestMismatch,
-        UnsupportedMediaType,
-        StorageFull,
+        errors.Forbidden,
+        errors.NotFound,
+        errors.NotAFolder,
+        errors.NameConflict,
+        errors.UploadIncomplete,
+        errors.DigestMismatch,
+        errors.UnsupportedMediaType,
+        errors.StorageFull,
     ),
 )
 def complete_direct_upload(tenant_id: str, upload_id: str) -> Json:

@@ -1,18 +1,6 @@
 """Endpoints that rename and move files and folders, and replace the content of files."""
 
-from strongroom.errors import (
-    DigestMismatch,
-    LengthRequired,
-    MoveIntoItself,
-    NameConflict,
-    NotAFile,
-    NotAFolder,
-    PayloadTooLarge,
-    StorageFull,
-    UnsupportedMediaType,
-    UploadIncomplete,
-    ValidationFailed,
-)
+from strongroom import errors
 from strongroom.files.filing import OnConflict
 from strongroom.files.moving import Move, MovingService
 from strongroom.files.node_responses import CONDITIONAL_ERRORS, Tagged, tagged, wanted_revision
@@ -41,7 +29,7 @@ blueprint = Blueprint(
     body=RenameSchema,
     query=FileConflictQuery,
     returns=NodeSchema,
-    errors=(*CONDITIONAL_ERRORS, NameConflict),
+    errors=(*CONDITIONAL_ERRORS, errors.NameConflict),
     request_headers=("If-Match",),
     response_headers=("ETag",),
 )
@@ -61,7 +49,7 @@ def rename_file(tenant_id: str, file_id: str, body: Json, query: Json) -> Tagged
     body=DirectorySchema,
     query=FileConflictQuery,
     returns=NodeSchema,
-    errors=(*CONDITIONAL_ERRORS, NameConflict, NotAFolder, MoveIntoItself),
+    errors=(*CONDITIONAL_ERRORS, errors.NameConflict, errors.NotAFolder, errors.MoveIntoItself),
     request_headers=("If-Match",),
     response_headers=("ETag",),
 )
@@ -86,14 +74,14 @@ def move_file(tenant_id: str, file_id: str, body: Json, query: Json) -> Tagged:
     returns=NodeSchema,
     errors=(
         *CONDITIONAL_ERRORS,
-        NotAFile,
-        ValidationFailed,
-        LengthRequired,
-        UnsupportedMediaType,
-        UploadIncomplete,
-        DigestMismatch,
-        PayloadTooLarge,
-        StorageFull,
+        errors.NotAFile,
+        errors.ValidationFailed,
+        errors.LengthRequired,
+        errors.UnsupportedMediaType,
+        errors.UploadIncomplete,
+        errors.DigestMismatch,
+        errors.PayloadTooLarge,
+        errors.StorageFull,
     ),
     document={"requestBody": UPLOAD_BODY},
     request_headers=("If-Match", *UPLOAD_REQUEST),

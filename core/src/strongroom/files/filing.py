@@ -8,11 +8,7 @@ from typing import Any, Final, Protocol
 
 from sqlalchemy import Connection, Select, bindparam, true
 
-from strongroom.errors import (
-    NameConflict,
-    PayloadTooLarge,
-    UnsupportedMediaType,
-)
+from strongroom import errors
 from strongroom.files.access import (
     AccessControl,
     Ends,
@@ -137,9 +133,9 @@ class Filing:
         )
         *_, taken_type, taken_size, used, quota = access.more
         if taken_type is not None and not _resolves_conflict(taken_type, target.on_conflict):
-            raise NameConflict.of_field("name", "taken", NameConflict.message)
+            raise errors.NameConflict.of_field("name", "taken", errors.NameConflict.message)
         if size > self.max_file_bytes:
-            raise PayloadTooLarge
+            raise errors.PayloadTooLarge
         # Replacing a file frees the size of its old content.
         replaced = taken_size or 0 if target.on_conflict is OnConflict.REPLACE else 0
         self._space.check(used, quota, size - replaced)
@@ -155,7 +151,7 @@ class Filing:
         # Parameters, such as the charset, are no part of the accepted types.
         essence = media_type.partition(";")[0]
         if self._allowed_types and not any(fnmatch(essence, item) for item in self._allowed_types):
-            raise UnsupportedMediaType(f"Files of the type {essence} are not accepted.")
+            raise errors.UnsupportedMediaType(f"Files of the type {essence} are not accepted.")
         return media_type
 
     def store(
@@ -247,7 +243,7 @@ class Filing:
         """
         # Folders have no content, and are never replaced by a file.
         if existing.blob_key is None:
-            raise NameConflict.of_field("name", "taken", NameConflict.message)
+            raise errors.NameConflict.of_field("name", "taken", errors.NameConflict.message)
         # Every member may create top-level files, but only replace those with write permission.
         view = self.access.require(connection, caller, existing.tenant_id, existing.id, Permission.WRITE)
         node = self._tree.replace_content(connection, existing, content)

@@ -7,22 +7,7 @@ from typing import Final
 
 from flask import request
 
-from strongroom.errors import (
-    DigestMismatch,
-    Forbidden,
-    LengthRequired,
-    NameConflict,
-    NotAFile,
-    NotAFolder,
-    NotFound,
-    PayloadTooLarge,
-    PreconditionFailed,
-    RangeNotSatisfiable,
-    StorageFull,
-    UnsupportedMediaType,
-    UploadIncomplete,
-    ValidationFailed,
-)
+from strongroom import errors
 from strongroom.files.events.recorder import SENT, DownloadRecorder
 from strongroom.files.filing import OnConflict
 from strongroom.files.listing import FileListing
@@ -126,16 +111,16 @@ blueprint = Blueprint(
     "files", __name__, url_prefix="/api/v1/tenants/<tenant_id>", description="Files and folders."
 )
 
-_CREATE_ERRORS = (Forbidden, NotFound, NotAFolder, NameConflict)
+_CREATE_ERRORS = (errors.Forbidden, errors.NotFound, errors.NotAFolder, errors.NameConflict)
 _UPLOAD_ERRORS = (
     *_CREATE_ERRORS,
-    ValidationFailed,
-    LengthRequired,
-    UploadIncomplete,
-    DigestMismatch,
-    PayloadTooLarge,
-    UnsupportedMediaType,
-    StorageFull,
+    errors.ValidationFailed,
+    errors.LengthRequired,
+    errors.UploadIncomplete,
+    errors.DigestMismatch,
+    errors.PayloadTooLarge,
+    errors.UnsupportedMediaType,
+    errors.StorageFull,
 )
 _DOWNLOAD_DOCUMENT: Json = {
     "responses": {
@@ -227,7 +212,7 @@ def upload_file_into_folder(tenant_id: str, parent_id: str, query: Json, caller:
     access=Access.USER,
     verifies_login=True,
     returns=NodeSchema,
-    errors=(Forbidden, NotFound, PreconditionFailed),
+    errors=(errors.Forbidden, errors.NotFound, errors.PreconditionFailed),
     document={"responses": {"304": {"description": "The client's copy is current"}}},
     request_headers=("If-Match", "If-None-Match"),
     response_headers=("ETag",),
@@ -243,7 +228,13 @@ def get_file(tenant_id: str, file_id: str, caller: Caller) -> Response:
     "/files/<file_id>/download",
     access=Access.USER,
     verifies_login=True,
-    errors=(Forbidden, NotFound, NotAFile, PreconditionFailed, RangeNotSatisfiable),
+    errors=(
+        errors.Forbidden,
+        errors.NotFound,
+        errors.NotAFile,
+        errors.PreconditionFailed,
+        errors.RangeNotSatisfiable,
+    ),
     document=_DOWNLOAD_DOCUMENT,
     request_headers=DOWNLOAD_REQUEST,
     response_headers=(*DOWNLOAD_RESPONSE, "Location"),
@@ -254,7 +245,7 @@ def download_file(tenant_id: str, file_id: str, caller: Caller) -> Response:
     node, location = files.locate(caller, tenant_id, file_id)
     content = content_of(node, lambda start, length: files.open(node, start, length, location))
     if content is None or location is None:
-        raise NotAFile
+        raise errors.NotAFile
     delivery = get_service(Delivery)
     response = send_file(
         content, lambda headers: delivery.offer(location, headers), cache_control=CACHE_CONTROL
@@ -287,7 +278,7 @@ def delete_file(tenant_id: str, file_id: str) -> dict[str, bool]:
     verifies_login=True,
     query=PagingQuery,
     returns=collection_of(NodeSchema),
-    errors=(Forbidden,),
+    errors=(errors.Forbidden,),
 )
 def list_files(tenant_id: str, owner_id: str, query: dict[str, int], caller: Caller) -> Response:
     """List a user's top-level files and folders: those without a parent folder that the user can see.
@@ -305,7 +296,7 @@ def list_files(tenant_id: str, owner_id: str, query: dict[str, int], caller: Cal
     verifies_login=True,
     query=PagingQuery,
     returns=collection_of(NodeSchema),
-    errors=(Forbidden, NotFound, NotAFolder),
+    errors=(errors.Forbidden, errors.NotFound, errors.NotAFolder),
 )
 def list_files_in_folder(
     tenant_id: str, owner_id: str, parent_id: str, query: dict[str, int], caller: Caller

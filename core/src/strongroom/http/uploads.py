@@ -16,15 +16,7 @@ from flask import request
 from werkzeug.exceptions import ClientDisconnected
 from werkzeug.http import parse_options_header
 
-from strongroom.errors import (
-    DigestMismatch,
-    LengthRequired,
-    MalformedRequest,
-    PayloadTooLarge,
-    UnsupportedMediaType,
-    UploadIncomplete,
-    ValidationFailed,
-)
+from strongroom import errors
 from strongroom.http.multipart import read_file_part
 from strongroom.plugin_api.storage import ByteSource
 
@@ -69,7 +61,7 @@ def require_match(announced: AnnouncedDigest, *actual: bytes | None) -> None:
         DigestMismatch: none is equal.
     """
     if not any(item and hmac.compare_digest(announced.expected, item) for item in actual):
-        raise DigestMismatch
+        raise errors.DigestMismatch
 
 
 def announced_digests() -> list[AnnouncedDigest]:
@@ -85,7 +77,7 @@ def announced_digests() -> list[AnnouncedDigest]:
             known = list(_known(header, text))
             if not known:
                 message = f"Must have one of: {', '.join(_ALGORITHMS)}."
-                raise ValidationFailed.of_field(header, "unsupported-algorithm", message)
+                raise errors.ValidationFailed.of_field(header, "unsupported-algorithm", message)
             announced += known
     return announced
 
@@ -98,7 +90,7 @@ def _known(header: str, text: str) -> Iterator[AnnouncedDigest]:
         except binascii.Error:
             expected = None
         if match is None or expected is None:
-            raise ValidationFailed.of_field(header, "invalid", "Must be like sha-256=:BASE64:")
+            raise errors.ValidationFailed.of_field(header, "invalid", "Must be like sha-256=:BASE64:")
         if algorithm := _ALGORITHMS.get(match[1]):
             yield AnnouncedDigest(algorithm, expected)
 
@@ -202,14 +194,16 @@ def _refuse_parts_and_codings() -> None:
     """Refuse partial and encoded content (RFC 9110, sections 14.5 and 8.4)."""
     if "Content-Range" in request.headers:
         message = "Partial uploads are not supported; use tus, see .../uploads."
-        raise ValidationFailed.of_field("Content-Range", "unsupported", message)
+        raise errors.ValidationFailed.of_field("Content-Range", "unsupported", message)
     if request.headers.get("Content-Encoding", "identity").strip().lower() != "identity":
-        raise UnsupportedMediaType("Content-Encoding is not supported; send the content unencoded.")
+        raise errors.UnsupportedMediaType(
+            "Content-Encoding is not supported; send the content unencoded."
+        )
 
 
 def _form_upload(stream: ByteSource, boundary: str, announced: list[AnnouncedDigest]) -> UploadedFile:
     if not boundary:
-        raise MalformedRequest("The Content-Type must name the boundary of the form.")
+        raise errors.MalformedRequest("The Content-Type must name the boundary of the form.")
     if not announced:
         part = read_file_part(stream, boundary.encode(), FILE_FIELD)
         return UploadedFile(part.name, part.source, None)
@@ -227,11 +221,11 @@ def _raw_upload(stream: ByteSource, max_bytes: int, default_name: str | None) ->
     name = parameters.get("filename", default_name)
     if name is None:
         message = "A raw upload needs Content-Disposition: attachment; filename*=UTF-8''..."
-        raise ValidationFailed.of_field("Content-Disposition", "required", message)
+        raise errors.ValidationFailed.of_field("Content-Disposition", "required", message)
     if size is None and not announced:
-        raise LengthRequired
+        raise errors.LengthRequired
     if size is not None and size > max_bytes:
-        raise PayloadTooLarge
+        raise errors.PayloadTooLarge
     # SHA-256 is not computed here, because the storage service computes it anyway.
     content = HashedSource(stream, {item.algorithm for item in announced} - {"sha256"})
     return UploadedFile(name, content, size, announced, [content])
@@ -244,4 +238,4 @@ class _RequestStream:
         try:
             return request.stream.read(size)
         except (ClientDisconnected, OSError) as error:
-            raise UploadIncomplete from error
+            raise errors.UploadIncomplete from error

@@ -8,29 +8,12 @@ from typing import Any, Final
 
 from flask import Response, after_this_request, request
 
+from strongroom import errors
 from strongroom.accounts.bindings import CODE_HEADER, ExternalCredentials, require_self
 from strongroom.accounts.reauthentication import Proof, Reauthentication
 from strongroom.accounts.schemas import BoundCredentialSchema, CredentialsSchema
 from strongroom.accounts.views import own_id
 from strongroom.config import Settings
-from strongroom.errors import (
-    CodeInvalid,
-    CredentialConflict,
-    CredentialTaken,
-    Forbidden,
-    FreshProofRequired,
-    InvalidCredentials,
-    InvitationRequired,
-    LastContact,
-    NotFound,
-    RegistrationClosed,
-    StateInvalid,
-    TokenRequired,
-    TooManyRequests,
-    Unavailable,
-    UserSuspended,
-    WrongPassword,
-)
 from strongroom.http.access import current_identity, optional_identity
 from strongroom.http.parsing import DONE, DoneSchema
 from strongroom.http.rate_limits import RequestLimits
@@ -46,8 +29,8 @@ from strongroom.sessions.views import token_headers
 
 _COOKIE: Final = "strongroom-browser"
 _COOKIE_FORM = re.compile(r"[A-Za-z0-9_-]{43}")
-_PROOF_ERRORS: Final = (InvalidCredentials, TooManyRequests, Unavailable)
-_REAUTHENTICATION_ERRORS: Final = (CodeInvalid, WrongPassword, FreshProofRequired)
+_PROOF_ERRORS: Final = (errors.InvalidCredentials, errors.TooManyRequests, errors.Unavailable)
+_REAUTHENTICATION_ERRORS: Final = (errors.CodeInvalid, errors.WrongPassword, errors.FreshProofRequired)
 
 
 class PluginHost(HostAPI):
@@ -59,14 +42,20 @@ class PluginHost(HostAPI):
     done_schema = DoneSchema
     login_errors = (
         *_PROOF_ERRORS,
-        CredentialConflict,
-        UserSuspended,
-        RegistrationClosed,
-        InvitationRequired,
+        errors.CredentialConflict,
+        errors.UserSuspended,
+        errors.RegistrationClosed,
+        errors.InvitationRequired,
     )
-    bind_errors = (*_PROOF_ERRORS, *_REAUTHENTICATION_ERRORS, Forbidden, CredentialTaken)
-    unbind_errors = (Forbidden, NotFound, LastContact, CodeInvalid, TooManyRequests)
-    state_errors = (StateInvalid, TooManyRequests)
+    bind_errors = (*_PROOF_ERRORS, *_REAUTHENTICATION_ERRORS, errors.Forbidden, errors.CredentialTaken)
+    unbind_errors = (
+        errors.Forbidden,
+        errors.NotFound,
+        errors.LastContact,
+        errors.CodeInvalid,
+        errors.TooManyRequests,
+    )
+    state_errors = (errors.StateInvalid, errors.TooManyRequests)
 
     def __init__(self, settings: Settings, methods: LoginMethods) -> None:
         self._public_url = settings.public_root + settings.server.base_path
@@ -165,7 +154,7 @@ def _code_of_header() -> VerificationCode | None:
 def _caller() -> str:
     identity = optional_identity()
     if identity is None:
-        raise TokenRequired
+        raise errors.TokenRequired
     return identity.user_id
 
 

@@ -5,19 +5,7 @@ from typing import Any, Final
 
 from flask import request
 
-from strongroom.errors import (
-    AmbiguousToken,
-    CaptchaInvalid,
-    CaptchaRequired,
-    Forbidden,
-    InvalidCredentials,
-    InvitationRequired,
-    NotFound,
-    RegistrationClosed,
-    TokenInvalid,
-    TokenRequired,
-    UserSuspended,
-)
+from strongroom import errors
 from strongroom.http.access import TOKEN_HEADER, Access, current_identity, optional_identity
 from strongroom.http.headers import TOKEN_RESPONSE
 from strongroom.http.pages import PagingQuery, collection_of, envelope, paging
@@ -55,12 +43,12 @@ Headers = dict[str, str]
     body=LoginSchema,
     returns=IssuedTokensSchema,
     errors=(
-        InvalidCredentials,
-        CaptchaRequired,
-        CaptchaInvalid,
-        UserSuspended,
-        RegistrationClosed,
-        InvitationRequired,
+        errors.InvalidCredentials,
+        errors.CaptchaRequired,
+        errors.CaptchaInvalid,
+        errors.UserSuspended,
+        errors.RegistrationClosed,
+        errors.InvitationRequired,
     ),
     # Limited before the attempt is evaluated or recorded, so that a flood cannot fill the audit log.
     limit="login_per_address",
@@ -91,7 +79,7 @@ def create_authorization(body: dict[str, Any]) -> tuple[IssuedTokens, int, Heade
     access=Access.PUBLIC,
     body=RefreshSchema,
     returns=IssuedTokensSchema,
-    errors=(AmbiguousToken, TokenRequired, TokenInvalid),
+    errors=(errors.AmbiguousToken, errors.TokenRequired, errors.TokenInvalid),
     request_headers=(REFRESH_HEADER,),
     response_headers=TOKEN_RESPONSE,
 )
@@ -125,7 +113,7 @@ def revoke_token(form: dict[str, str]) -> dict[str, bool]:
     "/authorizations/<reference>",
     access=Access.OPTIONAL,
     returns=DoneSchema,
-    errors=(NotFound,),
+    errors=(errors.NotFound,),
 )
 def delete_authorization(reference: str) -> dict[str, bool]:
     """Log out: revoke an access token, and its whole login.
@@ -143,7 +131,7 @@ def delete_authorization(reference: str) -> dict[str, bool]:
     access=Access.USER,
     query=PagingQuery,
     returns=collection_of(AuthorizationSchema),
-    errors=(Forbidden, NotFound),
+    errors=(errors.Forbidden, errors.NotFound),
 )
 def list_authorizations(user_id: str, query: dict[str, int]) -> dict[str, Any]:
     """List the logins of a user (`me`: the caller), newest first."""
@@ -156,7 +144,7 @@ def list_authorizations(user_id: str, query: dict[str, int]) -> dict[str, Any]:
     "/users/<user_id>/authorizations",
     access=Access.USER,
     returns=DoneSchema,
-    errors=(Forbidden, NotFound),
+    errors=(errors.Forbidden, errors.NotFound),
 )
 def delete_authorizations(user_id: str) -> dict[str, bool]:
     """Revoke all logins of a user (`me`: the caller), including the current one."""
@@ -189,9 +177,9 @@ def token_headers(issued: IssuedTokens) -> Headers:
 def _presented_refresh_token(body: dict[str, Any]) -> str:
     tokens = {token for token in (request.headers.get(REFRESH_HEADER), body["refreshToken"]) if token}
     if len(tokens) > 1:
-        raise AmbiguousToken("The request carries two different refresh tokens.")
+        raise errors.AmbiguousToken("The request carries two different refresh tokens.")
     if not tokens:
-        raise TokenRequired(f"A refresh token is required: {REFRESH_HEADER}, or refreshToken.")
+        raise errors.TokenRequired(f"A refresh token is required: {REFRESH_HEADER}, or refreshToken.")
     return tokens.pop()
 
 

@@ -7,12 +7,7 @@ from typing import Final
 
 from flask import request
 
-from strongroom.errors import (
-    MalformedRequest,
-    TusVersionUnsupported,
-    UnsupportedMediaType,
-    ValidationFailed,
-)
+from strongroom import errors
 from strongroom.files.filing import OnConflict, Target
 from strongroom.http.parsing import is_unstorable
 from strongroom.http.uploads import announced_size, open_body
@@ -57,7 +52,7 @@ def require_version() -> None:
         TusVersionUnsupported: ``Tus-Resumable`` is missing or names another version.
     """
     if request.headers.get("Tus-Resumable") != VERSION:
-        raise TusVersionUnsupported
+        raise errors.TusVersionUnsupported
 
 
 def read_number(header: str) -> int:
@@ -104,7 +99,7 @@ def has_piece() -> bool:
     if request.mimetype == MEDIA_TYPE:
         return True
     if request.content_length:
-        raise UnsupportedMediaType(f"The body must be of the type {MEDIA_TYPE}.")
+        raise errors.UnsupportedMediaType(f"The body must be of the type {MEDIA_TYPE}.")
     return False
 
 
@@ -116,7 +111,7 @@ def read_piece() -> Piece:
         ValidationFailed: ``Upload-Checksum`` is malformed or names an unsupported algorithm.
     """
     if request.mimetype != MEDIA_TYPE:
-        raise UnsupportedMediaType(f"The body must be of the type {MEDIA_TYPE}.")
+        raise errors.UnsupportedMediaType(f"The body must be of the type {MEDIA_TYPE}.")
     return Piece(open_body(), announced_size(), _read_checksum())
 
 
@@ -139,7 +134,7 @@ def overridden_method() -> str:
     """
     method = request.headers.get("X-HTTP-Method-Override", "").strip().upper()
     if method not in ("PATCH", "DELETE"):
-        raise MalformedRequest("X-HTTP-Method-Override must be PATCH or DELETE.")
+        raise errors.MalformedRequest("X-HTTP-Method-Override must be PATCH or DELETE.")
     return method
 
 
@@ -157,5 +152,5 @@ def _read_checksum() -> Checksum | None:
         raise _invalid("Upload-Checksum", 'Must have the form "sha256 BASE64".') from error
 
 
-def _invalid(header: str, message: str, code: str = "invalid") -> ValidationFailed:
-    return ValidationFailed.of_field(header, code, message)
+def _invalid(header: str, message: str, code: str = "invalid") -> errors.ValidationFailed:
+    return errors.ValidationFailed.of_field(header, code, message)

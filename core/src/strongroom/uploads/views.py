@@ -6,22 +6,7 @@ from flask import Response, request, url_for
 from marshmallow import Schema, fields
 from werkzeug.http import http_date
 
-from strongroom.errors import (
-    ChecksumMismatch,
-    Forbidden,
-    MalformedRequest,
-    NameConflict,
-    NotAFolder,
-    NotFound,
-    OffsetConflict,
-    PayloadTooLarge,
-    StorageFull,
-    TusVersionUnsupported,
-    UnsupportedMediaType,
-    UploadIncomplete,
-    UploadLocked,
-    ValidationFailed,
-)
+from strongroom import errors
 from strongroom.http.access import Access, current_identity
 from strongroom.http.parsing import Timestamp
 from strongroom.http.request import get_service
@@ -63,19 +48,19 @@ _BODY: dict[str, Any] = {
 }
 _PROGRESS_HEADERS = ("Tus-Resumable", "Upload-Offset", "Upload-Expires")
 _RECEIVE_ERRORS = (
-    ValidationFailed,
-    UploadIncomplete,
-    Forbidden,
-    NotFound,
-    NotAFolder,
-    NameConflict,
-    OffsetConflict,
-    TusVersionUnsupported,
-    PayloadTooLarge,
-    UnsupportedMediaType,
-    UploadLocked,
-    ChecksumMismatch,
-    StorageFull,
+    errors.ValidationFailed,
+    errors.UploadIncomplete,
+    errors.Forbidden,
+    errors.NotFound,
+    errors.NotAFolder,
+    errors.NameConflict,
+    errors.OffsetConflict,
+    errors.TusVersionUnsupported,
+    errors.PayloadTooLarge,
+    errors.UnsupportedMediaType,
+    errors.UploadLocked,
+    errors.ChecksumMismatch,
+    errors.StorageFull,
 )
 
 
@@ -83,7 +68,7 @@ def _add_version(response: Response) -> Response:
     """Add the protocol version to every response; a 412 also names the supported versions."""
     if request.method != "OPTIONS":
         response.headers["Tus-Resumable"] = protocol.VERSION
-    if response.status_code == TusVersionUnsupported.status:
+    if response.status_code == errors.TusVersionUnsupported.status:
         response.headers["Tus-Version"] = protocol.VERSION
     return response
 
@@ -141,7 +126,7 @@ def create_upload(tenant_id: str) -> tuple[Upload, dict[str, str]]:
     "/<upload_id>",
     access=Access.USER,
     returns=UploadSchema,
-    errors=(Forbidden, NotFound),
+    errors=(errors.Forbidden, errors.NotFound),
     request_headers=("Tus-Resumable",),
     response_headers=(
         "Tus-Resumable",
@@ -182,7 +167,7 @@ def append_to_upload(tenant_id: str, upload_id: str) -> Response:
     "/<upload_id>",
     access=Access.USER,
     status=204,
-    errors=(Forbidden, NotFound, TusVersionUnsupported),
+    errors=(errors.Forbidden, errors.NotFound, errors.TusVersionUnsupported),
     request_headers=("Tus-Resumable",),
     response_headers=("Tus-Resumable",),
 )
@@ -196,7 +181,7 @@ def terminate_upload(tenant_id: str, upload_id: str) -> Response:
     "/<upload_id>",
     access=Access.USER,
     status=204,
-    errors=(MalformedRequest, *_RECEIVE_ERRORS),
+    errors=(errors.MalformedRequest, *_RECEIVE_ERRORS),
     document={"requestBody": _BODY},
     request_headers=("Tus-Resumable", "X-HTTP-Method-Override", "Upload-Offset", "Upload-Checksum"),
     response_headers=_PROGRESS_HEADERS,

@@ -2,14 +2,7 @@
 
 from typing import Any
 
-from strongroom.errors import (
-    CaptchaInvalid,
-    CaptchaRequired,
-    InvitationRequired,
-    NotImplementedHere,
-    RegistrationClosed,
-    TooManyRequests,
-)
+from strongroom import errors
 from strongroom.http.access import Access
 from strongroom.http.request import client, get_service, languages
 from strongroom.http.routing import Blueprint
@@ -48,12 +41,12 @@ def create_captcha(**_: Any) -> IssuedCaptcha:
     returns=SentCodeSchema,
     status=201,
     errors=(
-        CaptchaRequired,
-        CaptchaInvalid,
-        RegistrationClosed,
-        InvitationRequired,
-        TooManyRequests,
-        NotImplementedHere,
+        errors.CaptchaRequired,
+        errors.CaptchaInvalid,
+        errors.RegistrationClosed,
+        errors.InvitationRequired,
+        errors.TooManyRequests,
+        errors.NotImplementedHere,
     ),
     request_headers=("X-Device-Id",),
 )

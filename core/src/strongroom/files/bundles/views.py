@@ -5,13 +5,7 @@ from typing import Any, Final
 from flask import Response, request, url_for
 from marshmallow import Schema, fields, validate
 
-from strongroom.errors import (
-    Forbidden,
-    NotFound,
-    PayloadTooLarge,
-    PreconditionFailed,
-    RangeNotSatisfiable,
-)
+from strongroom import errors
 from strongroom.files.bundles.service import Bundle, BundleService
 from strongroom.files.events.recorder import SENT, DownloadRecorder
 from strongroom.files.names import MAX_LENGTH
@@ -58,7 +52,13 @@ _DOCUMENT: dict[str, Any] = {
         "206": {"description": "The requested range", "content": _ARCHIVE},
     }
 }
-_ERRORS = (Forbidden, NotFound, PayloadTooLarge, PreconditionFailed, RangeNotSatisfiable)
+_ERRORS = (
+    errors.Forbidden,
+    errors.NotFound,
+    errors.PayloadTooLarge,
+    errors.PreconditionFailed,
+    errors.RangeNotSatisfiable,
+)
 
 
 @blueprint.operation(
