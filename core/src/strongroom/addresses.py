@@ -1,13 +1,6 @@
 """Client addresses: their canonical form, and the network that rate limits count by."""
 
-from ipaddress import (
-    IPv4Address,
-    IPv4Network,
-    IPv6Address,
-    IPv6Network,
-    ip_address,
-    ip_network,
-)
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Final
 
 _NETWORK_BITS: Final = 64

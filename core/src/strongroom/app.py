@@ -59,10 +59,6 @@ BLUEPRINTS = (
 def create_app(configuration: Configuration, clock: Clock | None = None) -> Flask:
     """Create the application of one process.
 
-    Args:
-        configuration: the loaded configuration.
-        clock: replaces the system clock.
-
     Raises:
         ConfigurationError: the configuration is invalid.
     """

@@ -79,12 +79,7 @@ RequestId = Callable[[], str | None]
 
 
 def configure(settings: LoggingSettings, request_id: RequestId = lambda: None) -> None:
-    """Configure the log of this process.
-
-    Args:
-        settings: the format and the levels.
-        request_id: returns the id of the current request, if there is one.
-    """
+    """Configure the log of this process."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonFormatter() if settings.format == "json" else TextFormatter())
     handler.addFilter(_Tagging(request_id))

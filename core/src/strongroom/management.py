@@ -38,12 +38,7 @@ def serve_management(configuration: Configuration, metrics_folder: Path) -> None
 
 
 def create_management_app(container: Container, metrics_folder: Path) -> Flask:
-    """Create the application of the management interface.
-
-    Args:
-        container: the services of this process.
-        metrics_folder: the folder that all processes write their metrics to.
-    """
+    """Create the application of the management interface."""
     app = Application("strongroom.management")
     base = container.base
     parts = probes(base.database, base.limits_store, container.keeping.blobs.storages)

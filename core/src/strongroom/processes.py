@@ -63,13 +63,7 @@ _ANY_ADDRESS: Final = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}  # noqa: S104  com
 
 
 def is_ok(settings: Settings, path: str, timeout: float = _TIMEOUT_SECONDS) -> bool:
-    """Return whether a GET succeeds on the server of this machine.
-
-    Args:
-        settings: the settings of the server.
-        path: the path below its ``base_path``.
-        timeout: seconds to wait for a response.
-    """
+    """Return whether a GET of a path below ``base_path`` succeeds on the server of this machine."""
     server = settings.server
     host = f"[{server.host}]" if ":" in server.host else server.host
     authority = f"{_ANY_ADDRESS.get(server.host, host)}:{server.port}"
@@ -107,10 +101,6 @@ def in_own_process(work: Callable[[], None], meanwhile: Callable[[], object] | N
 
     ``work`` constructs plugins and never closes them, so in the server each plugin is closed exactly
     once, when it stops. Threads and locks of plugins end with the process, before the workers start.
-
-    Args:
-        work: runs in the forked process.
-        meanwhile: runs in this process, at the same time.
 
     Raises:
         ConfigurationError: ``work`` raised it.

@@ -128,11 +128,6 @@ class Infrastructure:
     ) -> ExtensionT:
         """Construct an extension and register it for closing at the end of the process.
 
-        Args:
-            choice: the extension and its options.
-            path: the configuration table of the extension, for error messages.
-            services: further arguments of the constructor.
-
         Raises:
             ConfigurationError: the constructor failed.
         """

@@ -58,17 +58,7 @@ class GrantRequest:
 
 
 class GrantService:
-    """Creates, lists and revokes grants on files and folders.
-
-    Args:
-        database: stores the grants.
-        clock: decides which grants have expired.
-        access: checks permissions.
-        expiry: rejects grants that would outlast the permission of the user who grants.
-        visibility: updates the visibility of parent folders in the grants below a node.
-        users: returns summaries of users.
-        audit: records changes.
-    """
+    """Creates, lists and revokes grants on files and folders."""
 
     def __init__(
         self,

@@ -149,14 +149,7 @@ class FilePage:
 
 
 class FileListing:
-    """Lists the nodes of a tenant that a user, the owner of the list, can see.
-
-    Args:
-        database: stores the nodes.
-        clock: decides which grants have expired.
-        access: decides which lists the caller may read.
-        users: returns the summaries of owners.
-    """
+    """Lists the nodes of a tenant that a user, the owner of the list, can see."""
 
     def __init__(
         self, database: Database, clock: Clock, access: AccessControl, users: UserService

@@ -33,15 +33,7 @@ class Move:
 
 
 class MovingService:
-    """Moves and renames files and folders.
-
-    Args:
-        database: stores the nodes.
-        access: checks permissions.
-        expiry: rejects moves that give permissions which outlast the caller's.
-        tree: changes nodes.
-        filing: removes replaced files.
-    """
+    """Moves and renames files and folders."""
 
     def __init__(
         self,

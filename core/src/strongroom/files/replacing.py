@@ -17,11 +17,7 @@ class ReplacingService:
     """Replaces the content of files; id, name and grants remain.
 
     Args:
-        database: stores the nodes.
-        access: checks permissions.
         filing: checks size and media type, and updates the node.
-        blobs: stores file content.
-        tenants: checks quotas.
     """
 
     def __init__(

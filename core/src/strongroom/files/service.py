@@ -22,15 +22,7 @@ _REMOVED_AT_ONCE = 20
 
 
 class FileService:
-    """Creates, reads and deletes files and folders.
-
-    Args:
-        database: stores the nodes.
-        access: checks permissions.
-        tree: changes nodes.
-        blobs: stores file content.
-        filing: applies the upload rules and adds content to the tree.
-    """
+    """Creates, reads and deletes files and folders."""
 
     def __init__(
         self,
@@ -205,12 +197,7 @@ _REMOVE: Final = Statement(delete(nodes).where(nodes.c.id.in_(bindparam("node_id
 
 
 class FilePurge:
-    """Removes all files and folders of a tenant.
-
-    Args:
-        database: stores the nodes.
-        blobs: stores file content.
-    """
+    """Removes all files and folders of a tenant."""
 
     def __init__(self, database: Database, blobs: BlobService) -> None:
         self._database = database

@@ -7,17 +7,7 @@ grants and folders change, so each grant stores the result, and changes update i
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from sqlalchemy import (
-    ColumnElement,
-    Connection,
-    Select,
-    Update,
-    bindparam,
-    case,
-    func,
-    select,
-    update,
-)
+from sqlalchemy import ColumnElement, Connection, Select, Update, bindparam, case, func, select, update
 
 from strongroom.database.statements import Statement
 from strongroom.files.models import FOREVER, grants, nodes

@@ -114,12 +114,7 @@ _DESCRIPTORS: Final = Path("/proc/self/fd")
 
 
 def cut(client: tuple[str, int], server_port: int) -> bool:
-    """Shut down this process's connection with a client, and return whether it was found.
-
-    Args:
-        client: the client's address and port.
-        server_port: the local port of the connection.
-    """
+    """Shut down this process's connection with a client, and return whether it was found."""
     for descriptor in _sockets():
         # Other threads may close the descriptor at any time, which is not an error here.
         with suppress(OSError), _duplicate(descriptor) as connection:

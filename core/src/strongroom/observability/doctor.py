@@ -87,12 +87,7 @@ _PARAMETERS: Final = {"code": "000000", "minutes": "5"}
 def try_senders(
     recipient: str, senders: Mapping[str, Sequence[MessageSender[Any]]]
 ) -> Iterator[CheckResult]:
-    """Send a test message, with a dummy code, by every sender of the recipient's channel.
-
-    Args:
-        recipient: an e-mail address, or a mobile number in E.164.
-        senders: the senders by channel.
-    """
+    """Send a test message, with a dummy code, by every sender of the recipient's channel."""
     channel = "email" if "@" in recipient else "sms"
     if not senders.get(channel):
         yield failed(

@@ -27,12 +27,7 @@ def share_metrics(folder: Path) -> None:
 
 
 def exposition(folder: Path, others: "Iterable[Collector]" = ()) -> tuple[bytes, str]:
-    """Return the metrics of all processes, summed, and the media type of the text.
-
-    Args:
-        folder: the folder of the processes' metrics.
-        others: additional collectors.
-    """
+    """Return the metrics of all processes, summed, and the media type of the text."""
     from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
     from prometheus_client.multiprocess import MultiProcessCollector
 

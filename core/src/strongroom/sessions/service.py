@@ -50,10 +50,6 @@ class AuthorizationService:
     def caller(self, token: str, address: str | None = None) -> Caller:
         """Return the user of an access token, whose login may have been revoked.
 
-        Args:
-            token: the token.
-            address: the client's address, for audit records.
-
         Raises:
             TokenInvalid: the token is forged or has expired.
         """

@@ -10,16 +10,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import (
-    Connection,
-    FromClause,
-    and_,
-    bindparam,
-    delete,
-    or_,
-    select,
-    update,
-)
+from sqlalchemy import Connection, FromClause, and_, bindparam, delete, or_, select, update
 
 from strongroom.clock import Clock
 from strongroom.database import Database

@@ -114,10 +114,6 @@ class CaptchaService:
     def spend(self, answer: CaptchaAnswer, address: str | None) -> None:
         """Use up a challenge, and require that its solution is right.
 
-        Args:
-            answer: the client's solution.
-            address: the client's network address.
-
         Raises:
             CaptchaInvalid: the solution is wrong, or the challenge is unknown, expired or used.
             Unavailable: the provider cannot check solutions now; the challenge stays valid.

@@ -104,10 +104,6 @@ def run_contracts(tests: Path, seconds: float) -> ContractRun:
 
     pytest uses the configuration of the plugin's project, as if it ran there. So helper modules next
     to the tests and folders of its ``pythonpath`` can be imported.
-
-    Args:
-        tests: the folder of the tests.
-        seconds: the timeout of each test.
     """
     import pytest
 

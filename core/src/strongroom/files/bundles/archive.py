@@ -75,12 +75,7 @@ class ByteStore(Protocol):
 
 
 class Archive:
-    """An archive that is generated while it is read.
-
-    Args:
-        manifest: the entries of the archive.
-        store: opens the content of the entries.
-    """
+    """An archive that is generated while it is read."""
 
     def __init__(self, manifest: BundleManifest, store: ByteStore) -> None:
         self._manifest = manifest

@@ -89,10 +89,6 @@ class BundleService:
     """Creates bundles, and recreates them for resumed downloads.
 
     Args:
-        database: stores nodes and bundle requests.
-        clock: decides which requests have expired.
-        contents: finds the content of a bundle.
-        blobs: stores file content.
         lifetime: milliseconds for which a bundle can be downloaded again.
     """
 

@@ -93,13 +93,7 @@ def central_header(entry: Entry, offset: int) -> bytes:
 
 
 def end_records(count: int, start: int, size: int) -> bytes:
-    """Return the end records of an archive, with the Zip64 records only if a number needs them.
-
-    Args:
-        count: the number of entries.
-        start: offset of the central directory.
-        size: size of the central directory, in bytes.
-    """
+    """Return the end records of an archive, with the Zip64 records only if a number needs them."""
     zip64 = b""
     if count >= _MAX_16 or start >= _MAX_32 or size >= _MAX_32:
         version = _ZIP64_VERSION

@@ -110,8 +110,6 @@ class FileEvents:
     """Writes and deletes file events.
 
     Args:
-        database: stores the events.
-        clock: provides the time of events.
         days: retention period in days; 0 disables deletion.
     """
 
@@ -166,9 +164,6 @@ class DownloadRecorder:
     written once per second, and when the process stops. A killed process loses the events of its last
     second. Requests of one user from one address for one file within that second, such as range
     requests, are one event.
-
-    Args:
-        events: writes the events.
     """
 
     def __init__(self, events: FileEvents) -> None:
