@@ -36,7 +36,7 @@ LIMIT = f"bare bcrypt, {os.cpu_count()} threads"
 TINY = Plan(rounds=1, seconds=0.1, transfer_bytes=2 * 1024 * 1024, files=2000, bundled=5)
 
 
-def test_contenders_take_turns_after_one_turn_to_warm_up() -> None:
+def test_contenders_alternate_after_one_warm_up() -> None:
     turns: list[str] = []
 
     def contender(name: str) -> Callable[[], int]:
@@ -181,7 +181,7 @@ def test_a_bundle_is_compared_with_zip_and_weighed() -> None:
     assert (speed.ratio is not None) == (shutil.which("zip") is not None)
 
 
-def test_a_bundle_of_what_lies_elsewhere_is_compared_with_boto3_and_weighed() -> None:
+def test_a_bundle_of_remote_files_is_compared_with_boto3_and_its_memory_measured() -> None:
     speed, memory = remote_bundles.measure(TINY)
     assert (speed.unit, memory.unit, memory.limit) == ("MiB/s", "MiB", None)
     assert speed.ratio is not None

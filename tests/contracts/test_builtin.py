@@ -122,7 +122,7 @@ class TestConsoleSender(MessageSenderContract):
 
         return read
 
-    def test_a_code_stands_by_itself_for_scripts(self, sender: ConsoleSender, outbox: Path) -> None:
+    def test_a_code_is_on_its_own_line_for_scripts(self, sender: ConsoleSender, outbox: Path) -> None:
         from strongroom.testing.messages import new_message
 
         message = new_message("sms")
@@ -145,7 +145,7 @@ class TestImageCaptcha(CaptchaProviderContract):
     def solve(self) -> Solve:
         return lambda challenge: challenge.state
 
-    def test_it_is_shown_and_spoken(self, provider: DigitsCaptcha) -> None:
+    def test_it_has_an_image_and_a_sound(self, provider: DigitsCaptcha) -> None:
         payload = provider.issue().payload
         image = base64.b64decode(str(payload["image"]).removeprefix("data:image/png;base64,"))
         assert image.startswith(b"\x89PNG")

@@ -108,7 +108,7 @@ def test_a_path_is_no_url() -> None:
         PyFilesystemOptions(url="/srv/files")
 
 
-def test_a_connection_that_was_lost_is_made_anew(ftp_server: str) -> None:
+def test_a_lost_connection_is_opened_again(ftp_server: str) -> None:
     backend = PyFilesystemBackend(PyFilesystemOptions(url=ftp_server))
     key = new_key()
     backend.put(key, io.BytesIO(b"content"))

@@ -37,7 +37,7 @@ def test_every_metric_is_described() -> None:
     assert set(NAME.findall(table)) == names()
 
 
-def test_an_alert_asks_for_what_is_measured_and_somebody_is_told_what_to_do() -> None:
+def test_an_alert_queries_existing_metrics_and_names_a_remedy() -> None:
     known = names() | {f"{name}_bucket" for name in names()}
     for alert in alerts():
         used = set(NAME.findall(alert["expr"]))

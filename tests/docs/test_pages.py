@@ -52,7 +52,7 @@ def runs(page: Path) -> bool:
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if runs(page)], ids=name)
-def test_the_commands_of_a_page_do_what_it_says(
+def test_the_commands_of_a_page_have_the_described_results(
     page: Path, tmp_path: Path, environment: Environment
 ) -> None:
     follow(page, tmp_path, environment, free_port())

@@ -111,7 +111,7 @@ def test_the_services_of_compose_stand_on_what_there_is() -> None:
     assert (ROOT / build["dockerfile"]).exists()
 
 
-def test_the_image_is_built_from_what_the_tree_has() -> None:
+def test_the_image_is_built_from_files_of_the_tree() -> None:
     text = re.sub(r"\\\n\s*", "", (PRODUCTION / "Dockerfile").read_text())
     lines = [line.partition(" ") for line in text.splitlines() if line and not line.startswith("#")]
     known = "FROM WORKDIR COPY RUN ENV USER VOLUME EXPOSE STOPSIGNAL ENTRYPOINT CMD"

@@ -55,7 +55,7 @@ Page = Callable[[], Any]
         (lambda: prose(undocumented), "undocumented"),
     ],
 )
-def test_what_is_not_described_where_it_is_declared_ends_the_build(page: Page, named: str) -> None:
+def test_a_missing_description_ends_the_build(page: Page, named: str) -> None:
     SILENT_KEY.__doc__ = "Options."
     with pytest.raises(SystemExit, match=f"{named}.* is not documented where it is declared"):
         page()

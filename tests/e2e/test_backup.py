@@ -179,7 +179,7 @@ def test_a_restored_database_has_an_id_of_its_own(
 
 
 @on_sqlite
-def test_logins_can_be_kept_if_asked(
+def test_logins_can_be_kept_by_an_option(
     server: Server, client: Client, tmp_path: Path, sqlite_databases: SqliteDatabases
 ) -> None:
     back_up(server, tmp_path / "backup.tar")
@@ -244,7 +244,7 @@ def test_a_damaged_archive_changes_nothing(
 
 
 @on_sqlite
-def test_bytes_that_are_missing_or_damaged_are_told_and_the_rest_is_kept(
+def test_missing_or_damaged_bytes_are_reported_and_the_rest_is_kept(
     server: Server, client: Client, tmp_path: Path, sqlite_databases: SqliteDatabases
 ) -> None:
     tenant = client.make_tenant("Acme")

@@ -148,7 +148,7 @@ def test_postgresql_may_go_away_and_come_back(cluster: Cluster, load: Load) -> N
     assert_nothing_acknowledged_is_lost(cluster, load)
 
 
-def test_without_redis_nobody_logs_in_and_all_else_goes_on(cluster: Cluster, load: Load) -> None:
+def test_without_redis_logins_are_refused_and_all_else_works(cluster: Cluster, load: Load) -> None:
     with load.on():
         load.await_outcomes()
         cluster.redis.kill()

@@ -130,7 +130,7 @@ def test_a_crash_loses_nothing_acknowledged_and_shows_nothing_half(config: Path)
             assert_whole(storm.client, storm.tenant, storm.acknowledged)
 
 
-def test_what_a_crash_leaves_is_collected_a_day_later(config: Path) -> None:
+def test_objects_of_a_crash_are_collected_a_day_later(config: Path) -> None:
     storm = survive(config, kill_after=1)
     with serving(config) as server:
         # Uploads that may still be open must not be removed.

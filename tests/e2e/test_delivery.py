@@ -130,7 +130,7 @@ def test_a_code_that_comes_by_mail_registers_a_user(site: Site) -> None:
     assert site.log_in(username=EMAIL, password=PASSWORD) == 200
 
 
-def test_a_mail_says_what_it_is_in_its_subject(site: Site) -> None:
+def test_the_subject_of_a_mail_has_its_purpose(site: Site) -> None:
     code = site.emailed("register")["code"]
     (mail,) = site.mails.arrived
     assert (mail.recipient, mail.subject) == (EMAIL, "Your verification code")

@@ -38,7 +38,7 @@ def test_a_healthy_server_has_nothing_to_mend(config: Path) -> None:
 
 
 @on_sqlite
-def test_what_is_away_or_unsafe_is_found(config: Path, tmp_path: Path) -> None:
+def test_unavailable_and_unsafe_parts_are_found(config: Path, tmp_path: Path) -> None:
     change_config(
         config,
         {
@@ -81,7 +81,7 @@ def test_a_configuration_that_cannot_be_served_is_a_finding(tmp_path: Path) -> N
 
 
 @on_sqlite
-def test_senders_are_tried_when_asked(config: Path, tmp_path: Path) -> None:
+def test_senders_are_tried_on_request(config: Path, tmp_path: Path) -> None:
     with MailServer().serving() as mails:
         senders = {"email": ["console", "smtp"], "smtp": SMTP | {"port": mails.port}}
         change_config(config, {"messages": senders})

@@ -49,7 +49,7 @@ def seconds(caller: Caller, method: str, path: str, body: Any = None) -> float:
 
 
 @pytest.mark.parametrize("flood", FLOODS)
-def test_a_flood_without_proofs_delays_nobody(shared_server: Server, flood: str) -> None:
+def test_a_flood_without_proofs_delays_no_login(shared_server: Server, flood: str) -> None:
     path, body = FLOODS[flood]
     caller, over = Caller(shared_server.url), Event()
 

@@ -93,7 +93,7 @@ def test_bytes_are_counted_both_ways(operator: Operator, client: Client) -> None
 
 
 @on_sqlite
-def test_what_is_under_way_comes_back_to_nothing(operator: Operator, client: Client) -> None:
+def test_the_number_of_open_requests_returns_to_zero(operator: Operator, client: Client) -> None:
     client.expect(200, "GET", ME)
     page = operator.get("/metrics")[1]
     for name in ("requests", "hashes"):

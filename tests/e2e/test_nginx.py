@@ -100,7 +100,7 @@ def test_a_large_file_goes_through_and_a_range_comes_back(alice: Https) -> None:
 
 
 @on_sqlite
-def test_files_of_a_folder_are_given_out_by_nginx_itself(server: Server, tmp_path: Path) -> None:
+def test_nginx_itself_sends_the_files_of_a_folder(server: Server, tmp_path: Path) -> None:
     port = int(server.url.rpartition(":")[2])
     folder = tmp_path / "nginx"
     folder.mkdir()

@@ -61,7 +61,7 @@ def serve(project: Path, environment: Environment) -> Iterator[tuple[str, Path]]
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_is_written_is_typed_installs_offline_and_holds_to_its_contract(
+def test_a_new_plugin_is_typed_installs_offline_and_passes_its_contract(
     kind: str, tmp_path: Path, environment: Environment
 ) -> None:
     environment.succeed(["strongroom", "plugins", "new", kind, "tape"], tmp_path)

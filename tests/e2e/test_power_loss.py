@@ -190,7 +190,7 @@ def test_the_recording_has_what_matters(recorded: Recording) -> None:
 
 
 @pytest.mark.parametrize("number", range(IMAGES))
-def test_what_was_acknowledged_outlasts_a_loss_of_power(
+def test_acknowledged_changes_survive_a_power_failure(
     recorded: Recording, tmp_path: Path, number: int
 ) -> None:
     source = random.Random(number)

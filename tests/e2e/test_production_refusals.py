@@ -163,7 +163,7 @@ def test_a_schema_that_does_not_match_is_all_that_is_wrong_with_the_rest(deploym
         ({"cors": {"origins": "*"}}, "cors: unknown key; "),
     ],
 )
-def test_what_is_unsafe_is_refused_by_its_key_with_what_to_do(
+def test_unsafe_settings_are_refused_by_key_with_a_remedy(
     deployment: Deployment, change: Table, fault: str
 ) -> None:
     deployment.change(change)
@@ -299,7 +299,7 @@ def test_a_storage_that_fails_is_refused(deployment: Deployment) -> None:
     assert "storages.main: cannot be used: " in deployment.refusal()
 
 
-def test_every_fault_is_told_at_once(deployment: Deployment) -> None:
+def test_all_faults_are_reported_together(deployment: Deployment) -> None:
     deployment.keys.chmod(0o644)
     unsafe = {"trusted_proxies": ["0.0.0.0/0"], "public_url": "http://files.example.com"}
     deployment.change({"server": unsafe})

@@ -277,7 +277,7 @@ def test_no_secret_stands_in_output_tables_or_refusals(remains: Remains) -> None
     assert found == []
 
 
-def test_what_is_looked_through_holds_what_is_no_secret(remains: Remains) -> None:
+def test_the_searched_files_contain_known_values(remains: Remains) -> None:
     # Otherwise nothing would be found however much stood there.
     assert EMAIL in remains.places["credentials"]
     assert "strongroom: serving" in remains.places["output"]

@@ -123,7 +123,7 @@ def test_without_its_token_the_page_says_so(server: Server, page: Page) -> None:
 
 
 @on_sqlite
-def test_what_the_server_says_of_requests_holds_no_token(config: Path) -> None:
+def test_the_log_of_requests_contains_no_token(config: Path) -> None:
     change_config(config, {"logging": {"format": "json", "level": "info", "requests": True}})
     with serving(config) as server:
         link = server.command("users", "invite-admin").strip()

@@ -126,7 +126,7 @@ def test_slow_bodies_take_no_more_memory_than_has_arrived(scene: Scene) -> None:
     assert watch.peak - before < 2 * COUNT * 4 * size + 16 * MEBIBYTE
 
 
-def test_uploads_and_downloads_beyond_their_share_are_told_to_come_back(tmp_path: Path) -> None:
+def test_uploads_and_downloads_beyond_their_share_get_a_retry_after(tmp_path: Path) -> None:
     # The uploads must outlast the test, or the server has room again.
     with serving_scene(tmp_path, grace_seconds=60) as scene:
         attack = scene.attack("a trickling upload with a token")

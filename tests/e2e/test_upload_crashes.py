@@ -114,7 +114,7 @@ def cut_off(server: Server, upload: TusClient, offset: int, content: bytes) -> N
     connection.close()
 
 
-def test_what_was_acknowledged_before_a_crash_is_there_after_it(config: Path) -> None:
+def test_acknowledged_bytes_survive_a_crash(config: Path) -> None:
     client, upload, acknowledged = None, None, 0
     for number in range(ROUNDS):
         with serving(config) as server:
@@ -141,7 +141,7 @@ def test_what_was_acknowledged_before_a_crash_is_there_after_it(config: Path) ->
     assert_nothing_left_over(config)
 
 
-def test_an_upload_that_nobody_finishes_leaves_nothing(config: Path, tmp_path: Path) -> None:
+def test_an_unfinished_upload_leaves_nothing(config: Path, tmp_path: Path) -> None:
     with serving(config) as server:
         server.create_user("alice@example.com")
         client = Client.logged_in(server.url, "alice@example.com")

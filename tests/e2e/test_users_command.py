@@ -19,7 +19,7 @@ pytestmark = on_sqlite
         ((), "At least one of"),
     ],
 )
-def test_a_name_is_refused_before_the_password_is_asked_for(
+def test_a_name_is_refused_before_the_password_prompt(
     config: Path, arguments: tuple[str, ...], said: str
 ) -> None:
     create = ("--config", str(config), "users", "create")
@@ -33,7 +33,7 @@ def test_a_name_is_refused_before_the_password_is_asked_for(
     assert "Password" not in refused.stdout + refused.stderr
 
 
-def test_a_broken_configuration_is_refused_before_the_password_is_asked_for(config: Path) -> None:
+def test_a_broken_configuration_is_refused_before_the_password_prompt(config: Path) -> None:
     change_config(config, {"server": {"port": True}})
     create = ("--config", str(config), "users", "create", "--email", "a@example.com")
     refused = run_command(*create, stdin="Correct1Horse\nCorrect1Horse\n")

@@ -64,7 +64,7 @@ def objects(config: Path) -> int:
     return len(stored_files(config.parent / "files"))
 
 
-def test_thirty_two_ask_for_two_widths_at_once_and_two_variants_are_kept(config: Path) -> None:
+def test_thirty_two_concurrent_requests_for_two_widths_create_two_variants(config: Path) -> None:
     with serving(config) as server:
         server.create_user("alice@example.com")
         path = upload(Client.logged_in(server.url, "alice@example.com"))

@@ -100,13 +100,13 @@ def test_neither_code_nor_state_stays_in_the_address(page: Page, shared_server: 
     assert [frame.url for frame in page.frames][-1] == shared_server.url + CALLBACK
 
 
-def test_denying_is_told(page: Page) -> None:
+def test_a_denial_is_reported(page: Page) -> None:
     decide(page, "Ada", "Deny")
     expect(framed(page).get_by_text("You denied the login.")).to_be_visible()
     expect(page.get_by_text("You denied the login.", exact=True)).to_be_visible()
 
 
-def test_denying_on_a_phone_that_sends_nobody_back_leaves_another_try(
+def test_denying_on_a_phone_without_redirect_allows_another_attempt(
     page: Page, platform: WeChat
 ) -> None:
     platform.platform.denial_redirects = False

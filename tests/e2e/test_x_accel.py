@@ -98,7 +98,7 @@ def test_nginx_sends_the_file_with_the_servers_headers(server: Server, front: st
     assert get(client, path, Range="bytes=9999999-")[0].status == 416
 
 
-def test_nobody_reaches_the_files_without_the_server(server: Server, front: str, tmp_path: Path) -> None:
+def test_the_files_are_not_served_without_the_server(server: Server, front: str, tmp_path: Path) -> None:
     client = Client.logged_in(front, "alice@example.com")
     tenant = client.make_tenant("Acme")
     node = client.upload(tenant, "a.bin", CONTENT)
@@ -107,7 +107,7 @@ def test_nobody_reaches_the_files_without_the_server(server: Server, front: str,
     assert get(Client(front), f"{tenant}/files/{node['id']}/download")[0].status == 401
 
 
-def test_the_server_by_itself_only_points_to_the_file(server: Server, tmp_path: Path) -> None:
+def test_the_server_alone_only_names_the_file(server: Server, tmp_path: Path) -> None:
     client = Client.logged_in(server.url, "alice@example.com")
     tenant = client.make_tenant("Acme")
     node = client.upload(tenant, "a.bin", CONTENT)

@@ -133,7 +133,7 @@ _TOKENS: Final = (
         "sessions/service.py",
         "(identity.is_admin or identity.user_id == authorization.user_id)",
         "True",
-        "rest/test_tokens.py::test_nobody_ends_the_login_of_another",
+        "rest/test_tokens.py::test_users_cannot_end_the_login_of_another",
     ),
 )
 
@@ -144,7 +144,7 @@ _ACCOUNTS: Final = (
         "sessions/tokens.py",
         "if user.status != UserStatus.ACTIVE:",
         "if False:",
-        "rest/test_users.py::TestSuspension::test_a_suspended_user_is_out_at_once_and_told",
+        "rest/test_users.py::TestSuspension::test_a_suspended_user_is_logged_out_and_notified",
     ),
     _core(
         "users-suspension-ends-logins",
@@ -153,7 +153,7 @@ _ACCOUNTS: Final = (
         "            self._authorizations.revoke_all(connection, user_id)\n"
         "            return self._users.change(connection, user, status=UserStatus.SUSPENDED.value)",
         "            return self._users.change(connection, user, status=UserStatus.SUSPENDED.value)",
-        "rest/test_users.py::TestSuspension::test_a_suspended_user_is_out_at_once_and_told",
+        "rest/test_users.py::TestSuspension::test_a_suspended_user_is_logged_out_and_notified",
     ),
     _core(
         "users-admin-routes",
@@ -193,7 +193,7 @@ _ACCOUNTS: Final = (
         "accounts/registration.py",
         "        require_open(self._mode)\n",
         "",
-        "rest/test_users.py::TestClosedRegistration::test_nobody_registers_oneself",
+        "rest/test_users.py::TestClosedRegistration::test_self_registration_is_refused",
     ),
     _core(
         "registration-mode-login",
@@ -201,7 +201,7 @@ _ACCOUNTS: Final = (
         "users/resolver.py",
         "        require_open(self._mode)\n",
         "",
-        "rest/test_users.py::TestClosedRegistration::test_nobody_registers_oneself",
+        "rest/test_users.py::TestClosedRegistration::test_self_registration_is_refused",
     ),
     _core(
         "setup-expiry",
@@ -227,7 +227,7 @@ _ACCOUNTS: Final = (
         "lifetime=_HOUR) > ATTEMPTS:",
         "lifetime=_HOUR) > 1 << 30:",
         "rest/test_lessons.py::TestOldPassword"
-        "::test_whoever_holds_a_token_has_ten_tries_an_hour_at_the_password",
+        "::test_the_holder_of_a_token_has_ten_attempts_an_hour_at_the_password",
     ),
     _core(
         "passwords-hashes-at-once",
@@ -251,7 +251,7 @@ _ACCOUNTS: Final = (
         "accounts/reauthentication.py",
         "            require_held(self._codes, held, proof.code, Purpose.BIND, fields.code)\n",
         "            pass\n",
-        "rest/test_credentials.py::TestBinding::test_without_a_code_from_what_is_held_nothing_is_bound",
+        "rest/test_credentials.py::TestBinding::test_without_a_code_from_a_bound_credential_nothing_is_bound",
     ),
     _core(
         "bindings-held-by-the-user",
@@ -259,7 +259,7 @@ _ACCOUNTS: Final = (
         "accounts/reauthentication.py",
         "recipient is None or recipient not in held or not codes.spend",
         "recipient is None or not codes.spend",
-        "rest/test_credentials.py::TestBinding::test_without_a_code_from_what_is_held_nothing_is_bound",
+        "rest/test_credentials.py::TestBinding::test_without_a_code_from_a_bound_credential_nothing_is_bound",
     ),
     _core(
         "bindings-password",
@@ -284,7 +284,7 @@ _ACCOUNTS: Final = (
         "accounts/bindings.py",
         "if identity.user_id != user_id:",
         "if False:",
-        "rest/test_credentials.py::TestBinding::test_nobody_binds_for_somebody_else",
+        "rest/test_credentials.py::TestBinding::test_users_cannot_bind_for_another",
     ),
     _core(
         "bindings-last-contact",
@@ -425,7 +425,7 @@ _GUESSING: Final = (
         "http/request.py",
         "while hops and self._is_trusted(address) and",
         "while hops and",
-        "rest/test_lessons.py::TestForwardedFor::test_of_anybody_it_is_not_believed",
+        "rest/test_lessons.py::TestForwardedFor::test_it_is_ignored_from_other_peers",
     ),
     _core(
         "rates-routes",
@@ -496,7 +496,7 @@ _ACCESS: Final = (
         "files/access.py",
         "if self.permission < needed:",
         "if False:",
-        "rest/test_files.py::TestWhoMayDoWhat::test_a_member_sees_only_what_is_the_members_own",
+        "rest/test_files.py::TestWhoMayDoWhat::test_a_member_sees_only_own_nodes",
     ),
     _core(
         "access-grants-of-others",
@@ -504,7 +504,7 @@ _ACCESS: Final = (
         "files/access.py",
         '        grants.c.user_id == bindparam("user_id"),\n        is_in_force(bindparam("now")),\n',
         '        is_in_force(bindparam("now")),\n',
-        "rest/test_files.py::TestWhoMayDoWhat::test_a_member_sees_only_what_is_the_members_own",
+        "rest/test_files.py::TestWhoMayDoWhat::test_a_member_sees_only_own_nodes",
     ),
     _core(
         "access-effective-permission",
@@ -512,7 +512,7 @@ _ACCESS: Final = (
         "files/access.py",
         "int(Permission.MANAGE)), else_=granted)",
         "int(Permission.MANAGE)), else_=int(Permission.READ))",
-        "rest/test_files.py::TestWhoMayDoWhat::test_a_member_sees_only_what_is_the_members_own",
+        "rest/test_files.py::TestWhoMayDoWhat::test_a_member_sees_only_own_nodes",
     ),
     _core(
         "access-grant-expiry",
@@ -552,8 +552,7 @@ _ACCESS: Final = (
         "files/listing.py",
         "            access.require_admin()\n",
         "            pass\n",
-        "rest/test_files.py::TestWhoMayDoWhat"
-        "::test_an_administrator_may_ask_for_anyones_list_and_others_may_not",
+        "rest/test_files.py::TestWhoMayDoWhat::test_only_administrators_may_read_lists_of_others",
     ),
     _core(
         "access-write",
@@ -562,7 +561,7 @@ _ACCESS: Final = (
         "access.require_folder(Permission.WRITE)",
         "access.require_folder(Permission.READ)",
         "rest/test_authorization_matrix.py"
-        "::test_each_actor_may_do_what_the_table_says_and_a_refusal_changes_nothing",
+        "::test_each_actor_has_the_permissions_of_the_table_and_a_refusal_changes_nothing",
     ),
     _core(
         "access-manage",
@@ -571,7 +570,7 @@ _ACCESS: Final = (
         "view = self._access.require(connection, caller, tenant_id, node_id, Permission.MANAGE)",
         "view = self._access.require(connection, caller, tenant_id, node_id, Permission.WRITE)",
         "rest/test_authorization_matrix.py"
-        "::test_each_actor_may_do_what_the_table_says_and_a_refusal_changes_nothing",
+        "::test_each_actor_has_the_permissions_of_the_table_and_a_refusal_changes_nothing",
     ),
     _core(
         "access-grant",
@@ -614,7 +613,7 @@ _ACCESS: Final = (
         "files/expiry.py",
         "if wanted > self._ends(connection, caller, node, node.id).manage:",
         "if False:",
-        "rest/test_grants.py::TestSetting::test_nobody_grants_for_longer_than_they_manage",
+        "rest/test_grants.py::TestSetting::test_a_grant_does_not_outlast_the_own_permission",
     ),
     _core(
         "access-owner-reduced",
@@ -640,7 +639,7 @@ _ACCESS: Final = (
         '"expires_at": None if place.writable_until == FOREVER else place.writable_until,',
         '"expires_at": None,',
         "rest/test_expiring_rights.py::TestCreating"
-        "::test_what_a_writer_for_an_hour_makes_is_the_writers_for_that_hour",
+        "::test_nodes_of_a_writer_for_an_hour_are_the_writers_for_that_hour",
     ),
     _core(
         "tenants-deleted",
@@ -733,7 +732,7 @@ _UPLOADS: Final = (
         "media_types.py",
         "if not _is_text(head):",
         "if False:",
-        "rest/test_uploads.py::test_the_type_is_told_by_the_content",
+        "rest/test_uploads.py::test_the_type_is_detected_from_the_content",
     ),
     _core(
         "tus-offset",
@@ -782,7 +781,7 @@ _UPLOADS: Final = (
         "if upload.lease is not None and upload.lease_until > now:",
         "if False:",
         "rest/test_resumable_uploads.py::TestBrokenConnections"
-        "::test_nobody_else_writes_meanwhile_and_a_dead_writer_is_in_the_way_for_a_while_only",
+        "::test_a_writer_excludes_others_and_a_dead_one_only_until_its_lease_expires",
     ),
     _core(
         "direct-uploads-owner",
@@ -798,7 +797,7 @@ _UPLOADS: Final = (
         "direct_uploads/service.py",
         "if not hmac.compare_digest(received.blob.checksum, agreed.checksum):",
         "if False:",
-        "rest/test_direct_to_store.py::test_what_is_not_what_was_announced_is_refused_and_collected",
+        "rest/test_direct_to_store.py::test_content_that_was_not_announced_is_refused_and_collected",
     ),
     _core(
         "direct-uploads-open",
@@ -891,7 +890,7 @@ _WEB: Final = (
         "http/downloads.py",
         """ and char not in '"\\\\%' else""",
         " else",
-        "rest/test_downloads.py::test_names_of_any_script_are_told",
+        "rest/test_downloads.py::test_names_of_any_script_are_sent",
     ),
     _core(
         "downloads-direction",
@@ -972,7 +971,7 @@ _WEB: Final = (
         "http/app.py",
         'if is_private and not response.has_header("Cache-Control"):',
         "if False:",
-        "rest/test_conventions.py::test_what_is_authenticated_is_not_stored_by_caches",
+        "rest/test_conventions.py::test_authenticated_responses_are_not_stored_by_caches",
     ),
     _core(
         "web-cors-origin",
@@ -996,7 +995,7 @@ _WEB: Final = (
         "http/routing.py",
         "get_service(PublicUrl).root + url_for(endpoint, **values)",
         "url_for(endpoint, _external=True, **values)",
-        "rest/test_locations.py::test_a_get_of_the_location_finds_what_was_created",
+        "rest/test_locations.py::test_a_get_of_the_location_finds_the_created_resource",
     ),
     _core(
         "web-request-id",

@@ -95,13 +95,13 @@ def test_active_content_is_sent_so_that_it_runs_nowhere(api: Api) -> None:
         ("run.js", "flash", "application/x-shockwave-flash"),
     ],
 )
-def test_it_is_told_what_it_is(api: Api, name: str, kind: str, expected: str) -> None:
+def test_the_type_is_that_of_the_content(api: Api, name: str, kind: str, expected: str) -> None:
     person = api.person()
     node = api.upload(api.tenant(person), person, name, CONTENTS[kind])
     assert node["contentType"] == expected
 
 
-def test_what_the_client_calls_its_type_is_not_believed(api: Api) -> None:
+def test_the_declared_type_is_ignored(api: Api) -> None:
     person = api.person()
     tenant = api.tenant(person)
     headers = {"Content-Disposition": 'attachment; filename="a"', "Content-Type": "text/html"}

@@ -122,7 +122,7 @@ def test_since_is_inclusive_and_until_is_not(api: Api, admin: Person, times: lis
     assert listed(api, admin, since=east) == [("book.add", "one")]
 
 
-def test_pages_of_all_and_of_what_a_filter_finds(api: Api, admin: Person, times: list[str]) -> None:
+def test_pages_of_all_and_of_filtered_records(api: Api, admin: Person, times: list[str]) -> None:
     total = api.get("/audit-events", by=admin).json["meta"]["totalCount"]
     for query, expected in (("", total), ("&targetId=one", 3)):
         seen: list[str] = []
@@ -160,7 +160,7 @@ def test_every_parameter_is_documented(api: Api) -> None:
     }  # fmt: skip
 
 
-def test_nothing_that_proves_who_somebody_is_is_told(api: Api, admin: Person) -> None:
+def test_the_record_contains_no_secrets(api: Api, admin: Person) -> None:
     person = api.person()
     api.log_in(person.email, "Wrong1Horse")
     api.log_in("My1Password-typed-into-the-name", "Wrong1Horse")

@@ -151,7 +151,7 @@ def world(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 @pytest.mark.parametrize("kind", ["file", "folder", "nested file", "nested folder"])
 @pytest.mark.parametrize("endpoint", ENDPOINTS, ids=lambda endpoint: endpoint.name)
-def test_each_actor_may_do_what_the_table_says_and_a_refusal_changes_nothing(
+def test_each_actor_has_the_permissions_of_the_table_and_a_refusal_changes_nothing(
     world: World, endpoint: Endpoint, kind: str
 ) -> None:
     target, wrong = world.target(kind), {}
@@ -186,9 +186,7 @@ TENANT_CALLS: dict[str, Callable[[World, Person], Answer]] = {
 
 
 @pytest.mark.parametrize("name", TENANT_CALLS)
-def test_at_the_top_every_member_may_look_and_put_something_and_nobody_else(
-    world: World, name: str
-) -> None:
+def test_only_members_may_list_and_create_at_the_top_level(world: World, name: str) -> None:
     for actor in Actor:
         before = world.digest()
         refused = expected_status(actor, NONE)
@@ -219,7 +217,7 @@ def test_the_usage_of_a_tenant_is_for_its_members_and_administrators_of_the_serv
         assert answer.status_code == (refused or 200), actor
 
 
-def test_an_archive_is_given_again_to_whom_it_was_made_for_and_nobody_else(world: World) -> None:
+def test_only_its_creator_downloads_an_archive_again(world: World) -> None:
     target = world.target("nested folder")
     for actor in Actor:
         refused = expected_status(actor, NONE) or (None if actor is Actor.CREATOR else 404)
@@ -227,7 +225,7 @@ def test_an_archive_is_given_again_to_whom_it_was_made_for_and_nobody_else(world
         assert answer.status_code == (refused or 200), actor
 
 
-def test_an_upload_goes_on_for_who_began_it_and_nobody_else(world: World) -> None:
+def test_only_its_creator_continues_an_upload(world: World) -> None:
     begun = begin_upload(world.api, world.path, world.people[Actor.CREATOR], filename="resumed")
     path = "/api" + begun.headers["Location"].partition("/api")[2]
     resumable = {"Tus-Resumable": "1.0.0"}

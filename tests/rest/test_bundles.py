@@ -110,12 +110,12 @@ def test_names_are_safe_and_unique_wherever_the_archive_is_unpacked(site: Site) 
     ]
 
 
-def test_what_is_asked_for_twice_comes_once(site: Site) -> None:
+def test_a_node_requested_twice_is_included_once(site: Site) -> None:
     file = site.upload("a", b"x")
     assert list(contents(site.bundle(file, file))) == ["a"]
 
 
-def test_a_missing_or_unreadable_one_is_told_before_the_first_byte(site: Site) -> None:
+def test_a_missing_or_unreadable_one_is_refused_before_the_first_byte(site: Site) -> None:
     reader = site.api.person()
     site.api.join(site.tenant, site.person, reader)
     secret = site.upload("secret", b"x")
@@ -227,7 +227,7 @@ class TestBrokenOff:
         later = site.api.log_in(site.person.email).headers["X-Access-Token"]
         assert site.api.get(again, by=Person("", "", later)).status_code == 404
 
-    def test_permission_is_asked_anew(self, site: Site) -> None:
+    def test_permission_is_checked_again(self, site: Site) -> None:
         reader = site.api.person()
         site.api.join(site.tenant, site.person, reader)
         own = site.api.upload(site.tenant, reader, "own", b"y")["id"]

@@ -120,7 +120,7 @@ class TestPostPictures:
         "4.3 POST /api/v1/files/covers",
         "4.3 POST /api/v1/files/avatars",
     )
-    def test_a_picture_tells_how_large_it_is_shown(self, api: Api, profile: str) -> None:
+    def test_a_picture_has_its_displayed_size(self, api: Api, profile: str) -> None:
         exif = Image.Exif()
         exif[0x0112] = 6
         content = picture(kind="JPEG", exif=exif)
@@ -132,7 +132,7 @@ class TestPostPictures:
         with Image.open(io.BytesIO(response.data)) as stored:
             assert (stored.size, dict(stored.getexif())) == ((600, 900), {})
 
-    def test_what_is_no_picture_is_415(self, api: Api, profile: str) -> None:
+    def test_other_than_pictures_are_415(self, api: Api, profile: str) -> None:
         for content in (
             b"plain words",
             b"<svg xmlns='http://www.w3.org/2000/svg'/>",
@@ -201,7 +201,7 @@ class TestProfiles:
             assert details(response) == [("file", "type-not-allowed")]
         assert (api.stored_objects(), count(api, blobs)) == (1, 1)
 
-    def test_what_is_public_needs_no_token_and_caches_may_share_it(self, api: Api) -> None:
+    def test_public_files_need_no_token_and_caches_may_share_them(self, api: Api) -> None:
         person = api.person()
         body = upload(api, "", b"for all", person)
         response = api.get(place(body))
@@ -209,7 +209,7 @@ class TestProfiles:
         assert response.headers["Cache-Control"] == "public, max-age=31536000, immutable"
         assert "Vary" not in response.headers
 
-    def test_what_is_for_users_needs_a_token_and_stays_private(self, api: Api) -> None:
+    def test_files_for_users_need_a_token_and_stay_private(self, api: Api) -> None:
         body = upload(api, "/avatars", picture((60, 40)), api.person())
         for path in (place(body), f"{place(body)}?width=10"):
             assert error_code(api.get(path)) == "error.token-required"
@@ -255,7 +255,7 @@ class TestGet:
         assert head.headers["Content-Length"] == str(len(whole.data))
         assert head.headers["Cache-Control"] == "public, max-age=31536000, immutable"
 
-    def test_what_may_be_shown_is_shown_and_all_else_saved(self, api: Api) -> None:
+    def test_safe_types_are_inline_and_all_others_attachments(self, api: Api) -> None:
         person = api.person()
         for path, content, kind in (
             ("/photos", picture(), "inline"),

@@ -50,7 +50,7 @@ def wrong(code: Json) -> Json:
 
 def requested(api: Api, name: str, device: str) -> Json:
     """Return the id of a code that a device has requested, with a wrong code."""
-    response = api.ask_for_code(name, "reset-password", headers={"X-Device-Id": device})
+    response = api.request_code(name, "reset-password", headers={"X-Device-Id": device})
     assert response.status_code == 201
     return {"id": response.json["id"], "code": "wrong"}
 
@@ -139,7 +139,7 @@ def test_parallel_guessers_are_evaluated_no_more_often_than_the_budgets_say(
     assert api.log_in(KNOWN, PASSWORD).status_code == 200
 
 
-def test_a_reset_lets_the_next_login_go_without_a_captcha(api: Api) -> None:
+def test_after_a_reset_the_next_login_needs_no_captcha(api: Api) -> None:
     for name in (KNOWN, NUMBER):
         for _ in range(3):
             api.log_in(name, "Wrong1Password")

@@ -60,12 +60,12 @@ def test_a_body_of_more_than_a_mebibyte_is_413(api: Api) -> None:
     assert (response.status_code, error_code(response)) == (413, "error.payload-too-large")
 
 
-def test_what_is_authenticated_is_not_stored_by_caches(api: Api) -> None:
+def test_authenticated_responses_are_not_stored_by_caches(api: Api) -> None:
     assert api.get("/api/v1/tenants", by=api.person()).headers["Cache-Control"] == "no-store"
 
 
 @pytest.mark.rule("7 500")
-def test_an_unexpected_error_tells_nothing(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unexpected_error_reveals_nothing(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     def explode() -> None:
         raise RuntimeError("secret of the server")
 
@@ -165,7 +165,7 @@ class TestEnvelope:
         assert (response.status_code, error_code(response)) == (400, "error.validation-failed")
         assert response.json["error"]["details"][0]["field"] == query.partition("=")[0]
 
-    def test_links_come_from_the_configured_url_whatever_the_request_says(self, api: Api) -> None:
+    def test_links_come_from_the_configured_url_for_any_request(self, api: Api) -> None:
         person = api.person()
         for number in range(2):
             api.tenant(person, f"Tenant {number}")

@@ -38,14 +38,14 @@ class TestAvailability:
         ],
     )
     @pytest.mark.rule("4.2 GET /credentials/{credential}/available")
-    def test_it_tells_whether_a_credential_can_be_registered(
+    def test_it_returns_whether_a_credential_can_be_registered(
         self, api: Api, credential: str, available: bool
     ) -> None:
         api.person(email="alice@example.com", username="alice", mobile="13800138000")
         response = api.get(f"/credentials/{credential}/available")
         assert (response.status_code, response.json) == (200, {"available": available})
 
-    def test_past_sixty_an_hour_a_captcha_is_asked(self, api: Api) -> None:
+    def test_past_sixty_an_hour_a_captcha_is_required(self, api: Api) -> None:
         for _ in range(60):
             assert api.get("/credentials/bob/available").status_code == 200
         refused = api.get("/credentials/bob/available")
@@ -71,7 +71,9 @@ class TestBinding:
         return api.post(f"/users/{person.id}/mobiles", body, by=person)
 
     @pytest.mark.rule("4.2 POST /users/{userId}/mobiles", "5 binding 1")
-    def test_a_number_is_bound_with_a_code_from_it_and_one_from_what_is_held(self, api: Api) -> None:
+    def test_a_number_is_bound_with_a_code_from_it_and_one_from_a_bound_credential(
+        self, api: Api
+    ) -> None:
         person = api.person()
         response = self.bind_mobile(api, person, "138 0013 8000")
         assert response.status_code == 201
@@ -99,7 +101,7 @@ class TestBinding:
         )
 
     @pytest.mark.rule("5 binding 1")
-    def test_without_a_code_from_what_is_held_nothing_is_bound(self, api: Api) -> None:
+    def test_without_a_code_from_a_bound_credential_nothing_is_bound(self, api: Api) -> None:
         person = api.person()
         # The code of the new number is right, so it is the other one that is refused.
         body = {"mobile": "13800138000", "verificationCode": api.code("13800138000", "bind")}
@@ -117,7 +119,7 @@ class TestBinding:
         assert (response.status_code, error_code(response)) == (409, "error.credential-taken")
 
     @pytest.mark.rule("5.6", "7 403")
-    def test_nobody_binds_for_somebody_else(self, api: Api) -> None:
+    def test_users_cannot_bind_for_another(self, api: Api) -> None:
         person, admin = api.person(), api.person(admin=True)
         body = {"mobile": "13800138000", "verificationCode": {"id": "x", "code": "y"}}
         assert api.post(f"/users/{person.id}/mobiles", body, by=admin).status_code == 403
@@ -172,7 +174,7 @@ class TestUnbinding:
         assert len(held(api, person)) == 2
 
     @pytest.mark.rule("7 404")
-    def test_what_is_not_there_cannot_go(self, api: Api) -> None:
+    def test_a_missing_credential_cannot_be_removed(self, api: Api) -> None:
         assert api.delete("/users/me/mobiles", by=api.person()).status_code == 404
 
 
@@ -230,7 +232,7 @@ class TestPasswords:
         assert (response.status_code, error_code(response)) == (400, "error.wrong-password")
 
     @pytest.mark.rule("5.5")
-    def test_only_whoever_is_logged_in_changes_a_password(self, api: Api) -> None:
+    def test_only_logged_in_users_change_a_password(self, api: Api) -> None:
         person = api.person()
         body = {"oldPassword": PASSWORD, "newPassword": NEW}
         anonymous = api.put(f"/users/{person.id}/password", body)
@@ -288,7 +290,7 @@ class TestPasswords:
             assert code in [item["code"] for item in response.json["error"]["details"]]
 
     @pytest.mark.rule("5.6")
-    def test_nobody_changes_the_password_of_another(self, api: Api) -> None:
+    def test_users_cannot_change_the_password_of_another(self, api: Api) -> None:
         person, admin = api.person(), api.person(admin=True)
         body = {"oldPassword": PASSWORD, "newPassword": NEW}
         assert api.put(f"/users/{person.id}/password", body, by=admin).status_code == 403
@@ -308,7 +310,7 @@ class TestPasswords:
         assert error_code(self.reset(api, person.email, code)) == "error.code-invalid"
 
     @pytest.mark.rule("5 reset 2", "5 reset 3")
-    def test_a_code_to_reset_is_sent_after_a_captcha_and_asks_nothing_else(self, api: Api) -> None:
+    def test_a_code_to_reset_requires_only_a_captcha(self, api: Api) -> None:
         person = api.person()
         body: Json = {"recipient": person.email, "purpose": "reset-password"}
         assert error_code(api.post("/verification-codes", body)) == "error.captcha-required"
@@ -318,7 +320,7 @@ class TestPasswords:
 
     @pytest.mark.parametrize("kind", ["email", "mobile"])
     @pytest.mark.rule("5 reset 1", "5 reset 5")
-    def test_either_an_address_or_a_number_resets_it_and_that_is_recorded_and_told(
+    def test_an_address_or_a_number_resets_it_and_that_is_recorded_and_notified(
         self, api: Api, kind: str
     ) -> None:
         person, admin = api.person(mobile="13800138000"), api.person(admin=True)

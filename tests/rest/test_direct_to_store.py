@@ -80,7 +80,7 @@ def test_a_download_is_a_redirect_to_a_url_that_gives_the_file_under_its_name(ap
         assert "na%C3%AFve.bin" in response.headers["Content-Disposition"]
 
 
-def test_conditions_are_answered_before_anybody_is_redirected(api: Api) -> None:
+def test_conditions_are_evaluated_before_a_redirect(api: Api) -> None:
     alice = api.person()
     tenant = api.tenant(alice)
     path = f"{tenant}/files/{api.upload(tenant, alice, 'a.bin', CONTENT)['id']}/download"
@@ -114,7 +114,7 @@ def test_a_file_is_sent_to_the_store_and_completed(api: Api) -> None:
     assert api.stored_objects() == 1
 
 
-def test_what_is_not_what_was_announced_is_refused_and_collected(api: Api) -> None:
+def test_content_that_was_not_announced_is_refused_and_collected(api: Api) -> None:
     alice = api.person()
     tenant = api.tenant(alice)
     upload = announce(api, tenant, alice)
@@ -257,7 +257,7 @@ def test_a_completed_upload_whose_file_is_deleted_is_gone(api: Api) -> None:
         ({"downloads": "torrent"}, "must be one of"),
     ],
 )
-def test_what_a_storage_cannot_do_is_refused_at_the_start(
+def test_unsupported_features_of_a_storage_are_refused_at_the_start(
     tmp_path: Path, wish: Table, message: str
 ) -> None:
     changes = {"storages": {"main": wish}}

@@ -93,13 +93,13 @@ def test_one_range_is_206(stored: Stored, wanted: str, expected: tuple[int, int]
 
 
 @pytest.mark.parametrize("wanted", ["bytes=10000-", "bytes=10000-10001", "bytes=99999-", "bytes=-0"])
-def test_a_range_outside_is_416_and_tells_the_size(stored: Stored, wanted: str) -> None:
+def test_a_range_outside_is_416_with_the_size(stored: Stored, wanted: str) -> None:
     response = stored.get(Range=wanted)
     assert (response.status_code, error_code(response)) == (416, "error.range-not-satisfiable")
     assert response.headers["Content-Range"] == "bytes */10000"
 
 
-def test_several_ranges_come_as_parts_in_the_order_they_were_asked_for(stored: Stored) -> None:
+def test_several_ranges_are_parts_in_the_requested_order(stored: Stored) -> None:
     response = stored.get(Range="bytes=9998-9999, 0-1,20000-,-10000")
     assert response.status_code == 200
     response = stored.get(Range="bytes=9998-9999, 0-1,20000-")
@@ -155,7 +155,7 @@ def test_a_date_that_is_none_is_passed_over(stored: Stored, header: str) -> None
     assert stored.get(**{header: "yesterday"}).status_code == 200
 
 
-def test_what_a_304_says_is_what_the_content_would_say(stored: Stored) -> None:
+def test_a_304_has_the_headers_of_the_content(stored: Stored) -> None:
     full, unchanged = stored.get(), stored.get(If_None_Match=ETAG)
     for header in ("ETag", "Cache-Control"):
         assert unchanged.headers[header] == full.headers[header]
@@ -180,14 +180,14 @@ def test_several_ranges_or_none_that_makes_sense_give_the_whole(stored: Stored, 
 
 
 @pytest.mark.parametrize("tag", [ETAG, f"W/{ETAG}", f'"other", {ETAG}', "*"])
-def test_what_the_client_has_already_is_304(stored: Stored, tag: str) -> None:
+def test_a_current_copy_of_the_client_is_304(stored: Stored, tag: str) -> None:
     response = stored.get(If_None_Match=tag)
     assert response.status_code == 304
     assert response.data == b""
     assert response.headers["ETag"] == ETAG
 
 
-def test_another_tag_gives_the_content_whatever_the_date_says(stored: Stored) -> None:
+def test_another_tag_returns_the_content_with_any_date(stored: Stored) -> None:
     response = stored.get(If_None_Match='"other"', If_Modified_Since=http_date(2**32))
     assert response.status_code == 200
 
@@ -231,7 +231,7 @@ def test_if_range_by_date(stored: Stored, clock: ManualClock) -> None:
         ("50%.bin", "attachment; filename=\"50_.bin\"; filename*=UTF-8''50%25.bin"),
     ],
 )
-def test_names_of_any_script_are_told(api: Api, name: str, expected: str) -> None:
+def test_names_of_any_script_are_sent(api: Api, name: str, expected: str) -> None:
     person = api.person()
     tenant = api.tenant(person)
     node = api.upload(tenant, person, name, b"\0\1\2")
@@ -248,7 +248,7 @@ def test_names_of_any_script_are_told(api: Api, name: str, expected: str) -> Non
         (b"\0\1\2", "attachment"),
     ],
 )
-def test_only_what_is_safe_is_shown_in_our_origin(api: Api, content: bytes, kind: str) -> None:
+def test_only_safe_types_are_inline_in_the_own_origin(api: Api, content: bytes, kind: str) -> None:
     person = api.person()
     tenant = api.tenant(person)
     node = api.upload(tenant, person, "file", content)

@@ -57,8 +57,8 @@ def reset(api: Api, name: str) -> Answer:
     return api.post(f"/users/{name}/reset-password", body)
 
 
-def ask_for_code(api: Api, name: str) -> Answer:
-    return api.ask_for_code(name, "reset-password")
+def request_code(api: Api, name: str) -> Answer:
+    return api.request_code(name, "reset-password")
 
 
 def is_available(api: Api, name: str) -> Answer:
@@ -74,7 +74,7 @@ ASKED: dict[str, tuple[Ask, int, list[int]]] = {
     # The request, how often it is sent, and the expected statuses.
     "login": (log_in, 2, [401, 401]),
     "reset-password": (reset, 7, [400] * 7),
-    "send-code": (ask_for_code, 3, [201, 201, 429]),
+    "send-code": (request_code, 3, [201, 201, 429]),
     "available": (is_available, 2, [400, 400]),
     "available by a wrong captcha": (is_available_by_a_wrong_captcha, 2, [400, 400]),
 }
@@ -91,14 +91,14 @@ def stable_parts(answer: Answer) -> tuple[int, Any, list[tuple[str, str]]]:
 
 
 @pytest.mark.parametrize("name", ASKED)
-def test_answers_do_not_tell_known_from_unknown(api: Api, name: str) -> None:
+def test_responses_do_not_distinguish_known_from_unknown(api: Api, name: str) -> None:
     ask, times, statuses = ASKED[name]
     known, unknown = ([stable_parts(ask(api, who)) for _ in range(times)] for who in (KNOWN, UNKNOWN))
     assert known == unknown
     assert [status for status, _, _ in known] == statuses
 
 
-def test_a_solved_captcha_buys_the_answer_and_nothing_beside_it(api: Api) -> None:
+def test_a_solved_captcha_permits_only_one_response(api: Api) -> None:
     known, unknown = (stable_parts(available_by_captcha(api, who)) for who in (KNOWN, UNKNOWN))
     assert (known[0], known[1]) == (200, {"available": False})
     assert (unknown[0], unknown[1]) == (200, {"available": True})
@@ -221,22 +221,24 @@ class TestTiming:
         """Its use is counted instead."""
         leave_out_the_disk(api.container.database, monkeypatch)
 
-    @pytest.mark.parametrize("ask", [log_in, reset, ask_for_code, is_available])
+    @pytest.mark.parametrize("ask", [log_in, reset, request_code, is_available])
     def test_known_and_unknown_cost_as_many_transactions(
         self, api: Api, pool: ThreadPoolExecutor, ask: Ask
     ) -> None:
         assert transactions(partial(ask, api, KNOWN)) == transactions(partial(ask, api, UNKNOWN))
 
     @pytest.mark.parametrize("ask", [log_in, reset, is_available])
-    def test_time_does_not_tell_known_from_unknown(
+    def test_durations_do_not_distinguish_known_from_unknown(
         self, api: Api, pool: ThreadPoolExecutor, ask: Ask
     ) -> None:
         assert not differs(self.measure(api, pool, ask))
 
-    def test_time_does_not_tell_to_whom_a_code_is_sent(self, api: Api, pool: ThreadPoolExecutor) -> None:
-        assert not differs(self.measure(api, pool, ask_for_code))
+    def test_durations_do_not_reveal_the_recipient_of_a_code(
+        self, api: Api, pool: ThreadPoolExecutor
+    ) -> None:
+        assert not differs(self.measure(api, pool, request_code))
 
-    @pytest.mark.parametrize("ask", [log_in, ask_for_code])
+    @pytest.mark.parametrize("ask", [log_in, request_code])
     def test_a_millisecond_more_for_the_known_would_be_seen(
         self, api: Api, pool: ThreadPoolExecutor, ask: Ask, monkeypatch: pytest.MonkeyPatch
     ) -> None:

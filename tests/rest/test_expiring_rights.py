@@ -74,7 +74,7 @@ class TestMoving:
         assert scene.grant(shared, scene.bob, "write", by=scene.alice, hours=1).status_code == 201
         assert move(scene, own, shared, scene.bob).status_code == 403
 
-    def test_it_may_move_where_nobody_gains(self, scene: Scene) -> None:
+    def test_it_may_move_where_no_user_gains(self, scene: Scene) -> None:
         shared = scene.folder("shared", by=scene.alice)
         inner = scene.folder("inner", shared, by=scene.alice)
         file = scene.file("file", shared, by=scene.alice)
@@ -111,7 +111,7 @@ def by_form(scene: Scene, user: Person, folder: Json) -> str:
 class TestCreating:
     """POST folders, files and uploads."""
 
-    def test_what_a_writer_for_an_hour_makes_is_the_writers_for_that_hour(
+    def test_nodes_of_a_writer_for_an_hour_are_the_writers_for_that_hour(
         self, scene: Scene, create: Create
     ) -> None:
         shared = scene.folder("shared", by=scene.alice)
@@ -125,7 +125,7 @@ class TestCreating:
         assert scene.permission(node, scene.bob) is None
         assert scene.permission(node, scene.alice) == "manage"
 
-    def test_what_a_lasting_writer_makes_stays_the_writers(self, scene: Scene, create: Create) -> None:
+    def test_nodes_of_a_permanent_writer_stay_the_writers(self, scene: Scene, create: Create) -> None:
         shared = scene.folder("shared", by=scene.alice)
         assert scene.grant(shared, scene.bob, "write", by=scene.alice).status_code == 201
         assert scene.grant(shared, scene.admin, "write", by=scene.alice, hours=1).status_code == 201

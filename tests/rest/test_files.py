@@ -40,7 +40,7 @@ def test_lists_are_sorted_by_code_point_and_paged(api: Api) -> None:
 class TestWhoMayDoWhat:
     """Members see their own nodes; administrators of the tenant manage all; others have no access."""
 
-    def test_a_member_sees_only_what_is_the_members_own(self, api: Api) -> None:
+    def test_a_member_sees_only_own_nodes(self, api: Api) -> None:
         admin, member = api.person(), api.person()
         tenant = api.tenant(admin)
         api.join(tenant, admin, member)
@@ -68,7 +68,7 @@ class TestWhoMayDoWhat:
         ]
         assert api.delete(f"{tenant}/files/{file['id']}", by=admin).status_code == 200
 
-    def test_an_administrator_may_ask_for_anyones_list_and_others_may_not(self, api: Api) -> None:
+    def test_only_administrators_may_read_lists_of_others(self, api: Api) -> None:
         admin, member, other = api.person(), api.person(), api.person()
         tenant = api.tenant(admin)
         for person in (member, other):

@@ -4,7 +4,7 @@ import pytest
 from tests.support.api import Api, Person, error_code
 
 
-def test_details_carry_what_the_user_logs_in_by(api: Api) -> None:
+def test_details_have_the_credentials_of_the_user(api: Api) -> None:
     person = api.person(mobile="13800138000", username="Alice.W")
     admin = api.person(admin=True)
     expected = {
@@ -29,7 +29,7 @@ def test_a_locale_is_set_and_cleared(api: Api, locale: str) -> None:
 
 
 @pytest.mark.parametrize("locale", ["", "x", "zh_CN", "zh-", "en\n", "a" * 36, 7])
-def test_what_is_no_locale_is_refused(api: Api, locale: object) -> None:
+def test_an_invalid_locale_is_refused(api: Api, locale: object) -> None:
     refused = api.patch("/users/me", {"locale": locale}, by=api.person())
     assert (refused.status_code, error_code(refused)) == (400, "error.validation-failed")
     assert refused.json["error"]["details"][0]["field"] == "locale"

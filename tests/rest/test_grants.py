@@ -78,9 +78,7 @@ class TestSetting:
         assert (answer.status_code, error_code(answer)) == (400, "error.validation-failed")
         assert answer.json["error"]["details"][0]["field"] == field
 
-    def test_only_members_are_granted_something_and_it_is_not_told_who_exists(
-        self, scene: Scene
-    ) -> None:
+    def test_only_members_get_grants_and_the_refusal_does_not_reveal_users(self, scene: Scene) -> None:
         file, stranger = scene.file("file"), scene.api.person()
         nobody = Person(UNKNOWN, "nobody@example.com")
         answers = [scene.grant(file, user, "read") for user in (stranger, nobody)]
@@ -99,7 +97,7 @@ class TestSetting:
         scene.grant(file, scene.alice, "manage")
         assert scene.grant(file, scene.bob, "manage", by=scene.alice).status_code == 201
 
-    def test_nobody_grants_for_longer_than_they_manage(self, scene: Scene) -> None:
+    def test_a_grant_does_not_outlast_the_own_permission(self, scene: Scene) -> None:
         file = scene.file("file")
         scene.grant(file, scene.alice, "manage", hours=2)
         for user in (scene.alice, scene.bob):
@@ -147,7 +145,7 @@ class TestRemoving:
     """DELETE owners."""
 
     @pytest.mark.rule("4.4 DELETE /api/v1/tenants/{tenantId}/files/{fileId}/owners/{ownerId}")
-    def test_what_was_granted_is_taken_back_and_twice_is_no_error(self, scene: Scene) -> None:
+    def test_a_grant_is_revoked_and_twice_is_no_error(self, scene: Scene) -> None:
         file = scene.file("file")
         scene.grant(file, scene.alice, "read")
         for _ in range(2):
@@ -156,7 +154,7 @@ class TestRemoving:
         assert scene.permission(file, scene.alice) is None
         assert scene.top(scene.alice) == []
 
-    def test_a_creator_may_lose_what_is_the_creators_own(self, scene: Scene) -> None:
+    def test_a_creator_may_lose_an_own_node(self, scene: Scene) -> None:
         file = scene.file("file", by=scene.alice)
         scene.revoke(file, scene.alice)
         assert scene.permission(file, scene.alice) is None
@@ -176,7 +174,7 @@ class TestRemoving:
 class TestExplaining:
     """GET access."""
 
-    def test_it_is_told_by_what_somebody_may_do_something(self, scene: Scene) -> None:
+    def test_the_sources_of_a_permission_are_returned(self, scene: Scene) -> None:
         outer = scene.folder("outer")
         folder = scene.folder("folder", outer)
         file = scene.file("file", folder)
@@ -211,7 +209,7 @@ class TestExplaining:
         mine = scene.api.get(path, by=scene.admin).json
         assert (mine["userId"], mine["role"], mine["permission"]) == (scene.admin.id, "admin", "manage")
 
-    def test_of_who_is_no_member_nothing_is_told(self, scene: Scene) -> None:
+    def test_nothing_is_returned_about_non_members(self, scene: Scene) -> None:
         file, stranger = scene.file("file"), scene.api.person()
         for user_id in (stranger.id, UNKNOWN):
             answer = scene.api.get(
@@ -234,7 +232,7 @@ class TestTopOfTheList:
     """A user's top-level nodes: visible nodes whose parent is not visible."""
 
     @pytest.mark.rule("4.4 GET /api/v1/tenants/{tenantId}/owners/{ownerId}/files")
-    def test_what_lies_in_a_folder_that_is_seen_is_not_at_the_top(self, scene: Scene) -> None:
+    def test_nodes_in_a_visible_folder_are_not_at_the_top(self, scene: Scene) -> None:
         folder = scene.folder("folder")
         inner = scene.folder("inner", folder)
         file = scene.file("file", inner)
@@ -279,7 +277,7 @@ class TestTopOfTheList:
         move(hidden)
         assert scene.top(scene.alice) == ["file", "seen"]
 
-    def test_what_a_member_makes_in_a_folder_of_theirs_is_not_at_the_top(self, scene: Scene) -> None:
+    def test_nodes_in_own_folders_are_not_at_the_top(self, scene: Scene) -> None:
         shared = scene.folder("shared")
         scene.grant(shared, scene.alice, "write")
         scene.file("mine", shared, by=scene.alice)

@@ -18,7 +18,7 @@ def away(response: Answer) -> list[str]:
     return [detail["field"] for detail in response.json["error"]["details"]]
 
 
-def test_a_server_that_lives_says_so_to_anybody(api: Api) -> None:
+def test_liveness_needs_no_token(api: Api) -> None:
     response = api.get("/livez")
     assert (response.status_code, response.json) == (200, {"status": "alive"})
 
@@ -67,7 +67,7 @@ def test_a_database_that_is_away_takes_all_that_stands_on_it(
     assert "hush" not in response.text
 
 
-def test_an_answer_is_given_again_for_a_second(api: Api, tmp_path: Path) -> None:
+def test_a_report_is_cached_for_a_second(api: Api, tmp_path: Path) -> None:
     assert api.get("/readyz").status_code == 200
     (tmp_path / "files").rename(tmp_path / "away")
     (tmp_path / "files").symlink_to(tmp_path / "files")

@@ -124,7 +124,7 @@ class TestActors:
                 owners = {people[writer].id for writer in writers}
                 assert set(inside.json["included"]) == owners
 
-    def test_lists_of_what_is_no_folder_or_of_others(self, world: World) -> None:
+    def test_lists_of_files_or_of_others(self, world: World) -> None:
         people, target = world.people, world.target("file")
         root = world.path.rpartition("/")[2]
         for actor in Actor:

@@ -73,7 +73,7 @@ class TestRs256:
         assert key.keys() == {"kty", "kid", "n", "e", "alg", "use"}
         assert (key["kty"], key["alg"], key["use"]) == ("RSA", "RS256", "sig")
 
-    def test_what_is_signed_verifies_by_the_set(self, api: Api) -> None:
+    def test_signed_tokens_verify_by_the_set(self, api: Api) -> None:
         person = api.person()
         keys = KeySet.import_key_set(api.get(KEYS).json)
         claims = jwt.decode(str(person.token), keys, algorithms=["RS256"]).claims
@@ -97,7 +97,7 @@ class TestRs256:
         response = api.get(SOMEWHERE, headers={"X-Access-Token": forged})
         assert (response.status_code, error_code(response)) == (401, "error.token-invalid")
 
-    def test_a_new_key_is_shown_and_signs_at_once_and_the_old_one_verifies(
+    def test_a_new_key_is_published_and_signs_and_the_old_one_verifies(
         self, api: Api, clock: ManualClock
     ) -> None:
         person = api.person()
@@ -140,11 +140,11 @@ class TestAnotherService:
         verifier: Verifier = namespace["verify"]
         return verifier
 
-    def test_it_tells_whose_a_token_is(self, server: Server, verify: Verifier) -> None:
+    def test_it_returns_the_user_of_a_token(self, server: Server, verify: Verifier) -> None:
         user = server.create_user("alice@example.com")
         assert verify(log_in(server)) == user["id"]
 
-    def test_it_refuses_what_is_not_good(self, server: Server, verify: Verifier) -> None:
+    def test_it_refuses_invalid_tokens(self, server: Server, verify: Verifier) -> None:
         server.create_user("alice@example.com")
         header, claims, signature = log_in(server).split(".")
         content = json.loads(base64.urlsafe_b64decode(claims + "=="))

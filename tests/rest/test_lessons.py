@@ -85,7 +85,7 @@ class TestOldPassword:
         body = {"oldPassword": old, "newPassword": "Another2Battery"}
         return api.put("/users/me/password", body, by=person)
 
-    def test_whoever_holds_a_token_has_ten_tries_an_hour_at_the_password(self, api: Api) -> None:
+    def test_the_holder_of_a_token_has_ten_attempts_an_hour_at_the_password(self, api: Api) -> None:
         person = api.person()
         answers = at_once([partial(self.change, api, person, "Wrong1Password")] * GUESSERS)
         assert Counter(answer.status_code for answer in answers) == {400: 10, 429: GUESSERS - 10}
@@ -95,7 +95,7 @@ class TestOldPassword:
         person.token = api.log_in(person.email).headers["X-Access-Token"]
         assert self.change(api, person, PASSWORD).status_code == 200
 
-    def test_a_right_one_starts_the_count_anew(self, api: Api) -> None:
+    def test_a_right_one_resets_the_count(self, api: Api) -> None:
         person = api.person()
         for _ in range(9):
             assert self.change(api, person, "Wrong1Password").status_code == 400
@@ -292,14 +292,14 @@ class TestForwardedFor:
             "/authorizations", body, headers=headers, environ_overrides=overrides
         ).status_code
 
-    def test_of_anybody_it_is_not_believed(self, api: Api) -> None:
+    def test_it_is_ignored_from_other_peers(self, api: Api) -> None:
         statuses = [self.fail(api, "192.0.2.1", f"198.51.100.{n}") for n in range(5)]
         assert statuses == [401, 401, 401, 400, 400]
 
     def test_of_a_trusted_proxy_the_hop_that_it_added_is(self, api: Api) -> None:
         assert [self.fail(api, "10.0.0.1", f"198.51.100.{n}") for n in range(5)] == [401] * 5
 
-    def test_what_a_client_has_put_before_is_not(self, api: Api) -> None:
+    def test_entries_of_the_client_are_ignored(self, api: Api) -> None:
         statuses = [self.fail(api, "10.0.0.1", f"198.51.100.{n}, 192.0.2.1") for n in range(5)]
         assert statuses == [401, 401, 401, 400, 400]
 
@@ -332,7 +332,7 @@ class TestClientsUrls:
         ["http://127.0.0.1:1/", "file:///etc/passwd", "//127.0.0.1/x@example.com\r\nBcc: b@c.de"],
     )
     def test_no_url_is_a_recipient(self, api: Api, recipient: str) -> None:
-        response = api.ask_for_code(recipient, "register")
+        response = api.request_code(recipient, "register")
         assert (response.status_code, error_code(response)) == (400, "error.validation-failed")
         assert api.outbox() == []
 

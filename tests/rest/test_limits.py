@@ -54,14 +54,16 @@ def ask_for_captcha(api: Api) -> Answer:
     return api.post("/captchas", {})
 
 
-def ask_for_code(api: Api) -> Answer:
+def request_code(api: Api) -> Answer:
     # Created without a request, because the limit of captchas may be unavailable.
     captcha = {"id": api.container.identity.captchas.issue().id, "answer": "42"}
     body = {"recipient": "a@example.com", "purpose": "register", "captcha": captcha}
     return api.post("/verification-codes", body)
 
 
-def test_every_rate_of_a_list_holds_and_the_longest_wait_is_told(api: Api, clock: ManualClock) -> None:
+def test_every_rate_of_a_list_applies_and_the_longest_wait_is_returned(
+    api: Api, clock: ManualClock
+) -> None:
     assert [log_in(api).status_code for _ in range(3)] == [401] * 3
     assert log_in(api).headers["Retry-After"] == "60"
     clock.advance(MINUTE)
@@ -77,7 +79,7 @@ def test_every_rate_of_a_list_holds_and_the_longest_wait_is_told(api: Api, clock
     ("path", "body", "status", "limit"),
     [("/captchas", {}, 201, 20), ("/password-strength", {"password": "Wrong1Password"}, 200, 3)],
 )
-def test_what_costs_the_server_something_nobody_gets_without_end(
+def test_expensive_operations_are_limited(
     api: Api, clock: ManualClock, path: str, body: dict[str, str], status: int, limit: int
 ) -> None:
     assert [api.post(path, body).status_code for _ in range(limit)] == [status] * limit
@@ -204,7 +206,7 @@ class TestRedis:
         if was_used:
             assert log_in(api).status_code == 401
         getattr(redis, trouble)()
-        for send in (log_in, ask, ask_for_captcha, ask_for_code):
+        for send in (log_in, ask, ask_for_captcha, request_code):
             began = time.monotonic()
             response = send(api)
             assert time.monotonic() - began < SOON_SECONDS

@@ -78,7 +78,7 @@ def read(api: Api, location: str, by: Person) -> Answer:
 
 
 @pytest.mark.parametrize("name", CREATIONS)
-def test_a_get_of_the_location_finds_what_was_created(api: Api, name: str) -> None:
+def test_a_get_of_the_location_finds_the_created_resource(api: Api, name: str) -> None:
     admin = api.person(admin=True)
     created = CREATIONS[name](api, admin, api.tenant(admin))
     assert created.status_code == 201, created.text
@@ -104,7 +104,7 @@ def test_in_a_folder_it_is_the_details_of_the_node_on_both_paths(api: Api) -> No
         assert read(api, location, admin).json == answer.json
 
 
-def test_what_was_there_already_has_none(api: Api) -> None:
+def test_existing_resources_have_none(api: Api) -> None:
     admin, member = api.person(), api.person()
     tenant = api.tenant(admin)
     api.join(tenant, admin, member)

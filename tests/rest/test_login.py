@@ -221,7 +221,7 @@ def test_a_body_that_does_not_validate_is_400_and_names_the_field(
     ]
 
 
-def test_what_is_no_json_is_malformed(api: Api) -> None:
+def test_invalid_json_is_malformed(api: Api) -> None:
     response = api.request("POST", "/authorizations", data=b"{", content_type="application/json")
     assert (response.status_code, error_code(response)) == (400, "error.malformed-request")
 

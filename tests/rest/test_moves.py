@@ -192,7 +192,7 @@ class TestMoving:
         grant(folder, "read")
         assert move(api, tenant, member, inside["id"], folder["id"]).status_code == 403
 
-    def test_who_moves_something_out_of_their_own_sight_is_told_so(
+    def test_moving_a_node_out_of_the_own_sight_is_reported(
         self, api: Api, person: Person, tenant: str, folder: Json
     ) -> None:
         member = api.person()
@@ -254,7 +254,7 @@ class TestRenaming:
 class TestReplacing:
     """PUT content."""
 
-    def test_a_file_gets_other_content_and_keeps_what_it_is(
+    def test_a_file_gets_other_content_and_keeps_its_identity(
         self, api: Api, person: Person, tenant: str, file: Json
     ) -> None:
         member = api.person()

@@ -36,7 +36,7 @@ def test_new_files_go_to_the_one_chosen_and_old_ones_are_found_where_they_are(ap
     assert [len(list(store.scan())) for store in keeping.blobs.storages.values()] == [1, 0]
 
 
-def test_bytes_that_are_away_are_not_told_from_where(api: Api, tmp_path: Path) -> None:
+def test_an_unavailable_storage_is_not_named(api: Api, tmp_path: Path) -> None:
     alice = api.person()
     tenant = api.tenant(alice)
     node = api.upload(tenant, alice, "a.bin", CONTENT)

@@ -74,7 +74,7 @@ def test_two_forms_of_one_name_are_one_name(api: Api) -> None:
     assert (answer.status_code, error_code(answer)) == (409, "error.name-conflict")
 
 
-def test_upper_and_lower_case_and_trailing_dots_and_spaces_tell_names_apart(api: Api) -> None:
+def test_names_differ_by_case_and_trailing_dots_and_spaces(api: Api) -> None:
     person = api.person()
     tenant = api.tenant(person)
     names = ["a", "A", "a.", "a ", " a", "ﬁ", "fi", "ß", "ss", "a\u200b", "\u202ea"]

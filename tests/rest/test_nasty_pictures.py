@@ -121,7 +121,7 @@ def test_there_are_sixty() -> None:
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-def test_profiles_of_pictures_refuse_them_or_keep_what_they_show_alone(api: Api) -> None:
+def test_profiles_of_pictures_refuse_them_or_keep_only_the_image(api: Api) -> None:
     person = api.person()
     pictures = {name for name, _ in polyglots()} - {"gif.js"}
     for name, content in NASTY:

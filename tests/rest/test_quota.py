@@ -39,7 +39,7 @@ def assert_full(answer: Answer) -> None:
     assert (answer.status_code, error_code(answer)) == (507, "error.storage-full")
 
 
-def test_a_quota_is_kept_and_what_is_deleted_makes_room(api: Api) -> None:
+def test_a_quota_is_enforced_and_deletions_free_space(api: Api) -> None:
     person = api.person()
     tenant = api.tenant(person)
     limit(api, tenant, 10)
@@ -53,7 +53,7 @@ def test_a_quota_is_kept_and_what_is_deleted_makes_room(api: Api) -> None:
     assert api.get(tenant, by=person).json["usedBytes"] == 10
 
 
-def test_a_replacement_needs_room_for_what_it_adds_only(api: Api) -> None:
+def test_a_replacement_needs_space_for_its_growth_only(api: Api) -> None:
     person = api.person()
     tenant = api.tenant(person)
     limit(api, tenant, 10)
@@ -111,7 +111,7 @@ def test_a_change_of_quota_is_recorded(api: Api) -> None:
     ]
 
 
-def test_a_quota_below_what_is_used_stops_growth_only(api: Api) -> None:
+def test_a_quota_below_the_usage_stops_growth_only(api: Api) -> None:
     person = api.person()
     tenant = api.tenant(person)
     file = api.upload(tenant, person, "a", b"12345")

@@ -66,7 +66,7 @@ def test_a_resource_that_is_gone_is_404(api: Api) -> None:
         assert (second.status_code, error_code(second)) == (404, "error.not-found"), path
 
 
-def test_a_token_that_has_ended_is_404_by_itself_too(api: Api) -> None:
+def test_an_ended_token_is_404_also_alone(api: Api) -> None:
     person = api.person()
     assert api.delete(f"/authorizations/{person.token}").status_code == 200
     assert error_code(api.delete(f"/authorizations/{person.token}")) == "error.not-found"

@@ -157,7 +157,7 @@ def broken(content: bytes, announced: int) -> dict[str, Any]:
 class TestProtocol:
     """The core protocol and the extensions, as the specification of tus has them."""
 
-    def test_options_tells_what_is_spoken_to_anybody(self, site: Site) -> None:
+    def test_options_returns_the_versions_without_a_token(self, site: Site) -> None:
         response = site.api.request("OPTIONS", f"{site.tenant}/uploads")
         assert response.status_code == 204
         assert response.headers["Tus-Version"] == "1.0.0"
@@ -193,7 +193,7 @@ class TestProtocol:
         assert site.files() == [("a.bin", len(CONTENT))]
         assert site.leftovers() == (1, 1, 0)
 
-    def test_head_tells_offset_length_metadata_and_is_not_stored(self, site: Site) -> None:
+    def test_head_returns_offset_length_metadata_and_is_not_stored(self, site: Site) -> None:
         path = site.begin(filetype="text/html", filename="a")
         site.patch(path, 0, CONTENT[:5])
         response = site.head(path)
@@ -349,7 +349,7 @@ class TestBrokenConnections:
         assert site.patch(path, 4321, CONTENT[4321:]).status_code == 204
         assert site.files() == [("a.bin", len(CONTENT))]
 
-    def test_nothing_is_kept_of_what_cannot_be_checked(self, site: Site) -> None:
+    def test_bytes_that_cannot_be_checked_are_discarded(self, site: Site) -> None:
         path = site.begin()
         headers = {"Upload-Checksum": checksum("sha1", CONTENT)}
         site.patch(path, 0, b"", headers=headers, **broken(CONTENT[:4321], len(CONTENT)))
@@ -362,7 +362,7 @@ class TestBrokenConnections:
         assert site.offset(path) == 0
         assert site.leftovers() == (0, 0, 0)
 
-    def test_nobody_else_writes_meanwhile_and_a_dead_writer_is_in_the_way_for_a_while_only(
+    def test_a_writer_excludes_others_and_a_dead_one_only_until_its_lease_expires(
         self, site: Site
     ) -> None:
         path = site.begin()
@@ -405,13 +405,13 @@ class TestBrokenConnections:
 class TestExpiration:
     """An upload without progress is aborted."""
 
-    def test_it_is_told_when(self, site: Site) -> None:
+    def test_the_expiry_is_returned(self, site: Site) -> None:
         response = site.create()
         moment = datetime.fromtimestamp((site.api.clock.now() + ABANDONED_AFTER) // 1000, tz=UTC)
         assert parse_date(response.headers["Upload-Expires"]) == moment
         assert "Upload-Expires" in site.patch(path_of(response), 0, b"x").headers
 
-    def test_what_has_expired_is_404_and_collected_with_its_bytes(self, site: Site) -> None:
+    def test_an_expired_upload_is_404_and_collected_with_its_bytes(self, site: Site) -> None:
         path = site.begin()
         site.patch(path, 0, CONTENT[:10])
         assert site.usage() == (0, len(CONTENT))
@@ -498,7 +498,7 @@ class TestRules:
         path = site.begin().replace(site.tenant, other)
         assert site.head(path).status_code == 404
 
-    def test_the_type_is_told_by_the_content(self, site: Site) -> None:
+    def test_the_type_is_detected_from_the_content(self, site: Site) -> None:
         path = site.begin(40, filename="a.txt", filetype="text/html")
         site.patch(path, 0, b"\x89P")
         site.patch(path, 2, b"NG\r\n\x1a\n" + b"\0" * 32)

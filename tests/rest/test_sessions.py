@@ -181,7 +181,7 @@ class TestShortRefresh:
 class TestList:
     """Where a user is logged in."""
 
-    def test_it_tells_of_each_login_the_newest_first(self, api: Api, clock: ManualClock) -> None:
+    def test_it_lists_each_login_the_newest_first(self, api: Api, clock: ManualClock) -> None:
         person = api.person()
         clock.advance(SECOND)
         log_in(api, person, **{"User-Agent": "Phone/1", "X-Device-Id": "phone-1"})
@@ -225,7 +225,7 @@ class TestList:
         assert api.get(path, by=person).json["meta"]["totalCount"] == 1
         assert [login["current"] for login in api.get(path, by=admin).json["data"]] == [False]
 
-    def test_of_nobody_it_is_403_or_for_administrators_404(self, api: Api) -> None:
+    def test_of_an_unknown_user_it_is_403_or_for_administrators_404(self, api: Api) -> None:
         path = "/users/01a1fd35-41a4-7159-832d-f9df39268981/authorizations"
         assert api.get(path, by=api.person()).status_code == 403
         admin = api.person(admin=True)
@@ -256,7 +256,7 @@ class TestEnd:
         assert is_good(api, str(stranger.token))
         assert audited(api, "authorization.revoke-all") == [(actor.id, person.id, "success")]
 
-    def test_nobody_ends_those_of_another(self, api: Api) -> None:
+    def test_users_cannot_end_those_of_another(self, api: Api) -> None:
         person, stranger = api.person(), api.person()
         response = api.delete(f"/users/{person.id}/authorizations", by=stranger)
         assert (response.status_code, error_code(response)) == (403, "error.forbidden")
@@ -277,7 +277,7 @@ class TestEnd:
         assert audited(api, "authorization.revoke") == [(person.id, target, "success")]
 
     @pytest.mark.parametrize("token", ["x", "a.b.c", "A" * 43, "中文"])
-    def test_revoking_what_is_no_token_is_200_all_the_same(self, api: Api, token: str) -> None:
+    def test_revoking_an_unknown_token_is_200(self, api: Api, token: str) -> None:
         assert send_form(api, {"token": token}).status_code == 200
         assert audited(api, "authorization.revoke") == []
 

@@ -81,7 +81,7 @@ def test_no_token_is_taken_without_a_link(api: Api) -> None:
         ("email", "taken@example.com", "error.credential-taken"),
     ],
 )
-def test_what_is_refused_leaves_the_link_good(api: Api, field: str, value: str, code: str) -> None:
+def test_a_refusal_leaves_the_link_valid(api: Api, field: str, value: str, code: str) -> None:
     api.person(email="taken@example.com")
     token = issue(api)
     assert error_code(redeem(api, token, **{field: value})) == code
@@ -95,7 +95,7 @@ def test_the_database_holds_no_token(api: Api) -> None:
     assert token not in str(row)
 
 
-def test_the_record_tells_of_links_and_attempts_and_holds_no_token(api: Api) -> None:
+def test_the_record_has_links_and_attempts_and_no_token(api: Api) -> None:
     token = issue(api)
     assert_void(api, "guessed")
     assert redeem(api, token).status_code == 201

@@ -13,14 +13,14 @@ def config_changes() -> Table:
 
 
 @pytest.mark.rule("5 login 1", "4.2 login registers")
-def test_a_code_logs_in_and_registers_whoever_is_new(api: Api) -> None:
+def test_a_code_logs_in_and_registers_new_users(api: Api) -> None:
     response = api.log_in(NUMBER, None, verificationCode=api.code(NUMBER, "login"))
     assert response.status_code == 200
     again = api.log_in("+86 138-0013-8000", None, verificationCode=_next_code(api))
     assert again.json["user"]["id"] == response.json["user"]["id"]
 
 
-def test_an_empty_password_beside_a_code_is_none(api: Api) -> None:
+def test_an_empty_password_with_a_code_is_ignored(api: Api) -> None:
     assert api.log_in(NUMBER, "", verificationCode=api.code(NUMBER, "login")).status_code == 200
 
 

@@ -42,7 +42,7 @@ def test_forty_spellings_are_one_credential(api: Api, spellings: list[str]) -> N
 @pytest.mark.parametrize("spellings", [NUMBERS, ADDRESSES], ids=["number", "address"])
 def test_forty_spellings_are_one_limit_of_codes(api: Api, spellings: list[str]) -> None:
     statuses = Counter(
-        api.ask_for_code(
+        api.request_code(
             spelling,
             "register",
             headers={"X-Device-Id": f"device-{number}"},

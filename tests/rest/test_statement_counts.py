@@ -99,7 +99,7 @@ def test_details_and_lists_execute_few(api_on_sqlite: Api) -> None:
     assert counts == [1, 1, 3, 4]
 
 
-def test_each_operation_verifies_the_login_by_itself(api: Api) -> None:
+def test_each_operation_verifies_the_login(api: Api) -> None:
     alice = api.person()
     path = api.tenant(alice)
     tenant = path.rpartition("/")[2]

@@ -167,7 +167,9 @@ def test_a_deletion(deployment: Deployment, fault: Fault) -> None:
 
 
 @pytest.mark.parametrize("operation", ["stat", "copy"])
-def test_what_no_client_asks_for_directly(deployment: Deployment, fault: Fault, operation: str) -> None:
+def test_operations_without_a_direct_request(
+    deployment: Deployment, fault: Fault, operation: str
+) -> None:
     store, backend = deployment.store, deployment.store.backend
     assert isinstance(backend, ServerSideCopy)
     deployment.stored()
@@ -187,7 +189,7 @@ def test_what_no_client_asks_for_directly(deployment: Deployment, fault: Fault, 
     deployment.assert_consistent()
 
 
-def test_a_store_that_stays_away_is_not_asked_until_a_while_later(deployment: Deployment) -> None:
+def test_an_unavailable_store_is_called_only_after_a_pause(deployment: Deployment) -> None:
     path = deployment.stored()
     deployment.proxy.fault = Fault.RESET_BEFORE
     for _ in range(FAILURES_TO_OPEN):

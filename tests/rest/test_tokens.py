@@ -36,7 +36,7 @@ def parts(token: str) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 @pytest.mark.rule("5.1")
-def test_a_token_says_what_rfc_9068_asks_for(api: Api, algorithm: str) -> None:
+def test_a_token_has_the_claims_of_rfc_9068(api: Api, algorithm: str) -> None:
     person = api.person()
     header, claims = parts(person.token or "")
     assert header["typ"] == "at+jwt"
@@ -145,7 +145,7 @@ def test_logging_out_destroys_the_token_at_once(api: Api, reference: str) -> Non
     assert error_code(api.get(SOMEWHERE, by=person)) == "error.token-invalid"
 
 
-def test_whoever_holds_a_token_may_destroy_it_without_another(api: Api) -> None:
+def test_the_holder_of_a_token_may_revoke_it_without_another(api: Api) -> None:
     person = api.person()
     assert api.delete(f"/authorizations/{person.token}").status_code == 200
     assert api.get(SOMEWHERE, by=person).status_code == 401
@@ -158,7 +158,7 @@ def test_one_logout_leaves_the_other_logins(api: Api) -> None:
     assert api.get(SOMEWHERE, headers={"X-Access-Token": other}).status_code == 200
 
 
-def test_nobody_ends_the_login_of_another(api: Api) -> None:
+def test_users_cannot_end_the_login_of_another(api: Api) -> None:
     person, stranger = api.person(), api.person()
     response = api.delete(f"/authorizations/{token_id(person.token)}", by=stranger)
     assert (response.status_code, error_code(response)) == (404, "error.not-found")
@@ -176,7 +176,7 @@ def test_an_administrator_ends_anybodys_login(api: Api) -> None:
 @pytest.mark.parametrize(
     "reference", ["nothing", "a.b.c", "current", "01a1fd35-41a4-7159-832d-f9df39268981-1"]
 )
-def test_ending_what_is_not_there_is_404(api: Api, reference: str) -> None:
+def test_ending_an_unknown_login_is_404(api: Api, reference: str) -> None:
     assert api.delete(f"/authorizations/{reference}").status_code == 404
 
 

@@ -36,7 +36,7 @@ class TestRawBody:
     """The raw body, named by Content-Disposition."""
 
     @pytest.mark.rule("4.4 POST /api/v1/tenants/{tenantId}/files")
-    def test_the_answer_tells_all_of_the_file(self, api: Api) -> None:
+    def test_the_response_describes_the_whole_file(self, api: Api) -> None:
         person = api.person()
         tenant = api.tenant(person)
         response = api.send(tenant, person, "hello.txt", b"hello world")
@@ -133,7 +133,7 @@ class TestRawBody:
         response = api.request("POST", path, by=person, headers=headers, data=b"x")
         assert (response.status_code, error_code(response)) == (415, "error.unsupported-media-type")
 
-    def test_a_chunked_body_needs_a_digest_since_its_end_cannot_be_told(self, api: Api) -> None:
+    def test_a_chunked_body_needs_a_digest_because_its_end_is_uncertain(self, api: Api) -> None:
         person = api.person()
         tenant = api.tenant(person)
         chunked: dict[str, Any] = {
@@ -148,7 +148,7 @@ class TestRawBody:
         response = api.request("POST", f"{tenant}/files", by=person, headers=headers, **chunked)
         assert response.status_code == 201
 
-    def test_a_form_without_a_file_is_told_that_it_is_missing(self, api: Api) -> None:
+    def test_a_form_without_a_file_is_refused_with_its_field(self, api: Api) -> None:
         person = api.person()
         path = f"{api.tenant(person)}/files"
         response = api.request("POST", path, by=person, data={"other": (io.BytesIO(b"x"), "a.txt")})
@@ -224,7 +224,7 @@ class TestForm:
         assert (response.status_code, error_code(response)) == (400, "error.upload-incomplete")
         assert (stored_objects(api), known_blobs(api)) == (0, 0)
 
-    def test_what_is_no_form_is_refused(self, api: Api) -> None:
+    def test_other_than_forms_are_refused(self, api: Api) -> None:
         person = api.person()
         response = self.send(api, person, api.tenant(person), b"x" * 1_000_000)
         assert response.status_code == 400
@@ -373,6 +373,8 @@ def test_nothing_is_put_into_a_file(api: Api) -> None:
         ("中文", "中文".encode()[:5], "text/plain; charset=utf-8"),
     ],
 )
-def test_the_type_is_told_by_the_content(api: Api, name: str, content: bytes, expected: str) -> None:
+def test_the_type_is_detected_from_the_content(
+    api: Api, name: str, content: bytes, expected: str
+) -> None:
     person = api.person()
     assert api.upload(api.tenant(person), person, name, content)["contentType"] == expected

@@ -95,18 +95,18 @@ class TestClosedRegistration:
     def config_changes(self, mode: str) -> Table:
         return merged(SMS_LOGIN, {"users": {"registration": mode}})
 
-    def test_nobody_registers_oneself(self, api: Api, mode: str) -> None:
+    def test_self_registration_is_refused(self, api: Api, mode: str) -> None:
         wanted = {"invited": "error.invitation-required", "closed": "error.registration-closed"}[mode]
         for response in (
             api.post("/users", registration(api, verificationCodes=[])),
-            api.ask_for_code("alice@example.com", "register"),
+            api.request_code("alice@example.com", "register"),
         ):
             assert (response.status_code, error_code(response)) == (403, wanted)
         number = "13800138000"
         response = api.log_in(number, None, verificationCode=api.code(number, "login"))
         assert (response.status_code, error_code(response)) == (403, wanted)
 
-    def test_users_whom_an_administrator_has_created_log_in(self, api: Api) -> None:
+    def test_users_created_by_an_administrator_log_in(self, api: Api) -> None:
         number = "13800138000"
         person = api.person(mobile=number)
         response = api.log_in(number, None, verificationCode=api.code(number, "login"))
@@ -226,7 +226,7 @@ class TestSuspension:
     """Suspending and reinstating."""
 
     @pytest.mark.rule("5.2")
-    def test_a_suspended_user_is_out_at_once_and_told(self, api: Api) -> None:
+    def test_a_suspended_user_is_logged_out_and_notified(self, api: Api) -> None:
         person, admin = api.person(), api.person(admin=True)
         response = api.post(f"/users/{person.id}/suspension", by=admin)
         assert (response.status_code, response.json["status"]) == (200, "suspended")

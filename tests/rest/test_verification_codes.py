@@ -14,7 +14,7 @@ from strongroom.testing.clock import HOUR, MINUTE, ManualClock
 def ask(api: Api, recipient: str, *, device: str | None = None, address: str = "192.0.2.1") -> Answer:
     """Request a code, from a device at an address."""
     headers = {"X-Device-Id": device} if device else {}
-    return api.ask_for_code(
+    return api.request_code(
         recipient, "register", headers=headers, environ_overrides={"REMOTE_ADDR": address}
     )
 
@@ -36,7 +36,7 @@ def test_a_code_is_sent_to_the_recipient(api: Api, recipient: str, channel: str,
 
 def test_messages_speak_the_language_of_the_request(api: Api) -> None:
     headers = {"Accept-Language": "zh-CN,zh;q=0.9,en;q=0.5"}
-    assert api.ask_for_code("a@example.com", "register", headers=headers).status_code == 201
+    assert api.request_code("a@example.com", "register", headers=headers).status_code == 201
     assert "验证码" in api.outbox()[-1]["text"]
 
 
@@ -50,9 +50,9 @@ def test_sending_requires_a_captcha(api: Api) -> None:
     assert api.outbox() == []
 
 
-def test_a_login_code_that_logs_nobody_in_is_not_sent(api: Api) -> None:
+def test_a_login_code_without_a_user_is_not_sent(api: Api) -> None:
     for recipient in ("a@example.com", "13800138000"):
-        response = api.ask_for_code(recipient, "login")
+        response = api.request_code(recipient, "login")
         assert (response.status_code, error_code(response)) == (501, "error.not-implemented")
     assert api.outbox() == []
     # Nothing was counted.
@@ -67,10 +67,10 @@ class TestSmsLogin:
         return SMS_LOGIN
 
     def test_numbers_are_sent_login_codes_and_addresses_are_not(self, api: Api) -> None:
-        response = api.ask_for_code("a@example.com", "login")
+        response = api.request_code("a@example.com", "login")
         assert (response.status_code, error_code(response)) == (400, "error.validation-failed")
         assert response.json["error"]["details"][0]["field"] == "recipient"
-        assert api.ask_for_code("13800138000", "login").status_code == 201
+        assert api.request_code("13800138000", "login").status_code == 201
 
 
 class TestGatewayTemplates:
@@ -94,11 +94,11 @@ class TestGatewayTemplates:
 
     @pytest.mark.parametrize("purpose", ["bind", "unbind", "reset-password"])
     def test_a_code_without_a_template_is_refused(self, api: Api, purpose: str) -> None:
-        response = api.ask_for_code("13800138000", purpose)
+        response = api.request_code("13800138000", purpose)
         assert (response.status_code, error_code(response)) == (501, "error.not-implemented")
 
     def test_a_number_without_a_template_of_its_region_is_refused(self, api: Api) -> None:
-        assert api.ask_for_code("+12025550123", "register").status_code == 501
+        assert api.request_code("+12025550123", "register").status_code == 501
 
     def test_the_server_does_not_start_without_the_codes_that_it_offers(self, config: Path) -> None:
         change_config(config, {"messages": {"aliyun_sms": {"templates": {"register": None}}}})
@@ -174,7 +174,7 @@ def test_the_answer_is_the_same_whether_or_not_the_recipient_is_known(api: Api) 
     api.person(email="known@example.com")
     for number, recipient in enumerate(("known@example.com", "unknown@example.com")):
         options = {"headers": {"X-Device-Id": f"{number}"}}
-        response = api.ask_for_code(recipient, "reset-password", **options)
+        response = api.request_code(recipient, "reset-password", **options)
         assert response.status_code == 201
         assert set(response.json) == {"id", "expiresAt", "retryAfterSeconds"}
     assert [message["recipient"] for message in api.outbox()] == ["known@example.com"]

@@ -92,7 +92,7 @@ class TestBinding:
             logins.bind(person, "lin", app)
         assert [kind for kind, _ in logins.held(person)].count("wechat") == 3
 
-    def test_nobody_binds_for_another(self, api: Api, logins: Logins, platform: WeChat) -> None:
+    def test_users_cannot_bind_for_another(self, api: Api, logins: Logins, platform: WeChat) -> None:
         person, admin = api.person(), api.person(admin=True)
         code = platform.code("mini", "lin")
         body = {"code": code, **logins.proof(person)}
@@ -103,7 +103,7 @@ class TestBinding:
         # Nor was the code spent.
         assert api.post(path, body, by=person).status_code == 201
 
-    def test_the_user_is_told(self, api: Api, logins: Logins) -> None:
+    def test_the_user_is_notified(self, api: Api, logins: Logins) -> None:
         person = api.person()
         logins.bind(person, "lin", "mini")
         assert person.email in {message["recipient"] for message in api.outbox()}
@@ -137,7 +137,7 @@ class TestBindingState:
         body = {"state": browser.state(), "code": platform.code("site", "lin")}
         assert error_code(browser.post(PATH, body, person)) == "error.state-invalid"
 
-    def test_a_website_cannot_go_without(self, api: Api, platform: WeChat) -> None:
+    def test_a_website_requires_it(self, api: Api, platform: WeChat) -> None:
         body = {"app": "site", "code": platform.code("site", "lin")}
         response = api.post(PATH, body, by=api.person())
         assert (response.status_code, error_code(response)) == (400, "error.wechat-app-unknown")
@@ -166,7 +166,7 @@ class TestUnbinding:
         logins.unbind(first, first.email)
         assert logins.bind(second, "lin", "mini").status_code == 201
 
-    def test_leaves_nobody_without_a_way_in(self, api: Api, logins: Logins) -> None:
+    def test_the_last_credential_cannot_be_removed(self, api: Api, logins: Logins) -> None:
         person = logins.person(logins.open_mini_program("lin"))
         response = api.delete(PATH, by=person)
         assert (response.status_code, error_code(response)) == (409, "error.last-contact")
@@ -180,17 +180,17 @@ class TestUnbinding:
             response = api.delete(PATH, by=person, headers=headers)
             assert (response.status_code, error_code(response)) == (400, "error.code-invalid")
 
-    def test_what_is_not_bound_is_404(self, api: Api) -> None:
+    def test_an_unbound_credential_is_404(self, api: Api) -> None:
         response = api.delete(PATH, by=api.person())
         assert (response.status_code, error_code(response)) == (404, "error.not-found")
 
-    def test_nobody_unbinds_for_another(self, api: Api, logins: Logins) -> None:
+    def test_users_cannot_unbind_for_another(self, api: Api, logins: Logins) -> None:
         person = api.person()
         logins.bind(person, "lin", "mini")
         path = f"/api/v1/users/{person.id}/wechatIds"
         assert api.delete(path, by=api.person(admin=True)).status_code == 403
 
-    def test_beside_a_login_leads_to_this_user_or_a_new_one(self, api: Api, logins: Logins) -> None:
+    def test_during_a_login_leads_to_this_user_or_a_new_one(self, api: Api, logins: Logins) -> None:
         person = api.person()
         logins.bind(person, "lin", "mini")
         code = api.code(person.email, "unbind")

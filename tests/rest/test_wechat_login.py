@@ -33,7 +33,7 @@ def config_changes(platform: WeChat, register: bool) -> Table:
 
 class TestWebsite:
     @pytest.mark.rule("4.2 POST /api/v1/wechat-authorizations")
-    def test_a_scan_logs_in_and_registers_whoever_is_new(self, logins: Logins) -> None:
+    def test_a_scan_logs_in_and_registers_new_users(self, logins: Logins) -> None:
         response = logins.scan("lin")
         assert response.status_code == 200
         assert response.json["user"]["name"] == "林小雨"
@@ -171,7 +171,7 @@ class TestMiniProgram:
         response = api.post(MINI_PROGRAM, {"app": "mini", "code": code, **data})
         assert response.json["user"]["name"] == "魏晨 🌅"
 
-    def test_data_of_somebody_else_is_refused(self, api: Api, platform: WeChat) -> None:
+    def test_data_of_another_person_is_refused(self, api: Api, platform: WeChat) -> None:
         code = platform.code("mini", "lin")
         platform.code("mini", "wei")
         data = platform.platform.give_user_data(platform.apps["mini"].appid, "wei")
@@ -204,9 +204,7 @@ class TestPhoneNumber:
         # From now on without the number.
         assert logins.open_mini_program("lin").json["user"]["id"] == known.id
 
-    def test_whose_account_is_joined_by_a_number_is_told_and_it_is_recorded(
-        self, api: Api, logins: Logins
-    ) -> None:
+    def test_linking_by_a_number_is_notified_and_recorded(self, api: Api, logins: Logins) -> None:
         known = api.person(mobile="13800000001")
         logins.open_mini_program("lin", phone=True)
         logins.open_mini_program("lin", phone=True)
@@ -217,11 +215,11 @@ class TestPhoneNumber:
         (bound,) = [event for event in events if event["action"] == "credential.bind"]
         assert bound["details"] == {"kind": "wechat", "method": "wechat"}
 
-    def test_whoever_is_new_gets_the_number_too(self, logins: Logins) -> None:
+    def test_new_users_get_the_number_too(self, logins: Logins) -> None:
         person = logins.person(logins.open_mini_program("ada", phone=True))
         assert ("mobile", "+447400123456") in logins.held(person)
 
-    def test_the_same_nickname_links_nobody(self, api: Api, logins: Logins) -> None:
+    def test_the_same_nickname_links_no_users(self, api: Api, logins: Logins) -> None:
         known = api.person(name="林小雨", username="lin-xiaoyu")
         assert logins.scan("lin").json["user"]["id"] != known.id
 
@@ -264,7 +262,7 @@ class TestOnePerson:
         assert logins.scan("lin", "site").json["user"]["id"] == before.json["user"]["id"]
         assert logins.open_mini_program("lin").json["user"]["id"] == before.json["user"]["id"]
 
-    def test_keeps_the_openid_beside_the_unionid(self, logins: Logins, platform: WeChat) -> None:
+    def test_keeps_the_openid_in_addition_to_the_unionid(self, logins: Logins, platform: WeChat) -> None:
         logins.scan("lin", "site")
         platform.join_account("site")
         answer = logins.scan("lin", "site")
@@ -387,13 +385,13 @@ class TestWithoutRegistration:
     def register(self) -> bool:
         return False
 
-    def test_whoever_is_new_is_not_let_in_and_not_made(self, api: Api, logins: Logins) -> None:
+    def test_new_users_are_neither_admitted_nor_created(self, api: Api, logins: Logins) -> None:
         response = logins.scan("lin")
         assert (response.status_code, error_code(response)) == (401, "error.invalid-credentials")
         listed = api.get("/users", by=api.person(admin=True)).json
         assert listed["meta"]["totalCount"] == 1
 
-    def test_whoever_has_bound_it_is(self, api: Api, logins: Logins) -> None:
+    def test_users_who_have_bound_it_are_admitted(self, api: Api, logins: Logins) -> None:
         person = api.person()
         assert logins.bind(person, "lin", "site").status_code == 201
         assert logins.scan("lin").json["user"]["id"] == person.id

@@ -127,7 +127,7 @@ class People(RuleBasedStateMachine):
         assert len(rows) == len(self.holders)
 
     @invariant()
-    def a_person_whom_every_app_knew_by_the_unionid_is_one_user(self) -> None:
+    def a_person_known_to_every_app_by_the_unionid_is_one_user(self) -> None:
         for person in self.known.keys() - self.seen_without_unionid:
             ids = [item for item in self._every_id(person) if item[0] != "mobile"]
             assert len({self.holders[item] for item in ids if item in self.holders}) <= 1

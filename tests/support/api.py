@@ -108,7 +108,7 @@ class Api:
         """Return a captcha with its answer."""
         return {"id": self.post("/captchas", {}).json["id"], "answer": "42"}
 
-    def ask_for_code(self, recipient: str, purpose: str, **options: Any) -> Answer:
+    def request_code(self, recipient: str, purpose: str, **options: Any) -> Answer:
         """Try to have a code sent."""
         body = {"recipient": recipient, "purpose": purpose, "captcha": self.captcha()}
         return self.post("/verification-codes", body, **options)
@@ -121,7 +121,7 @@ class Api:
             "headers": {"X-Device-Id": device or f"device-{self._codes}"},
             "environ_overrides": {"REMOTE_ADDR": f"192.0.2.{self._codes}"},
         }
-        response = self.ask_for_code(recipient, purpose, **options)
+        response = self.request_code(recipient, purpose, **options)
         assert response.status_code == 201, response.text
         return {"id": response.json["id"], "code": self.outbox()[-1]["code"]}
 

@@ -177,7 +177,7 @@ def test_the_limit_of_a_day_and_one_unheard_of_wait_a_day(
 @pytest.mark.parametrize(
     ("code", "status"), [("isv.MOBILE_NUMBER_ILLEGAL", 200), ("isv.MOBILE_NUMBER_ILLEGAL", 400)]
 )
-def test_a_refused_number_is_the_clients_mistake_whatever_the_status(
+def test_a_refused_number_is_the_clients_mistake_with_any_status(
     aliyun: AliyunSms, gateway: Gateway, message: Message, code: str, status: int
 ) -> None:
     gateway.refusal = ApiError(code, "", status=status)
@@ -300,7 +300,7 @@ def test_a_connection_that_never_comes_about_may_be_tried_again(
     assert failure.value.retryable
 
 
-def test_what_the_sdk_itself_refuses_calls_the_operator(
+def test_a_refusal_of_the_sdk_itself_calls_the_operator(
     simulator: SmsSimulator, message: Message, caplog: pytest.LogCaptureFixture
 ) -> None:
     sender = AliyunSms(aliyun_options(simulator.endpoint, access_key_id=""))

@@ -42,7 +42,7 @@ def start() -> Iterator[Start]:
         process.communicate()
 
 
-def test_it_serves_the_vendors_sdk_and_shows_what_was_delivered(start: Start) -> None:
+def test_it_serves_the_vendors_sdk_and_prints_deliveries(start: Start) -> None:
     _, endpoint = start()
     message = new_message("sms")
     AliyunSms(aliyun_options(endpoint)).send(message)
@@ -55,7 +55,7 @@ def test_it_serves_the_vendors_sdk_and_shows_what_was_delivered(start: Start) ->
     assert message.parameters["code"] in delivery["text"]
 
 
-def test_keys_signatures_and_templates_are_what_the_command_line_says(start: Start) -> None:
+def test_keys_signatures_and_templates_come_from_the_command_line(start: Start) -> None:
     _, endpoint = start(
         *("--access-key-id", "me", "--access-key-secret", "mine", "--sign-name", "Acme", "--no-limits"),
         *("--template", "SMS_1=Code=${code}", "--overseas-template", "SMS_2=Overseas ${code}"),

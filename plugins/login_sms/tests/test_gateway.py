@@ -32,7 +32,7 @@ def api(gateway: Gateway, clock: Clock) -> Api:
     return Api(gateway, clock)
 
 
-def test_a_delivery_is_what_the_recipient_reads(api: Api, gateway: Gateway, clock: Clock) -> None:
+def test_a_delivery_is_the_text_for_the_recipient(api: Api, gateway: Gateway, clock: Clock) -> None:
     answer = api("SendSms", {**A_MESSAGE, "OutId": "ours"})
     (delivery,) = gateway.deliveries
     assert (delivery.recipient, delivery.out_id) == ("+8613812345678", "ours")
@@ -51,7 +51,7 @@ def test_a_mainland_number_is_one_in_all_its_forms(api: Api, gateway: Gateway, p
 @pytest.mark.parametrize(
     "number", ["12812345678", "1381234567", "138123456789", "+1 381", "ann", "8613812"]
 )
-def test_what_is_no_mainland_number_is_refused(api: Api, number: str) -> None:
+def test_other_than_mainland_numbers_are_refused(api: Api, number: str) -> None:
     assert api.send(PhoneNumbers=number) == "isv.MOBILE_NUMBER_ILLEGAL"
 
 
@@ -83,7 +83,7 @@ def test_an_overseas_template_takes_no_mainland_number(api: Api) -> None:
         ({"TemplateCode": ""}, "MissingTemplateCode"),
     ],
 )
-def test_what_the_documentation_refuses_is_refused(
+def test_documented_refusals_are_simulated(
     api: Api, gateway: Gateway, changes: dict[str, str], code: str
 ) -> None:
     assert api.send(**changes) == code
@@ -204,7 +204,7 @@ class TestQuerySendDetails:
         assert self.details(api, today)["TotalCount"] == "0"
         assert self.details(api, "20260922")["TotalCount"] == "1"
 
-    def test_receipts_and_other_numbers_are_told_apart(self, api: Api, today: str) -> None:
+    def test_receipts_and_other_numbers_are_distinguished(self, api: Api, today: str) -> None:
         receipt = api("SendSms", A_MESSAGE)["BizId"]
         assert self.details(api, today, BizId=receipt)["TotalCount"] == "1"
         assert self.details(api, today, BizId="another")["TotalCount"] == "0"

@@ -74,7 +74,7 @@ def test_method_headers_and_media_type_are_as_configured(
     )
 
 
-def test_a_json_body_keeps_its_structure_whatever_the_values_hold(
+def test_a_json_body_keeps_its_structure_with_any_values(
     make_sender: MakeSender, received: Received, message: Message
 ) -> None:
     hostile = 'quote " brace } {code} \\ \n 验证码'
@@ -84,7 +84,7 @@ def test_a_json_body_keeps_its_structure_whatever_the_values_hold(
     assert json.loads(body) == expected
 
 
-def test_a_form_keeps_its_fields_whatever_the_values_hold(
+def test_a_form_keeps_its_fields_with_any_values(
     make_sender: MakeSender, received: Received, message: Message
 ) -> None:
     hostile = "a&to=+10000000000&b=%26 {code} 验证码"
@@ -142,7 +142,7 @@ def test_any_other_status_means_that_it_was_not(
 @pytest.mark.parametrize(
     ("status", "retryable"), [(400, False), (401, False), (500, False), (503, True)]
 )
-def test_only_a_gateway_that_is_away_is_asked_again(
+def test_only_an_unavailable_gateway_is_called_again(
     make_sender: MakeSender, received: Received, message: Message, status: int, retryable: bool
 ) -> None:
     received.status = status

@@ -18,7 +18,7 @@ from strongroom_login_sms.options import AliyunSmsOptions, HttpSmsOptions, SmsLo
 README = (Path(__file__).parents[1] / "README.md").read_text()
 
 
-def test_every_hook_is_known_and_returns_what_the_plugin_has() -> None:
+def test_every_hook_is_known_and_returns_the_extensions() -> None:
     manager = pluggy.PluginManager("strongroom")
     manager.add_hookspecs(hookspecs)
     manager.register(plugin)

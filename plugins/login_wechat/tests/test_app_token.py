@@ -18,12 +18,12 @@ def token(client: PlatformClient, mini_app: PlatformApp, clock: AdjustableClock)
     return AppToken(client, mini_app.appid, mini_app.secret, clock=clock)
 
 
-def test_a_token_is_asked_for_once(token: AppToken, platform: Platform) -> None:
+def test_a_token_is_requested_once(token: AppToken, platform: Platform) -> None:
     assert token.get() == token.get()
     assert platform.requests[PATH] == 1
 
 
-def test_many_threads_ask_once(token: AppToken, platform: Platform) -> None:
+def test_many_threads_send_one_request(token: AppToken, platform: Platform) -> None:
     with ThreadPoolExecutor(8) as pool:
         tokens = set(pool.map(lambda _: token.get(), range(8)))
     assert len(tokens) == 1
@@ -38,7 +38,7 @@ def test_two_processes_get_the_same_token(
 
 
 @pytest.mark.parametrize(("age", "requests"), [(7139, 1), (7140, 2)])
-def test_a_token_is_asked_for_anew_a_minute_before_it_expires(
+def test_a_token_is_renewed_a_minute_before_it_expires(
     age: int, requests: int, token: AppToken, platform: Platform, clock: AdjustableClock
 ) -> None:
     token.get()

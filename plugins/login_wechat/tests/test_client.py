@@ -14,7 +14,7 @@ from strongroom_login_wechat.simulator import Platform
 PATH = "/sns/userinfo"
 
 
-def test_a_busy_platform_is_asked_again_after_growing_pauses(
+def test_a_busy_platform_is_called_again_after_growing_pauses(
     client: PlatformClient, platform: Platform, pauses: list[float]
 ) -> None:
     platform.failures.plan(PATH, -1, times=2)
@@ -33,7 +33,7 @@ def test_a_platform_that_stays_busy_is_unavailable(
     assert len(pauses) == 2
 
 
-def test_what_is_not_busy_is_asked_once(
+def test_other_errors_are_not_retried(
     client: PlatformClient, platform: Platform, pauses: list[float]
 ) -> None:
     platform.failures.plan(PATH, 40029, times=5)
@@ -110,7 +110,7 @@ def test_a_platform_that_is_away_is_unavailable(options: WeChatOptions) -> None:
     client.close()
 
 
-def test_a_platform_that_does_not_answer_in_time_is_asked_once(
+def test_a_platform_that_does_not_respond_in_time_is_called_once(
     options: WeChatOptions, pauses: list[float]
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:

@@ -49,6 +49,6 @@ def test_every_fault_of_a_client_has_a_stable_code_of_its_own() -> None:
     ]
 
 
-def test_a_limit_tells_to_wait_longer_than_a_busy_platform() -> None:
+def test_a_limit_has_a_longer_retry_after_than_a_busy_platform() -> None:
     busy, minute, day = errors.PlatformUnavailable, errors.RateLimited, errors.QuotaExhausted
     assert busy.retry_after < minute.retry_after < day.retry_after

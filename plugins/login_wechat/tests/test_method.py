@@ -150,7 +150,7 @@ def test_the_operators_fault_is_said_in_one_line_that_names_the_section(
 
 
 @pytest.mark.parametrize(("errcode", "seconds"), [(-1, 5), (45009, 3600), (45011, 60), (99999, 5)])
-def test_a_platform_that_cannot_tell_says_when_to_come_back(
+def test_an_unavailable_platform_has_a_retry_after(
     errcode: int, seconds: int, login: WeChatLogin, attempt: MakeAttempt, platform: Platform
 ) -> None:
     platform.failures.plan("/sns/oauth2/access_token", errcode, times=3)

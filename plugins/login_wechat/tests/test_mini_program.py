@@ -58,7 +58,7 @@ def test_a_login_code_lasts_five_minutes(
 
 
 @pytest.mark.parametrize("code", ["", "made-up"])
-def test_a_login_code_of_nobody_is_invalid(code: str, mini: MiniProgram) -> None:
+def test_an_unknown_login_code_is_invalid(code: str, mini: MiniProgram) -> None:
     with pytest.raises(CodeInvalid):
         mini.exchange(code)
 

@@ -5,7 +5,7 @@ import pytest
 from strongroom_login_wechat.options import WeChatApp, WeChatOptions
 
 
-def test_the_platform_is_wechat_unless_told_otherwise() -> None:
+def test_the_default_platform_is_wechat() -> None:
     options = WeChatOptions(apps={})
     assert options.open_url == "https://open.weixin.qq.com"
     assert options.api_url == "https://api.weixin.qq.com"

@@ -51,7 +51,7 @@ def command() -> Iterator[subprocess.Popen[str]]:
         process.terminate()
 
 
-def test_the_command_tells_what_to_configure_and_serves(command: subprocess.Popen[str]) -> None:
+def test_the_command_prints_the_configuration_and_serves(command: subprocess.Popen[str]) -> None:
     assert command.stdout is not None
     manual = [line.strip() for line in takewhile(lambda line: "People" not in line, command.stdout)]
     url = manual[0].split()[4].rstrip(".")

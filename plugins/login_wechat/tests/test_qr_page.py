@@ -77,7 +77,9 @@ def test_the_state_is_optional_for_the_platform(
     assert list(decide(url, person="lin", decision="confirm")) == ["code"]
 
 
-def test_nobody_scans_unless_chosen(simulator: Simulator, parameters: dict[str, str]) -> None:
+def test_the_page_scans_only_as_a_chosen_person(
+    simulator: Simulator, parameters: dict[str, str]
+) -> None:
     url = f"{simulator.url}/connect/qrconnect?{urlencode(parameters)}"
     page = requests.post(url, data={"decision": "confirm", "person": "nobody"}, timeout=5)
     assert page.status_code == 400
@@ -97,7 +99,7 @@ def test_nobody_scans_unless_chosen(simulator: Simulator, parameters: dict[str, 
         ("scope", "snsapi_base", "The response_type or the scope"),
     ],
 )
-def test_wrong_parameters_show_no_code_and_send_nobody_anywhere(
+def test_wrong_parameters_produce_neither_code_nor_redirect(
     parameter: str, value: str, problem: str, simulator: Simulator, parameters: dict[str, str]
 ) -> None:
     wrong = {**parameters, parameter: value}

@@ -38,7 +38,7 @@ def test_no_result_shows_a_token_or_a_session_key(
     assert session.session_key not in shown
 
 
-def test_no_log_shows_what_a_login_sends(
+def test_no_log_contains_the_parameters_of_a_login(
     login: WeChatLogin,
     attempt: Callable[..., LoginAttempt],
     platform: Platform,
@@ -57,7 +57,7 @@ def test_no_log_shows_what_a_login_sends(
     assert not [secret for secret in secrets if secret in log.text]
 
 
-def test_no_exception_shows_what_a_refused_request_sent(
+def test_no_exception_contains_the_parameters_of_a_refused_request(
     site: Website, platform: Platform, site_app: PlatformApp
 ) -> None:
     message = f"invalid appsecret {site_app.secret} of code abc123"
@@ -68,14 +68,14 @@ def test_no_exception_shows_what_a_refused_request_sent(
     assert "abc123" not in _everything(caught.value)
 
 
-def test_no_exception_shows_what_a_refused_body_held(client: PlatformClient, platform: Platform) -> None:
+def test_no_exception_contains_the_body_of_a_refusal(client: PlatformClient, platform: Platform) -> None:
     platform.failures.plan("/cgi-bin/stable_token", 40125, message="invalid appsecret the-secret")
     with pytest.raises(WeChatError) as caught:
         client.post("/cgi-bin/stable_token", {"secret": "the-secret"})
     assert "the-secret" not in _everything(caught.value)
 
 
-def test_no_exception_shows_what_an_unanswered_request_sent(options: WeChatOptions) -> None:
+def test_no_exception_contains_the_parameters_of_an_unanswered_request(options: WeChatOptions) -> None:
     client = PlatformClient(replace(options, api_url="http://127.0.0.1:1"))
     with pytest.raises(WeChatError) as caught:
         client.get("/sns/jscode2session", secret="the-secret", js_code="the-code")

@@ -142,7 +142,7 @@ def test_the_stable_token_is_the_same_until_forced(
         ("secret", "wrong", 40125),
     ],
 )
-def test_a_stable_token_is_not_for_anybody(
+def test_a_stable_token_requires_the_secret(
     member: str, value: str | None, errcode: int, simulator: Simulator, mini_app: PlatformApp
 ) -> None:
     body = {"grant_type": "client_credential", "appid": mini_app.appid, "secret": mini_app.secret}
@@ -189,14 +189,14 @@ def test_a_mini_program_logs_in_by_command(simulator: Simulator, mini_app: Platf
     }  # fmt: skip
 
 
-def test_a_phone_code_is_given_by_command(simulator: Simulator, mini_app: PlatformApp) -> None:
+def test_a_command_creates_a_phone_code(simulator: Simulator, mini_app: PlatformApp) -> None:
     code = _post(simulator, "/simulator/phone-codes", {"appid": mini_app.appid, "person": "lin"})["code"]
     token = str(simulator.platform.app_tokens.get(mini_app, force=False)["access_token"])
     path = "/wxa/business/getuserphonenumber"
     assert _post(simulator, path, {"code": code}, access_token=token)["errcode"] == 0
 
 
-def test_nobody_acts_who_does_not_exist(simulator: Simulator, mini_app: PlatformApp) -> None:
+def test_an_unknown_person_is_refused(simulator: Simulator, mini_app: PlatformApp) -> None:
     url = f"{simulator.url}/simulator/login-codes"
     body = {"appid": mini_app.appid, "person": "nobody"}
     assert requests.post(url, json=body, timeout=5).status_code == 404

@@ -126,7 +126,7 @@ def test_a_code_lasts_ten_minutes(
 
 
 @pytest.mark.parametrize("code", ["", "made-up", "a&secret=b"])
-def test_a_code_of_nobody_is_invalid(code: str, site: Website) -> None:
+def test_an_unknown_code_is_invalid(code: str, site: Website) -> None:
     with pytest.raises(CodeInvalid):
         site.exchange(code)
 

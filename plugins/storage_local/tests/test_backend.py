@@ -39,7 +39,7 @@ def test_a_broken_upload_leaves_no_temporary_file(backend: LocalBackend) -> None
     assert files_in(backend) == []
 
 
-def test_what_a_crash_left_half_written_goes_with_its_key(backend: LocalBackend) -> None:
+def test_a_partial_file_of_a_crash_is_deleted_with_its_key(backend: LocalBackend) -> None:
     key = new_key()
     half = backend.local_path(key).with_name(f"{INCOMING}{Path(key).name}")
     half.parent.mkdir()

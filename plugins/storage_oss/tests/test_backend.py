@@ -117,7 +117,7 @@ def test_a_store_that_refuses_the_last_step_is_left_clean(
     assert list(backend.scan()) == []
 
 
-def test_what_the_store_keeps_is_what_was_sent(
+def test_the_store_has_the_sent_bytes(
     make_backend: MakeBackend, simulator: OssSimulator, key: str
 ) -> None:
     source = PatternSource(3 * PART + 17)
@@ -169,7 +169,7 @@ class TestErrors:
             ({"bucket": "x"}, "Bucket name is invalid"),
         ],
     )
-    def test_what_the_deployer_got_wrong_is_a_storage_error(
+    def test_a_wrong_configuration_is_a_storage_error(
         self, make_backend: MakeBackend, key: str, changes: dict[str, Any], code: str
     ) -> None:
         backend = make_backend(**changes)
@@ -186,9 +186,7 @@ class TestErrors:
             with pytest.raises(StorageUnavailable):
                 attempt()
 
-    def test_a_store_that_says_nothing_is_given_up_in_time(
-        self, make_backend: MakeBackend, key: str
-    ) -> None:
+    def test_a_silent_store_times_out(self, make_backend: MakeBackend, key: str) -> None:
         with socket.create_server(("127.0.0.1", 0)) as server:
             port = server.getsockname()[1]
             backend = make_backend(endpoint=f"http://127.0.0.1:{port}", timeout=0.1, retries=2)

@@ -85,7 +85,7 @@ def test_a_store_that_says_when_to_come_back_is_believed(
     assert caught.value.retry_after == 17
 
 
-def test_what_is_transient_is_tried_again(make_backend: MakeBackend, store: CannedStore) -> None:
+def test_transient_errors_are_retried(make_backend: MakeBackend, store: CannedStore) -> None:
     answer = b"HTTP/1.1 500 Oops\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
     with pytest.raises(StorageUnavailable):
         make_backend(endpoint=store.start(answer), retries=1).stat(new_key())

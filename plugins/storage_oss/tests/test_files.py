@@ -46,7 +46,7 @@ def test_an_exception_stores_nothing(
 
 
 @pytest.mark.parametrize("mode", ["wb", "r+b", "ab", "w", "r+", "a"])
-def test_an_exception_leaves_what_was_there(filesystem: OssFS, mode: str) -> None:
+def test_an_exception_leaves_the_old_content(filesystem: OssFS, mode: str) -> None:
     filesystem.writebytes("file", b"before")
     with pytest.raises(Interrupted):
         write(filesystem, mode, 10, then=Interrupted)
@@ -154,7 +154,7 @@ def test_appending_goes_to_the_end_wherever_the_file_stands(filesystem: OssFS) -
     assert filesystem.readbytes("file") == b"begin-end"
 
 
-def test_folders_nobody_made_are_seen(filesystem: OssFS) -> None:
+def test_implicit_folders_are_listed(filesystem: OssFS) -> None:
     filesystem._client.put("deep/er/file", io.BytesIO(b"x"))
     assert filesystem.listdir("/") == ["deep"]
     assert filesystem.isdir("deep/er")

@@ -42,7 +42,7 @@ def test_start_after_skips(send: Send) -> None:
     assert listed(send, **{"start-after": "b/1"}) == ["b/2", "b/c/3", "ü z"]
 
 
-def test_names_are_encoded_if_asked_for(send: Send) -> None:
+def test_names_are_encoded_on_request(send: Send) -> None:
     assert listed(send, prefix="ü", **{"encoding-type": "url"}) == ["%C3%BC%20z"]
 
 

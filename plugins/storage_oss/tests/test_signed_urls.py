@@ -43,7 +43,7 @@ def refusal(url: str, **request: Any) -> tuple[int, str]:
         return answer.code, ET.fromstring(answer.read()).findtext("Code", "")
 
 
-def test_a_download_url_gives_the_object_with_the_headers_asked_for(
+def test_a_download_url_returns_the_object_with_the_requested_headers(
     backend: OssBackend, key: str
 ) -> None:
     backend.put(key, io.BytesIO(b"signed"))
@@ -147,7 +147,7 @@ def test_a_header_that_oss_cannot_send_is_refused_at_once(backend: OssBackend, k
         backend.download_url(key, lifetime=60, headers={"X-Robots-Tag": "noindex"})
 
 
-def test_an_upload_request_stores_what_it_was_given_for(backend: OssBackend, key: str) -> None:
+def test_an_upload_request_stores_only_its_object(backend: OssBackend, key: str) -> None:
     request = backend.upload_request(key, lifetime=60, size=5)
     with fetch(request.url, method=request.method, headers=request.headers, body=b"hello") as response:
         assert response.status == 200
@@ -164,7 +164,7 @@ def test_an_upload_request_takes_no_other_size(backend: OssBackend, key: str, bo
         backend.stat(key)
 
 
-def test_an_upload_request_does_not_exchange_what_is_there(backend: OssBackend, key: str) -> None:
+def test_an_upload_request_does_not_replace_an_object(backend: OssBackend, key: str) -> None:
     request = backend.upload_request(key, lifetime=60, size=5)
     fetch(request.url, method=request.method, headers=request.headers, body=b"first").close()
     answer = refusal(request.url, method=request.method, headers=request.headers, body=b"other")
@@ -186,7 +186,7 @@ def test_urls_name_the_public_endpoint(make_backend: MakeBackend, key: str) -> N
     assert parse_qs(url.query)["x-oss-signature-version"] == ["OSS4-HMAC-SHA256"]
 
 
-def test_urls_carry_the_bucket_in_the_path_if_told_to(make_backend: MakeBackend, key: str) -> None:
+def test_urls_have_the_bucket_in_the_path_if_configured(make_backend: MakeBackend, key: str) -> None:
     backend = make_backend(public_endpoint="https://oss.example.com", addressing="path")
     url = urlsplit(backend.download_url(key, lifetime=60, headers={}))
     assert (url.hostname, url.path) == ("oss.example.com", f"/files/{key}")
@@ -209,7 +209,7 @@ class TestATemporaryAccount:
         assert refusal(url) == (403, "InvalidSecurityToken")
 
 
-def test_signing_asks_the_store_nothing(backend: OssBackend, simulator: OssSimulator, key: str) -> None:
+def test_signing_sends_no_request(backend: OssBackend, simulator: OssSimulator, key: str) -> None:
     backend.download_url(key, lifetime=60, headers={})
     backend.upload_request(key, lifetime=60, size=1)
     assert simulator.requests.entries() == []

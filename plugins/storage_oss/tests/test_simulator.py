@@ -33,7 +33,7 @@ class TestObjects:
         assert answer.headers["x-oss-hash-crc64ecma"] == CRC64_OF_CHECK
         assert answer.headers["x-oss-request-id"]
 
-    def test_a_download_repeats_what_the_upload_said(self, send: Send) -> None:
+    def test_a_download_repeats_the_headers_of_the_upload(self, send: Send) -> None:
         headers = {"Content-Type": "text/plain", "x-oss-meta-owner": "me", "Cache-Control": "no-store"}
         send("PUT", "key", body=CHECK, headers=headers)
         answer = send("GET", "key")
@@ -65,7 +65,7 @@ class TestObjects:
             assert (answer.status, answer.code) == (400, "InvalidDigest")
         assert send("HEAD", "other").status == 404
 
-    def test_forbidding_to_overwrite_keeps_what_is_there(self, send: Send) -> None:
+    def test_forbidding_to_overwrite_keeps_the_object(self, send: Send) -> None:
         headers = {"x-oss-forbid-overwrite": "true"}
         assert send("PUT", "key", body=b"first", headers=headers).status == 200
         answer = send("PUT", "key", body=b"second", headers=headers)
@@ -77,11 +77,11 @@ class TestObjects:
         send("PUT", "key", body=b"second")
         assert send("GET", "key").body == b"second"
 
-    def test_what_is_not_there_is_no_such_key(self, send: Send) -> None:
+    def test_a_missing_object_is_no_such_key(self, send: Send) -> None:
         answer = send("GET", "key")
         assert (answer.status, answer.code, answer.xml.findtext("Key")) == (404, "NoSuchKey", "key")
 
-    def test_a_head_tells_its_error_in_a_header(self, send: Send) -> None:
+    def test_a_head_has_its_error_in_a_header(self, send: Send) -> None:
         answer = send("HEAD", "key")
         error = ET.fromstring(base64.b64decode(answer.headers["x-oss-err"]))
         assert (answer.status, answer.body, error.findtext("Code")) == (404, b"", "NoSuchKey")
@@ -118,7 +118,7 @@ class TestObjects:
     @pytest.mark.parametrize(
         ("source", "code"), [("/files/none", "NoSuchKey"), ("/others/key", "InvalidArgument")]
     )
-    def test_only_what_is_there_is_copied(self, send: Send, source: str, code: str) -> None:
+    def test_only_existing_objects_are_copied(self, send: Send, source: str, code: str) -> None:
         assert send("PUT", "copy", headers={"x-oss-copy-source": source}).code == code
 
 
@@ -137,7 +137,7 @@ class TestRanges:
             ("-2", b"89", "bytes 8-9/10"),
         ],
     )
-    def test_a_range_within_the_object_is_given(
+    def test_a_range_within_the_object_is_returned(
         self, send: Send, standard: bool, wanted: str, body: bytes, content_range: str
     ) -> None:
         answer = send("GET", "key", headers=range_headers(wanted, standard=standard))
@@ -164,7 +164,7 @@ class TestRanges:
         assert (answer.status, answer.code) == (416, "InvalidRange")
 
     @pytest.mark.parametrize("wanted", ["-", "a-b", "0-1,3-4"])
-    def test_what_is_no_single_range_counts_for_nothing(self, send: Send, wanted: str) -> None:
+    def test_other_than_single_ranges_are_ignored(self, send: Send, wanted: str) -> None:
         answer = send("GET", "key", headers=range_headers(wanted, standard=True))
         assert (answer.status, answer.body) == (200, b"0123456789")
 

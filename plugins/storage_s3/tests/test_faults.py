@@ -175,7 +175,7 @@ def test_the_store_says_when_to_come_again(proxy: FaultyProxy, backend: S3Backen
     assert caught.value.retry_after == 17
 
 
-def test_nobody_at_the_port_is_unavailable(
+def test_a_closed_port_is_unavailable(
     make_backend: Callable[..., S3Backend], operation: Callable[[S3Backend], object]
 ) -> None:
     with socket.socket() as unused:
@@ -305,7 +305,7 @@ def test_an_object_whose_confirmation_was_lost_does_not_stay(
 
 
 @pytest.mark.parametrize("size", [10, LEAST_PART + 1])
-def test_the_store_can_tell_bytes_that_were_damaged_on_their_way(
+def test_the_store_detects_bytes_that_were_damaged_in_transit(
     proxy: FaultyProxy, backend: S3Backend, size: int
 ) -> None:
     digests: list[tuple[str, str]] = []
@@ -355,7 +355,7 @@ def test_a_download_that_ends_early_is_unavailable(proxy: FaultyProxy, backend: 
         read_all(backend, new_key())
 
 
-def test_what_is_too_large_to_copy_at_once_is_copied_in_parts(
+def test_large_objects_are_copied_in_parts(
     proxy: FaultyProxy, backend: S3Backend, requests_sent: Counter[str]
 ) -> None:
     source, target = new_key(), new_key()

@@ -155,7 +155,7 @@ def test_urls_are_signed_by_the_fourth_version_for_a_while(filesystem: Strongroo
     assert signed["X-Amz-Expires"] == ["900"]
 
 
-def test_below_a_prefix_only_what_is_there_is_seen(
+def test_below_a_prefix_only_its_objects_are_listed(
     options: S3Options, put_object: Callable[[str, bytes], None]
 ) -> None:
     put_object("one/aa", b"in")

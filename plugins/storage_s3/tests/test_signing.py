@@ -23,7 +23,7 @@ def query(url: str) -> dict[str, str]:
     return {name: values[0] for name, values in parse_qs(urlsplit(url).query).items()}
 
 
-def test_a_signed_download_gives_the_object_with_the_headers_asked_for(backend: S3Backend) -> None:
+def test_a_signed_download_returns_the_object_with_the_requested_headers(backend: S3Backend) -> None:
     key = new_key()
     backend.put(key, io.BytesIO(b"for everybody with the URL"))
     headers = {"Content-Type": "text/plain", "content-disposition": 'attachment; filename="a b.txt"'}
@@ -34,7 +34,7 @@ def test_a_signed_download_gives_the_object_with_the_headers_asked_for(backend: 
         assert answer.headers["Content-Disposition"] == 'attachment; filename="a b.txt"'
 
 
-def test_without_the_signature_nothing_is_given(backend: S3Backend) -> None:
+def test_without_the_signature_nothing_is_returned(backend: S3Backend) -> None:
     key = new_key()
     backend.put(key, io.BytesIO(b"not for everybody"))
     url = backend.download_url(key, lifetime=60, headers={})
@@ -54,7 +54,7 @@ def test_signatures_are_of_the_fourth_version_for_region_and_lifetime(
     assert signed["X-Amz-Credential"].split("/")[2:] == [region, "s3", "aws4_request"]
 
 
-def test_a_header_that_s3_cannot_be_told_is_refused(backend: S3Backend) -> None:
+def test_a_header_that_s3_does_not_support_is_refused(backend: S3Backend) -> None:
     with pytest.raises(StorageError, match="Content-Security-Policy"):
         backend.download_url(new_key(), lifetime=60, headers={"Content-Security-Policy": "sandbox"})
 

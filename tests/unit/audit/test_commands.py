@@ -57,7 +57,7 @@ def test_a_link_that_is_none_is_refused(config: Path) -> None:
     assert "--expect" in result.stderr
 
 
-def test_prune_removes_what_is_older_than_configured(config: Path, record: Record) -> None:
+def test_prune_removes_records_older_than_configured(config: Path, record: Record) -> None:
     record(3)
     assert run_command("--config", str(config), "audit", "prune").stdout == "0 records removed\n"
     change_config(config, {"audit": {"retention_days": 365}})

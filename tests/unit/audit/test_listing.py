@@ -79,7 +79,7 @@ def test_a_page_of_a_time_is_read_off_one_index_in_its_order(
     assert "TEMP B-TREE" not in sorting
 
 
-def test_of_a_time_the_latest_come_first_whatever_clock_they_were_told_by(
+def test_records_of_a_time_are_sorted_by_number_with_any_clock(
     listing: AuditListing, record: Record, clock: ManualClock
 ) -> None:
     began = clock.now()

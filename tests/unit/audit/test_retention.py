@@ -31,7 +31,7 @@ def actions(database: Database) -> list[tuple[int, str]]:
         return [(row.sequence, row.action) for row in connection.execute(query)]
 
 
-def test_what_is_older_than_the_days_goes_and_nothing_else(
+def test_only_records_older_than_the_days_are_removed(
     database: Database, record: Record, retention: AuditRetention, clock: ManualClock
 ) -> None:
     record(3)

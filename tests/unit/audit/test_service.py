@@ -36,7 +36,9 @@ def test_each_record_carries_the_hash_of_the_one_before_even_under_a_rush(
         previous = row["hash"]
 
 
-def test_a_record_goes_with_the_transaction_it_tells_of(database: Database, audit: AuditService) -> None:
+def test_a_record_is_part_of_the_transaction_that_it_describes(
+    database: Database, audit: AuditService
+) -> None:
     with database.write() as connection:
         audit.record(connection, AuditEvent("test"))
         connection.rollback()
@@ -67,6 +69,6 @@ def test_a_link_is_read_back_from_its_text() -> None:
 @pytest.mark.parametrize(
     "text", ["", "12", "12:", f"x:{'0' * 64}", f"1:{'0' * 63}", f"1:{'G' * 64}", f"-1:{'0' * 64}"]
 )
-def test_what_is_no_link_is_refused(text: str) -> None:
+def test_an_invalid_link_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="is not a sequence, a colon"):
         Link.parse(text)

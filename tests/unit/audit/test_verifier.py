@@ -40,7 +40,7 @@ def tamper(database: Database, *statements: str) -> None:
             connection.exec_driver_sql(statement)
 
 
-def test_a_chain_that_nobody_touched_is_good(database: Database, record: Record) -> None:
+def test_an_unchanged_chain_is_valid(database: Database, record: Record) -> None:
     assert AuditVerifier(database).verify().last == GENESIS
     record(RECORDS)
     verified = AuditVerifier(database).verify()
@@ -95,7 +95,7 @@ def test_records_removed_inserted_or_moved_show(
     assert first_misfit(database) == misfit
 
 
-def test_what_is_not_even_of_its_column_s_type_shows(sqlite_databases: SqliteDatabases) -> None:
+def test_a_value_of_another_type_is_detected(sqlite_databases: SqliteDatabases) -> None:
     with sqlite_databases.create() as url:
         database = Database(url)
         with database.write() as connection:
@@ -117,19 +117,19 @@ def test_a_cut_end_shows_only_against_a_link_kept_elsewhere(database: Database, 
     assert first_misfit(database, kept) == 1
 
 
-def test_a_chain_computed_anew_shows_only_against_a_link_kept_elsewhere(
+def test_a_recomputed_chain_is_detected_only_by_an_external_link(
     database: Database, record: Record
 ) -> None:
     record(RECORDS)
     kept = AuditVerifier(database).verify().last
     record(RECORDS)
     assert AuditVerifier(database).verify(kept).records == 2 * RECORDS
-    compute_anew(database, 5)
+    recompute(database, 5)
     assert AuditVerifier(database).verify().records == 2 * RECORDS
     assert first_misfit(database, kept) == kept.sequence
 
 
-def compute_anew(database: Database, changed: int) -> None:
+def recompute(database: Database, changed: int) -> None:
     """Change a record, and give it and all that follow the hashes that fit."""
     tamper(database, f"UPDATE audit_events SET action = 'harmless' WHERE sequence = {changed}")
     with database.write() as connection:

@@ -86,7 +86,7 @@ def wide_profile() -> bytes:
 
 
 @pytest.mark.parametrize("kind", TYPES)
-def test_a_picture_stays_what_it_shows(kind: str) -> None:
+def test_the_image_of_a_picture_remains(kind: str) -> None:
     picture = clean(encoded(sample(), kind), kind)
     assert (picture.width, picture.height) == (120, 80)
     image = shown(picture.content)
@@ -94,7 +94,7 @@ def test_a_picture_stays_what_it_shows(kind: str) -> None:
     assert difference(image, sample()) <= 4
 
 
-def test_what_was_lossless_stays_exact() -> None:
+def test_lossless_pictures_remain_exact() -> None:
     for kind, options in (("png", {}), ("webp", {"lossless": True})):
         picture = clean(encoded(sample("RGBA"), kind, **options), kind)
         assert shown(picture.content).convert("RGBA").tobytes() == sample("RGBA").tobytes()
@@ -368,7 +368,7 @@ def test_half_a_picture_is_unreadable(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", TYPES)
-def test_a_variant_is_exactly_as_wide_as_asked(kind: str) -> None:
+def test_a_variant_has_exactly_the_requested_width(kind: str) -> None:
     cleaned = clean(encoded(sample(size=(500, 333)), kind), kind).content
     for width in (1, 7, 100, 320):
         image = shown(scale(cleaned, kind, width))

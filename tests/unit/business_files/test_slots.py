@@ -48,7 +48,7 @@ def test_a_user_never_holds_the_last_slot(total: int) -> None:
         assert not is_refused(slots, "bob")
 
 
-def test_a_single_slot_serves_everybody_in_turn() -> None:
+def test_a_single_slot_serves_all_one_after_the_other() -> None:
     slots = PictureSlots(1)
     with slots.slot("alice"):
         assert is_refused(slots, "bob")

@@ -34,7 +34,7 @@ def enabling(*plugins: str) -> str:
     return str(["storage_local", *plugins]).replace("'", '"')
 
 
-def test_list_names_a_broken_plugin_and_why_whatever_else_is_wrong(site: Path) -> None:
+def test_list_names_a_broken_plugin_and_the_reason_despite_other_faults(site: Path) -> None:
     install(site, "riddles", "import not_there_at_all")
     result = run("plugins", "list", PLUGINS__ENABLED=enabling("riddles"), SERVER__PROT="1")
     assert result.exit_code == 0
@@ -86,7 +86,7 @@ def test_a_plugin_whose_commands_fail_is_one_warning_and_leaves_the_others(
     assert line.endswith("; its commands are missing")
 
 
-def test_help_is_shown_whatever_is_wrong_with_the_configuration() -> None:
+def test_help_works_with_any_fault_in_the_configuration() -> None:
     result = run("--help", SERVER__PROT="1")
     assert result.exit_code == 0
     assert "\n  doctor " in result.stdout
@@ -118,7 +118,7 @@ def test_a_command_of_a_plugin_that_is_not_installed_says_how_to_install_it(
     assert "pip install strongroom-login-wechat" in run("wechat", "simulator").stderr
 
 
-def test_without_a_configuration_what_is_installed_is_enabled(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_configuration_installed_plugins_are_enabled(monkeypatch: pytest.MonkeyPatch) -> None:
     only(monkeypatch, "storage_local")
     selection = select(load(None, {}))
     assert [choice.extension.name for choice in selection.login_methods] == ["password"]

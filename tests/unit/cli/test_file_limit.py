@@ -18,7 +18,7 @@ print(resource.getrlimit(resource.RLIMIT_NOFILE)[0])
     ("soft", "hard", "warning"),
     [(256, 5000, ""), (128, 1000, "strongroom: warning: a process may open 1000 files, ")],
 )
-def test_a_server_uses_what_the_system_allows_and_warns_if_that_is_little(
+def test_a_server_uses_the_limit_of_the_system_and_warns_if_it_is_low(
     soft: int, hard: int, warning: str
 ) -> None:
     result = subprocess.run(

@@ -62,7 +62,7 @@ def test_no_placeholder_is_left(kind: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", [kind.name for kind in KINDS])
 @pytest.mark.parametrize("name", ["tape", "a_name_as_long_as_can_be"])
-def test_what_is_written_is_clean_however_long_its_name(kind: str, name: str, tmp_path: Path) -> None:
+def test_a_new_plugin_is_clean_with_a_name_of_any_length(kind: str, name: str, tmp_path: Path) -> None:
     assert plugins("new", kind, name, "--folder", str(tmp_path)).exit_code == 0
     for command in (["check"], ["format", "--check", "--diff"]):
         result = subprocess.run(
@@ -84,7 +84,7 @@ def test_info_shows_where_a_plugin_comes_from_and_its_options() -> None:
     assert '#root = "" # required' in shown
 
 
-def test_info_knows_what_the_core_brings() -> None:
+def test_info_describes_built_in_extensions() -> None:
     assert "login password: " in plugins("info", "password").output
     assert "#max_number = 100000" in plugins("info", "proof_of_work").output
 
@@ -109,7 +109,7 @@ def test_check_says_what_to_install_where_pytest_is_missing(monkeypatch: pytest.
     assert 'the contracts need pytest: pip install "strongroom[testing]"' in result.stderr
 
 
-def test_check_asks_for_tests_that_are_not_beside_the_plugin() -> None:
+def test_check_requires_the_path_of_tests_in_another_folder() -> None:
     result = plugins("check", "password")
     assert result.exit_code == 1
     assert "set their folder by --tests" in result.stderr
@@ -129,7 +129,7 @@ def test_the_calls_of_hooks_are_traced_by_names_alone(
 
 
 @pytest.mark.parametrize("value", ["", "0"])
-def test_nothing_is_traced_unless_asked_for(
+def test_nothing_is_traced_by_default(
     value: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv(VARIABLE, value)

@@ -29,7 +29,7 @@ def test_the_template_is_accepted_as_a_configuration(tmp_path: Path) -> None:
     assert load(path, {}).settings.server == load(None, {}).settings.server
 
 
-def test_show_tells_where_a_value_was_set_and_hides_secrets(tmp_path: Path) -> None:
+def test_show_names_the_source_of_a_value_and_hides_secrets(tmp_path: Path) -> None:
     path = tmp_path / "strongroom.toml"
     path.write_text("[server]\nport = 1\nsecret_key = 'hush'")
     configuration = load(path, {"STRONGROOM__SERVER__WORKERS": "3"})

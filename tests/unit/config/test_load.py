@@ -135,7 +135,7 @@ def test_a_fault_is_one_line_with_its_place_and_what_would_be_right(
     assert faults(tmp_path, text) == [expected]
 
 
-def test_all_faults_are_told_at_once(tmp_path: Path) -> None:
+def test_all_faults_are_reported_together(tmp_path: Path) -> None:
     assert len(faults(tmp_path, "[server]\nport = 'x'\nworkers = 0\n[passwords]\nbcrypt_cost = 99")) == 3
 
 

@@ -80,7 +80,7 @@ def counted_commits(database: Database) -> Iterator[list[int]]:
         event.remove(engine, "commit", count)
 
 
-def test_each_is_given_what_its_own_work_returns(database: Database) -> None:
+def test_each_caller_gets_the_result_of_its_own_work(database: Database) -> None:
     futures = gathered(database, [insert(number) for number in range(6)])
     assert [future.result(10) for future in futures] == list(range(6))
     assert written(database) == set(range(6))

@@ -16,7 +16,7 @@ from strongroom.database.upgrade import SCHEMA_REVISION, alembic_config, current
 from strongroom.errors import Unavailable
 
 
-def test_migrations_make_what_the_models_say(database_url: str) -> None:
+def test_migrations_create_the_schema_of_the_models(database_url: str) -> None:
     database = Database(database_url)
     with database.engine.connect() as connection:
         context = MigrationContext.configure(connection, opts={"compare_type": True})

@@ -32,7 +32,7 @@ def test_a_shortage_of_the_server_is_named(
 
 
 @pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
-def test_a_slow_statement_is_given_up_by_the_server_and_its_connection_kept(database_url: str) -> None:
+def test_a_slow_statement_is_cancelled_by_the_server_and_its_connection_kept(database_url: str) -> None:
     database = Database(database_url, timeout_seconds=2)
     backend = _backend(database)
     with pytest.raises(Unavailable), database.read() as connection:

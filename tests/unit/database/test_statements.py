@@ -52,7 +52,7 @@ def row(subject: str, count: int = 1) -> dict[str, object]:
     return {"subject": subject, "count": count, "expires_at": 1}
 
 
-def test_what_is_written_is_read_in_the_same_transaction(database: Database) -> None:
+def test_written_rows_are_read_in_the_same_transaction(database: Database) -> None:
     with database.write() as connection:
         assert ADD.execute(connection, row("a")) == 1
         assert ADD_UNLESS_THERE.execute(connection, row("a", 5)) == 0
@@ -78,7 +78,7 @@ def test_a_transaction_that_raises_leaves_nothing(database: Database) -> None:
         assert ALL.all(connection, {}) == []
 
 
-def test_an_error_is_the_one_that_core_raises_and_tells_no_value(database: Database) -> None:
+def test_an_error_is_the_one_that_core_raises_without_values(database: Database) -> None:
     def write() -> None:
         with database.write() as connection:
             ADD.execute(connection, row("secret"))
@@ -92,7 +92,7 @@ def test_an_error_is_the_one_that_core_raises_and_tells_no_value(database: Datab
         assert ALL.all(connection, {}) == []
 
 
-def test_a_savepoint_holds_what_the_driver_wrote(database: Database) -> None:
+def test_a_savepoint_includes_rows_written_by_the_driver(database: Database) -> None:
     with database.write() as connection:
         ADD.execute(connection, row("a"))
         savepoint = connection.begin_nested()

@@ -18,7 +18,7 @@ def path(tmp_path: Path) -> str:
     return str(tmp_path / "strongroom.sqlite3")
 
 
-def test_there_is_one_writer_at_a_time_whatever_the_process(path: str) -> None:
+def test_there_is_one_writer_at_a_time_among_all_processes(path: str) -> None:
     # Each opens the file for itself, as processes do.
     processes = [WriterLock(path, 30) for _ in range(2)]
     writing, most = [], []
@@ -38,7 +38,7 @@ def test_there_is_one_writer_at_a_time_whatever_the_process(path: str) -> None:
         lock.close()
 
 
-def test_whoever_waits_too_long_for_its_own_process_is_told(path: str) -> None:
+def test_a_thread_that_waits_too_long_for_its_own_process_fails(path: str) -> None:
     lock = WriterLock(path, 0.01)
     taken, over = threading.Event(), threading.Event()
 
@@ -57,7 +57,7 @@ def test_whoever_waits_too_long_for_its_own_process_is_told(path: str) -> None:
         pass
 
 
-def test_a_turn_that_raises_is_over(path: str) -> None:
+def test_an_error_releases_the_lock(path: str) -> None:
     lock, other = WriterLock(path, 0.01), WriterLock(path, 0.01)
     with pytest.raises(LookupError), lock.acquire():
         raise LookupError
@@ -65,7 +65,7 @@ def test_a_turn_that_raises_is_over(path: str) -> None:
         pass
 
 
-def test_without_a_file_to_lock_the_threads_take_turns(tmp_path: Path) -> None:
+def test_without_a_lock_file_threads_still_exclude_each_other(tmp_path: Path) -> None:
     lock = WriterLock(str(tmp_path / "missing" / "database"), 30)
     with lock.acquire():
         pass

@@ -38,7 +38,7 @@ def test_a_name_taken_many_times_is_numbered_after_few_queries(
     assert len(queries) <= MAX_QUERIES
 
 
-def test_the_first_numbers_are_given_in_their_order(api: Api) -> None:
+def test_the_first_numbers_are_used_in_order(api: Api) -> None:
     alice = api.person()
     tenant = api.tenant(alice)
     names = [

@@ -405,7 +405,7 @@ def hurried(api: Api, monkeypatch: pytest.MonkeyPatch) -> Api:
     return api
 
 
-def test_tree_and_grants_do_what_the_model_does(hurried: Api) -> None:
+def test_tree_and_grants_match_the_model(hurried: Api) -> None:
     steps = STEPS if hurried.container.database.engine.dialect.name == "sqlite" else STEPS // 20
     people = [hurried.person().id for _ in range(5)]
 

@@ -114,7 +114,7 @@ def test_a_name_is_taken_once(site: Site) -> None:
         assert found == [None, NameConflict, NameConflict, NameConflict]
 
 
-def test_what_is_put_into_a_folder_while_it_is_deleted_is_gone_or_refused(site: Site) -> None:
+def test_a_node_added_to_a_folder_during_its_deletion_is_deleted_or_refused(site: Site) -> None:
     for _ in range(ROUNDS):
         folder = site.folder("folder")
         moved, inner = site.folder("moved"), site.folder("inner", folder)
@@ -129,7 +129,7 @@ def test_what_is_put_into_a_folder_while_it_is_deleted_is_gone_or_refused(site: 
         assert parents.keys() >= {parent for parent in parents.values() if parent}
 
 
-def test_a_grant_and_an_upload_at_once_agree_on_what_is_at_the_top(site: Site) -> None:
+def test_a_concurrent_grant_and_upload_agree_on_the_top_level(site: Site) -> None:
     for _ in range(ROUNDS):
         outer = site.folder("outer")
         inner = site.folder("inner", outer)

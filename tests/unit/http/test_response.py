@@ -116,7 +116,7 @@ CHANGES: dict[str, Change] = {
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("change", CHANGES)
-def test_what_a_hook_changes_is_sent(method: str, change: str) -> None:
+def test_changes_of_a_hook_are_sent(method: str, change: str) -> None:
     expected = served(flasks_own(b"content", 200, HEADERS), method, CHANGES[change])
     assert served(Response(b"content", 200, HEADERS), method, CHANGES[change]) == expected
 
@@ -142,9 +142,7 @@ def test_a_stream_that_fails_is_closed_once() -> None:
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("body", [b"content", None])
-def test_what_is_registered_for_the_end_is_called_once_and_after_the_content(
-    method: str, body: bytes | None
-) -> None:
+def test_close_callbacks_are_called_once_after_the_content(method: str, body: bytes | None) -> None:
     called: list[str] = []
     stream = Stream(b"content")
     response = Response(stream if body is None else body)

@@ -112,7 +112,7 @@ def test_the_refusal_says_when_to_come_back(limits: RateLimits) -> None:
     assert wait_after(limits, allowance("1/minute")) in range(50, 61)
 
 
-def test_who_is_refused_by_several_rates_is_told_the_longest_wait(limits: RateLimits) -> None:
+def test_a_refusal_by_several_rates_has_the_longest_wait(limits: RateLimits) -> None:
     limits.spend(allowance("1/minute", "1/hour"))
     assert wait_after(limits, allowance("1/minute", "1/hour")) in range(3550, 3601)
     limits.spend(allowance("1/minute", subject="bob"))

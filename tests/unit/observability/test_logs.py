@@ -20,7 +20,7 @@ def _restored() -> Iterator[None]:
     root.setLevel(level)
 
 
-def test_a_record_is_one_line_of_json_whatever_stands_in_it(
+def test_a_record_with_any_content_is_one_line_of_json(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     configure(LoggingSettings(format="json"), lambda: "abc-123")
@@ -43,7 +43,7 @@ def test_a_line_for_people_ends_with_the_request(capsys: pytest.CaptureFixture[s
     assert said.endswith("WARNING strongroom.test: something (request abc-123)\n")
 
 
-def test_what_is_worth_less_than_the_level_is_left_out(capsys: pytest.CaptureFixture[str]) -> None:
+def test_records_below_the_level_are_left_out(capsys: pytest.CaptureFixture[str]) -> None:
     configure(LoggingSettings(level="error"))
     logging.getLogger("strongroom.test").warning("something")
     assert capsys.readouterr().err == ""

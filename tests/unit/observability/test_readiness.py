@@ -34,7 +34,7 @@ def test_a_part_that_hangs_is_away_until_it_answers(clock: ManualClock) -> None:
             clock.advance(FRESH)
 
 
-def test_an_error_that_nobody_foresaw_is_told_by_its_kind_alone(clock: ManualClock) -> None:
+def test_an_unexpected_error_is_reported_by_its_type_only(clock: ManualClock) -> None:
     def fail() -> None:
         raise RuntimeError("password hush")
 

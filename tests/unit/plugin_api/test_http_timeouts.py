@@ -35,7 +35,7 @@ def trickle(theirs: socket.socket, content: bytes, ended: threading.Event) -> No
 
 
 @pytest.mark.parametrize("sent_at_once", [b"", HEAD + b"x"], ids=["head", "body"])
-def test_what_trickles_is_given_up(
+def test_a_trickling_response_times_out(
     sockets: tuple[socket.socket, socket.socket], sent_at_once: bytes
 ) -> None:
     ours, theirs = sockets

@@ -112,7 +112,7 @@ def test_a_plugin_that_raises_is_named() -> None:
     assert text == 'plugin "plugin" failed in register_captcha_providers: RuntimeError: no luck'
 
 
-def test_what_is_no_extension_is_refused() -> None:
+def test_other_than_extensions_are_refused() -> None:
     text = refusal(plugin(register_captcha_providers=[str]))
     assert text.endswith("expected a subclass of CaptchaProvider")
 
@@ -173,7 +173,7 @@ class ComplexOptions:
         ({"channels": ()}, "register_message_senders", "channels must be a set of channels"),
     ],
 )
-def test_a_class_attribute_that_is_missing_or_wrong_is_refused_with_what_it_must_be(
+def test_a_missing_or_wrong_class_attribute_is_refused_with_the_expected_one(
     attributes: dict[str, Any], hook: str, fault: str
 ) -> None:
     base = Riddle if hook == "register_captcha_providers" else Telegram

@@ -176,7 +176,7 @@ def test_many_at_once_remove_each_row_once_and_none_that_was_renewed(
     database.close()
 
 
-def test_on_postgresql_it_waits_for_nobody(
+def test_on_postgresql_it_never_waits(
     postgresql_databases: PostgresqlDatabases, clock: ManualClock
 ) -> None:
     with postgresql_databases.create() as url:

@@ -102,7 +102,7 @@ class TestPrune:
         clock.advance(1000 * 24 * HOUR)
         assert prune(path, "HS256", clock.now(), LIFETIME) == []
 
-    def test_a_key_replaced_nobody_knows_when_is_kept(self, path: Path, clock: ManualClock) -> None:
+    def test_a_key_replaced_at_an_unknown_time_is_kept(self, path: Path, clock: ManualClock) -> None:
         ageless = OctKey.generate_key(256, {"kid": "ageless"}).as_dict(private=True)
         write(path, dict(ageless), *json.loads(path.read_text())["keys"])
         clock.advance(1000 * 24 * HOUR)
@@ -131,7 +131,7 @@ class TestFollow:
         assert file.ring() is ring
 
     @pytest.mark.parametrize("content", ["", "{", "{}", '{"keys": []}', None])
-    def test_a_file_that_cannot_be_used_changes_nothing_and_is_told_of_once(
+    def test_an_unusable_file_changes_nothing_and_is_logged_once(
         self, path: Path, clock: ManualClock, caplog: pytest.LogCaptureFixture, content: str | None
     ) -> None:
         file = KeyFile(path, "HS256")
@@ -214,9 +214,7 @@ class TestCommands:
         secrets = [key["k"] for key in json.loads(path.read_text())["keys"]]
         assert not any(secret in "".join(lines) for secret in secrets)
 
-    def test_rotate_makes_a_key_and_prune_takes_out_what_has_had_its_time(
-        self, config: Path, path: Path
-    ) -> None:
+    def test_rotate_creates_a_key_and_prune_removes_expired_ones(self, config: Path, path: Path) -> None:
         (first,) = ids(path)
         assert self.run(config, "rotate").splitlines()[-1].startswith(f"{first}  HS256")
         second = ids(path)[0]

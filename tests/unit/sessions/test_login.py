@@ -52,7 +52,7 @@ def test_logins_of_one_user_at_once_do_not_wait_for_each_other_in_a_circle(datab
     database.close()
 
 
-def test_what_is_refused_is_not_counted(database_url: str) -> None:
+def test_refused_attempts_are_not_counted(database_url: str) -> None:
     clock = ManualClock()
     database = Database(database_url)
     counters = Counters(clock, SecretKeys("s" * 32))

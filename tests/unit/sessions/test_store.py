@@ -61,7 +61,7 @@ def test_a_login_under_way_is_ended_with_the_others(
         assert ended.result(timeout=30) == 1
 
 
-def test_a_login_waits_for_the_end_of_all_and_sees_what_it_changed(
+def test_a_login_waits_for_the_revocation_of_all_and_sees_its_changes(
     database: Database, sessions: AuthorizationStore, user: User, clock: ManualClock
 ) -> None:
     def status_at_login() -> str:
@@ -109,7 +109,7 @@ def test_one_may_be_spared_when_all_are_ended(
         assert [found.id for found in sessions.page(connection, user.id, ALL).items] == [spared.id]
 
 
-def test_what_has_ended_or_expired_is_not_renewed(
+def test_ended_and_expired_authorizations_are_not_renewed(
     database: Database, sessions: AuthorizationStore, user: User, clock: ManualClock
 ) -> None:
     with database.write() as connection:

@@ -103,7 +103,7 @@ def test_an_upload_given_up_can_no_longer_be_kept(bench: Bench) -> None:
         bench.service.commit(connection, received.blob)
 
 
-def test_what_a_storage_that_is_away_does_not_delete_is_collected_later(bench: Bench) -> None:
+def test_objects_of_an_unavailable_storage_are_collected_later(bench: Bench) -> None:
     received = bench.service.receive(PatternSource(10), size=None, max_bytes=100)
     with bench.database.write() as connection:
         bench.service.commit(connection, received.blob)

@@ -59,7 +59,7 @@ def test_an_answer_between_failures_keeps_it_closed(calls: Calls) -> None:
     calls.make()
 
 
-def test_what_is_no_error_of_the_storage_says_nothing_of_it(calls: Calls) -> None:
+def test_other_errors_do_not_count_against_the_storage(calls: Calls) -> None:
     calls.fail(FAILURES_TO_OPEN - 1)
     with pytest.raises(ConnectionError):
         calls.make(ConnectionError("the client went away"))

@@ -35,7 +35,7 @@ def test_where_all_is_right_it_says_so_and_exits_with_0(config: Path) -> None:
     assert (result.returncode, result.stdout, result.stderr) == (0, "0 faults, 0 repaired\n", "")
 
 
-def test_faults_are_told_and_exit_with_1_until_they_are_repaired(config: Path, files: Path) -> None:
+def test_faults_are_reported_and_exit_with_1_until_they_are_repaired(config: Path, files: Path) -> None:
     leaked = keep_a_blob(config)
     said = run_command("--config", str(config), "storage", "fsck")
     assert said.returncode == 1

@@ -91,7 +91,7 @@ def test_where_all_is_right_nothing_is_found(bench: Bench) -> None:
     assert len(bench.objects()) == 6
 
 
-def test_bytes_that_are_missing_are_told_with_what_refers_to_them(bench: Bench) -> None:
+def test_missing_bytes_are_reported_with_their_references(bench: Bench) -> None:
     key = bench.keep(b"hello")
     bench.storage.delete(key)
     for repair in (False, True):
@@ -100,7 +100,7 @@ def test_bytes_that_are_missing_are_told_with_what_refers_to_them(bench: Bench) 
         assert finding.referrers == (f"business_files {key[-8:]}.bin",)
 
 
-def test_bytes_of_another_size_are_told(bench: Bench) -> None:
+def test_bytes_of_another_size_are_reported(bench: Bench) -> None:
     key = bench.keep(b"hello")
     bench.storage.local_path(key).write_bytes(b"hell")
     assert bench.found() == [(FindingKind.WRONG_SIZE, key)]
@@ -108,7 +108,7 @@ def test_bytes_of_another_size_are_told(bench: Bench) -> None:
     assert bench.objects() == {key}
 
 
-def test_bytes_that_have_changed_are_told_only_if_all_are_read(bench: Bench) -> None:
+def test_changed_bytes_are_reported_only_if_all_are_read(bench: Bench) -> None:
     key = bench.keep(b"hello")
     bench.storage.local_path(key).write_bytes(b"hullo")
     assert bench.found() == []
@@ -140,7 +140,7 @@ def test_a_database_that_knows_less_than_half_of_the_bytes_is_not_believed(bench
     assert strays < bench.objects()
 
 
-def test_what_was_never_ours_is_told_and_left_alone(bench: Bench) -> None:
+def test_foreign_objects_are_reported_and_kept(bench: Bench) -> None:
     bench.storage.local_path("lost+found").mkdir()
     bench.storage.local_path("lost+found/readme").write_bytes(b"x")
     (finding,) = bench.run(repair=True)
@@ -161,7 +161,7 @@ def test_a_row_that_nothing_refers_to_is_released_by_repair(bench: Bench) -> Non
     assert bench.run() == []
 
 
-def test_released_bytes_that_something_refers_to_are_told_and_never_collected(bench: Bench) -> None:
+def test_released_bytes_with_references_are_reported_and_never_collected(bench: Bench) -> None:
     key = bench.keep(b"a")
     bench.change(key, state=BlobState.DISCARDED.value)
     assert bench.blobs.collectable() == 0
@@ -174,7 +174,7 @@ def test_released_bytes_that_something_refers_to_are_told_and_never_collected(be
     assert bench.objects() == {key}
 
 
-def test_rows_of_a_storage_that_is_not_configured_are_told(bench: Bench) -> None:
+def test_rows_of_a_storage_that_is_not_configured_are_reported(bench: Bench) -> None:
     key = bench.keep(b"a")
     bench.change(key, storage="gone", state=BlobState.STORED.value)
     assert [finding.kind for finding in bench.run(repair=True)] == [
@@ -202,7 +202,7 @@ def test_what_happens_during_the_check_is_no_finding(bench: Bench) -> None:
     assert late[0] in bench.objects()
 
 
-def test_progress_adds_up_to_what_was_announced(bench: Bench) -> None:
+def test_progress_adds_up_to_the_announced_total(bench: Bench) -> None:
     for number in range(4):
         bench.keep(b"x" * number)
     for checksums in (False, True):
@@ -229,7 +229,7 @@ def test_more_than_a_batch_is_compared_whole(bench: Bench) -> None:
     assert set(bench.found()) == expected
 
 
-def test_keys_of_ours_are_told_from_others() -> None:
+def test_keys_of_blobs_are_distinguished_from_others() -> None:
     assert is_key(new_key())
     key = new_key()
     assert not any(map(is_key, ["", key[1:], f"{key}0", key.upper() + "X", f"00/{key}", "a/b"]))
@@ -242,7 +242,7 @@ class Remote(LocalBackend):
         self.local_path(key).unlink(missing_ok=True)
 
 
-def test_an_upload_that_ends_after_it_was_given_up_and_collected_leaves_nothing(bench: Bench) -> None:
+def test_an_upload_that_ends_after_its_collection_leaves_nothing(bench: Bench) -> None:
     storage = Remote(bench.storage.options)
     service = BlobService(bench.database, bench.clock, {"main": storage}, "main")
 

@@ -161,7 +161,7 @@ def test_a_reader_between_the_row_and_the_bytes_is_led_to_the_new_place(bench: B
     assert bench.read(key) == b"content"
 
 
-def test_a_reader_of_what_is_nowhere_is_told(bench: Bench) -> None:
+def test_a_reader_of_a_missing_object_gets_an_error(bench: Bench) -> None:
     key = bench.store(b"content")
     bench.old.delete(key)
     with pytest.raises(ObjectNotFound):
@@ -230,7 +230,7 @@ def test_a_storage_that_stays_away_ends_it_and_nothing_is_lost(bench: Bench) -> 
     assert bench.read(key) == b"content"
 
 
-def test_an_inventory_shows_what_is_where_and_what_is_lost(bench: Bench) -> None:
+def test_an_inventory_counts_the_blobs_of_each_storage_and_the_lost_ones(bench: Bench) -> None:
     bench.store(b"content")
     bench.move()
     assert bench.inventory.holdings() == [
@@ -255,7 +255,7 @@ def test_a_pace_lets_no_more_pass_than_its_rate() -> None:
     assert slept == [0.5, 1.5, 0.25]
 
 
-def test_the_pace_counts_what_is_copied(bench: Bench) -> None:
+def test_the_bandwidth_limit_counts_copied_bytes(bench: Bench) -> None:
     content = b"x" * 1_000_000
     bench.store(content)
     slept: list[float] = []

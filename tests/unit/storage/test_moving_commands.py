@@ -35,7 +35,7 @@ def lose_the_second_storage(config: Path) -> None:
     change_config(config, {"storages": {"second": None}})
 
 
-def test_files_move_and_the_list_tells_where_they_are(config: Path) -> None:
+def test_files_move_and_the_list_counts_them(config: Path) -> None:
     store_files(config, 3)
     moved = run_command("--config", str(config), "storage", "migrate", "main", "second")
     assert (moved.returncode, moved.stdout) == (0, "main -> second\n3 files moved\n"), moved.stderr
@@ -52,7 +52,7 @@ def test_files_move_and_the_list_tells_where_they_are(config: Path) -> None:
     )
 
 
-def test_a_storage_that_holds_files_and_is_not_configured_is_told_and_refused(config: Path) -> None:
+def test_a_storage_with_files_that_is_not_configured_is_reported_and_refused(config: Path) -> None:
     store_files(config, 2)
     run_command("--config", str(config), "storage", "migrate", "main", "second", "--grace", "0")
     lose_the_second_storage(config)

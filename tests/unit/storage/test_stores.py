@@ -48,7 +48,7 @@ class TestStore(StorageBackendContract):
         return store
 
 
-def test_what_goes_wrong_before_the_first_bytes_is_raised_on_entering(backend: Breaking) -> None:
+def test_an_error_before_the_first_bytes_is_raised_on_entering(backend: Breaking) -> None:
     store = Store("main", backend, ManualClock())
     with pytest.raises(StorageUnavailable), store.open(new_key()):
         pytest.fail("it was entered")

@@ -37,7 +37,7 @@ def test_small_content_needs_no_thread() -> None:
     assert digest.hexdigest() == hashlib.sha256(bytes(500_000)).hexdigest()
 
 
-def test_the_thread_ends_with_what_it_was_for() -> None:
+def test_the_thread_ends_with_its_hash() -> None:
     digest = OverlappedSha256()
     digest.update(bytes(2 * MEBIBYTE))
     (thread,) = [item for item in threading.enumerate() if item.name.startswith("sha256")]

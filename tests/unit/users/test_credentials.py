@@ -61,7 +61,7 @@ def test_every_spelling_of_a_username_is_one_username(text: str) -> None:
 @pytest.mark.parametrize(
     "text", ["", " ", "@", "a@", "@b.com", "a@b", "ab", "1", "123", "a b", "a/b", "x" * 255, "é", "-abc"]
 )
-def test_what_is_none_of_them_is_nothing(text: str) -> None:
+def test_other_texts_are_no_credential(text: str) -> None:
     assert identify(text, "CN") is None
 
 

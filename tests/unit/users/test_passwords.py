@@ -73,7 +73,7 @@ def rounds(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 @pytest.mark.parametrize("cost", [None, 4, 5, 6, 7])
-def test_a_wrong_password_costs_as_many_rounds_whatever_it_is_held_against(
+def test_a_wrong_password_costs_as_many_rounds_with_any_hash(
     rounds: list[int], cost: int | None
 ) -> None:
     stored = None if cost is None else PasswordHasher(b"k" * 32, cost=cost).hash("password")

@@ -35,7 +35,7 @@ from strongroom.files.bundles.contents import UniqueNames, safe_name
         ("\u2066a\u2069\u200e\u200f\u061c.txt", "_a____.txt"),
     ],
 )
-def test_what_a_system_would_take_for_something_else_is_replaced(name: str, expected: str) -> None:
+def test_characters_that_a_system_would_interpret_are_replaced(name: str, expected: str) -> None:
     assert safe_name(name) == expected
 
 

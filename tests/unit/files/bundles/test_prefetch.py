@@ -10,7 +10,7 @@ from strongroom.files.bundles.archive import AHEAD, IN_FLIGHT, work_ahead
 PATIENCE = 30
 
 
-def test_what_is_worked_on_early_comes_in_its_order() -> None:
+def test_prefetched_results_come_in_order() -> None:
     passing = work_ahead(range(20), lambda number: number % 3 == 0, lambda number: number * 10)
     passed = [(item, early and early.result()) for item, early in passing]
     assert passed == [(item, None if item % 3 else item * 10) for item in range(20)]
@@ -25,14 +25,14 @@ def test_as_many_as_may_are_worked_on_at_once() -> None:
         assert len([early.result() for _, early in passing if early]) == IN_FLIGHT * 3
 
 
-def test_few_are_taken_before_their_turn() -> None:
+def test_few_items_are_prefetched() -> None:
     numbers = iter(range(100))
     with closing(work_ahead(numbers, lambda _: True, str)) as passing:
         next(passing)
         assert next(numbers) == AHEAD + 1
 
 
-def test_whoever_stops_has_no_more_done() -> None:
+def test_a_stopped_consumer_ends_the_prefetching() -> None:
     begun: list[int] = []
     held = threading.Event()
 
@@ -47,7 +47,7 @@ def test_whoever_stops_has_no_more_done() -> None:
     assert len(begun) <= IN_FLIGHT
 
 
-def test_what_fails_fails_in_its_turn() -> None:
+def test_an_error_is_raised_in_order() -> None:
     def work(number: int) -> float:
         return 1 / (number - 2)
 
