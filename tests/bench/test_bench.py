@@ -40,11 +40,11 @@ def test_contenders_alternate_after_one_warm_up() -> None:
     turns: list[str] = []
 
     def contender(name: str) -> Callable[[], int]:
-        def take_turn() -> int:
+        def measure_once() -> int:
             turns.append(name)
             return len(turns)
 
-        return take_turn
+        return measure_once
 
     figures = interleave(2, contender("a"), contender("b"), contender("c"))
 

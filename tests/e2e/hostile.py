@@ -93,7 +93,7 @@ def attacking(
     """Hold so many connections until the block ends.
 
     Args:
-        attack: what they send.
+        attack: the bytes to send.
         port: of this machine.
         count: how many.
         context: for TLS.

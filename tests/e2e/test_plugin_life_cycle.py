@@ -1,4 +1,4 @@
-"""When plugins are constructed and closed, and what a plugin that fails then can break."""
+"""Construction and closing of plugins, and the effects of a plugin that fails then."""
 
 import os
 from pathlib import Path

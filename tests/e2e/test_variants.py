@@ -69,11 +69,11 @@ def test_thirty_two_concurrent_requests_for_two_widths_create_two_variants(confi
         server.create_user("alice@example.com")
         path = upload(Client.logged_in(server.url, "alice@example.com"))
         visitor = Client(server.url)
-        ask: list[Callable[[], Response]] = [
+        calls: list[Callable[[], Response]] = [
             partial(visitor.request, "GET", f"{path}?width={WIDTHS[number % len(WIDTHS)]}")
             for number in range(WAYS)
         ]
-        replies = at_once(ask)
+        replies = at_once(calls)
         assert {reply.status for reply in replies} == {200}
         assert len({reply.content for reply in replies}) == len(WIDTHS)
     assert rows(config) == {"pictures": 1, "variants": 2, "stored": 3, "blobs": 3}
@@ -86,11 +86,11 @@ def test_a_picture_deleted_while_its_variants_are_made_leaves_nothing(config: Pa
         alice = Client.logged_in(server.url, "alice@example.com")
         for _ in range(3):
             path = upload(alice)
-            ask: list[Callable[[], Response]] = [
+            calls: list[Callable[[], Response]] = [
                 partial(alice.request, "GET", f"{path}?width={width}") for width in WIDTHS * 4
             ]
-            ask.append(partial(alice.request, "DELETE", path))
-            replies = at_once(ask)
+            calls.append(partial(alice.request, "DELETE", path))
+            replies = at_once(calls)
             assert replies[-1].status == 200
             assert {reply.status for reply in replies} <= {200, 404}
         server.command("storage", "gc")

@@ -21,7 +21,7 @@ SCAN = "/api/v1/wechat-authorizations/scan?app=site"
 pytestmark = pytest.mark.skipif(not CHROMIUM.exists(), reason=f"there is no browser at {CHROMIUM}")
 
 EMBEDDING = """<!doctype html><title>An app</title>
-<script>var told = []; addEventListener("message", event => told.push(event.data))</script>
+<script>var received = []; addEventListener("message", event => received.push(event.data))</script>
 <iframe src="{url}"></iframe>"""
 
 
@@ -89,9 +89,9 @@ def test_confirming_logs_in_and_hands_the_tokens_to_the_page_around(
     expect(qr_page.get_by_text("You are logged in.")).to_be_visible()
     expect(qr_page.get_by_text("林小雨")).to_be_visible()
     expect(scan_page.get_by_text("You are logged in.")).to_be_visible()
-    (told,) = page.evaluate("told")
-    assert (told["type"], told["outcome"]) == ("strongroom-wechat", "logged-in")
-    assert name_of(shared_server, told["authorization"]["accessToken"]) == "林小雨"
+    (received,) = page.evaluate("received")
+    assert (received["type"], received["outcome"]) == ("strongroom-wechat", "logged-in")
+    assert name_of(shared_server, received["authorization"]["accessToken"]) == "林小雨"
 
 
 def test_neither_code_nor_state_stays_in_the_address(page: Page, shared_server: Server) -> None:

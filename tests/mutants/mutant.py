@@ -19,7 +19,7 @@ class Mutant:
 
     Args:
         name: a short name, unique among all mutants.
-        guard: what the replaced code refuses or bounds.
+        guard: the rule that the replaced code enforces.
         module: the path of the module from the root of the repository.
         old: a part of the module that occurs once.
         new: its replacement, without the guard.

@@ -16,7 +16,7 @@ from tests.mutants.mutant import ROOT, Mutant, copy_sources, is_killed, run_test
 from tests.mutants.table import MUTANTS
 
 CHEAP = "names-slash,gateway-underscore"
-ASKED = os.environ.get("STRONGROOM_TEST_MUTANTS", CHEAP)
+CHOSEN = os.environ.get("STRONGROOM_TEST_MUTANTS", CHEAP)
 
 
 def chosen(selection: str) -> list[Mutant]:
@@ -61,14 +61,14 @@ def test_the_tests_of_a_mutant_exist(mutant: Mutant) -> None:
         assert name in names_in(path), test
 
 
-@pytest.mark.parametrize("mutant", chosen(ASKED), ids=lambda mutant: mutant.name)
+@pytest.mark.parametrize("mutant", chosen(CHOSEN), ids=lambda mutant: mutant.name)
 def test_a_mutant_is_killed(mutant: Mutant, tmp_path: Path) -> None:
     run = run_tests(mutant.tests, write_mutant(mutant, tmp_path))
     assert is_killed(run), f"survived without its guard: {mutant.guard}\n{run.stdout}{run.stderr}"
 
 
-@pytest.mark.skipif(ASKED == CHEAP, reason="the rest of the suite runs these tests")
+@pytest.mark.skipif(CHOSEN == CHEAP, reason="the rest of the suite runs these tests")
 def test_the_tests_pass_with_all_guards_in_place(tmp_path: Path) -> None:
-    tests = tuple(sorted({test for mutant in chosen(ASKED) for test in mutant.tests}))
+    tests = tuple(sorted({test for mutant in chosen(CHOSEN) for test in mutant.tests}))
     run = run_tests(tests, copy_sources(Path("core/src"), tmp_path))
     assert run.returncode == 0, run.stdout + run.stderr

@@ -1,6 +1,6 @@
 """Each actor at each endpoint of tenants' files, on a file, a folder, and both below a granted folder.
 
-An endpoint is a row of ``ENDPOINTS``: what it needs, and how it is called. All else follows.
+An endpoint is a row of ``ENDPOINTS``: its required permission, and its call. All else follows.
 """
 
 from base64 import b64decode, b64encode
@@ -41,7 +41,7 @@ class Endpoint:
 
     Args:
         name: its method and path.
-        needs: what the caller must hold on the node.
+        needs: the required permission on the node.
         call: calls it.
         kind: the one kind of node it serves; on another it answers 409, after it has let the caller in.
         changes: whether it changes anything.

@@ -26,7 +26,7 @@ NEW_PASSWORD = "Another2Battery"
 PAIRS, TRIES = 160, 3
 LEAK_SECONDS = 0.001
 
-Ask = Callable[[Api, str], Answer]
+Attempt = Callable[[Api, str], Answer]
 
 
 @pytest.fixture
@@ -70,7 +70,7 @@ def is_available_by_a_wrong_captcha(api: Api, name: str) -> Answer:
     return api.get(f"/credentials/{name}/available", headers=headers)
 
 
-ASKED: dict[str, tuple[Ask, int, list[int]]] = {
+ATTEMPTS: dict[str, tuple[Attempt, int, list[int]]] = {
     # The request, how often it is sent, and the expected statuses.
     "login": (log_in, 2, [401, 401]),
     "reset-password": (reset, 7, [400] * 7),
@@ -90,10 +90,12 @@ def stable_parts(answer: Answer) -> tuple[int, Any, list[tuple[str, str]]]:
     return answer.status_code, body, headers
 
 
-@pytest.mark.parametrize("name", ASKED)
+@pytest.mark.parametrize("name", ATTEMPTS)
 def test_responses_do_not_distinguish_known_from_unknown(api: Api, name: str) -> None:
-    ask, times, statuses = ASKED[name]
-    known, unknown = ([stable_parts(ask(api, who)) for _ in range(times)] for who in (KNOWN, UNKNOWN))
+    attempt, times, statuses = ATTEMPTS[name]
+    known, unknown = (
+        [stable_parts(attempt(api, who)) for _ in range(times)] for who in (KNOWN, UNKNOWN)
+    )
     assert known == unknown
     assert [status for status, _, _ in known] == statuses
 
@@ -221,26 +223,26 @@ class TestTiming:
         """Its use is counted instead."""
         leave_out_the_disk(api.container.database, monkeypatch)
 
-    @pytest.mark.parametrize("ask", [log_in, reset, request_code, is_available])
+    @pytest.mark.parametrize("attempt", [log_in, reset, request_code, is_available])
     def test_known_and_unknown_cost_as_many_transactions(
-        self, api: Api, pool: ThreadPoolExecutor, ask: Ask
+        self, api: Api, pool: ThreadPoolExecutor, attempt: Attempt
     ) -> None:
-        assert transactions(partial(ask, api, KNOWN)) == transactions(partial(ask, api, UNKNOWN))
+        assert transactions(partial(attempt, api, KNOWN)) == transactions(partial(attempt, api, UNKNOWN))
 
-    @pytest.mark.parametrize("ask", [log_in, reset, is_available])
+    @pytest.mark.parametrize("attempt", [log_in, reset, is_available])
     def test_durations_do_not_distinguish_known_from_unknown(
-        self, api: Api, pool: ThreadPoolExecutor, ask: Ask
+        self, api: Api, pool: ThreadPoolExecutor, attempt: Attempt
     ) -> None:
-        assert not differs(self.measure(api, pool, ask))
+        assert not differs(self.measure(api, pool, attempt))
 
     def test_durations_do_not_reveal_the_recipient_of_a_code(
         self, api: Api, pool: ThreadPoolExecutor
     ) -> None:
         assert not differs(self.measure(api, pool, request_code))
 
-    @pytest.mark.parametrize("ask", [log_in, request_code])
+    @pytest.mark.parametrize("attempt", [log_in, request_code])
     def test_a_millisecond_more_for_the_known_would_be_seen(
-        self, api: Api, pool: ThreadPoolExecutor, ask: Ask, monkeypatch: pytest.MonkeyPatch
+        self, api: Api, pool: ThreadPoolExecutor, attempt: Attempt, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         find_users = CredentialService.find_users
 
@@ -251,9 +253,9 @@ class TestTiming:
             return found
 
         monkeypatch.setattr(CredentialService, "find_users", find_slowly)
-        assert differs(self.measure(api, pool, ask))
+        assert differs(self.measure(api, pool, attempt))
 
-    def measure(self, api: Api, pool: ThreadPoolExecutor, ask: Ask) -> list[float]:
+    def measure(self, api: Api, pool: ThreadPoolExecutor, attempt: Attempt) -> list[float]:
         """Return by how much longer the known take, pair by pair."""
 
         def settle() -> None:
@@ -261,7 +263,7 @@ class TestTiming:
             api.clock.advance(HOUR)
             pool.submit(int).result()
 
-        known, unknown = (partial(ask, api, who) for who in (KNOWN, UNKNOWN))
+        known, unknown = (partial(attempt, api, who) for who in (KNOWN, UNKNOWN))
         # Create objects that a process creates once.
         known(), unknown()
         return differences(known, unknown, settle, pairs=PAIRS, tries=TRIES)

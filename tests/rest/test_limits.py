@@ -46,11 +46,11 @@ def log_in(api: Api, address: str = "192.0.2.1", **headers: str) -> Answer:
     )
 
 
-def ask(api: Api) -> Answer:
+def check_availability(api: Api) -> Answer:
     return api.get("/credentials/a@example.com/available")
 
 
-def ask_for_captcha(api: Api) -> Answer:
+def request_captcha(api: Api) -> Answer:
     return api.post("/captchas", {})
 
 
@@ -116,21 +116,21 @@ def test_of_many_at_once_as_many_pass_as_the_limit_says(api: Api) -> None:
 
 def test_past_the_limit_each_question_costs_a_captcha(api: Api, clock: ManualClock) -> None:
     for _ in range(2):
-        assert ask(api).status_code == 200
-    assert error_code(ask(api)) == "error.captcha-required"
+        assert check_availability(api).status_code == 200
+    assert error_code(check_availability(api)) == "error.captcha-required"
     captcha = api.captcha()
     headers = {"X-Captcha": f"{captcha['id']}.{captcha['answer']}"}
     assert api.get("/credentials/a@example.com/available", headers=headers).status_code == 200
     used = api.get("/credentials/a@example.com/available", headers=headers)
     assert error_code(used) == "error.captcha-invalid"
     clock.advance(MINUTE)
-    assert ask(api).status_code == 200
-    assert error_code(ask(api)) == "error.captcha-required"
+    assert check_availability(api).status_code == 200
+    assert error_code(check_availability(api)) == "error.captcha-required"
 
 
 def test_no_address_stands_in_the_table(api: Api) -> None:
     log_in(api)
-    ask(api)
+    check_availability(api)
     with api.container.database.read() as connection:
         rows = str(connection.execute(select(rate_events)).all())
     assert "login_per_address" in rows
@@ -196,7 +196,7 @@ class TestRedis:
     def test_it_counts_as_the_database_does(self, api: Api) -> None:
         counted = Counter(answer.status_code for answer in at_once([partial(log_in, api)] * WAYS))
         assert counted == {401: 3, 429: WAYS - 3}
-        assert [ask(api).status_code for _ in range(3)] == [200, 200, 400]
+        assert [check_availability(api).status_code for _ in range(3)] == [200, 200, 400]
 
     @pytest.mark.parametrize("trouble", ["kill", "hang"])
     @pytest.mark.parametrize("was_used", [True, False])
@@ -206,7 +206,7 @@ class TestRedis:
         if was_used:
             assert log_in(api).status_code == 401
         getattr(redis, trouble)()
-        for send in (log_in, ask, ask_for_captcha, request_code):
+        for send in (log_in, check_availability, request_captcha, request_code):
             began = time.monotonic()
             response = send(api)
             assert time.monotonic() - began < SOON_SECONDS

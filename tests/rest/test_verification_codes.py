@@ -11,7 +11,9 @@ from strongroom.config import ConfigurationError, load
 from strongroom.testing.clock import HOUR, MINUTE, ManualClock
 
 
-def ask(api: Api, recipient: str, *, device: str | None = None, address: str = "192.0.2.1") -> Answer:
+def request_registration_code(
+    api: Api, recipient: str, *, device: str | None = None, address: str = "192.0.2.1"
+) -> Answer:
     """Request a code, from a device at an address."""
     headers = {"X-Device-Id": device} if device else {}
     return api.request_code(
@@ -24,7 +26,7 @@ def ask(api: Api, recipient: str, *, device: str | None = None, address: str = "
     [("Alice@Example.com", "email", "alice@example.com"), ("13800138000", "sms", "+8613800138000")],
 )
 def test_a_code_is_sent_to_the_recipient(api: Api, recipient: str, channel: str, canonical: str) -> None:
-    response = ask(api, recipient)
+    response = request_registration_code(api, recipient)
     assert response.status_code == 201
     assert set(response.json) == {"id", "expiresAt", "retryAfterSeconds"}
     assert response.json["retryAfterSeconds"] == 60
@@ -56,7 +58,7 @@ def test_a_login_code_without_a_user_is_not_sent(api: Api) -> None:
         assert (response.status_code, error_code(response)) == (501, "error.not-implemented")
     assert api.outbox() == []
     # Nothing was counted.
-    assert ask(api, "a@example.com").status_code == 201
+    assert request_registration_code(api, "a@example.com").status_code == 201
 
 
 class TestSmsLogin:
@@ -117,31 +119,33 @@ def test_a_captcha_sends_one_code(api: Api, clock: ManualClock) -> None:
 
 @pytest.mark.parametrize("recipient", ["alice", "", "a@b", "12"])
 def test_only_addresses_and_numbers_receive_codes(api: Api, recipient: str) -> None:
-    response = ask(api, recipient)
+    response = request_registration_code(api, recipient)
     assert (response.status_code, error_code(response)) == (400, "error.validation-failed")
 
 
 @pytest.mark.rule("5 login 3", "8 SMS code sending rate")
 def test_one_code_a_minute_to_a_device(api: Api, clock: ManualClock) -> None:
-    assert ask(api, "a@example.com", device="phone").status_code == 201
-    response = ask(api, "b@example.com", device="phone", address="192.0.2.2")
+    assert request_registration_code(api, "a@example.com", device="phone").status_code == 201
+    response = request_registration_code(api, "b@example.com", device="phone", address="192.0.2.2")
     assert (response.status_code, error_code(response)) == (429, "error.too-many-requests")
     assert response.headers["Retry-After"] == "60"
     clock.advance(MINUTE)
-    assert ask(api, "b@example.com", device="phone").status_code == 201
+    assert request_registration_code(api, "b@example.com", device="phone").status_code == 201
 
 
 @pytest.mark.rule("8 SMS code sending rate")
 def test_without_a_device_id_address_and_user_agent_are_the_device(api: Api) -> None:
-    assert ask(api, "a@example.com").status_code == 201
-    assert ask(api, "b@example.com").status_code == 429
-    assert ask(api, "b@example.com", address="192.0.2.2").status_code == 201
+    assert request_registration_code(api, "a@example.com").status_code == 201
+    assert request_registration_code(api, "b@example.com").status_code == 429
+    assert request_registration_code(api, "b@example.com", address="192.0.2.2").status_code == 201
 
 
 def test_a_rotated_device_id_gains_nothing_for_one_recipient(api: Api) -> None:
-    assert ask(api, "a@example.com", device="one").status_code == 201
+    assert request_registration_code(api, "a@example.com", device="one").status_code == 201
     for number in range(3):
-        response = ask(api, "A@EXAMPLE.com", device=f"other{number}", address=f"192.0.2.{number + 5}")
+        response = request_registration_code(
+            api, "A@EXAMPLE.com", device=f"other{number}", address=f"192.0.2.{number + 5}"
+        )
         assert response.status_code == 429
 
 
@@ -149,25 +153,30 @@ def test_five_codes_an_hour_and_ten_a_day_to_a_recipient(api: Api, clock: Manual
     sent = []
     for number in range(60):
         sent.append(
-            ask(api, "a@example.com", device=f"{number}", address=f"192.0.2.{number}").status_code
+            request_registration_code(
+                api, "a@example.com", device=f"{number}", address=f"192.0.2.{number}"
+            ).status_code
         )
         clock.advance(MINUTE)
     assert sent.count(201) == 5
     for number in range(12):
         clock.advance(HOUR)
         sent.append(
-            ask(api, "a@example.com", device=f"x{number}", address=f"192.0.2.{number}").status_code
+            request_registration_code(
+                api, "a@example.com", device=f"x{number}", address=f"192.0.2.{number}"
+            ).status_code
         )
     assert sent.count(201) == 10
 
 
 def test_thirty_codes_an_hour_from_an_address(api: Api, clock: ManualClock) -> None:
     statuses = [
-        ask(api, f"a{number}@example.com", device=f"{number}").status_code for number in range(32)
+        request_registration_code(api, f"a{number}@example.com", device=f"{number}").status_code
+        for number in range(32)
     ]
     assert statuses == [201] * 30 + [429] * 2
     clock.advance(HOUR)
-    assert ask(api, "b@example.com", device="x").status_code == 201
+    assert request_registration_code(api, "b@example.com", device="x").status_code == 201
 
 
 def test_the_answer_is_the_same_whether_or_not_the_recipient_is_known(api: Api) -> None:

@@ -1,6 +1,6 @@
 """In any order of actions: never two users for one person, nor one id on two accounts.
 
-A model says what each act must lead to; after each, the table of credentials is what the model has.
+A model says the result of each action; after each, the table of credentials matches the model.
 ``STRONGROOM_TEST_WECHAT_EXAMPLES`` is how many sequences are tried.
 """
 
@@ -118,7 +118,7 @@ class People(RuleBasedStateMachine):
         self._forget(held)
 
     @invariant()
-    def the_table_is_what_the_model_has(self) -> None:
+    def the_table_matches_the_model(self) -> None:
         every = {item for person in self.known for item in self._every_id(person)}
         query = select(credentials.c.kind, credentials.c.value, credentials.c.user_id)
         with self.api.container.database.read() as connection:

@@ -19,7 +19,7 @@ NONE, READ, WRITE, MANAGE = Permission
 class Actor(StrEnum):
     """Who calls."""
 
-    NOBODY = "nobody"
+    ANONYMOUS = "anonymous"
     EXPIRED = "who holds an expired token"
     REVOKED = "who has logged out"
     SUSPENDED = "who is suspended"
@@ -36,7 +36,7 @@ class Actor(StrEnum):
 
 
 OUTSIDERS = {Actor.STRANGER, Actor.OTHER_ADMIN, Actor.ADMIN}
-UNKNOWN_ACTORS = {Actor.NOBODY, Actor.EXPIRED, Actor.REVOKED, Actor.SUSPENDED}
+UNKNOWN_ACTORS = {Actor.ANONYMOUS, Actor.EXPIRED, Actor.REVOKED, Actor.SUSPENDED}
 LEVELS = {
     Actor.MEMBER: NONE,
     Actor.PAST: NONE,
@@ -120,7 +120,7 @@ def make_world(api: Api) -> World:
     expired = api.person()
     api.clock.advance(HOUR)
     people = {actor: api.person(admin=actor is Actor.ADMIN) for actor in Actor}
-    people[Actor.NOBODY].token = None
+    people[Actor.ANONYMOUS].token = None
     people[Actor.EXPIRED] = expired
     admin = people[Actor.TENANT_ADMIN]
     path = api.tenant(admin)

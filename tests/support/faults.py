@@ -85,9 +85,9 @@ class FaultProxy:
                 b"HTTP/1.1 500 Internal Server Error\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
             )
         else:
-            self._give(handler, self._ask(handler, body))
+            self._give(handler, self._forward(handler, body))
 
-    def _ask(self, handler: "_Handler", body: bytes) -> bytes:
+    def _forward(self, handler: "_Handler", body: bytes) -> bytes:
         """Pass a request on, and return the store's answer as it goes over the wire."""
         hop_by_hop = {"connection", "transfer-encoding", "expect", "content-length"}
         headers = {

@@ -23,7 +23,7 @@ COPY = """
 INSERT INTO audit_events SELECT {sequence}, at, action, outcome, actor_id, target_type, target_id,
 address, user_agent, request_id, details, hash FROM audit_events WHERE sequence = {original}
 """
-VERIFY_AND_TELL_PEAK = """
+VERIFY_AND_PRINT_PEAK = """
 import sys
 from pathlib import Path
 from strongroom.audit.verifier import AuditVerifier
@@ -170,7 +170,7 @@ def test_a_long_chain_needs_no_more_memory_than_a_short_one(
 def peak_of_verifying(database_url: str) -> int:
     """Return the memory, in KiB, that a process has used once it has walked along the chain."""
     result = subprocess.run(
-        [sys.executable, "-c", VERIFY_AND_TELL_PEAK, database_url],
+        [sys.executable, "-c", VERIFY_AND_PRINT_PEAK, database_url],
         capture_output=True,
         text=True,
         check=True,

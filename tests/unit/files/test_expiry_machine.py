@@ -54,7 +54,7 @@ class ExpiryMachine(RuleBasedStateMachine):
             self.services.tenants.put_member(
                 self.identity(ADMIN), self.tenant, member, Role.MEMBER, Origin()
             )
-        self.lent_until: dict[str, int] = {}
+        self.granted_until: dict[str, int] = {}
         for name in "ab":
             self.make_tree(name)
         for user in (GUEST, FRIEND):
@@ -67,12 +67,12 @@ class ExpiryMachine(RuleBasedStateMachine):
         """Make a folder of the owner with two subfolders, and grant some of them."""
         top = self.make_folder(OWNER, None, name)
         inner = [self.make_folder(OWNER, top, part) for part in "cd"]
-        ends = {top: self.lend(top)}
+        ends = {top: self.grant_part(top)}
         for folder in inner:
-            ends[folder] = max(ends[top], self.lend(folder))
-        self.lent_until |= ends
+            ends[folder] = max(ends[top], self.grant_part(folder))
+        self.granted_until |= ends
 
-    def lend(self, node_id: str) -> int:
+    def grant_part(self, node_id: str) -> int:
         """Grant something to the guest, perhaps to the friend, and return when the last of it ends."""
         last = 0
         for user in self.random.sample([GUEST, FRIEND], self.random.randint(1, 2)):
@@ -168,7 +168,7 @@ class ExpiryMachine(RuleBasedStateMachine):
             self.check()
 
     def teardown(self) -> None:
-        if hasattr(self, "lent_until"):
+        if hasattr(self, "granted_until"):
             self.api.clock.advance(9 * HOUR)
             self.check()
 
@@ -176,12 +176,12 @@ class ExpiryMachine(RuleBasedStateMachine):
         """Compare every node with the grants on the owner's folders."""
         tree, now = self.tree(), self.api.clock.now()
         for node_id in tree:
-            around = self.lent_until.keys() & self.path(tree, node_id)
-            if node_id in self.lent_until:
+            around = self.granted_until.keys() & self.path(tree, node_id)
+            if node_id in self.granted_until:
                 assert self.permission(OWNER, node_id) is Permission.MANAGE
-                self.require_at_most(node_id, Permission.NONE, self.lent_until[node_id] <= now)
+                self.require_at_most(node_id, Permission.NONE, self.granted_until[node_id] <= now)
             elif around:
-                has_ended = all(self.lent_until[folder] <= now for folder in around)
+                has_ended = all(self.granted_until[folder] <= now for folder in around)
                 self.require_at_most(node_id, Permission.READ, has_ended)
 
     def require_at_most(self, node_id: str, level: Permission, has_ended: bool) -> None:

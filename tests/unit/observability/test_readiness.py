@@ -9,7 +9,7 @@ from strongroom.testing.clock import ManualClock
 
 
 @contextmanager
-def asking(clock: ManualClock, **probes: Probe) -> Iterator[Readiness]:
+def started(clock: ManualClock, **probes: Probe) -> Iterator[Readiness]:
     readiness = Readiness(probes, clock, patience=0.05)
     try:
         yield readiness
@@ -24,7 +24,7 @@ def test_a_part_that_hangs_is_away_until_it_answers(clock: ManualClock) -> None:
         calls.append(True)
         answer.wait(10)
 
-    with asking(clock, good=lambda: None, hanging=hang) as readiness:
+    with started(clock, good=lambda: None, hanging=hang) as readiness:
         for _ in range(3):
             assert readiness.report().parts == {"good": None, "hanging": "It does not answer."}
             clock.advance(FRESH)
@@ -38,13 +38,13 @@ def test_an_unexpected_error_is_reported_by_its_type_only(clock: ManualClock) ->
     def fail() -> None:
         raise RuntimeError("password hush")
 
-    with asking(clock, bad=fail) as readiness:
+    with started(clock, bad=fail) as readiness:
         assert readiness.report().parts == {"bad": "It failed: RuntimeError."}
 
 
 def test_a_clock_that_is_set_back_keeps_no_answer(clock: ManualClock) -> None:
     faults: list[str | None] = [None]
-    with asking(clock, part=lambda: faults[0]) as readiness:
+    with started(clock, part=lambda: faults[0]) as readiness:
         assert readiness.report().is_ready
         faults[0] = "It is away."
         clock.advance(-FRESH)
