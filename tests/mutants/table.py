@@ -705,7 +705,7 @@ _UPLOADS: Final = (
     _core(
         "uploads-size",
         "A file above the limit is refused.",
-        "files/filing.py",
+        "files/file_writer.py",
         "if size > self.max_file_bytes:",
         "if False:",
         "rest/test_resumable_uploads.py::TestProtocol::test_more_than_the_limit_is_413",
@@ -721,7 +721,7 @@ _UPLOADS: Final = (
     _core(
         "uploads-allowed-types",
         "Files of other types than the allowed ones are refused.",
-        "files/filing.py",
+        "files/file_writer.py",
         "if self._allowed_types and not any(fnmatch(essence, item) for item in self._allowed_types):",
         "if False:",
         "rest/test_quota.py::TestConfigured::test_other_types_than_the_allowed_are_415_by_content",

@@ -12,7 +12,7 @@ from tests.support.api import Api, Person
 
 from strongroom.database.paging import Paging
 from strongroom.errors import TokenInvalid
-from strongroom.files.filing import OnConflict
+from strongroom.files.file_writer import OnConflict
 from strongroom.http.uploads import UploadedFile
 from strongroom.identity import Caller, Origin
 

@@ -15,7 +15,7 @@ from tests.support.databases import leave_out_the_disk
 from tests.support.incoming import IncomingBytes
 
 from strongroom.errors import StrongroomError
-from strongroom.files.filing import OnConflict
+from strongroom.files.file_writer import OnConflict
 from strongroom.files.grants import GrantRequest
 from strongroom.files.models import Permission, nodes
 from strongroom.files.moving import Move

@@ -21,7 +21,7 @@ from strongroom.database.paging import Paging
 from strongroom.errors import Forbidden, NameConflict, NotAFolder, NotFound, StrongroomError
 from strongroom.files import child_counts
 from strongroom.files.access import NodeView
-from strongroom.files.filing import OnConflict
+from strongroom.files.file_writer import OnConflict
 from strongroom.files.grants import GrantRequest
 from strongroom.files.listing import FilePage
 from strongroom.files.models import FOREVER, Permission, folder_counts, grants, nodes

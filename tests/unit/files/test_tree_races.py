@@ -10,7 +10,7 @@ from tests.support.http import at_once
 from tests.support.incoming import IncomingBytes
 
 from strongroom.errors import Forbidden, MoveIntoItself, NameConflict, NotFound, StrongroomError
-from strongroom.files.filing import OnConflict
+from strongroom.files.file_writer import OnConflict
 from strongroom.files.grants import GrantRequest
 from strongroom.files.models import Permission, grants, nodes
 from strongroom.files.moving import Move

@@ -22,7 +22,7 @@ from strongroom.files.bundles.service import BundleService
 from strongroom.files.events.listing import FileEventListing
 from strongroom.files.events.recorder import DownloadRecorder, FileEvents
 from strongroom.files.expiry import ExpiryRules
-from strongroom.files.filing import Filing
+from strongroom.files.file_writer import FileWriter
 from strongroom.files.grants import AccessExplainer, GrantService
 from strongroom.files.listing import FileListing
 from strongroom.files.moving import MovingService
@@ -99,7 +99,7 @@ def assemble_keeping(base: Infrastructure) -> FileServices:
     events = FileEvents(database, base.clock, settings.files.events_kept_days)
     downloads = DownloadRecorder(events)
     base.resources.callback(downloads.close)
-    filing = Filing(
+    file_writer = FileWriter(
         access,
         tree,
         blobs,
@@ -108,7 +108,7 @@ def assemble_keeping(base: Infrastructure) -> FileServices:
         max_file_bytes=settings.files.max_file_bytes,
         allowed_types=settings.files.allowed_types,
     )
-    files = FileService(database, access, tree, blobs, filing)
+    files = FileService(database, access, tree, blobs, file_writer)
     bundles = BundleService(
         database,
         base.clock,
@@ -116,7 +116,7 @@ def assemble_keeping(base: Infrastructure) -> FileServices:
         blobs,
         lifetime=settings.files.bundle_lifetime_seconds * 1000,
     )
-    uploads = _uploads(base, filing, blobs, tenants)
+    uploads = _uploads(base, file_writer, blobs, tenants)
     return FileServices(
         tenants=tenants,
         tenant_deletion=TenantDeletion(
@@ -137,7 +137,7 @@ def assemble_keeping(base: Infrastructure) -> FileServices:
             base.clock,
             base.keys,
             files,
-            filing,
+            file_writer,
             blobs,
             Reservations(base.clock, tenants.space, settings.files.open_direct_uploads_per_user),
             lifetimes=_direct_lifetimes(settings),
@@ -146,8 +146,8 @@ def assemble_keeping(base: Infrastructure) -> FileServices:
         file_events=events,
         file_event_listing=FileEventListing(database, memberships, base.users),
         downloads=downloads,
-        moving=MovingService(database, access, expiry, tree, filing),
-        replacing=ReplacingService(database, access, filing, blobs, tenants),
+        moving=MovingService(database, access, expiry, tree, file_writer),
+        replacing=ReplacingService(database, access, file_writer, blobs, tenants),
         grants=GrantService(database, base.clock, access, expiry, visibility, base.users, base.audit),
         explainer=AccessExplainer(database, access),
         listing=FileListing(database, base.clock, access, base.users),
@@ -184,12 +184,12 @@ def _business_files(base: Infrastructure, blobs: BlobService) -> BusinessFileSer
 
 
 def _uploads(
-    base: Infrastructure, filing: Filing, blobs: BlobService, tenants: TenantService
+    base: Infrastructure, file_writer: FileWriter, blobs: BlobService, tenants: TenantService
 ) -> UploadService:
     database, clock = base.database, base.clock
     repository = UploadRepository(clock, base.settings.files.upload_lifetime_seconds * 1000)
-    writer = ChunkWriter(database, clock, repository, filing, blobs)
-    return UploadService(database, clock, repository, filing, blobs, tenants.space, writer)
+    writer = ChunkWriter(database, clock, repository, file_writer, blobs)
+    return UploadService(database, clock, repository, file_writer, blobs, tenants.space, writer)
 
 
 def _direct_lifetimes(settings: Settings) -> dict[str, int]:

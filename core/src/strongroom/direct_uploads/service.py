@@ -33,7 +33,7 @@ from strongroom.database import Database
 from strongroom.database.metadata import Id, Timestamp, metadata
 from strongroom.database.statements import Statement
 from strongroom.files.access import NodeView
-from strongroom.files.filing import Filing, OnConflict, Target
+from strongroom.files.file_writer import FileWriter, OnConflict, Target
 from strongroom.files.names import normalize_name
 from strongroom.files.service import FileService
 from strongroom.identity import AnyCaller
@@ -222,7 +222,7 @@ class DirectUploads:
         clock: Clock,
         keys: SecretKeys,
         files: FileService,
-        filing: Filing,
+        file_writer: FileWriter,
         blobs: BlobService,
         reservations: Reservations,
         *,
@@ -232,7 +232,7 @@ class DirectUploads:
         self._clock = clock
         self._keys = keys
         self._files = files
-        self._filing = filing
+        self._file_writer = file_writer
         self._blobs = blobs
         self._reservations = reservations
         self._lifetimes = lifetimes
@@ -322,7 +322,7 @@ class DirectUploads:
         tenant_id, size = announcement.tenant_id, announcement.size
         # Expired reservations of the tenant must not block its quota.
         self._reservations.end_expired(connection, tenant_id)
-        self._filing.admit(connection, caller, announcement.target, size)
+        self._file_writer.check(connection, caller, announcement.target, size)
         key = self._blobs.insert_pending(connection, self._blobs.target, until)
         upload = DirectUpload(key, tenant_id, caller.user_id, size, None, until)
         self._reservations.add(connection, upload)
@@ -342,8 +342,8 @@ class DirectUploads:
                 received = self._blobs.receive(
                     source,
                     size=agreed.size,
-                    max_bytes=self._filing.max_file_bytes,
-                    inspect=lambda head: self._filing.judge(head, target.name),
+                    max_bytes=self._file_writer.max_file_bytes,
+                    inspect=lambda head: self._file_writer.detect_type(head, target.name),
                 )
             if not hmac.compare_digest(received.blob.checksum, agreed.checksum):
                 raise errors.DigestMismatch
@@ -363,7 +363,7 @@ class DirectUploads:
     ) -> NodeView:
         key = received.blob.key
         upload = self._reservations.find(connection, key, lock=True)
-        view = self._filing.store(
+        view = self._file_writer.commit(
             connection, caller, target, received, reserved=upload.size if upload else 0
         )
         self._reservations.complete(connection, key, view.node.id)

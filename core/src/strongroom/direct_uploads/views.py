@@ -6,7 +6,7 @@ from marshmallow import Schema, fields, validate
 
 from strongroom import errors
 from strongroom.direct_uploads.service import DirectUploads, DirectUploadToken
-from strongroom.files.filing import OnConflict
+from strongroom.files.file_writer import OnConflict
 from strongroom.files.node_responses import NODE_LOCATION
 from strongroom.files.schemas import FileConflictQuery, NodeSchema, node_name
 from strongroom.files.serializers import serialize_node

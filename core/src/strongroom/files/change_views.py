@@ -1,7 +1,7 @@
 """Endpoints that rename and move files and folders, and replace the content of files."""
 
 from strongroom import errors
-from strongroom.files.filing import OnConflict
+from strongroom.files.file_writer import OnConflict
 from strongroom.files.moving import Move, MovingService
 from strongroom.files.node_responses import CONDITIONAL_ERRORS, Tagged, tagged, wanted_revision
 from strongroom.files.replacing import ReplacingService

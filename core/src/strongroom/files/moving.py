@@ -9,7 +9,7 @@ from strongroom.errors import MoveIntoItself
 from strongroom.files.access import AccessControl, NodeView
 from strongroom.files.events.recorder import FileAction
 from strongroom.files.expiry import ExpiryRules
-from strongroom.files.filing import Filing, OnConflict
+from strongroom.files.file_writer import FileWriter, OnConflict
 from strongroom.files.models import Node, NodeType, Permission
 from strongroom.files.names import normalize_name
 from strongroom.files.tree import Tree, require_revision
@@ -41,13 +41,13 @@ class MovingService:
         access: AccessControl,
         expiry: ExpiryRules,
         tree: Tree,
-        filing: Filing,
+        file_writer: FileWriter,
     ) -> None:
         self._database = database
         self._access = access
         self._expiry = expiry
         self._tree = tree
-        self._filing = filing
+        self._file_writer = file_writer
 
     def rename(
         self,
@@ -139,7 +139,7 @@ class MovingService:
             self._remove_replaced(connection, caller, node, parent_id, name)
         moved = self._tree.move(connection, node, parent_id, name)
         action = FileAction.RENAMED if parent_id == node.parent_id else FileAction.MOVED
-        self._filing.events.record(connection, action, caller, moved)
+        self._file_writer.events.record(connection, action, caller, moved)
         return moved
 
     def _remove_replaced(
@@ -149,4 +149,4 @@ class MovingService:
         taken = self._tree.find_child(connection, parent_id, name)
         if taken is not None and taken.id != node.id and taken.type == node.type == NodeType.FILE:
             self._access.require(connection, caller, taken.tenant_id, taken.id, Permission.MANAGE)
-            self._filing.remove(connection, caller, taken)
+            self._file_writer.remove(connection, caller, taken)

@@ -5,7 +5,7 @@ from sqlalchemy import Connection
 from strongroom.database import Database
 from strongroom.errors import NotAFile
 from strongroom.files.access import AccessControl, NodeView
-from strongroom.files.filing import Filing, IncomingFile
+from strongroom.files.file_writer import FileWriter, IncomingFile
 from strongroom.files.models import Node, NodeType, Permission
 from strongroom.files.tree import FileContent, require_revision
 from strongroom.identity import AnyCaller
@@ -17,20 +17,20 @@ class ReplacingService:
     """Replaces the content of files; id, name and grants remain.
 
     Args:
-        filing: checks size and media type, and updates the node.
+        file_writer: checks size and media type, and updates the node.
     """
 
     def __init__(
         self,
         database: Database,
         access: AccessControl,
-        filing: Filing,
+        file_writer: FileWriter,
         blobs: BlobService,
         tenants: TenantService,
     ) -> None:
         self._database = database
         self._access = access
-        self._filing = filing
+        self._file_writer = file_writer
         self._blobs = blobs
         self._tenants = tenants
 
@@ -60,8 +60,8 @@ class ReplacingService:
         received = self._blobs.receive(
             incoming.source,
             size=incoming.size,
-            max_bytes=self._filing.max_file_bytes,
-            inspect=lambda head: self._filing.judge(head, node.name),
+            max_bytes=self._file_writer.max_file_bytes,
+            inspect=lambda head: self._file_writer.detect_type(head, node.name),
         )
         try:
             incoming.check(received.blob.checksum)
@@ -92,7 +92,7 @@ class ReplacingService:
         self, connection: Connection, caller: AnyCaller, node: Node, received: ReceivedBlob
     ) -> NodeView:
         blob = received.blob
-        media_type = received.media_type or self._filing.judge(received.head, node.name)
+        media_type = received.media_type or self._file_writer.detect_type(received.head, node.name)
         self._blobs.commit(connection, blob)
         content = FileContent(blob.key, blob.size, media_type, blob.checksum)
-        return self._filing.replace(connection, caller, node, content)
+        return self._file_writer.replace(connection, caller, node, content)

@@ -4,7 +4,7 @@ from typing import Any
 
 from marshmallow import Schema, fields, validate
 
-from strongroom.files.filing import OnConflict
+from strongroom.files.file_writer import OnConflict
 from strongroom.files.models import NodeType, Permission
 from strongroom.http.pages import ReferenceSchema
 from strongroom.http.parsing import Timestamp, text

@@ -9,7 +9,7 @@ from strongroom.database.statements import Statement
 from strongroom.errors import NotAFile
 from strongroom.files.access import AccessControl, NodeAccessQuery, NodeView
 from strongroom.files.events.recorder import FileAction
-from strongroom.files.filing import Filing, IncomingFile, OnConflict, Target
+from strongroom.files.file_writer import FileWriter, IncomingFile, OnConflict, Target
 from strongroom.files.models import Node, Permission, nodes
 from strongroom.files.names import normalize_name
 from strongroom.files.tree import Tree, require_revision
@@ -30,19 +30,19 @@ class FileService:
         access: AccessControl,
         tree: Tree,
         blobs: BlobService,
-        filing: Filing,
+        file_writer: FileWriter,
     ) -> None:
         self._database = database
         self._access = access
         self._tree = tree
         self._blobs = blobs
-        self._filing = filing
+        self._file_writer = file_writer
         self._located = NodeAccessQuery(self._with_location)
 
     @property
     def max_file_bytes(self) -> int:
         """Maximum size of a file, in bytes."""
-        return self._filing.max_file_bytes
+        return self._file_writer.max_file_bytes
 
     def create_folder(
         self,
@@ -64,10 +64,10 @@ class FileService:
         name = normalize_name(name)
         with self._database.write() as connection:
             self._access.memberships.lock_tenant(connection, tenant_id)
-            place = self._filing.place(connection, caller, tenant_id, parent_id)
+            place = self._file_writer.parent_ref(connection, caller, tenant_id, parent_id)
             add = self._tree.add_numbered if on_conflict is OnConflict.RENAME else self._tree.add
             node = add(connection, place, name, caller.user_id, None)
-            self._filing.events.record(connection, FileAction.FOLDER_CREATED, caller, node)
+            self._file_writer.events.record(connection, FileAction.FOLDER_CREATED, caller, node)
             return NodeView(node, Permission.MANAGE)
 
     def upload(
@@ -94,18 +94,18 @@ class FileService:
         target = Target(tenant_id, parent_id, normalize_name(incoming.name), on_conflict)
         # No transaction is open while the content is received, so slow clients block no writer.
         with self._database.read() as connection:
-            admitted = self._filing.admit(connection, caller, target, incoming.size or 0)
+            checked = self._file_writer.check(connection, caller, target, incoming.size or 0)
         received = self._blobs.receive(
             incoming.source,
             size=incoming.size,
-            max_bytes=self._filing.max_file_bytes,
-            inspect=lambda head: self._filing.judge(head, target.name),
+            max_bytes=self._file_writer.max_file_bytes,
+            inspect=lambda head: self._file_writer.detect_type(head, target.name),
         )
         try:
             incoming.check(received.blob.checksum)
             return self._database.write_together(
-                lambda connection: self._filing.store(
-                    connection, caller, target, received, admitted=admitted
+                lambda connection: self._file_writer.commit(
+                    connection, caller, target, received, checked=checked
                 )
             )
         except BaseException:
@@ -158,7 +158,7 @@ class FileService:
             self._access.memberships.lock_tenant(connection, tenant_id)
             view = self._access.require(connection, caller, tenant_id, node_id, Permission.MANAGE)
             require_revision(view.node, revision)
-            released = self._filing.remove(connection, caller, view.node)
+            released = self._file_writer.remove(connection, caller, view.node)
         # The response does not wait for a large subtree's blobs; garbage collection removes the rest.
         self._blobs.remove(released[:_REMOVED_AT_ONCE])
 

@@ -9,7 +9,7 @@ from flask import request
 
 from strongroom import errors
 from strongroom.files.events.recorder import SENT, DownloadRecorder
-from strongroom.files.filing import OnConflict
+from strongroom.files.file_writer import OnConflict
 from strongroom.files.listing import FileListing
 from strongroom.files.models import Node
 from strongroom.files.node_responses import (

@@ -11,7 +11,7 @@ from typing import Final
 from strongroom.clock import Clock
 from strongroom.database import Database
 from strongroom.errors import ChecksumMismatch, PayloadTooLarge, UploadIncomplete
-from strongroom.files.filing import Filing, OnConflict, Target
+from strongroom.files.file_writer import FileWriter, OnConflict, Target
 from strongroom.identity import AnyCaller
 from strongroom.plugin_api.storage import ByteSource, ByteStream
 from strongroom.storage.service import BlobService, ReceivedBlob
@@ -155,7 +155,7 @@ class ChunkWriter:
         database: Database,
         clock: Clock,
         repository: UploadRepository,
-        filing: Filing,
+        file_writer: FileWriter,
         blobs: BlobService,
         *,
         part_bytes: int = PART_BYTES,
@@ -163,7 +163,7 @@ class ChunkWriter:
         self._database = database
         self._clock = clock
         self._repository = repository
-        self._filing = filing
+        self._file_writer = file_writer
         self._blobs = blobs
         self._part_bytes = part_bytes
 
@@ -232,7 +232,7 @@ class ChunkWriter:
             with self._database.write() as connection:
                 # Renewing also checks that no other request has acquired the lease since.
                 self._repository.renew(connection, upload.id, lease)
-                view = self._filing.store(
+                view = self._file_writer.commit(
                     connection, caller, _target(upload), whole or last, reserved=upload.size
                 )
                 finished = self._repository.finish(connection, upload, lease, view.node.id)
@@ -260,7 +260,7 @@ class ChunkWriter:
     def _check_type_early(self, upload: Upload, head: bytes) -> None:
         """Reject a type that is not accepted from the first bytes, if there are enough to detect it."""
         if upload.received == 0 and len(head) == HEAD_BYTES:
-            self._filing.judge(head, upload.name)
+            self._file_writer.detect_type(head, upload.name)
 
     def _heartbeat(self, upload_id: str, lease: str) -> Callable[[], None]:
         """Return a function that renews the lease when due; it must be called regularly."""

@@ -8,7 +8,7 @@ from typing import Final
 from flask import request
 
 from strongroom import errors
-from strongroom.files.filing import OnConflict, Target
+from strongroom.files.file_writer import OnConflict, Target
 from strongroom.http.parsing import is_unstorable
 from strongroom.http.uploads import announced_size, open_body
 from strongroom.uploads.chunk_writer import Checksum, Piece

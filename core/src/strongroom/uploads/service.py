@@ -13,7 +13,7 @@ from sqlalchemy import Connection
 from strongroom.clock import Clock
 from strongroom.database import Database
 from strongroom.errors import Forbidden, OffsetConflict, PayloadTooLarge
-from strongroom.files.filing import Filing, Target
+from strongroom.files.file_writer import FileWriter, Target
 from strongroom.files.names import normalize_name
 from strongroom.identity import AnyCaller
 from strongroom.ids import new_id
@@ -36,7 +36,7 @@ class UploadService:
         database: Database,
         clock: Clock,
         repository: UploadRepository,
-        filing: Filing,
+        file_writer: FileWriter,
         blobs: BlobService,
         space: Quota,
         writer: ChunkWriter,
@@ -44,7 +44,7 @@ class UploadService:
         self._database = database
         self._clock = clock
         self._repository = repository
-        self._filing = filing
+        self._file_writer = file_writer
         self._blobs = blobs
         self._space = space
         self._writer = writer
@@ -52,7 +52,7 @@ class UploadService:
     @property
     def max_size(self) -> int:
         """Maximum size of an upload, in bytes."""
-        return self._filing.max_file_bytes
+        return self._file_writer.max_file_bytes
 
     def create(
         self,
@@ -99,7 +99,7 @@ class UploadService:
             expires_at=self._clock.now() + self._repository.lifetime,
         )
         with self._database.write() as connection:
-            self._filing.admit(connection, caller, target, size)
+            self._file_writer.check(connection, caller, target, size)
             self._space.reserve(connection, target.tenant_id, size)
             self._repository.add(connection, upload)
         if piece is None and size > 0:
@@ -135,7 +135,7 @@ class UploadService:
         """
         with self._database.write() as connection:
             upload = self._own(connection, caller, tenant_id, upload_id)
-            self._filing.access.require_parent(connection, caller, tenant_id, upload.parent_id)
+            self._file_writer.access.require_parent(connection, caller, tenant_id, upload.parent_id)
             _require_fit(upload, offset, piece)
             if upload.is_finished:
                 return upload
@@ -202,7 +202,7 @@ class UploadService:
         lock: bool = True,
     ) -> Upload:
         # Checks the membership first, so that non-members cannot find out which uploads exist.
-        self._filing.access.require_parent(connection, caller, tenant_id, None)
+        self._file_writer.access.require_parent(connection, caller, tenant_id, None)
         upload = self._repository.find(connection, tenant_id, upload_id, lock=lock)
         if upload.user_id != caller.user_id:
             raise Forbidden

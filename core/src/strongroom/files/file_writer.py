@@ -30,14 +30,14 @@ from strongroom.tenants.models import Role
 from strongroom.tenants.quota import Quota, usage
 
 
-def _with_admission(query: Select[Any]) -> Select[Any]:
+def _with_checks(query: Select[Any]) -> Select[Any]:
     taken, used = nodes.alias("taken"), usage()
     is_taken = (taken.c.parent_id == bindparam("node_id")) & (taken.c.name == bindparam("name"))
     columns = with_granted_ends(query).add_columns(taken.c.type, taken.c.size, *used.c)
     return columns.outerjoin(taken, is_taken).outerjoin(used, true())
 
 
-_ADMISSION: Final = NodeAccessQuery(_with_admission)
+_CHECKS: Final = NodeAccessQuery(_with_checks)
 """The access to a folder, the node that has the name, and the usage of the tenant."""
 
 _GUARDED_NODE: Final = GuardedInsert(nodes)
@@ -77,7 +77,7 @@ class IncomingFile(Protocol):
         """Raise if the SHA-256 of the content differs from the digest that the client declared."""
 
 
-class Filing:
+class FileWriter:
     """Creates files from blobs, replaces their content, and removes nodes; updates quota and events.
 
     Args:
@@ -109,10 +109,10 @@ class Filing:
         self.max_file_bytes = max_file_bytes
         self._allowed_types = allowed_types
 
-    def admit(self, connection: Connection, caller: AnyCaller, target: Target, size: int) -> NodeAccess:
-        """Check an upload before its content is received. :meth:`store` repeats the checks afterwards.
+    def check(self, connection: Connection, caller: AnyCaller, target: Target, size: int) -> NodeAccess:
+        """Check an upload before its content is received. :meth:`commit` repeats the checks afterwards.
 
-        Return the caller's access to the folder, for :meth:`store`.
+        Return the caller's access to the folder, for :meth:`commit`.
 
         Args:
             connection: the caller's transaction.
@@ -129,7 +129,7 @@ class Filing:
             StorageFull: the tenant's quota would be exceeded.
         """
         access = self.access.require_parent(
-            connection, caller, target.tenant_id, target.parent_id, _ADMISSION, name=target.name
+            connection, caller, target.tenant_id, target.parent_id, _CHECKS, name=target.name
         )
         *_, taken_type, taken_size, used, quota = access.more
         if taken_type is not None and not _resolves_conflict(taken_type, target.on_conflict):
@@ -141,7 +141,7 @@ class Filing:
         self._space.check(used, quota, size - replaced)
         return access
 
-    def judge(self, head: bytes, name: str) -> str:
+    def detect_type(self, head: bytes, name: str) -> str:
         """Detect the media type of content from its first bytes and its name.
 
         Raises:
@@ -154,7 +154,7 @@ class Filing:
             raise errors.UnsupportedMediaType(f"Files of the type {essence} are not accepted.")
         return media_type
 
-    def store(
+    def commit(
         self,
         connection: Connection,
         caller: AnyCaller,
@@ -162,7 +162,7 @@ class Filing:
         received: ReceivedBlob,
         *,
         reserved: int = 0,
-        admitted: NodeAccess | None = None,
+        checked: NodeAccess | None = None,
     ) -> NodeView:
         """Create a file from a received blob, or replace the content of an existing file.
 
@@ -172,7 +172,7 @@ class Filing:
             target: destination of the file.
             received: the blob with the content.
             reserved: bytes of the tenant's quota that were reserved for it.
-            admitted: the access that :meth:`admit` returned; saves a query if it has not changed.
+            checked: the access that :meth:`check` returned; saves a query if it has not changed.
 
         Raises:
             Forbidden: the caller is not a member of the tenant, or may not write to the folder.
@@ -185,7 +185,7 @@ class Filing:
         # Lock before all checks, so that permissions and names cannot change until the commit.
         self.access.memberships.lock_tenant(connection, target.tenant_id)
         blob = received.blob
-        media_type = received.media_type or self.judge(received.head, target.name)
+        media_type = received.media_type or self.detect_type(received.head, target.name)
         content = FileContent(blob.key, blob.size, media_type, blob.checksum)
         # The blob is committed in the same transaction as the node that references it.
         self._blobs.commit(connection, blob)
@@ -194,10 +194,10 @@ class Filing:
             existing = self._tree.find_child(connection, target.folder_id, target.name)
             if existing is not None:
                 return self.replace(connection, caller, existing, content, reserved=reserved)
-        node = self._add_as_admitted(connection, caller, target, content, admitted)
+        node = self._add_as_checked(connection, caller, target, content, checked)
         if node is None:
             # The access has changed since, or the name is taken: check both again.
-            place = self.place(connection, caller, target.tenant_id, target.parent_id)
+            place = self.parent_ref(connection, caller, target.tenant_id, target.parent_id)
             renames = target.on_conflict is OnConflict.RENAME
             add = self._tree.add_numbered if renames else self._tree.add
             node = add(connection, place, target.name, caller.user_id, content)
@@ -205,24 +205,22 @@ class Filing:
         self.events.record(connection, FileAction.CREATED, caller, node)
         return NodeView(node, Permission.MANAGE)
 
-    def _add_as_admitted(
+    def _add_as_checked(
         self,
         connection: Connection,
         caller: AnyCaller,
         target: Target,
         content: FileContent,
-        admitted: NodeAccess | None,
+        checked: NodeAccess | None,
     ) -> Node | None:
-        """Create a file if the caller's access is as it was admitted, and the name is free."""
-        if admitted is None or admitted.node is None:
+        """Create a file if the caller's access is as it was at the check, and the name is free."""
+        if checked is None or checked.node is None:
             return None
 
         def insert(connection: Connection, node: Node) -> bool:
-            return _GUARDED_NODE.execute(
-                connection, caller, admitted, NODE.values(node), node.created_at
-            )
+            return _GUARDED_NODE.execute(connection, caller, checked, NODE.values(node), node.created_at)
 
-        place = _parent_ref(target.tenant_id, target.parent_id, admitted)
+        place = _parent_ref(target.tenant_id, target.parent_id, checked)
         return self._tree.try_add(connection, place, target.name, caller.user_id, content, insert)
 
     def replace(
@@ -260,7 +258,7 @@ class Filing:
         self.events.record(connection, FileAction.DELETED, caller, node)
         return self._blobs.release(connection, removed.blob_keys)
 
-    def place(
+    def parent_ref(
         self, connection: Connection, caller: AnyCaller, tenant_id: str, parent_id: str | None
     ) -> ParentRef:
         """Return the parent reference for a new node in the folder, or at the top level.
