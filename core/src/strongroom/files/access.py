@@ -30,8 +30,16 @@ from sqlalchemy import (
 from strongroom.clock import Clock
 from strongroom.database.statements import Statement, for_each_dialect
 from strongroom.errors import Forbidden, NotAFolder, NotFound, TokenInvalid
-from strongroom.files.models import FOREVER, NODE, Node, NodeType, Permission, grants, nodes
-from strongroom.files.paths import folders_around
+from strongroom.files.models import (
+    FOREVER,
+    NODE,
+    Node,
+    NodeType,
+    Permission,
+    folders_around,
+    grants,
+    nodes,
+)
 from strongroom.identity import AnyCaller, Identity
 from strongroom.sessions.store import good_authorization
 from strongroom.tenants.memberships import Memberships, membership

@@ -1,10 +1,12 @@
-"""Tables of nodes (files and folders), of child counts and of grants."""
+"""Tables of nodes (files and folders), child counts and grants, and the path from a node to its root."""
 
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
+from functools import cache
 from typing import Final
 
 from sqlalchemy import (
+    CTE,
     BigInteger,
     Column,
     ForeignKey,
@@ -14,6 +16,9 @@ from sqlalchemy import (
     String,
     Table,
     UniqueConstraint,
+    bindparam,
+    literal,
+    select,
 )
 
 from strongroom.database.metadata import WHERE, Id, Name, Timestamp, metadata
@@ -150,3 +155,17 @@ A page of a user's top-level nodes must be one range of one index. So a grant re
 and ``parent_visible_until`` is when the user's grants on the node's ancestors expire: 0 if there are
 none, NULL if one of them is permanent. The partial index omits the NULL rows; most of them are the
 grants to the nodes' creators."""
+
+
+@cache
+def folders_around() -> CTE:
+    """Return the CTE with the ids of the node ``node_id``, a parameter, and of all its ancestors.
+
+    The node is at height 0, its parent folder at height 1, and so on. Always the same object, so that
+    several expressions of one statement share it.
+    """
+    start = select(nodes.c.id, nodes.c.parent_id, literal(0).label("height"))
+    path = start.where(nodes.c.id == bindparam("node_id")).cte("path", recursive=True)
+    above = nodes.alias()
+    step = select(above.c.id, above.c.parent_id, path.c.height + 1)
+    return path.union_all(step.join(path, above.c.id == path.c.parent_id))

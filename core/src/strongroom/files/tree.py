@@ -11,9 +11,17 @@ from strongroom.clock import Clock, next_revision
 from strongroom.database.statements import Statement, for_each_dialect
 from strongroom.errors import NameConflict, NotFound, RevisionConflict
 from strongroom.files import child_counts
-from strongroom.files.models import FOREVER, NODE, Node, NodeType, Permission, grants, nodes
+from strongroom.files.models import (
+    FOREVER,
+    NODE,
+    Node,
+    NodeType,
+    Permission,
+    folders_around,
+    grants,
+    nodes,
+)
 from strongroom.files.names import numbered
-from strongroom.files.paths import folders_around
 from strongroom.files.visibility import Visibility
 from strongroom.ids import new_id
 

@@ -10,8 +10,7 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, Connection, Select, Update, bindparam, case, func, select, update
 
 from strongroom.database.statements import Statement
-from strongroom.files.models import FOREVER, grants, nodes
-from strongroom.files.paths import folders_around
+from strongroom.files.models import FOREVER, folders_around, grants, nodes
 
 _BATCH: Final = 500
 
