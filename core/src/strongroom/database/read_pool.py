@@ -9,15 +9,17 @@ import sqlite3
 from collections import deque
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
-from threading import Lock, local
+from threading import Condition, Lock, local
 from types import TracebackType
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import Connection, Engine
 
 from strongroom.database.failures import raise_translated
 from strongroom.database.statements import is_observed
 from strongroom.errors import Unavailable
+
+_WAIT_SECONDS: Final = 0.25
 
 
 @dataclass(slots=True)
@@ -45,11 +47,13 @@ class ReadPool:
         self._idle: deque[Reader] = deque()
         self._lock = Lock()
         self._open = 0
+        self._returned = Condition()
+        self._waiting = 0
         # Counts the calls of close(), so that connections that were in use then are not kept.
         self._generation = 0
 
     def acquire(self, in_transaction: bool) -> Reader | None:
-        """Return a connection, or ``None`` if all are in use.
+        """Return a connection, or ``None`` if all stay in use for a while.
 
         Args:
             in_transaction: whether all statements see one snapshot, if the database is SQLite.
@@ -61,10 +65,10 @@ class ReadPool:
         try:
             reader = self._idle.pop()
         except IndexError:
-            opened = self._connect()
-            if opened is None:
+            found = self._connect() or self._wait()
+            if found is None:
                 return None
-            reader = opened
+            reader = found
         if in_transaction and reader.sqlite is not None:
             self._begin(reader)
         return reader
@@ -78,6 +82,9 @@ class ReadPool:
         is_sound = error is None or isinstance(error, Exception)
         if is_sound and self._end(reader) and self._is_current(reader):
             self._idle.append(reader)
+            if self._waiting:
+                with self._returned:
+                    self._returned.notify()
         else:
             self._close(reader)
 
@@ -99,6 +106,23 @@ class ReadPool:
             raise
         driver = connection.connection.driver_connection if self._is_sqlite else None
         return Reader(connection, driver, self._generation)
+
+    def _wait(self) -> Reader | None:
+        """Return the next connection that is released, or ``None`` if none is for a while.
+
+        A read takes microseconds, so waiting costs less than an ordinary connection.
+        """
+        with self._returned:
+            # Counted before the pool is searched again, so that a release in between notifies.
+            self._waiting += 1
+            try:
+                # Repeated, because another thread may take the connection first.
+                while self._returned.wait_for(lambda: self._idle, _WAIT_SECONDS):
+                    with suppress(IndexError):
+                        return self._idle.pop()
+                return None
+            finally:
+                self._waiting -= 1
 
     def _begin(self, reader: Reader) -> None:
         # On SQLite a transaction costs a microsecond, and gives all statements of a block one snapshot.
