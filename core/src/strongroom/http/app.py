@@ -37,7 +37,14 @@ from strongroom import errors
 from strongroom.http.access import carries_token
 from strongroom.http.errors import error_response, register_error_handlers
 from strongroom.http.middleware import NO_ROUTE, note_route
-from strongroom.http.request import MAX_JSON_BYTES, PublicUrl, get_service, request_id
+from strongroom.http.request import (
+    MAX_JSON_BYTES,
+    OperationContext,
+    PublicUrl,
+    current_environ,
+    get_service,
+    request_id,
+)
 from strongroom.http.response import JsonProvider, Response
 from strongroom.http.routing import Operation
 
@@ -50,7 +57,6 @@ Hook = Callable[..., Any]
 Hooks = tuple[tuple[Hook, ...], tuple[Hook, ...]]
 """The functions to call before and after a view, in the order of the calls."""
 
-_CONTEXT: Final = "strongroom.request-context"
 _NOSNIFF: Final = ("X-Content-Type-Options", "nosniff")
 
 
@@ -85,26 +91,28 @@ class Application(Flask):
 
     def wsgi_app(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
         """Serve a request (PEP 3333); operations directly, all other views as Flask does."""
-        context = self._context(environ)
-        rule = context.request.url_rule
-        if rule is None or not self._is_direct(rule):
-            environ[_CONTEXT] = context
+        path = environ.get("PATH_INFO", "")
+        if not path.isascii():
+            path = path.encode("latin-1").decode(errors="replace")
+        found = None if _is_invalid(path) else self._routes_of().match(environ["REQUEST_METHOD"], path)
+        if found is None or not self._is_direct(found[0]):
             return super().wsgi_app(environ, start_response)
+        context = OperationContext(self, environ, *found)
         # Flask's push() would open a session and send signals; its pop() would call teardown functions.
         app_token, token = _cv_app.set(AppContext(self)), _cv_request.set(context)
         try:
-            return self._serve(context, rule)(environ, start_response)
+            return self._serve(context)(environ, start_response)
         finally:
             _cv_request.reset(token)
             _cv_app.reset(app_token)
 
-    def _serve(self, context: RequestContext, rule: Rule) -> flask.Response:
-        before, after = self._routes_of().hooks_of(rule)
+    def _serve(self, context: OperationContext) -> flask.Response:
+        before, after = self._routes_of().hooks_of(context.rule)
         try:
             response = self._replacement(before)
             if response is None:
-                operation: Any = self.view_functions[rule.endpoint]
-                response = operation(**context.request.view_args or {})
+                operation: Any = self.view_functions[context.rule.endpoint]
+                response = operation(**context.parameters)
             for hook in (*context._after_request_functions, *after):  # noqa: SLF001  of after_this_request
                 response = hook(response)
             return self._completed(response)
@@ -137,10 +145,6 @@ class Application(Flask):
 
     def request_context(self, environ: dict[str, Any]) -> RequestContext:
         """Return the context of a request, without a session: tokens take its place."""
-        context: RequestContext | None = environ.pop(_CONTEXT, None)
-        return context or self._context(environ)
-
-    def _context(self, environ: dict[str, Any]) -> RequestContext:
         # Not populated: a reference from the environ would be a cycle, and each one costs a collection.
         request = self.request_class(environ, populate_request=False)
         return RequestContext(self, environ, request, NullSession())
@@ -153,9 +157,7 @@ class Application(Flask):
         """
         if request is None:
             return None
-        path = request.environ.get("PATH_INFO", "")
-        # PostgreSQL rejects NUL. Werkzeug ignores repeated leading slashes.
-        if "\0" in path or path.startswith("//"):
+        if _is_invalid(request.environ.get("PATH_INFO", "")):
             raise NotFound
         found = self._routes_of().match(request.method, request.path)
         if found is None:
@@ -179,11 +181,11 @@ class Application(Flask):
 
     def _completed(self, response: flask.Response) -> flask.Response:
         """Add the headers that every response has, and report the route for metrics and the log."""
-        request = request_ctx.request
-        environ, identifier = request.environ, request_id()
-        note_route(environ, request.url_rule.rule if request.url_rule else NO_ROUTE, identifier)
+        context, environ, identifier = _cv_request.get(), current_environ(), request_id()
+        rule = context.rule if isinstance(context, OperationContext) else context.request.url_rule
+        note_route(environ, rule.rule if rule else NO_ROUTE, identifier)
         headers = [("X-Request-Id", identifier), _NOSNIFF]
-        is_private = request.method != "GET" or carries_token(environ)
+        is_private = environ["REQUEST_METHOD"] != "GET" or carries_token(environ)
         if isinstance(response, Response):
             if is_private and not response.has_header("Cache-Control"):
                 headers.append(NO_STORE)
@@ -224,6 +226,11 @@ class Application(Flask):
                 slow,
             )
         return found
+
+
+def _is_invalid(path: str) -> bool:
+    # PostgreSQL rejects NUL. Werkzeug ignores repeated leading slashes.
+    return "\0" in path or path.startswith("//")
 
 
 def _functions(names: Iterable[str | None], registered: Mapping[str | None, list[Any]]) -> list[Hook]:

@@ -16,7 +16,7 @@ from werkzeug.datastructures import ETags
 from werkzeug.http import parse_date
 
 from strongroom.errors import PreconditionFailed, RangeNotSatisfiable
-from strongroom.http.request import header
+from strongroom.http.request import current_environ, header
 
 MAX_RANGES: Final = 16
 """The maximum number of ranges; with more, or with overlaps, the whole is sent (section 14.2)."""
@@ -57,7 +57,7 @@ def is_unchanged(current: Validators) -> bool:
     Raises:
         PreconditionFailed: a precondition of the request is false.
     """
-    if _CONDITIONS.isdisjoint(request.environ):
+    if _CONDITIONS.isdisjoint(current_environ()):
         return False
     if header("If-Match") is not None:
         if not _matches(request.if_match, current.tag, strong=True):

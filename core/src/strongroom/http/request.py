@@ -7,12 +7,15 @@ import ipaddress
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from random import getrandbits
 from typing import Any, Final, TypeVar, cast
 
-from flask import Flask, has_request_context, request
-from flask.globals import _cv_app
+from flask import Flask, Request, has_request_context, request
+from flask.ctx import RequestContext
+from flask.globals import _cv_app, _cv_request
+from flask.sessions import NullSession
+from werkzeug.routing import Rule
 
 from strongroom.addresses import canonical_address, parse_address
 from strongroom.errors import ValidationFailed
@@ -38,6 +41,7 @@ def get_service(kind: type[T]) -> T:
 MAX_JSON_BYTES: Final = 1024 * 1024
 """The maximum size of a body that is read into memory. Uploads are streamed and have other limits."""
 
+_NO_SESSION: Final = NullSession()
 _ID_KEY: Final = "strongroom.request-id"
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
@@ -83,6 +87,49 @@ class PublicUrl:
     root: str
 
 
+class OperationContext(RequestContext):
+    """The context of a request for an operation, matched without creating Flask's request object.
+
+    Views that need no more than headers never create it.
+
+    Args:
+        app: the application.
+        environ: the WSGI environ.
+        rule: the matched rule.
+        parameters: the parameters of the path.
+    """
+
+    def __init__(
+        self, app: Flask, environ: dict[str, Any], rule: Rule, parameters: dict[str, str]
+    ) -> None:
+        # The base class's constructor would create the request and a URL adapter.
+        self.app = app
+        self.environ = environ
+        self.rule = rule
+        self.parameters = parameters
+        self.url_adapter = None
+        self.flashes = None
+        self._session = _NO_SESSION
+        self._after_request_functions = []
+        self._cv_tokens = []
+
+    @cached_property
+    def request(self) -> Request:  # type: ignore[override]  # an attribute of the base class
+        """Flask's request object, created on first use."""
+        # Not populated: a reference from the environ would be a cycle, and each one costs a collection.
+        request = self.app.request_class(self.environ, populate_request=False)
+        request.url_rule, request.view_args = self.rule, self.parameters
+        return request
+
+
+def current_environ() -> dict[str, Any]:
+    """Return the WSGI environ of the current request."""
+    context = _cv_request.get()
+    if isinstance(context, OperationContext):
+        return context.environ
+    return context.request.environ
+
+
 def client() -> Client:
     """Return the client of the request."""
     return Client(
@@ -95,7 +142,7 @@ def client() -> Client:
 
 def client_address() -> str:
     """Return the client's address. No other code may read it from the request."""
-    environ = request.environ
+    environ = current_environ()
     return get_service(TrustedProxies).client_address(
         environ.get("REMOTE_ADDR") or "", environ.get("HTTP_X_FORWARDED_FOR") or ""
     )
@@ -113,7 +160,7 @@ def header(name: str) -> str | None:
     Werkzeug's ``request.headers`` raises and catches an error internally for an absent header, which
     makes looking for five of them as expensive as the rest of a short request.
     """
-    value: str | None = request.environ.get(_environ_key(name))
+    value: str | None = current_environ().get(_environ_key(name))
     return value
 
 
@@ -124,7 +171,7 @@ def _environ_key(name: str) -> str:
 
 def request_id() -> str:
     """Return the id of the request: the one that the client sent if it is valid, otherwise a new one."""
-    environ = request.environ
+    environ = current_environ()
     known: str | None = environ.get(_ID_KEY)
     if known is None:
         offered = environ.get("HTTP_X_REQUEST_ID")
