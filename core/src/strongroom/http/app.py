@@ -345,20 +345,24 @@ def _find(
     node: _Node, method: str, segments: list[str], index: int, values: tuple[str, ...]
 ) -> tuple[Rule, tuple[str, ...], tuple[str, ...]] | None:
     """Return the rule, its parameters' names and their values for the segments from ``index`` on."""
-    if not node.is_exact:
-        raise _NotExact
-    if index == len(segments):
-        found = node.rules.get(method)
-        if found is None and "" in node.segments:
-            # Werkzeug redirects to the path with a trailing slash.
-            raise _NotExact
-        return found and (*found, values)
-    segment = segments[index]
-    if (child := node.segments.get(segment)) is not None:
-        match = _find(child, method, segments, index + 1, values)
-        if match is not None:
-            return match
-    # A parameter never matches an empty segment, as in Werkzeug's default converter.
-    if node.parameter is not None and segment:
-        return _find(node.parameter, method, segments, index + 1, (*values, segment))
-    return None
+    while node.is_exact:
+        if index == len(segments):
+            found = node.rules.get(method)
+            if found is None and "" in node.segments:
+                # Werkzeug redirects to the path with a trailing slash.
+                break
+            return found and (*found, values)
+        segment, index = segments[index], index + 1
+        # A parameter never matches an empty segment, as in Werkzeug's default converter.
+        child, parameter = node.segments.get(segment), node.parameter if segment else None
+        if child is not None and parameter is not None:
+            match = _find(child, method, segments, index, values)
+            if match is not None:
+                return match
+            child = None
+        if child is None:
+            if parameter is None:
+                return None
+            child, values = parameter, (*values, segment)
+        node = child
+    raise _NotExact
