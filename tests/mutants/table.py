@@ -929,8 +929,8 @@ _WEB: Final = (
         "http-path",
         "No route has a path with NUL or with repeated leading slashes.",
         "http/app.py",
-        'if "\\0" in path or path.startswith("//"):',
-        "if False:",
+        'return "\\0" in path or path.startswith("//")',
+        "return False",
         "rest/test_hot_routes.py::TestRequests::test_paths",
     ),
     _core(
