@@ -17,8 +17,7 @@ from strongroom.accounts.schemas import (
     StrengthSchema,
     UsernameSchema,
 )
-from strongroom.accounts.views import own_id
-from strongroom.http.access import Access, current_identity
+from strongroom.http.access import Access, current_identity, own_id
 from strongroom.http.pages import PagingQuery, collection_of, envelope, paging
 from strongroom.http.parsing import DONE, DoneSchema
 from strongroom.http.rate_limits import RequestLimits

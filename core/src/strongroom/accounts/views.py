@@ -22,7 +22,7 @@ from strongroom.accounts.schemas import (
     UserSchema,
 )
 from strongroom.accounts.service import AccountDeletion, AccountService
-from strongroom.http.access import Access, current_identity
+from strongroom.http.access import Access, current_identity, own_id
 from strongroom.http.conditions import expected_revision
 from strongroom.http.pages import collection_of, envelope, paging
 from strongroom.http.parsing import DONE, DoneSchema
@@ -238,11 +238,6 @@ def suspend_user(user_id: str) -> Tagged:
 def reinstate_user(user_id: str) -> Tagged:
     """Let a suspended user log in again."""
     return _tagged(get_service(AccountService).reinstate(current_identity(), user_id, origin()))
-
-
-def own_id(user_id: str) -> str:
-    """Resolve ``me`` to the caller's id; return any other id unchanged."""
-    return current_identity().user_id if user_id == "me" else user_id
 
 
 def _tagged(user: User, status: int = 200) -> Tagged:

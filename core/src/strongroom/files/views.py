@@ -22,7 +22,7 @@ from strongroom.files.node_responses import (
 from strongroom.files.schemas import FileConflictQuery, FolderConflictQuery, NewFolderSchema, NodeSchema
 from strongroom.files.serializers import Json, serialize_node
 from strongroom.files.service import FileService
-from strongroom.http.access import Access, current_identity
+from strongroom.http.access import Access, current_identity, own_id
 from strongroom.http.downloads import (
     DOWNLOAD_CONTENT,
     INLINE_TYPES,
@@ -285,8 +285,8 @@ def list_files(tenant_id: str, owner_id: str, query: dict[str, int], caller: Cal
 
     `me` is the caller; only an administrator of the tenant may list the files of other users.
     """
-    owner_id = caller.user_id if owner_id == "me" else owner_id
-    return page_response(get_service(FileListing).top_level(caller, tenant_id, owner_id, paging(query)))
+    listing, owner_id = get_service(FileListing), own_id(owner_id)
+    return page_response(listing.top_level(caller, tenant_id, owner_id, paging(query)))
 
 
 @blueprint.operation(
@@ -302,9 +302,8 @@ def list_files_in_folder(
     tenant_id: str, owner_id: str, parent_id: str, query: dict[str, int], caller: Caller
 ) -> Response:
     """List the files a user can access inside a folder."""
-    owner_id = caller.user_id if owner_id == "me" else owner_id
-    page = get_service(FileListing).inside(caller, tenant_id, owner_id, parent_id, paging(query))
-    return page_response(page)
+    listing, owner_id = get_service(FileListing), own_id(owner_id)
+    return page_response(listing.inside(caller, tenant_id, owner_id, parent_id, paging(query)))
 
 
 def _create_folder(tenant_id: str, parent_id: str | None, body: Json, query: Json) -> Json:

@@ -18,6 +18,7 @@ __all__ = [
     "carries_token",
     "current_identity",
     "optional_identity",
+    "own_id",
     "presented_token",
     "require_verified_login",
 ]
@@ -104,6 +105,11 @@ def optional_identity() -> Identity | None:
     if caller is None:
         return None
     return caller.identity or get_service(Authenticator).identify(caller)  # type: ignore[type-abstract]
+
+
+def own_id(user_id: str) -> str:
+    """Resolve ``me`` in a path to the calling user's id; return any other id unchanged."""
+    return str(g.caller.user_id) if user_id == "me" else user_id
 
 
 def presented_token() -> str | None:

@@ -12,9 +12,8 @@ from strongroom import errors
 from strongroom.accounts.bindings import CODE_HEADER, ExternalCredentials, require_self
 from strongroom.accounts.reauthentication import Proof, Reauthentication
 from strongroom.accounts.schemas import BoundCredentialSchema, CredentialsSchema
-from strongroom.accounts.views import own_id
 from strongroom.config import Settings
-from strongroom.http.access import current_identity, optional_identity
+from strongroom.http.access import current_identity, optional_identity, own_id
 from strongroom.http.parsing import DONE, DoneSchema
 from strongroom.http.rate_limits import RequestLimits
 from strongroom.http.request import client, get_service, header_pair, origin

@@ -6,7 +6,7 @@ from typing import Any, Final
 from flask import request
 
 from strongroom import errors
-from strongroom.http.access import TOKEN_HEADER, Access, current_identity, optional_identity
+from strongroom.http.access import TOKEN_HEADER, Access, current_identity, optional_identity, own_id
 from strongroom.http.headers import TOKEN_RESPONSE
 from strongroom.http.pages import PagingQuery, collection_of, envelope, paging
 from strongroom.http.parsing import DONE, DoneSchema
@@ -135,7 +135,7 @@ def delete_authorization(reference: str) -> dict[str, bool]:
 )
 def list_authorizations(user_id: str, query: dict[str, int]) -> dict[str, Any]:
     """List the logins of a user (`me`: the caller), newest first."""
-    page = get_service(AuthorizationService).of_user(current_identity(), _named(user_id), paging(query))
+    page = get_service(AuthorizationService).of_user(current_identity(), own_id(user_id), paging(query))
     return envelope(page, _present)
 
 
@@ -148,7 +148,7 @@ def list_authorizations(user_id: str, query: dict[str, int]) -> dict[str, Any]:
 )
 def delete_authorizations(user_id: str) -> dict[str, bool]:
     """Revoke all logins of a user (`me`: the caller), including the current one."""
-    get_service(AuthorizationService).end_all(current_identity(), _named(user_id), origin())
+    get_service(AuthorizationService).end_all(current_identity(), own_id(user_id), origin())
     return DONE
 
 
@@ -181,10 +181,6 @@ def _presented_refresh_token(body: dict[str, Any]) -> str:
     if not tokens:
         raise errors.TokenRequired(f"A refresh token is required: {REFRESH_HEADER}, or refreshToken.")
     return tokens.pop()
-
-
-def _named(user_id: str) -> str:
-    return current_identity().user_id if user_id == "me" else user_id
 
 
 def _present(authorization: Authorization) -> dict[str, Any]:
