@@ -101,7 +101,7 @@ class BindingService:
             # Release first, because a unique index allows one credential of this kind per user.
             self._release(connection, user_id, kind)
             self._credentials.bind(connection, user_id, credential)
-            self._record(connection, "credential.bind", user_id, kind, origin)
+            self._audit.record(connection, _event("credential.bind", user_id, kind, origin))
             bound = self._credentials.of_user(connection, user_id)
         self._notices.notify(held, "credential-changed", origin.languages)
         return next(item for item in bound if item.kind == kind)
@@ -127,7 +127,7 @@ class BindingService:
             self._credentials.lock_user(connection, user_id)
             _require_another(self._notices.contacts(connection, user_id), kind)
             self._release(connection, user_id, kind)
-            self._record(connection, "credential.unbind", user_id, kind, origin)
+            self._audit.record(connection, _event("credential.unbind", user_id, kind, origin))
         self._notices.notify(held, "credential-changed", origin.languages)
 
     def set_username(
@@ -150,7 +150,7 @@ class BindingService:
             # Release first, because a unique index allows one username per user.
             self._credentials.release(connection, user_id, USERNAME)
             self._credentials.bind(connection, user_id, credential)
-            self._record(connection, "credential.bind", user_id, USERNAME, origin)
+            self._audit.record(connection, _event("credential.bind", user_id, USERNAME, origin))
             bound = self._credentials.of_user(connection, user_id)
             contacts = self._notices.contacts(connection, user_id)
         self._notices.notify(contacts, "credential-changed", origin.languages)
@@ -163,18 +163,18 @@ class BindingService:
                 self._codes.void(connection, Credential(item.kind, item.value))
         self._credentials.release(connection, user_id, kind)
 
-    def _record(
-        self, connection: Connection, action: str, user_id: str, kind: str, origin: Origin
-    ) -> None:
-        event = AuditEvent(
-            action,
-            actor_id=user_id,
-            target_type="user",
-            target_id=user_id,
-            origin=origin,
-            details={"kind": kind},
-        )
-        self._audit.record(connection, event)
+
+def _event(action: str, user_id: str, kind: str, origin: Origin, outcome: str = SUCCESS) -> AuditEvent:
+    """Return the audit event of a user who changed a credential of their own."""
+    return AuditEvent(
+        action,
+        outcome,
+        actor_id=user_id,
+        target_type="user",
+        target_id=user_id,
+        origin=origin,
+        details={"kind": kind},
+    )
 
 
 def require_self(identity: Identity, user_id: str) -> None:
@@ -238,11 +238,11 @@ class ExternalCredentials:
                 contacts = self._notices.contacts(connection, user_id)
                 self._resolver.bind(connection, user_id, verified, replaced)
                 held = self._credentials.of_user(connection, user_id)
-                self._record(connection, "credential.bind", user_id, kind, origin)
+                self._audit.record(connection, _event("credential.bind", user_id, kind, origin))
         except CredentialTaken:
             # A separate transaction, because the first one was rolled back.
             with self._database.write() as connection:
-                self._record(connection, "credential.bind", user_id, kind, origin, FAILURE)
+                self._audit.record(connection, _event("credential.bind", user_id, kind, origin, FAILURE))
             raise
         self._notices.notify(contacts, "credential-changed", origin.languages)
         kinds = {kind, *(credential.kind for credential in verified.also)}
@@ -276,7 +276,7 @@ class ExternalCredentials:
             released = self._released(connection, user_id, kinds)
             for kind in released:
                 self._credentials.release(connection, user_id, kind)
-            self._record(connection, "credential.unbind", user_id, released[0], origin)
+            self._audit.record(connection, _event("credential.unbind", user_id, released[0], origin))
         self._notices.notify(contacts, "credential-changed", origin.languages)
 
     def _contacts(self, connection: Connection, user_id: str) -> list[Credential]:
@@ -290,23 +290,3 @@ class ExternalCredentials:
         if held.isdisjoint(kinds):
             raise NotFound
         return sorted(held.intersection(kinds))
-
-    def _record(
-        self,
-        connection: Connection,
-        action: str,
-        user_id: str,
-        kind: str,
-        origin: Origin,
-        outcome: str = SUCCESS,
-    ) -> None:
-        event = AuditEvent(
-            action,
-            outcome,
-            actor_id=user_id,
-            target_type="user",
-            target_id=user_id,
-            origin=origin,
-            details={"kind": kind},
-        )
-        self._audit.record(connection, event)
