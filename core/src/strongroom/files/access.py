@@ -14,36 +14,27 @@ from typing import Any, Final
 from sqlalchemy import (
     ColumnElement,
     Connection,
-    Executable,
     FromClause,
     Select,
-    Table,
     bindparam,
     case,
     func,
     literal,
-    literal_column,
     select,
     true,
 )
 
 from strongroom.clock import Clock
-from strongroom.database.statements import Statement, for_each_dialect
+from strongroom.database.statements import Statement
 from strongroom.errors import Forbidden, NotAFolder, NotFound, TokenInvalid
-from strongroom.files.models import (
-    FOREVER,
-    NODE,
-    Node,
-    NodeType,
-    Permission,
-    folders_around,
-    grants,
-    nodes,
-)
+from strongroom.files.grant_ends import with_granted_ends
+from strongroom.files.models import NODE, Node, NodeType, Permission, folders_around, grants, nodes
 from strongroom.identity import AnyCaller, Identity
 from strongroom.sessions.store import good_authorization
 from strongroom.tenants.memberships import Memberships, membership
 from strongroom.tenants.models import Role
+
+_NODE_COLUMNS: Final = len(nodes.c)
 
 
 def is_in_force(now: int | ColumnElement[int]) -> ColumnElement[bool]:
@@ -67,49 +58,6 @@ def _highest_grant() -> Select[Any]:
         is_in_force(bindparam("now")),
     )
     return select(func.max(held.scalar_subquery())).select_from(path)
-
-
-def _ends() -> list[ColumnElement[Any]]:
-    """Return one column per level: the latest expiry of the grants that include it; 0 means none."""
-    end = func.coalesce(grants.c.expires_at, FOREVER)
-    return [
-        func.coalesce(func.max(case((grants.c.permission >= int(level), end))), 0).label(level.name)
-        for level in (Permission.READ, Permission.WRITE, Permission.MANAGE)
-    ]
-
-
-def _granted_ends() -> Select[Any]:
-    path = folders_around()
-    # The outer join keeps the planner from starting at the user's grants, which may be many.
-    held = (grants.c.node_id == path.c.id) & (grants.c.user_id == bindparam("user_id"))
-    return select(*_ends()).select_from(path.outerjoin(grants, held))
-
-
-def _ends_of_user() -> Select[Any]:
-    return _granted_ends().add_columns(select(membership().c.role).scalar_subquery())
-
-
-def with_granted_ends(query: Select[Any]) -> Select[Any]:
-    """Extend the access query by the :class:`Ends` of the user's grants on the node."""
-    ends = _granted_ends().subquery("ends")
-    return query.add_columns(*ends.c).join(ends, true())
-
-
-def _ends_by_user() -> Select[Any]:
-    path = folders_around()
-    query = select(grants.c.user_id, *_ends()).join(path, grants.c.node_id == path.c.id)
-    return query.group_by(grants.c.user_id)
-
-
-def _grants_on_path() -> Select[Any]:
-    path = folders_around()
-    columns = (grants.c.node_id, grants.c.node_name, grants.c.permission, grants.c.expires_at)
-    return (
-        select(*columns, path.c.height)
-        .join(path, grants.c.node_id == path.c.id)
-        .where(grants.c.user_id == bindparam("user_id"))
-        .order_by(path.c.height)
-    )
 
 
 def effective_permission(role: ColumnElement[str]) -> ColumnElement[int]:
@@ -143,6 +91,14 @@ def access_query(login: FromClause | None = None) -> Select[Any]:
     if login is None:
         return select(*columns).select_from(tables)
     return select(*login.c, *columns).select_from(tables.outerjoin(login, true()))
+
+
+@dataclass(frozen=True, slots=True)
+class NodeView:
+    """A node and one user's permission on it."""
+
+    node: Node
+    permission: Permission
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,78 +200,6 @@ class NodeAccessQuery:
         return self._of_user.all(connection, parameters)[0]
 
 
-class GuardedInsert:
-    """Inserts a row only if the caller's access to a node is still the same as when it was read.
-
-    So a transaction that only inserts needs no query of its own to check the access again.
-
-    Args:
-        table: the table; a conflict with an existing row inserts nothing either.
-    """
-
-    def __init__(self, table: Table) -> None:
-        self._of_user = Statement(_guarded(table, access_query()))
-        self._of_login = Statement(_guarded(table, access_query(good_authorization())))
-
-    def execute(
-        self,
-        connection: Connection,
-        caller: AnyCaller,
-        seen: NodeAccess,
-        row: Mapping[str, Any],
-        now: int,
-    ) -> bool:
-        """Insert the row, and return ``False`` if it exists or the access has changed.
-
-        Args:
-            connection: the caller's transaction.
-            caller: the caller.
-            seen: the access that was read, with the :class:`Ends` of the grants as its further columns.
-            row: the values of all columns.
-            now: decides which grants have expired.
-        """
-        node = seen.node
-        if node is None or seen.role is None:
-            return False
-        read, write, manage = seen.more[:3]
-        parameters = {f"new_{column}": value for column, value in row.items()}
-        parameters |= {"node_id": node.id, "tenant_id": node.tenant_id, "user_id": caller.user_id}
-        parameters |= {"seen_role": seen.role.value, "seen_permission": int(seen.permission), "now": now}
-        parameters |= {"seen_read": read, "seen_write": write, "seen_manage": manage}
-        parameters["authorization_id"] = caller.authorization_id
-        statement = self._of_user if isinstance(caller, Identity) else self._of_login
-        return statement.first(connection, parameters) is not None
-
-
-def _guarded(table: Table, query: Select[Any]) -> Callable[[str], Executable]:
-    found = with_granted_ends(query).subquery("found")
-    same = [
-        found.c[column] == bindparam(f"seen_{parameter}")
-        for column, parameter in (
-            ("role", "role"),
-            ("permission", "permission"),
-            ("READ", "read"),
-            ("WRITE", "write"),
-            ("MANAGE", "manage"),
-        )
-    ]
-    # Present unless the login was revoked or the node deleted.
-    present = [found.c[name].is_not(None) for name in ("user_type", "id") if name in found.c]
-    values = [bindparam(f"new_{column.name}", type_=column.type) for column in table.c]
-    row = select(*values).select_from(found).where(*same, *present)
-
-    def finish(insert: Any) -> Executable:
-        inserted: Executable = (
-            insert.from_select(list(table.c), row)
-            .on_conflict_do_nothing()
-            # sqlite3 reports no row count for a statement that begins with WITH.
-            .returning(literal_column("1"))
-        )
-        return inserted
-
-    return for_each_dialect(table, finish)
-
-
 def _login_access(row: Sequence[Any]) -> tuple[int, str | None, NodeAccess]:
     return row[0], row[1], _access(row[2:])
 
@@ -328,55 +212,8 @@ def _access(row: Sequence[Any]) -> NodeAccess:
     )
 
 
-_NODE_COLUMNS: Final = len(nodes.c)
 _ACCESS: Final = NodeAccessQuery()
 _PARENT: Final = NodeAccessQuery(with_granted_ends)
-_GRANTS_ON_PATH: Final = Statement(_grants_on_path())
-_ENDS_OF_USER: Final = Statement(_ends_of_user())
-_ENDS_BY_USER: Final = Statement(_ends_by_user())
-
-
-@dataclass(frozen=True, slots=True)
-class Ends:
-    """Expiry of each permission level of a user on a node, in milliseconds since the Unix epoch.
-
-    0 means that the level was never granted, :data:`FOREVER` that it does not expire. An expiry may be
-    in the past.
-    """
-
-    read: int = 0
-    write: int = 0
-    manage: int = 0
-
-    def exceed(self, others: "Ends") -> bool:
-        """Return whether a level expires later than the same level of the others."""
-        return self.read > others.read or self.write > others.write or self.manage > others.manage
-
-
-ENDLESS: Final = Ends(FOREVER, FOREVER, FOREVER)
-"""The expiries of tenant administrators: a role does not expire."""
-
-
-@dataclass(frozen=True, slots=True)
-class NodeView:
-    """A node and one user's permission on it."""
-
-    node: Node
-    permission: Permission
-
-
-@dataclass(frozen=True, slots=True)
-class PathGrant:
-    """A grant on a node or on one of its ancestors, in force or expired.
-
-    ``height`` is 0 for the node, 1 for its parent folder, and so on.
-    """
-
-    node_id: str
-    node_name: str
-    permission: Permission
-    expires_at: int | None
-    height: int
 
 
 class AccessControl:
@@ -475,26 +312,6 @@ class AccessControl:
             "node_id": node_id or tenant_id,
             "now": self._clock.now(),
         }
-
-    def ends(self, connection: Connection, tenant_id: str, node_id: str, user_id: str) -> Ends:
-        """Return when a user's permission on a node expires, for each level."""
-        parameters = {"tenant_id": tenant_id, "node_id": node_id, "user_id": user_id}
-        *ends, role = _ENDS_OF_USER.all(connection, parameters)[0]
-        # A role does not expire.
-        return ENDLESS if role == Role.ADMIN else Ends(*ends)
-
-    def ends_by_user(self, connection: Connection, node_id: str) -> dict[str, Ends]:
-        """Return :meth:`ends` for each user who has a grant on the node or on one of its ancestors."""
-        rows = _ENDS_BY_USER.all(connection, {"node_id": node_id})
-        return {user_id: Ends(*ends) for user_id, *ends in rows}
-
-    def grants_on_path(self, connection: Connection, node_id: str, user_id: str) -> list[PathGrant]:
-        """Return a user's grants on a node and on its ancestors, the nearest first."""
-        rows = _GRANTS_ON_PATH.all(connection, {"node_id": node_id, "user_id": user_id})
-        return [
-            PathGrant(row.node_id, row.node_name, Permission(row.permission), row.expires_at, row.height)
-            for row in rows
-        ]
 
     def holds(self, expires_at: int | None) -> bool:
         """Return whether a grant is in force."""

@@ -15,7 +15,8 @@ from sqlalchemy import Connection, Select, bindparam, func, select
 
 from strongroom.database.statements import Statement
 from strongroom.errors import Forbidden
-from strongroom.files.access import ENDLESS, AccessControl, Ends
+from strongroom.files.access import AccessControl
+from strongroom.files.grant_ends import ENDLESS, Ends, ends_by_user, ends_of_user
 from strongroom.files.models import FOREVER, Grant, Node, Permission, grants, nodes
 from strongroom.identity import AnyCaller
 from strongroom.tenants.models import Role
@@ -101,7 +102,7 @@ class ExpiryRules:
         # Nothing outlasts a permanent permission, so the common case needs no further query.
         if managed_until == target.write == FOREVER:
             return
-        there = self._access.ends_by_user(connection, folder_id)
+        there = ends_by_user(connection, folder_id)
         gaining = self._gain_node(connection, node, there, managed_until)
         gaining |= self._gain_folder(connection, node, there, target.write)
         # Administrators gain nothing: they manage every node already.
@@ -109,7 +110,7 @@ class ExpiryRules:
             raise Forbidden("The move would give permissions that outlast yours.")
 
     def _ends(self, connection: Connection, caller: AnyCaller, node: Node, node_id: str) -> Ends:
-        return self._access.ends(connection, node.tenant_id, node_id, caller.user_id)
+        return ends_of_user(connection, node.tenant_id, node_id, caller.user_id)
 
     def _gain_node(
         self, connection: Connection, node: Node, there: Mapping[str, Ends], until: int
@@ -118,7 +119,7 @@ class ExpiryRules:
         if until == FOREVER:
             return set()
         # A gain up to `until`, or up to what the user already has on the node, is allowed.
-        here = self._access.ends_by_user(connection, node.id)
+        here = ends_by_user(connection, node.id)
         return {user for user, ends in there.items() if ends.exceed(_at_least(here.get(user), until))}
 
     def _gain_folder(

@@ -9,16 +9,10 @@ from typing import Any, Final, Protocol
 from sqlalchemy import Connection, Select, bindparam, true
 
 from strongroom import errors
-from strongroom.files.access import (
-    AccessControl,
-    Ends,
-    GuardedInsert,
-    NodeAccess,
-    NodeAccessQuery,
-    NodeView,
-    with_granted_ends,
-)
+from strongroom.files.access import AccessControl, NodeAccess, NodeAccessQuery, NodeView
 from strongroom.files.events.recorder import FileAction, FileEvents
+from strongroom.files.grant_ends import Ends, with_granted_ends
+from strongroom.files.guarded_insert import GuardedInsert
 from strongroom.files.models import FOREVER, NODE, Node, NodeType, Permission, nodes
 from strongroom.files.tree import FileContent, ParentRef, Tree
 from strongroom.identity import AnyCaller

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from sqlalchemy import Connection, Executable, and_, bindparam, delete, select
+from sqlalchemy import Connection, Executable, Select, and_, bindparam, delete, select
 
 from strongroom.audit.service import AuditEvent, AuditService
 from strongroom.clock import Clock, iso_format
@@ -13,9 +13,9 @@ from strongroom.database.paging import Page, Paging, seek_page
 from strongroom.database.rows import Row, RowMapper, columns_of
 from strongroom.database.statements import Statement, for_each_dialect
 from strongroom.errors import NotAMember, ValidationFailed
-from strongroom.files.access import AccessControl, PathGrant
+from strongroom.files.access import AccessControl
 from strongroom.files.expiry import ExpiryRules
-from strongroom.files.models import FOREVER, Grant, Node, Permission, grants
+from strongroom.files.models import FOREVER, Grant, Node, Permission, folders_around, grants
 from strongroom.files.visibility import Visibility
 from strongroom.identity import AnyCaller, Origin
 from strongroom.tenants.models import Role
@@ -46,6 +46,40 @@ def _putting(insert: Any) -> Executable:
 
 _PUT: Final = Statement(for_each_dialect(grants, _putting))
 _OF_USER: Final = Statement(select(*_GRANT.columns).where(_IS_ONE), _grant)
+
+
+@dataclass(frozen=True, slots=True)
+class PathGrant:
+    """A grant on a node or on one of its ancestors, in force or expired.
+
+    ``height`` is 0 for the node, 1 for its parent folder, and so on.
+    """
+
+    node_id: str
+    node_name: str
+    permission: Permission
+    expires_at: int | None
+    height: int
+
+
+def _grants_on_path() -> Select[Any]:
+    """Return the query for a user's grants on a node and on its ancestors, the nearest first."""
+    path = folders_around()
+    columns = (grants.c.node_id, grants.c.node_name, grants.c.permission, grants.c.expires_at)
+    return (
+        select(*columns, path.c.height)
+        .join(path, grants.c.node_id == path.c.id)
+        .where(grants.c.user_id == bindparam("user_id"))
+        .order_by(path.c.height)
+    )
+
+
+def _path_grant(row: Row) -> PathGrant:
+    node_id, node_name, permission, expires_at, height = row
+    return PathGrant(node_id, node_name, Permission(permission), expires_at, height)
+
+
+_ON_PATH: Final = Statement(_grants_on_path(), _path_grant)
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,7 +292,7 @@ class AccessExplainer:
             own.require(Permission.MANAGE)
             seen = self._height_seen(connection, own.role, caller, node_id)
             subject = self._access.find_of(connection, user_id, tenant_id, node_id)
-            found = self._access.grants_on_path(connection, node_id, user_id)
+            found = _ON_PATH.all(connection, {"node_id": node_id, "user_id": user_id})
             reasons = [self._reason(grant, seen) for grant in found]
             return Explanation(user_id, subject.role, subject.permission, reasons)
 
@@ -269,7 +303,7 @@ class AccessExplainer:
         if role is Role.ADMIN:
             # Administrators see all ancestors.
             return float("inf")
-        mine = self._access.grants_on_path(connection, node_id, caller.user_id)
+        mine = _ON_PATH.all(connection, {"node_id": node_id, "user_id": caller.user_id})
         # Never empty: a caller who manages the node without being an administrator has a grant in
         # force on the path.
         return max(grant.height for grant in mine if self._access.holds(grant.expires_at))
