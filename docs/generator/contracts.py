@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from importlib import import_module
 from typing import Any
 
-from generator.kinds import KINDS
 from generator.prose import code, prose
+from strongroom.plugins.seams import SEAMS
 
 CONTRACTS = """\
 # Contracts
@@ -21,9 +21,9 @@ def contracts_page() -> Iterator[str]:
     """Yield the pieces of the page of contracts."""
     testing = import_module("strongroom.testing")
     yield CONTRACTS.format(version=testing.CONTRACT_VERSION)
-    for kind in KINDS:
-        module = kind.__module__.rpartition(".")[2]
-        contract = getattr(import_module(f"strongroom.testing.{module}"), f"{kind.__name__}Contract")
+    for path in dict.fromkeys(seam.contract for seam in SEAMS):
+        module, _, name = path.rpartition(".")
+        contract = getattr(import_module(f"strongroom.testing.{module}"), name)
         yield f"\n## class `{contract.__name__}`\n\n`{contract.__module__}`. {prose(contract)}\n"
         yield from _contract(contract)
 

@@ -39,7 +39,7 @@ def hooks_page() -> Iterator[str]:
     """Yield the pieces of the page of hooks and of the classes that they return."""
     yield HOOKS
     for name, hook in vars(hookspecs).items():
-        if name.startswith("register_"):
+        if hasattr(hook, "strongroom_spec"):
             yield f"\n## `{name}`\n\n{prose(hook)}\n"
     for kind in KINDS:
         yield f"\n## class `{kind.__name__}`\n\n`{kind.__module__}`. {prose(kind)}\n\n"

@@ -4,14 +4,11 @@ from pathlib import Path
 from typing import Any
 
 from strongroom.plugin_api import Extension
-from strongroom.plugin_api.captcha import CaptchaProvider
-from strongroom.plugin_api.login import LoginMethod
-from strongroom.plugin_api.messages import MessageSender
-from strongroom.plugin_api.storage import StorageBackend
+from strongroom.plugins import seams
 from strongroom.plugins.manager import PluginManager
 from strongroom.plugins.selection import BUILTIN
 
-KINDS: tuple[type[Extension[Any]], ...] = (StorageBackend, LoginMethod, CaptchaProvider, MessageSender)
+KINDS: tuple[type[Extension[Any]], ...] = tuple(kind.base for kind in seams.KINDS if kind.base)
 
 _ROOT = Path(__file__).parents[2]
 

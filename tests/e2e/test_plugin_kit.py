@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from strongroom.plugins.seams import KINDS, Kind, main_seam
 from tests.e2e.client import Client
 from tests.support.config import change_config
 from tests.support.environment import Environment
 from tests.support.server import free_port, serving
 from tests.support.stores import stored_files
 
-KINDS = ("storage", "login", "captcha", "sender")
 TOOLS = Path(sys.executable).parent
 
 
@@ -60,18 +60,19 @@ def serve(project: Path, environment: Environment) -> Iterator[tuple[str, Path]]
             yield server.url, project
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 def test_a_new_plugin_is_typed_installs_offline_and_passes_its_contract(
-    kind: str, tmp_path: Path, environment: Environment
+    kind: Kind, tmp_path: Path, environment: Environment
 ) -> None:
-    environment.succeed(["strongroom", "plugins", "new", kind, "tape"], tmp_path)
+    environment.succeed(["strongroom", "plugins", "new", kind.name, "tape"], tmp_path)
     (project,) = tmp_path.iterdir()
     # What mypy has learnt of the libraries serves all of them.
     environment.succeed([TOOLS / "mypy", "--cache-dir", environment.folder / "mypy"], project)
     environment.succeed(["pip", "install", "--no-build-isolation", "."], project)
-    checked = environment.succeed(["strongroom", "plugins", "check", f"{kind}_tape"], tmp_path)
-    assert checked.splitlines()[0] == f"{kind}_tape 0.1.0 fits this server"
-    assert f"\n{kind} tape: " in checked
+    checked = environment.succeed(["strongroom", "plugins", "check", f"{kind.name}_tape"], tmp_path)
+    assert checked.splitlines()[0] == f"{kind.name}_tape 0.1.0 fits this server"
+    title = f"{kind.name} tape" if kind.base else main_seam(kind).hook
+    assert f"\n{title}: {main_seam(kind).contract_name} " in checked
     assert "failed" not in checked
     readme = (project / "README.md").read_text()
     example = readme.partition("```toml\n")[2].partition("```")[0]

@@ -10,8 +10,8 @@ from click.testing import CliRunner, Result
 
 from strongroom.builtin import fixed_captcha, password
 from strongroom.cli.main import root
-from strongroom.cli.plugins.listing import KINDS
 from strongroom.plugins.manager import VARIABLE, PluginManager
+from strongroom.plugins.seams import KINDS
 
 
 def plugins(*arguments: str) -> Result:

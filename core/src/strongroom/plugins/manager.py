@@ -295,7 +295,7 @@ def _check_error(plugin: Plugin, item: Any) -> None:
 
 def _explain(plugin: Plugin, error: pluggy.PluginValidationError) -> str:
     # For a misspelt hook, suggest the right name instead of pluggy's message.
-    hooks = [name for name in vars(hookspecs) if name.startswith("register_")]
+    hooks = [name for name, hook in vars(hookspecs).items() if hasattr(hook, "strongroom_spec")]
     for name, value in vars(plugin.module).items():
         if hasattr(value, "strongroom_impl") and name not in hooks:
             return f'there is no hook "{name}"; {suggestion(name, hooks)}'

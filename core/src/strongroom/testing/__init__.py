@@ -15,6 +15,7 @@ The contracts have a version, ``major.minor``. A minor version adds tests or mak
 the changelog lists. The major version is that of the plugin API.
 """
 
+import pkgutil
 from typing import Final
 
 import pytest
@@ -22,8 +23,5 @@ import pytest
 CONTRACT_VERSION: Final = "1.1"
 
 pytest.register_assert_rewrite(
-    "strongroom.testing.storage",
-    "strongroom.testing.login",
-    "strongroom.testing.captcha",
-    "strongroom.testing.messages",
+    *(f"{__name__}.{module.name}" for module in pkgutil.iter_modules(__path__))
 )

@@ -20,9 +20,11 @@ from urllib.parse import unquote, urlsplit
 import click
 from pluggy import HookimplMarker
 
-from strongroom.cli.plugins.listing import kind_of, load_plugin
-from strongroom.plugin_api import Extension
+from strongroom.cli.plugins.listing import load_plugin
+from strongroom.plugin_api import API_VERSION, Extension
 from strongroom.plugin_discovery import installed_plugins
+from strongroom.plugins.manager import Plugin
+from strongroom.plugins.seams import SEAMS, Seam, extension_kind, main_seam
 
 if TYPE_CHECKING:
     import pytest
@@ -89,13 +91,18 @@ _CONTRACTS = "strongroom.testing."
 class ContractRun:
     """The results of contract tests."""
 
-    outcomes: dict[tuple[type[Any], str], Counter[str]] = field(default_factory=dict)
+    outcomes: dict[tuple[type[Any] | None, str], Counter[str]] = field(default_factory=dict)
     exit_code: int = 0
     timed_out: bool = False
     version: str = ""
 
-    def outcomes_of(self, extension: type[Any], contract: str) -> Counter[str]:
-        """Return the number of tests of the contract by outcome (passed, failed, ...)."""
+    def outcomes_of(self, extension: type[Any] | None, contract: str) -> Counter[str]:
+        """Return the number of tests of the contract by outcome (passed, failed, ...).
+
+        Args:
+            extension: the tested extension; ``None`` for the contract of a hook that returns instances.
+            contract: the name of the contract.
+        """
         return self.outcomes.get((extension, contract), Counter())
 
 
@@ -121,13 +128,13 @@ class _Recorder:
 
     def __init__(self) -> None:
         self.run = ContractRun()
-        self._tested: set[tuple[type[Any], str]] = set()
+        self._tested: set[tuple[type[Any] | None, str]] = set()
         self._outcome = "skipped"
 
     def pytest_runtest_teardown(self, item: "pytest.Item") -> None:
         # The fixtures, and so the tested extension, are known only at teardown.
         contracts = {base.__name__ for base in _bases(item) if base.__module__.startswith(_CONTRACTS)}
-        tested = {type(value) for value in _fixtures(item) if isinstance(value, Extension)}
+        tested = {type(value) for value in _fixtures(item) if isinstance(value, Extension)} | {None}
         self._tested = {(kind, contract) for kind in tested for contract in contracts}
 
     def pytest_runtest_logreport(self, report: "pytest.TestReport") -> None:
@@ -174,15 +181,16 @@ def check_command(name: str, tests: Path | None, seconds: float) -> None:
     Each test is printed before it runs, and fails if it exceeds the timeout.
     """
     manager, plugin = load_plugin(name)
-    extensions = manager.extensions_of(plugin)
+    extensions, hooks = manager.extensions_of(plugin), _instance_seams(plugin)
     click.echo(f"{plugin.name} {plugin.version} fits this server")
-    if not extensions:
+    if not extensions and not hooks:
         click.echo("it offers no extension, so that no contract applies")
         return
     if find_spec("pytest") is None:
         raise click.ClickException('the contracts need pytest: pip install "strongroom[testing]"')
     run = run_contracts(tests or _tests_of(name), seconds)
-    problems = [problem for extension in extensions for problem in _judge(extension, run)]
+    problems = [problem for extension in extensions for problem in _judge_extension(extension, run)]
+    problems += [problem for seam in hooks for problem in _judge(seam.hook, seam, None, run)]
     if not problems and not run.exit_code:
         return
     error = click.ClickException("; ".join(problems) or f"its tests failed (pytest: {run.exit_code})")
@@ -194,14 +202,27 @@ def check_command(name: str, tests: Path | None, seconds: float) -> None:
     raise error
 
 
-def _judge(extension: type[Extension[Any]], run: ContractRun) -> list[str]:
-    kind = kind_of(extension)
-    title = f"{kind.name} {extension.name}"
-    outcomes = run.outcomes_of(extension, kind.contract)
+def _instance_seams(plugin: Plugin) -> list[Seam]:
+    """Return the seams of a plugin's hooks that return instances, which have contracts of their own.
+
+    Such contracts exist since plugin API 1.1, so plugins for an earlier version are not judged by them.
+    """
+    if plugin.module.API_VERSION != API_VERSION:
+        return []
+    return [seam for seam in SEAMS if not seam.returns_classes and hasattr(plugin.module, seam.hook)]
+
+
+def _judge_extension(extension: type[Extension[Any]], run: ContractRun) -> list[str]:
+    kind = extension_kind(extension)
+    return _judge(f"{kind.name} {extension.name}", main_seam(kind), extension, run)
+
+
+def _judge(title: str, seam: Seam, extension: type[Any] | None, run: ContractRun) -> list[str]:
+    outcomes = run.outcomes_of(extension, seam.contract_name)
     if not outcomes:
-        return [f"{title}: no test class derives from {kind.contract}"]
+        return [f"{title}: no test class derives from {seam.contract_name}"]
     counts = ", ".join(f"{count} {outcome}" for outcome, count in sorted(outcomes.items()))
-    click.echo(f"{title}: {kind.contract} {run.version}: {counts}")
+    click.echo(f"{title}: {seam.contract_name} {run.version}: {counts}")
     return [f"{title} breaks its contract"] if outcomes["failed"] else []
 
 

@@ -3,7 +3,7 @@
 import inspect
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any, Final
 
 import click
@@ -12,68 +12,10 @@ from strongroom.cli.context import CommandContext, config_option, warn
 from strongroom.config import ConfigurationError, enabled_plugins
 from strongroom.config.describe import Section, template
 from strongroom.plugin_api import API_VERSION, Extension
-from strongroom.plugin_api.captcha import CaptchaProvider
-from strongroom.plugin_api.login import LoginMethod
-from strongroom.plugin_api.messages import MessageSender
-from strongroom.plugin_api.storage import StorageBackend
 from strongroom.plugin_discovery import installed_plugins
 from strongroom.plugins.manager import Plugin, PluginError, PluginManager
+from strongroom.plugins.seams import extension_kind
 from strongroom.plugins.selection import BUILTIN, offered_sections
-
-
-@dataclass(frozen=True, slots=True)
-class Kind:
-    """A kind of extension.
-
-    Args:
-        name: the name in commands and distributions.
-        base: the class that its extensions derive from.
-        behaviour: the module of a new plugin that defines its extension.
-        suffix: the suffix of the class name of a new extension.
-        description: a description of a new plugin, as one clause.
-    """
-
-    name: str
-    base: type[Extension[Any]]
-    behaviour: str
-    suffix: str
-    description: str
-
-    @property
-    def module(self) -> str:
-        """The module of the plugin API that declares it."""
-        return self.base.__module__.rpartition(".")[2]
-
-    @property
-    def contract(self) -> str:
-        """The name of its contract in ``strongroom.testing``."""
-        return f"{self.base.__name__}Contract"
-
-    @property
-    def hook(self) -> str:
-        """The hook that registers it."""
-        return f"register_{HOOK_NAMES[self.name]}"
-
-
-HOOK_NAMES: Final = {
-    "storage": "storage_backends",
-    "login": "login_methods",
-    "captcha": "captcha_providers",
-    "sender": "message_senders",
-}
-
-KINDS: Final = (
-    Kind("storage", StorageBackend, "backend", "Backend", "Stores Strongroom's files in a folder"),
-    Kind("login", LoginMethod, "method", "Login", "Authenticates users with a file of accounts"),
-    Kind("captcha", CaptchaProvider, "provider", "Captcha", "A captcha for Strongroom"),
-    Kind("sender", MessageSender, "sender", "Sender", "Sends Strongroom's SMS over HTTP"),
-)
-
-
-def kind_of(extension: type[Extension[Any]]) -> Kind:
-    """Return the kind of an extension."""
-    return next(kind for kind in KINDS if issubclass(extension, kind.base))
-
 
 _BUILTIN_NAMES: Final = tuple(module.__name__.rpartition(".")[2] for module in BUILTIN)
 _BROKEN: Final = "broken:  "
@@ -165,7 +107,7 @@ def _load(name: str) -> tuple[PluginManager, Plugin]:
 
 def _offers(manager: PluginManager, plugin: Plugin) -> str:
     extensions = manager.extensions_of(plugin)
-    return ", ".join(f"{kind_of(extension).name} {extension.name}" for extension in extensions)
+    return ", ".join(f"{extension_kind(extension).name} {extension.name}" for extension in extensions)
 
 
 def _describe(manager: PluginManager, plugin: Plugin) -> Iterator[str]:
@@ -188,12 +130,12 @@ def _describe(manager: PluginManager, plugin: Plugin) -> Iterator[str]:
 
 
 def _describe_extension(extension: type[Extension[Any]], section: Section | None) -> Iterator[str]:
-    kind = kind_of(extension)
+    kind = extension_kind(extension)
     yield f"{kind.name} {extension.name}: {_first_sentence(extension)}"
     extras = [
         base.__name__
         for base in extension.__mro__
-        if base.__module__ == kind.base.__module__ and not issubclass(base, Extension)
+        if base.__module__ == kind.module and not issubclass(base, Extension)
     ]
     if extras:
         yield f"  can also: {', '.join(extras)}"

@@ -11,10 +11,10 @@ from typing import Any, Final
 
 import click
 
-from strongroom.cli.plugins.listing import KINDS, Kind
 from strongroom.plugin_api import API_VERSION
 from strongroom.plugin_discovery import installed_plugins
 from strongroom.plugins.manager import PluginManager
+from strongroom.plugins.seams import KINDS, Kind, extension_kind, main_seam
 from strongroom.plugins.selection import BUILTIN
 from strongroom.version import __version__
 
@@ -70,7 +70,7 @@ def write_plugin(kind: Kind, name: str, target: Path) -> None:
     try:
         if target.exists() and (not target.is_dir() or any(target.iterdir())):
             raise click.ClickException(f"{target} already exists and is not empty")
-        for source, place in _templates(kind):
+        for place, source in _templates(kind).items():
             path = target.joinpath(*_place(place, values["package"]))
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(Template(source.read_text()).substitute(values))
@@ -86,7 +86,7 @@ def _refuse_taken_name(kind: Kind, name: str) -> None:
     builtin = PluginManager(BUILTIN, ())
     for plugin in builtin.plugins:
         for extension in builtin.extensions_of(plugin):
-            if issubclass(extension, kind.base) and extension.name == name:
+            if extension_kind(extension) is kind and extension.name == name:
                 raise click.ClickException(f'"{name}" is built in; choose another name')
 
 
@@ -103,9 +103,9 @@ def _values(kind: Kind, name: str) -> dict[str, str]:
         "distribution": f"strongroom-{plugin}".replace("_", "-"),
         "description": kind.description,
         "module": kind.module,
-        "base": kind.base.__name__,
+        "base": kind.base.__name__ if kind.base else "",
         "behaviour": kind.behaviour,
-        "hook": kind.hook,
+        "hook": main_seam(kind).hook,
         "api_version": API_VERSION,
         "strongroom_version": __version__,
     }
@@ -115,16 +115,18 @@ def _place(parts: tuple[str, ...], package: str) -> tuple[str, ...]:
     return ("src", package, *parts[1:]) if parts[0] == "package" else parts
 
 
-def _templates(kind: Kind) -> Iterator[tuple[Traversable, tuple[str, ...]]]:
-    """Yield the templates of a kind, each with the parts of its target path."""
+def _templates(kind: Kind) -> dict[tuple[str, ...], Traversable]:
+    """Return the templates of a kind by the parts of their target paths.
+
+    A template of the kind replaces the one of all kinds with the same path.
+    """
     root = files("strongroom.cli.plugins") / "templates"
-    yield from _walk(root / "every", ())
-    yield from _walk(root / kind.name, ())
+    return {**dict(_walk(root / "every", ())), **dict(_walk(root / kind.name, ()))}
 
 
-def _walk(folder: Traversable, place: tuple[str, ...]) -> Iterator[tuple[Traversable, tuple[str, ...]]]:
+def _walk(folder: Traversable, place: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Traversable]]:
     for item in folder.iterdir():
         if item.is_dir():
             yield from _walk(item, (*place, item.name))
         elif item.name.endswith(_SUFFIX):
-            yield item, (*place, item.name.removesuffix(_SUFFIX))
+            yield (*place, item.name.removesuffix(_SUFFIX)), item

@@ -1,0 +1,122 @@
+"""The seams of the plugin API: one row per hook, with everything that belongs to it.
+
+``strongroom plugins new`` and ``check``, the table of docs/tutorials/index.md and the tests read these
+rows; a test fails for a hook that has none, or whose row names something that does not exist.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from strongroom.plugin_api import Extension
+from strongroom.plugin_api.captcha import CaptchaProvider
+from strongroom.plugin_api.login import LoginMethod
+from strongroom.plugin_api.messages import MessageSender
+from strongroom.plugin_api.storage import StorageBackend
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of plugin that ``strongroom plugins new`` creates, from the templates of the same name.
+
+    Args:
+        name: the name in commands and distributions.
+        description: a description of a new plugin, as one clause.
+        base: the class that its extensions derive from; ``None`` if its hook returns instances.
+        behaviour: the module of a new plugin that defines its extension.
+        suffix: the suffix of the class name of a new extension.
+    """
+
+    name: str
+    description: str
+    base: type[Extension[Any]] | None = None
+    behaviour: str = "plugin"
+    suffix: str = ""
+
+    @property
+    def module(self) -> str:
+        """The name of the module that declares its base class; empty without one."""
+        return self.base.__module__ if self.base else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Seam:
+    """A hook, and what plugin authors find about it.
+
+    Args:
+        hook: the function of :mod:`strongroom.plugins.hookspecs`.
+        purpose: completes "I want to ..." in the table of docs/tutorials/index.md.
+        kind: the name of the :class:`Kind` whose templates implement the hook.
+        page: the page in docs/tutorials, without ``.md``.
+        contract: the contract test class, as ``module.Class`` below ``strongroom.testing``.
+        user: the module of a built-in or distributed plugin, or of an example, that implements the hook.
+    """
+
+    hook: str
+    purpose: str
+    kind: str
+    page: str
+    contract: str
+    user: str
+
+    @property
+    def returns_classes(self) -> bool:
+        """Whether the hook returns extension classes, which the configuration selects."""
+        return any(kind.base and main_seam(kind) is self for kind in KINDS)
+
+    @property
+    def contract_name(self) -> str:
+        """The name of the contract test class."""
+        return self.contract.rpartition(".")[2]
+
+
+KINDS: Final = (
+    Kind("storage", "Stores Strongroom's files in a folder", StorageBackend, "backend", "Backend"),
+    Kind("login", "Authenticates users with a file of accounts", LoginMethod, "method", "Login"),
+    Kind("captcha", "A captcha for Strongroom", CaptchaProvider, "provider", "Captcha"),
+    Kind("sender", "Sends Strongroom's SMS over HTTP", MessageSender, "sender", "Sender"),
+)
+
+SEAMS: Final = (
+    Seam(
+        "register_storage_backends",
+        "store the bytes of files in another place",
+        kind="storage",
+        page="storage",
+        contract="storage.StorageBackendContract",
+        user="strongroom_storage_local.plugin",
+    ),
+    Seam(
+        "register_login_methods",
+        "verify logins in another way, such as with a directory or an identity provider",
+        kind="login",
+        page="login",
+        contract="login.LoginMethodContract",
+        user="strongroom_login_sms.plugin",
+    ),
+    Seam(
+        "register_captcha_providers",
+        "distinguish people from programs with another captcha",
+        kind="captcha",
+        page="captcha",
+        contract="captcha.CaptchaProviderContract",
+        user="strongroom.builtin.image_captcha",
+    ),
+    Seam(
+        "register_message_senders",
+        "deliver SMS or e-mails through another gateway",
+        kind="sender",
+        page="sender",
+        contract="messages.MessageSenderContract",
+        user="strongroom.builtin.smtp",
+    ),
+)
+
+
+def extension_kind(extension: type[Extension[Any]]) -> Kind:
+    """Return the kind of an extension."""
+    return next(kind for kind in KINDS if kind.base is not None and issubclass(extension, kind.base))
+
+
+def main_seam(kind: Kind) -> Seam:
+    """Return the first seam of a kind: the one that its extensions are registered by."""
+    return next(seam for seam in SEAMS if seam.kind == kind.name)
