@@ -7,6 +7,8 @@ import click
 from generator.kinds import shipped
 from generator.prose import prose, required
 from strongroom.cli.main import core_commands
+from strongroom.config import Settings
+from strongroom.plugin_host.hosts import offline_hosts
 
 COMMANDS = """\
 # Commands
@@ -22,7 +24,8 @@ def commands_page() -> Iterator[str]:
     yield COMMANDS
     for name, command in core_commands().items():
         yield from command_of(("strongroom", name), command)
-    for plugin, command in shipped().call("register_commands"):
+    hosts = offline_hosts(Settings(), shipped(), {})
+    for plugin, command in hosts.call("register_commands"):
         yield from command_of(
             ("strongroom", command.name), command, f"\nProvided by the plugin `{plugin.name}`.\n"
         )

@@ -9,6 +9,7 @@ from typing import Any
 from generator.kinds import KINDS
 from generator.prose import prose
 from strongroom.plugin_api import API_VERSION
+from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.storage import (
     LocalPaths,
     ServerSideCopy,
@@ -16,7 +17,6 @@ from strongroom.plugin_api.storage import (
     SignedUploads,
     StorageBackend,
 )
-from strongroom.plugin_api.web import HostAPI
 from strongroom.plugins import hookspecs
 
 HOOKS = f"""\

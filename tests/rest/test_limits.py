@@ -16,7 +16,6 @@ from tests.support.redis import RedisServer
 
 from strongroom.errors import InvalidCredentials, TooManyRequests
 from strongroom.limits.backends import rate_events
-from strongroom.plugin_host.host import PluginHost
 from strongroom.testing.clock import HOUR, MINUTE, ManualClock
 
 LIMITS: Table = {
@@ -163,7 +162,7 @@ def test_every_way_to_log_in_is_limited(api: Api) -> None:
 
 
 def test_a_login_by_a_route_of_a_plugin_counts_by_the_same_limit(api: Api) -> None:
-    host = PluginHost(api.container.settings, api.container.identity.login_methods)
+    host = api.container.hosts.of("password")
     with api.app.test_request_context(environ_base={"REMOTE_ADDR": "192.0.2.1"}):
         api.app.preprocess_request()
         for _ in range(3):

@@ -28,7 +28,6 @@ from strongroom.http.rate_limits import RequestLimits
 from strongroom.http.request import PublicUrl, TrustedProxies, get_service, register_service
 from strongroom.http.routing import reserved_blueprint
 from strongroom.observability.views import blueprint as health_blueprint
-from strongroom.plugin_host.host import PluginHost
 from strongroom.plugins.manager import PluginError
 from strongroom.sessions.views import blueprint as authorizations_blueprint
 from strongroom.tenants.views import blueprint as tenants_blueprint
@@ -120,11 +119,8 @@ def _request_limits(container: Container) -> RequestLimits:
 
 def _register_plugin_routes(app: Flask, container: Container) -> list[Any]:
     base_path = container.settings.server.base_path
-    host = PluginHost(container.settings, container.identity.login_methods)
     registered = []
-    for plugin, blueprint in container.selection.plugins.call(
-        "register_blueprints", host=host, server=host
-    ):
+    for plugin, blueprint in container.hosts.call("register_blueprints"):
         try:
             app.register_blueprint(blueprint, url_prefix=base_path + (blueprint.url_prefix or ""))
         except Exception as error:

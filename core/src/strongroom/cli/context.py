@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -40,6 +40,7 @@ class CommandContext:
 
     def __init__(self, config_path: Path | None) -> None:
         self.config_path = config_path
+        self._opened: Container | None = None
 
     @cached_property
     def configuration(self) -> Configuration:
@@ -84,12 +85,30 @@ class CommandContext:
     def plugin_commands(self) -> dict[str, click.Command]:
         """Return the commands of the enabled plugins; print a warning for each plugin that fails."""
         from strongroom.cli.plugin_commands import commands_of
+        from strongroom.clock import SystemClock
+        from strongroom.plugin_host.hosts import PluginHosts
         from strongroom.plugins.selection import select
 
-        commands, faults = commands_of(select(self.configuration).plugins)
+        selection = select(self.configuration)
+        hosts = PluginHosts(
+            self.configuration.settings,
+            selection.plugins,
+            selection.options,
+            SystemClock(),
+            self._services,
+        )
+        commands, faults = commands_of(hosts)
         for fault in faults:
             warn(f"{fault}; its commands are missing")
         return commands
+
+    def _services(self) -> "Container":
+        """Return the services for the command of a plugin; they are closed when the command ends."""
+        if self._opened is None:
+            resources = ExitStack()
+            self._opened = resources.enter_context(self.container())
+            click.get_current_context().find_root().call_on_close(resources.close)
+        return self._opened
 
 
 def warn_of_deprecations(configuration: Configuration) -> None:

@@ -5,27 +5,28 @@ from typing import Final
 import click
 
 from strongroom.plugin_discovery import installed_plugins
-from strongroom.plugins.manager import Plugin, PluginError, PluginManager
+from strongroom.plugin_host.hosts import PluginHosts
+from strongroom.plugins.manager import Plugin, PluginError
 
 _SHIPPED: Final = {"oss": "storage_oss", "sms": "login_sms", "wechat": "login_wechat"}
 """The bundled plugins that add a command, by the name of the command."""
 
 
-def commands_of(plugins: PluginManager) -> tuple[dict[str, click.Command], list[str]]:
+def commands_of(hosts: PluginHosts) -> tuple[dict[str, click.Command], list[str]]:
     """Return the commands of plugins by name, and an error line for each plugin that failed."""
     commands: dict[str, click.Command] = {}
     faults: list[str] = []
-    for plugin in plugins.plugins:
+    for plugin in hosts.plugins.plugins:
         try:
-            commands |= _commands_of(plugins, plugin)
+            commands |= _commands_of(hosts, plugin)
         except PluginError as error:
             faults.append(str(error))
     return commands, faults
 
 
-def _commands_of(plugins: PluginManager, plugin: Plugin) -> dict[str, click.Command]:
+def _commands_of(hosts: PluginHosts, plugin: Plugin) -> dict[str, click.Command]:
     commands: dict[str, click.Command] = {}
-    for item in plugins.call_one(plugin, "register_commands"):
+    for item in hosts.call_one(plugin, "register_commands"):
         if not isinstance(item, click.Command) or not item.name:
             raise PluginError(
                 f"{plugin} returned {item!r} from register_commands; expected a named click.Command"

@@ -69,16 +69,15 @@ def require_offline(configuration: Configuration) -> None:
     """
     from strongroom.cli.plugin_commands import commands_of
     from strongroom.container.infrastructure import message_texts
-    from strongroom.plugin_host.host import registration_fault
+    from strongroom.plugin_host.hosts import offline_hosts, registration_fault
     from strongroom.production import refuse_unsafe
 
     selection = select(configuration)
     refuse_unsafe(configuration, selection)
     message_texts(configuration)
-    faults = commands_of(selection.plugins)[1]
-    if fault := registration_fault(configuration.settings, selection.plugins):
-        faults.append(fault)
-    for fault in faults:
+    hosts = offline_hosts(configuration.settings, selection.plugins, selection.options)
+    faults = [registration_fault(hosts, plugin) for plugin in selection.plugins.plugins]
+    for fault in dict.fromkeys([*commands_of(hosts)[1], *filter(None, faults)]):
         configuration.add_error(("plugins", "enabled"), fault)
     configuration.raise_if_invalid()
 

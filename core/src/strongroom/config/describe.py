@@ -92,17 +92,16 @@ def spell(value: Any) -> str:
     # Before int, because bool is a subclass of it.
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, int | float):
-        return str(value)
     if isinstance(value, tuple | list):
         return f"[{', '.join(map(spell, value))}]"
     if isinstance(value, Mapping):
         return f"{{{', '.join(f'{key} = {spell(item)}' for key, item in value.items())}}}"
     if value is None or isinstance(value, str | Path | Rate):
         return json.dumps("" if value is None else str(value), ensure_ascii=False)
-    return (
-        f"{{{', '.join(f'{item.name} = {spell(getattr(value, item.name))}' for item in fields(value))}}}"
-    )
+    if is_dataclass(value):
+        return spell({item.name: getattr(value, item.name) for item in fields(value)})
+    # Numbers, and the dates and times of a free table.
+    return str(value)
 
 
 def _default(item: "Field[Any]") -> str:

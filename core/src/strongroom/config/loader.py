@@ -1,7 +1,7 @@
 """Loads and validates the configuration, and parses the options of each extension.
 
 ``[storages.NAME]`` and ``[captcha]`` contain keys of both; ``[login.NAME]`` and ``[messages.NAME]``
-contain only keys of an extension.
+contain only keys of an extension, and ``[plugins.NAME]`` only those of a plugin.
 """
 
 import re
@@ -71,7 +71,7 @@ def split(values: dict[str, Any]) -> tuple[dict[str, Any], ExtensionValues]:
     # Only the changed levels are copied; the caller's tables are not modified.
     core = dict(values)
     extensions: ExtensionValues = {}
-    for section in ("login", "messages"):
+    for section in ("login", "messages", "plugins"):
         for name, table in _tables(core.get(section)):
             extensions[section, name] = table
             core[section] = {key: value for key, value in core[section].items() if key != name}
@@ -260,7 +260,7 @@ def enabled_plugins(path: Path | None, environment: Mapping[str, str]) -> Sequen
     try:
         raw = read_file(path) if path else RawConfiguration()
         apply_environment(raw, environment)
-        values = {"plugins": raw.values.get("plugins", {})}
+        values, _ = split({"plugins": raw.values.get("plugins", {})})
         settings: Settings = schema_for(Settings).load(interpret(values, Settings))
     except (ConfigurationError, ValidationError):
         return installed_of(PluginsSettings().enabled)

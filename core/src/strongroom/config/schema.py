@@ -108,6 +108,8 @@ def _typed_field(annotation: Annotation, options: dict[str, Any]) -> ma.Field[An
     if origin is dict:
         values = _typed_field(arguments[1], {})
         return ma.Dict(keys=ma.String(), values=values, **_messages(options, "a table"))
+    if annotation is Any:
+        return ma.Raw(allow_none=True)
     if is_dataclass(annotation) and annotation is not Rate:
         return ma.Nested(
             schema_for(typing.cast("type[Any]", annotation)), **_messages(options, "a table")
@@ -143,8 +145,9 @@ def interpret(value: Any, annotation: Annotation) -> Any:
     if isinstance(value, dict) and is_dataclass(annotation):
         hints = typing.get_type_hints(annotation)
         return {key: interpret(item, hints.get(key)) for key, item in value.items()}
-    if isinstance(value, dict) and _is_generic(annotation, dict):
-        return {key: interpret(item, typing.get_args(annotation)[1]) for key, item in value.items()}
+    if isinstance(value, dict) and (annotation is Any or _is_generic(annotation, dict)):
+        inner = typing.get_args(annotation)[1] if annotation is not Any else Any
+        return {key: interpret(item, inner) for key, item in value.items()}
     return value
 
 

@@ -33,6 +33,7 @@ from strongroom.files.visibility import Visibility
 from strongroom.observability.doctor import Doctor
 from strongroom.observability.readiness import Readiness, probes
 from strongroom.plugin_api.storage import LocalPaths
+from strongroom.plugin_host.hosts import PluginHosts
 from strongroom.plugins.selection import Selection, select
 from strongroom.production import refuse_unsafe
 from strongroom.storage.delivery import Delivery
@@ -256,6 +257,7 @@ class Container:
     identity: IdentityServices
     keeping: FileServices
     operating: OperatingServices
+    hosts: PluginHosts
 
     @property
     def settings(self) -> Settings:
@@ -309,6 +311,9 @@ def build(
         identity.prune_job.add(prune_steps(keeping))
         # Identity does not depend on tenants, so the rule about memberships is registered here.
         identity.deletion.guard(Memberships(base.clock).require_dispensable)
-        container = Container(base, identity, keeping, assemble_operating(base, keeping))
+        hosts = PluginHosts(
+            base.settings, selection.plugins, selection.options, base.clock, lambda: container
+        )
+        container = Container(base, identity, keeping, assemble_operating(base, keeping), hosts)
         base.resources = resources.pop_all()
         return container

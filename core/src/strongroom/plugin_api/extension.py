@@ -53,8 +53,9 @@ def option(
     """Declare one key of a configuration section as a dataclass field.
 
     The annotation gives the type: ``str``, ``int``, ``float``, ``bool``, :class:`pathlib.Path`,
-    ``tuple[str, ...]``, ``dict[str, str]``, another such dataclass, ``dict[str, ThatDataclass]`` for a
-    table of tables, or one of them ``| None``. Check combinations of keys in ``__post_init__``: a
+    ``tuple[str, ...]``, ``dict[str, str]``, ``dict[str, Any]`` for a table that only the
+    extension can check, another such dataclass, ``dict[str, ThatDataclass]`` for a table of tables, or
+    one of them ``| None``. Check combinations of keys in ``__post_init__``: a
     ``ValueError`` raised there is reported to the operator as an error of the section or, if its text
     begins with ``key: ``, of that key.
 

@@ -1,7 +1,7 @@
-"""Routes of plugins, and the API of the server, their host.
+"""Routes of plugins: who may call them, and their errors.
 
-A plugin's routes change users only through :class:`HostAPI`, so that limits, captchas, the audit log and
-the tokens are the same as on the core's routes::
+A plugin's routes change users only through :class:`~strongroom.plugin_api.host.HostAPI`, so that limits,
+captchas, the audit log and the tokens are the same as on the core's routes::
 
     @hookimpl
     def register_blueprints(host: HostAPI) -> list[Blueprint]:
@@ -16,17 +16,13 @@ the tokens are the same as on the core's routes::
 """
 
 import warnings
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from strongroom.plugin_api.login import Credential, LoginMethod, VerificationCode
-
 ViewT = TypeVar("ViewT", bound=Callable[..., Any])
 HookT = TypeVar("HookT", bound=Callable[..., Any])
-MethodT = TypeVar("MethodT", bound=LoginMethod[Any])
 
 
 class Access(Enum):
@@ -149,117 +145,22 @@ class Blueprint(Protocol):
         """
 
 
-class HostAPI(ABC):
-    """The server's API for plugin routes. Request-bound methods may only be called during a request."""
-
-    tokens_schema: type[Any]
-    """The marshmallow schema of the result of :meth:`log_in`."""
-
-    credentials_schema: type[Any]
-    """The marshmallow schema of ``{"credentials": [...]}``, for the result of :meth:`bind`."""
-
-    credential_schema: type[Any]
-    """The marshmallow schema of the new credential only, for the result of :meth:`bind`."""
-
-    done_schema: type[Any]
-    """The marshmallow schema of ``{"success": true}``."""
-
-    login_errors: Sequence[Any]
-    """Errors that :meth:`log_in` may raise, for the ``errors`` of an operation."""
-
-    bind_errors: Sequence[Any]
-    """Errors that :meth:`bind` may raise, for the ``errors`` of an operation."""
-
-    unbind_errors: Sequence[Any]
-    """Errors that :meth:`unbind` may raise, for the ``errors`` of an operation."""
-
-    state_errors: Sequence[Any]
-    """Errors that :meth:`issue_state` and :meth:`spend_state` may raise."""
-
-    @property
-    @abstractmethod
-    def public_url(self) -> str:
-        """The public URL of the server, without a trailing slash."""
-
-    @abstractmethod
-    def login_method(self, kind: type[MethodT]) -> MethodT | None:
-        """Return the login method of a class, or ``None`` if the configuration does not enable it."""
-
-    @abstractmethod
-    def blueprint(self, name: str, *, description: str) -> Blueprint:
-        """Return an empty set of routes. Its name is the OpenAPI tag."""
-
-    @abstractmethod
-    def user_id(self) -> str | None:
-        """Return the caller's user id, if the request has a token and the route checks it."""
-
-    @abstractmethod
-    def log_in(self, method: str, proof: Mapping[str, str]) -> Any:
-        """Log in with a proof for a login method; return the route's response, with the tokens.
-
-        Rate limits, user lookup, suspension, the audit log and the headers are those of every login.
-        """
-
-    @abstractmethod
-    def bind(
-        self,
-        user_id: str,
-        method: str,
-        proof: Mapping[str, str],
-        *,
-        replaced: Callable[[Sequence[Credential]], Collection[Credential]],
-        held_code: VerificationCode | None = None,
-        current_password: str | None = None,
-    ) -> Any:
-        """Check a proof with a login method, and bind the verified credentials to the calling user.
-
-        The access token is not enough: the user must also present a code sent to a current contact;
-        without contacts, the current password; without a password, a login within the last 5 minutes.
-
-        Args:
-            user_id: the user in the path, an id or ``me``; it must be the caller.
-            method: the name of the login method.
-            proof: the proof for the method.
-            replaced: called with all credentials of the user, including the new ones; returns those to
-                release, such as another account of the same platform.
-            held_code: a code for ``bind``, sent to a current contact; ``None``: the code in the header
-                ``X-Verification-Code``.
-            current_password: the user's current password.
-        """
-
-    @abstractmethod
-    def unbind(self, user_id: str, kinds: Collection[str]) -> Any:
-        """Unbind all credentials of some kinds from the calling user.
-
-        Requires a verification code in the header ``X-Verification-Code``. An e-mail address or mobile
-        number must remain, so that the user can still log in.
-        """
-
-    @abstractmethod
-    def issue_state(self, purpose: str, data: Mapping[str, str], *, for_user: bool = False) -> State:
-        """Issue a state, bound to the browser by a cookie in the response.
-
-        Args:
-            purpose: the purpose that :meth:`spend_state` must name; one word.
-            data: the result of :meth:`spend_state`; stored on the server.
-            for_user: whether only the calling user may use the state.
-        """
-
-    @abstractmethod
-    def spend_state(self, value: str, purpose: str, *, for_user: bool = False) -> Mapping[str, str]:
-        """Use up a state and return its data. The arguments must equal those of :meth:`issue_state`.
-
-        A state is refused if it is unknown, expired or used, or of another browser, user or purpose.
-        """
-
-
 if TYPE_CHECKING:
+    # Re-exported, because plugin API 1.0 declared it here. Type checkers do not see the function below,
+    # which would make every misspelt name of this module valid.
+    from strongroom.plugin_api.host import HostAPI as HostAPI  # noqa: PLC0414  an explicit re-export
+
     Server = HostAPI
 else:
-    # Hidden from type checkers, because it would make every misspelt name of this module valid.
-    def __getattr__(name: str) -> type[HostAPI]:
-        """Return the class for its deprecated name ``Server``, of plugin API 1.0."""
-        if name != "Server":
+
+    def __getattr__(name: str) -> type["HostAPI"]:
+        """Return the class ``HostAPI``, also for its deprecated name ``Server`` of plugin API 1.0."""
+        from strongroom.plugin_api.host import HostAPI
+
+        if name == "Server":
+            warnings.warn(
+                f"{__name__}.Server is deprecated: use HostAPI", DeprecationWarning, stacklevel=2
+            )
+        elif name != "HostAPI":
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        warnings.warn(f"{__name__}.Server is deprecated: use HostAPI", DeprecationWarning, stacklevel=2)
         return HostAPI

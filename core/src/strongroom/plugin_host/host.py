@@ -1,10 +1,10 @@
-"""The implementation of the plugin API for routes, based on the core's services."""
+"""The implementation of a plugin's host, based on the core's services."""
 
 import re
 import secrets
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from flask import Response, after_this_request, request
 
@@ -12,19 +12,23 @@ from strongroom import errors
 from strongroom.accounts.bindings import CODE_HEADER, ExternalCredentials, require_self
 from strongroom.accounts.reauthentication import Proof, Reauthentication
 from strongroom.accounts.schemas import BoundCredentialSchema, CredentialsSchema
+from strongroom.clock import Clock
 from strongroom.config import Settings
 from strongroom.http.access import current_identity, optional_identity, own_id
 from strongroom.http.parsing import DONE, DoneSchema
 from strongroom.http.rate_limits import RequestLimits
 from strongroom.http.request import client, get_service, header_pair, origin
 from strongroom.http.routing import Blueprint
+from strongroom.plugin_api.host import HostAPI, MethodT
 from strongroom.plugin_api.login import Credential, LoginAttempt, VerificationCode
-from strongroom.plugin_api.web import HostAPI, MethodT, State
-from strongroom.plugins.manager import PluginError, PluginManager
-from strongroom.sessions.login import LoginMethods, LoginService
+from strongroom.plugin_api.web import State
+from strongroom.sessions.login import LoginService
 from strongroom.sessions.oauth_states import LIFETIME, OAuthStateStore
 from strongroom.sessions.schemas import IssuedTokensSchema
 from strongroom.sessions.views import token_headers
+
+if TYPE_CHECKING:
+    from strongroom.container.services import Container
 
 _COOKIE: Final = "strongroom-browser"
 _COOKIE_FORM = re.compile(r"[A-Za-z0-9_-]{43}")
@@ -33,7 +37,17 @@ _REAUTHENTICATION_ERRORS: Final = (errors.CodeInvalid, errors.WrongPassword, err
 
 
 class PluginHost(HostAPI):
-    """Implements :class:`strongroom.plugin_api.web.HostAPI`."""
+    """The host of one plugin.
+
+    Args:
+        plugin: the name of the plugin.
+        options: its options.
+        settings: the settings of the core.
+        clock: the source of timestamps.
+        services: returns the services of the process. Called when the plugin uses one of them and not
+            before, because hooks also run without services, in ``config check --offline``, and a
+            command opens them only if it needs them.
+    """
 
     tokens_schema = IssuedTokensSchema
     credentials_schema = CredentialsSchema
@@ -56,16 +70,39 @@ class PluginHost(HostAPI):
     )
     state_errors = (errors.StateInvalid, errors.TooManyRequests)
 
-    def __init__(self, settings: Settings, methods: LoginMethods) -> None:
+    def __init__(
+        self,
+        plugin: str,
+        options: Any,
+        settings: Settings,
+        clock: Clock,
+        services: Callable[[], "Container"],
+    ) -> None:
+        self._plugin = plugin
+        self._options = options
         self._public_url = settings.public_root + settings.server.base_path
-        self._methods = methods
+        self._clock = clock
+        self._services = services
+
+    @property
+    def plugin(self) -> str:
+        return self._plugin
+
+    @property
+    def options(self) -> Any:
+        return self._options
+
+    @property
+    def clock(self) -> Clock:
+        return self._clock
 
     @property
     def public_url(self) -> str:
         return self._public_url
 
     def login_method(self, kind: type[MethodT]) -> MethodT | None:
-        found = (method for method in self._methods.methods if isinstance(method, kind))
+        methods = self._services().identity.login_methods.methods
+        found = (method for method in methods if isinstance(method, kind))
         return next(found, None)
 
     def blueprint(self, name: str, *, description: str) -> Blueprint:
@@ -161,16 +198,3 @@ def _attempt(method: str, proof: Mapping[str, str]) -> LoginAttempt:
     # Limited before the attempt is recorded, so that a flood cannot fill the audit log.
     get_service(RequestLimits).spend("login_per_address")
     return LoginAttempt(client=client(), method=method, proof=proof)
-
-
-def registration_fault(settings: Settings, plugins: PluginManager) -> str | None:
-    """Return the reason why a plugin cannot register its routes, or ``None``.
-
-    The check runs without login methods.
-    """
-    host = PluginHost(settings, LoginMethods([], plugins.errors))
-    try:
-        list(plugins.call("register_blueprints", host=host, server=host))
-    except PluginError as error:
-        return str(error)
-    return None

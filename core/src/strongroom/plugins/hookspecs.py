@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 import pluggy
 
 from strongroom.plugin_api.captcha import CaptchaProvider
+from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.login import LoginMethod
 from strongroom.plugin_api.messages import MessageSender
 from strongroom.plugin_api.storage import StorageBackend
-from strongroom.plugin_api.web import Blueprint, ErrorKind, HostAPI
+from strongroom.plugin_api.web import Blueprint, ErrorKind
 
 if TYPE_CHECKING:
     from click import Command
@@ -61,5 +62,17 @@ def register_errors() -> Iterable[ErrorKind]:  # type: ignore[empty-body]
 
 
 @hookspec
-def register_commands() -> Iterable["Command"]:  # type: ignore[empty-body]
-    """Return subcommands for ``strongroom``."""
+def register_commands(host: HostAPI) -> Iterable["Command"]:  # type: ignore[empty-body]
+    """Return subcommands for ``strongroom``.
+
+    Called for each command and for ``strongroom --help``. The server's services are opened when a
+    command first uses the data of ``host``.
+    """
+
+
+@hookspec
+def register_options() -> type[Any]:  # type: ignore[empty-body]
+    """Return the type of the plugin's options, a frozen dataclass whose fields are made by ``option()``.
+
+    The section ``[plugins.NAME]`` contains their values, and ``host.options`` is the result.
+    """

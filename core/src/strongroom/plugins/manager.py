@@ -8,7 +8,7 @@ import inspect
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from types import ModuleType
 from typing import Any, Final, TypeVar
@@ -178,6 +178,7 @@ class PluginManager:
             "register_message_senders", MessageSender
         )
         self.errors: Mapping[str, ErrorKind] = self._collect_errors()
+        self.options_types: Mapping[str, type[Any]] = dict(self._collect_options_types())
 
     def extensions_of(self, plugin: Plugin) -> list[type[Extension[Any]]]:
         """Return the extensions that a plugin has registered."""
@@ -198,13 +199,29 @@ class PluginManager:
         Raises:
             PluginError: the plugin raised, or returned something that cannot be iterated.
         """
-        # Call each plugin separately, so that an error can name the plugin.
-        others = [other.module for other in self.plugins if other is not plugin]
+        results = self._results(plugin, hook, arguments)
         try:
-            results = self._pluggy.subset_hook_caller(hook, remove_plugins=others)(**arguments)
             return [item for result in results for item in result]
         except Exception as error:
             raise PluginError(f"{plugin} failed in {hook}: {_one_line(error)}") from error
+
+    def call_with_host(self, plugin: Plugin, hook: str, host: Any) -> list[Any]:
+        """Call a hook of one plugin, whose arguments are all the plugin's host.
+
+        Raises:
+            PluginError: the plugin raised, or returned something that cannot be iterated.
+        """
+        return self.call_one(plugin, hook, **dict.fromkeys(_arguments_of(hook), host))
+
+    def _results(self, plugin: Plugin, hook: str, arguments: Mapping[str, Any]) -> list[Any]:
+        """Return the result of a plugin's hook in a list, which is empty if it has none."""
+        # Call each plugin separately, so that an error can name the plugin.
+        others = [other.module for other in self.plugins if other is not plugin]
+        try:
+            found: list[Any] = self._pluggy.subset_hook_caller(hook, others)(**arguments)
+        except Exception as error:
+            raise PluginError(f"{plugin} failed in {hook}: {_one_line(error)}") from error
+        return found
 
     def _register(self, plugin: Plugin) -> None:
         _check_api_version(plugin)
@@ -230,6 +247,17 @@ class PluginManager:
             found[item.name], owners[item.name] = item, plugin
             self._extensions.append((plugin, item))
         return found
+
+    def _collect_options_types(self) -> Iterator[tuple[str, type[Any]]]:
+        for plugin in self.plugins:
+            for options_type in self._results(plugin, "register_options", {}):
+                if not _are_options(options_type):
+                    raise PluginError(
+                        f"{plugin} returned {options_type!r} from register_options; expected a dataclass"
+                    )
+                if fault := _options_fault(options_type):
+                    raise PluginError(f"{plugin}: {fault}")
+                yield plugin.name, options_type
 
     def _collect_errors(self) -> dict[str, ErrorKind]:
         # Clients rely on the meaning of a code, so a plugin must not reuse one of the core's.
@@ -291,6 +319,16 @@ def _check_error(plugin: Plugin, item: Any) -> None:
     if not _ERROR_CODE.fullmatch(item.code) or item.status not in _ERROR_STATUSES:
         wanted = 'a status of 400 to 599 and a code like "error.riddle-unknown"'
         raise PluginError(f'{plugin}: the error "{item.code}" must have {wanted}')
+
+
+def _arguments_of(hook: str) -> Sequence[str]:
+    return list(inspect.signature(getattr(hookspecs, hook)).parameters)
+
+
+def hooks_with_host() -> list[str]:
+    """Return the hooks that register what a plugin builds for its host."""
+    names = [name for name in vars(hookspecs) if name.startswith("register_")]
+    return [name for name in names if "host" in _arguments_of(name)]
 
 
 def _explain(plugin: Plugin, error: pluggy.PluginValidationError) -> str:

@@ -21,6 +21,7 @@ from strongroom.plugin_api.captcha import CaptchaProvider
 from strongroom.plugin_api.login import LoginMethod
 from strongroom.plugin_api.messages import MessageSender
 from strongroom.plugin_api.storage import StorageBackend
+from strongroom.plugin_discovery import installed_plugins
 from strongroom.plugins.manager import PluginError, PluginManager
 
 BUILTIN = (password, image_captcha, proof_of_work, fixed_captcha, smtp, console, pyfilesystem)
@@ -54,6 +55,8 @@ class Selection:
     login_methods: Sequence[ExtensionSpec[LoginMethod[Any]]]
     captcha: ExtensionSpec[CaptchaProvider[Any]]
     senders: Mapping[str, Sequence[ExtensionSpec[MessageSender[Any]]]]
+    options: Mapping[str, Any]
+    """The options of each plugin that has any, by the name of the plugin."""
 
     def sections(self) -> list[Section]:
         """Return the configuration sections of the selected extensions, with their values."""
@@ -67,7 +70,13 @@ class Selection:
             (("captcha",), self.captcha),
             *((("messages", name), choice) for name, choice in senders.items()),
         ]
-        return [Section(path, choice.extension.options_type, choice.options) for path, choice in chosen]
+        return [
+            *(Section(path, choice.extension.options_type, choice.options) for path, choice in chosen),
+            *(
+                Section(("plugins", name), type(options), options)
+                for name, options in self.options.items()
+            ),
+        ]
 
 
 def offered_sections(plugins: PluginManager) -> list[Section]:
@@ -78,11 +87,12 @@ def offered_sections(plugins: PluginManager) -> list[Section]:
         *((("captcha",), kind, "provider") for kind in plugins.captcha_providers.values()),
         *((("messages", name), kind, None) for name, kind in plugins.message_senders.items()),
     ]
-    return [
+    sections = [
         Section(path, kind.options_type, chosen_by=(key, kind.name) if key else None)
         for path, kind, key in offered
-        if fields(kind.options_type)
     ]
+    sections += [Section(("plugins", name), kind) for name, kind in plugins.options_types.items()]
+    return [section for section in sections if fields(section.options_type)]
 
 
 def select(configuration: Configuration) -> Selection:
@@ -105,6 +115,7 @@ def select(configuration: Configuration) -> Selection:
         login_methods=chooser.login_methods(plugins.login_methods),
         captcha=chooser.captcha(plugins.captcha_providers),
         senders=chooser.senders(plugins.message_senders),
+        options=chooser.plugin_options(plugins),
     )
     configuration.reject_unknown(
         {
@@ -190,6 +201,16 @@ class _Chooser:
             for channel, names in wanted.items()
         }
 
+    def plugin_options(self, plugins: PluginManager) -> dict[str, Any]:
+        for path in self._configuration.extension_values:
+            if path[0] == "plugins" and path[1] not in plugins.options_types:
+                self._configuration.consume(path)
+                self._configuration.add_error(path, _fault_of_section(path[1], plugins))
+        return {
+            name: self._configuration.options(("plugins", name), options_type)
+            for name, options_type in plugins.options_types.items()
+        }
+
     def _serves(self, name: str, channel: str, offered: Mapping[str, type[MessageSender[Any]]]) -> bool:
         path = ("messages", channel)
         if not self._is_offered(name, offered, path, "message sender"):
@@ -213,3 +234,13 @@ class _Chooser:
         hint = f"{suggestion(name, list(offered))}; see plugins.enabled"
         self._configuration.add_error(path, f'no enabled plugin offers a {kind} "{name}"; {hint}')
         return False
+
+
+def _fault_of_section(name: str, plugins: PluginManager) -> str:
+    """Return why a plugin cannot have a section ``[plugins.NAME]``."""
+    enabled = [plugin.name for plugin in plugins.plugins]
+    if name in enabled:
+        return f'the plugin "{name}" has no options; remove this section'
+    if name in installed_plugins():
+        return f'the plugin "{name}" is not enabled; add it to plugins.enabled'
+    return f'there is no plugin "{name}"; {suggestion(name, list(plugins.options_types) or enabled)}'

@@ -9,10 +9,11 @@ from typing import Any, Final
 import click
 
 from strongroom.cli.context import CommandContext, config_option, warn
-from strongroom.config import ConfigurationError, enabled_plugins
+from strongroom.config import ConfigurationError, Settings, enabled_plugins
 from strongroom.config.describe import Section, template
 from strongroom.plugin_api import API_VERSION, Extension
 from strongroom.plugin_discovery import installed_plugins
+from strongroom.plugin_host.hosts import offline_hosts
 from strongroom.plugins.manager import Plugin, PluginError, PluginManager
 from strongroom.plugins.seams import extension_kind
 from strongroom.plugins.selection import BUILTIN, offered_sections
@@ -121,10 +122,15 @@ def _describe(manager: PluginManager, plugin: Plugin) -> Iterator[str]:
     for extension in manager.extensions_of(plugin):
         yield ""
         yield from _describe_extension(extension, sections.get(extension.options_type))
+    if plugin.name in manager.options_types:
+        yield ""
+        section = Section(("plugins", plugin.name), manager.options_types[plugin.name])
+        yield from (line for line in template([section]) if line)
     if hasattr(plugin.module, "register_blueprints"):
         yield "\nroutes: see the OpenAPI document of a server that enables it"
+    hosts = offline_hosts(Settings(), manager, {})
     for hook, attribute in (("register_errors", "code"), ("register_commands", "name")):
-        names = [str(getattr(item, attribute)) for owner, item in manager.call(hook) if owner is plugin]
+        names = [str(getattr(item, attribute)) for item in hosts.call_one(plugin, hook)]
         if names:
             yield f"\n{hook.removeprefix('register_')}: {', '.join(names)}"
 
