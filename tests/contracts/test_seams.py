@@ -16,7 +16,14 @@ TUTORIALS = ROOT / "docs" / "tutorials"
 SOURCES = [ROOT / "core" / "src", *ROOT.glob("plugins/*/src"), *ROOT.glob("examples/*/src")]
 
 HOOKS = [name for name, hook in vars(hookspecs).items() if hasattr(hook, "strongroom_spec")]
-INCOMPLETE = {"register_blueprints", "register_errors", "register_commands"}
+INCOMPLETE = {
+    "register_blueprints",
+    "register_errors",
+    "register_commands",
+    "register_options",
+    "start",
+    "stop",
+}
 
 each_seam = pytest.mark.parametrize("seam", SEAMS, ids=lambda seam: seam.hook)
 

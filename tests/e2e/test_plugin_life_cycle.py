@@ -7,7 +7,7 @@ import pytest
 
 from tests.e2e.distributions import install
 from tests.support.commands import run_command
-from tests.support.config import ONE_WORKER
+from tests.support.config import ONE_WORKER, Table
 from tests.support.server import serving, write_config
 
 PLUGIN = """
@@ -83,3 +83,68 @@ def test_a_plugin_that_fails_to_close_fails_no_command(config: Path, record: Pat
     assert result.returncode == 0, result.stderr
     assert len(_processes(record, "closed")) == 1
     assert "The extension riddle failed to close" in result.stderr
+
+
+SERVICE = """
+import os, threading
+from pathlib import Path
+from strongroom.plugin_api import hookimpl
+API_VERSION = "1.1"
+RECORD = Path({record!r})
+
+def note(what):
+    with RECORD.open("a") as file:
+        file.write(f"{{what}} {{os.getpid()}}\\n")
+
+@hookimpl
+def start(host):
+    note("started")
+    {start}
+
+@hookimpl
+def stop():
+    note("stopped")
+    {stop}
+"""
+TWO_WORKERS: Table = {"server": {"workers": 2}}
+
+
+def write_service(tmp_path: Path, start: str, monkeypatch: pytest.MonkeyPatch, *changes: Table) -> Path:
+    site = tmp_path / "site"
+    site.mkdir()
+    quiet = SERVICE.format(record=str(tmp_path / "quiet"), start="pass", stop="pass")
+    stop = "raise RuntimeError('cannot stop')"
+    clocks = SERVICE.format(record=str(tmp_path / "record"), start=start, stop=stop)
+    install(site, "quiet", quiet)
+    install(site, "clocks", clocks)
+    monkeypatch.setenv("PYTHONPATH", str(site), prepend=os.pathsep)
+    plugins = {"plugins": {"enabled": ["storage_local", "quiet", "clocks"]}}
+    return write_config(tmp_path, f"sqlite:///{tmp_path}/db.sqlite3", plugins, *changes)
+
+
+def test_plugins_start_and_stop_once_in_each_worker(
+    record: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = tmp_path / "output"
+    with serving(write_service(tmp_path, "pass", monkeypatch, ONE_WORKER), log) as server:
+        workers = server.workers()
+        assert _processes(record, "started") == workers
+        server.command("prune")
+    assert record.read_text().splitlines() == [f"{what} {workers[0]}" for what in ("started", "stopped")]
+    assert 'plugin "clocks" failed in stop: RuntimeError: cannot stop' in log.read_text()
+    assert server.process.returncode == 0
+
+
+def test_a_plugin_that_cannot_start_ends_the_server_with_one_line(
+    record: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = write_service(tmp_path, "raise OSError('no clock')", monkeypatch, TWO_WORKERS)
+    result = run_command("serve", "--config", str(config))
+    assert result.returncode == 2
+    lines = [line for line in result.stderr.splitlines() if "clock" in line]
+    assert lines == ['strongroom: plugin "clocks" failed in start: OSError: no clock']
+    assert "Traceback" not in result.stderr
+    assert _processes(record, "stopped") == []
+    # A plugin that had started before it was stopped again.
+    quiet = tmp_path / "quiet"
+    assert sorted(_processes(quiet, "started")) == sorted(_processes(quiet, "stopped"))

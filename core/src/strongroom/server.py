@@ -13,13 +13,14 @@ import os
 import resource
 import signal
 import socket
+import sys
 import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from multiprocessing.util import Finalize
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 from granian.constants import HTTPModes, Interfaces
 from granian.http import HTTP1Settings
@@ -34,10 +35,14 @@ from strongroom.gateway.limits import Admission, Timers, TransferRate
 from strongroom.gateway.responses import BUFFER_BYTES, WaitingResponses
 from strongroom.gateway.worker import spawn_worker
 from strongroom.http.middleware import DRAINING
+from strongroom.plugins.manager import PluginError
 from strongroom.processes import PidFile, end_with, wait_until_serving
 
 STOP_SECONDS: Final = 30
 """Seconds for which open requests may continue after the server receives a stop signal."""
+
+EXIT_REFUSED: Final = 2
+"""The exit code of a server that cannot start, as of an invalid configuration."""
 
 _HANDOVER_SECONDS: Final = 1.0
 _BACKLOG: Final = 1024
@@ -81,6 +86,11 @@ class DrainingServer(MPServer):
     settings: Settings
     """The settings of the server; must be set before ``serve`` is called."""
 
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        # Shared with the workers, which are forked from this process.
+        self._refused = multiprocessing.get_context("fork").Value(ctypes.c_bool, False)
+
     def signal_handler_interrupt(self, signum: int = signal.SIGINT, *_: Any, **__: Any) -> None:
         """Start draining, or stop immediately."""
         seconds = self.settings.drain_seconds
@@ -96,6 +106,26 @@ class DrainingServer(MPServer):
     def _stop(self) -> None:
         notify_service_manager("STOPPING=1")
         super().signal_handler_interrupt()  # type: ignore[no-untyped-call]
+
+    def refuse(self, reason: str) -> NoReturn:
+        """End this worker, and the server with it; the first worker prints the reason."""
+        with self._refused.get_lock():
+            if not self._refused.value:
+                sys.stderr.write(f"strongroom: {reason}\n")
+            self._refused.value = True
+        sys.exit(EXIT_REFUSED)
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether a worker could not start."""
+        return bool(self._refused.value)
+
+    def _respawn_workers(self, *arguments: Any, **options: Any) -> None:
+        # A worker that was refused would be refused again.
+        if self.is_refused:
+            self._stop()
+        else:
+            super()._respawn_workers(*arguments, **options)
 
     def _spawn_workers(self, *arguments: Any, **options: Any) -> None:
         super()._spawn_workers(*arguments, **options)  # type: ignore[no-untyped-call]
@@ -135,8 +165,13 @@ def run(
 
         _configure_log(current)
         app = create_app(current)
+        container = container_of(app)
         # Run by multiprocessing when this process exits, after the open requests have finished.
-        Finalize(None, container_of(app).close, exitpriority=0)
+        Finalize(None, container.close, exitpriority=0)
+        try:
+            container.start()
+        except PluginError as error:
+            server.refuse(str(error))
         return _gateway(app, current.settings.server)
 
     def reload() -> None:
@@ -179,6 +214,8 @@ def run(
     gc.freeze()
     gc.set_threshold(_GARBAGE_AFTER, 20, 20)
     server.serve(spawn_target=spawn_worker, target_loader=load, wrap_loader=False)
+    if server.is_refused:
+        sys.exit(EXIT_REFUSED)
 
 
 def _gateway(app: WsgiApp, settings: ServerSettings) -> Gateway:

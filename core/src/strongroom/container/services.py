@@ -34,6 +34,7 @@ from strongroom.observability.doctor import Doctor
 from strongroom.observability.readiness import Readiness, probes
 from strongroom.plugin_api.storage import LocalPaths
 from strongroom.plugin_host.hosts import PluginHosts
+from strongroom.plugin_host.life_cycle import PluginLifeCycle
 from strongroom.plugins.selection import Selection, select
 from strongroom.production import refuse_unsafe
 from strongroom.storage.delivery import Delivery
@@ -280,6 +281,16 @@ class Container:
         for group in (self.identity, self.keeping, self.operating):
             for field in fields(group):
                 yield getattr(group, field.name)
+
+    def start(self) -> None:
+        """Start what runs in serving processes only; :meth:`close` stops it first.
+
+        Raises:
+            PluginError: a plugin cannot start.
+        """
+        plugins = PluginLifeCycle(self.hosts)
+        plugins.start()
+        self.base.resources.callback(plugins.stop)
 
     def close(self) -> None:
         """Close connections and extensions."""

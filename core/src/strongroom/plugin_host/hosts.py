@@ -68,6 +68,14 @@ class PluginHosts:
         """
         return self.plugins.call_with_host(plugin, hook, self.of(plugin.name))
 
+    def run(self, plugin: Plugin, hook: str) -> None:
+        """Call a hook of one plugin with its host, and ignore what it returned.
+
+        Raises:
+            PluginError: the plugin raised.
+        """
+        self.plugins.run_with_host(plugin, hook, self.of(plugin.name))
+
 
 class _OfflineHost(PluginHost):
     def login_method(self, kind: type[MethodT]) -> MethodT | None:

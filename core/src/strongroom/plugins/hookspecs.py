@@ -1,6 +1,7 @@
-"""The hooks that a plugin may implement. Hooks only register extensions.
+"""The hooks that a plugin may implement.
 
-The core calls every hook once, while it creates the application. A hook returns classes (or routes,
+Hooks named ``register_...`` only register extensions. The core calls each of them once, while it creates
+the application. Such a hook returns classes (or routes,
 kinds of errors, click commands) in any order, or an empty list. It may omit arguments that it does not
 use.
 """
@@ -67,6 +68,23 @@ def register_commands(host: HostAPI) -> Iterable["Command"]:  # type: ignore[emp
 
     Called for each command and for ``strongroom --help``. The server's services are opened when a
     command first uses the data of ``host``.
+    """
+
+
+@hookspec
+def start(host: HostAPI) -> None:
+    """Start the plugin in a serving process, before its first request.
+
+    Called once in each server process, and not by commands. If it raises, the server does not start.
+    Threads must be started here, because the modules of plugins are imported before the processes fork.
+    """
+
+
+@hookspec
+def stop() -> None:
+    """Stop what :func:`start` has started, while ``host`` can still be used.
+
+    Called once in each server process, after its last request. Exceptions are logged.
     """
 
 

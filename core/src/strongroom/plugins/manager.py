@@ -213,6 +213,14 @@ class PluginManager:
         """
         return self.call_one(plugin, hook, **dict.fromkeys(_arguments_of(hook), host))
 
+    def run_with_host(self, plugin: Plugin, hook: str, host: Any) -> None:
+        """Call a hook of one plugin, whose arguments are all the plugin's host; ignore its result.
+
+        Raises:
+            PluginError: the plugin raised.
+        """
+        self._results(plugin, hook, dict.fromkeys(_arguments_of(hook), host))
+
     def _results(self, plugin: Plugin, hook: str, arguments: Mapping[str, Any]) -> list[Any]:
         """Return the result of a plugin's hook in a list, which is empty if it has none."""
         # Call each plugin separately, so that an error can name the plugin.
@@ -325,15 +333,20 @@ def _arguments_of(hook: str) -> Sequence[str]:
     return list(inspect.signature(getattr(hookspecs, hook)).parameters)
 
 
+def hook_names() -> list[str]:
+    """Return the names of all hooks."""
+    return [name for name, hook in vars(hookspecs).items() if hasattr(hook, "strongroom_spec")]
+
+
 def hooks_with_host() -> list[str]:
     """Return the hooks that register what a plugin builds for its host."""
-    names = [name for name in vars(hookspecs) if name.startswith("register_")]
+    names = [name for name in hook_names() if name.startswith("register_")]
     return [name for name in names if "host" in _arguments_of(name)]
 
 
 def _explain(plugin: Plugin, error: pluggy.PluginValidationError) -> str:
     # For a misspelt hook, suggest the right name instead of pluggy's message.
-    hooks = [name for name, hook in vars(hookspecs).items() if hasattr(hook, "strongroom_spec")]
+    hooks = hook_names()
     for name, value in vars(plugin.module).items():
         if hasattr(value, "strongroom_impl") and name not in hooks:
             return f'there is no hook "{name}"; {suggestion(name, hooks)}'
