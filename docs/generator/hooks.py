@@ -11,7 +11,9 @@ from generator.prose import prose
 from strongroom.plugin_api import API_VERSION
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.storage import (
+    KeyRewrapping,
     LocalPaths,
+    ScopedWrites,
     ServerSideCopy,
     SignedDownloads,
     SignedUploads,
@@ -30,9 +32,16 @@ A plugin is a module named by an entry point in the group `strongroom.plugins`. 
 
 CAPABILITIES = """
 A backend declares an optional capability by also deriving from one of these classes of
-`strongroom.plugin_api.storage`; the core checks with `isinstance`.
+`strongroom.plugin_api.storage`. If it depends on the instance, override `capability`.
 """
-_CAPABILITIES = (LocalPaths, ServerSideCopy, SignedDownloads, SignedUploads)
+_CAPABILITIES = (
+    LocalPaths,
+    ServerSideCopy,
+    SignedDownloads,
+    SignedUploads,
+    ScopedWrites,
+    KeyRewrapping,
+)
 
 
 def hooks_page() -> Iterator[str]:

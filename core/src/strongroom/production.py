@@ -115,7 +115,7 @@ def refuse_misplaced(configuration: Configuration, storages: Mapping[str, Storag
     if not configuration.settings.is_production:
         return
     for name, storage in storages.items():
-        if isinstance(storage, LocalPaths) and (code := _code_around(storage.local_path("any"))):
+        if (local := storage.capability(LocalPaths)) and (code := _code_around(local.local_path("any"))):
             configuration.add_error(
                 ("storages", name), f"its folder is inside the code, {code}; configure one elsewhere"
             )

@@ -18,6 +18,7 @@ from strongroom.limits.service import Counters, RateLimits
 from strongroom.notifications.templates import TEMPLATES, Texts, TextsRefused, read_texts
 from strongroom.plugin_api import Extension
 from strongroom.plugin_api.storage import (
+    Capability,
     LocalPaths,
     SignedDownloads,
     SignedUploads,
@@ -232,17 +233,17 @@ def routes(base: Infrastructure) -> dict[str, Route]:
 def _require_capabilities(
     base: Infrastructure, name: str, backend: StorageBackend[Any], storage: StorageSettings
 ) -> None:
-    capabilities = {"redirect": SignedDownloads, "x_accel": LocalPaths}
+    capabilities: dict[str, type[Capability]] = {"redirect": SignedDownloads, "x_accel": LocalPaths}
     wanted = capabilities.get(storage.downloads)
     path = ("storages", name)
-    if wanted is not None and not isinstance(backend, wanted):
+    if wanted is not None and backend.capability(wanted) is None:
         message = f'{storage.backend} does not support "{storage.downloads}"; use "server"'
         base.refuse((*path, "downloads"), message)
     if not storage.direct_uploads:
         return
-    if not isinstance(backend, SignedUploads):
+    if (signing := backend.capability(SignedUploads)) is None:
         base.refuse((*path, "direct_uploads"), f"is not supported by {storage.backend}")
     # Otherwise a client could replace a file by its signed URL after the server has checked it.
-    if not backend.write_once:
+    if not signing.write_once:
         message = "needs a store that refuses to replace an object; see its option write_once"
         base.refuse((*path, "direct_uploads"), message)

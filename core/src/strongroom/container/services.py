@@ -27,7 +27,7 @@ from strongroom.files.grants import AccessExplainer, GrantService
 from strongroom.files.listing import FileListing
 from strongroom.files.moving import MovingService
 from strongroom.files.replacing import ReplacingService
-from strongroom.files.service import FilePurge, FileService
+from strongroom.files.service import FilePurge, FileService, tenant_of_blob
 from strongroom.files.tree import Tree
 from strongroom.files.visibility import Visibility
 from strongroom.observability.doctor import Doctor
@@ -127,11 +127,16 @@ def assemble_keeping(base: Infrastructure) -> FileServices:
             memberships,
             base.audit,
             grace_days=settings.tenants.purge_after_days,
-            erasers=[uploads.drop_all, FilePurge(database, blobs).remove_all, events.remove_all],
+            erasers=[
+                uploads.drop_all,
+                FilePurge(database, blobs).remove_all,
+                events.remove_all,
+                blobs.drop_scope,
+            ],
         ),
         blobs=blobs,
         inventory=Inventory(database, blobs.storages),
-        migration=Migration(database, base.clock, blobs),
+        migration=Migration(database, base.clock, blobs, scope_of=tenant_of_blob),
         storage_check=StorageCheck(database, base.clock, blobs),
         delivery=Delivery(blobs, routes(base)),
         direct_uploads=DirectUploads(
@@ -244,8 +249,8 @@ def _note_circuit(metrics: "Metrics", storage: str, is_open: bool) -> None:
 
 def _backups(base: Infrastructure, keeping: FileServices) -> BackupService:
     storages = {
-        name: (choice.extension.name, issubclass(choice.extension, LocalPaths))
-        for name, choice in base.selection.storages.items()
+        name: (store.backend.name, store.capability(LocalPaths) is not None)
+        for name, store in keeping.blobs.storages.items()
     }
     return BackupService(base.settings, base.database, base.clock, keeping.blobs, storages)
 

@@ -253,16 +253,16 @@ class DirectUploads:
         """
         lifetime = self._lifetimes.get(self._blobs.target)
         store = self._blobs.storages[self._blobs.target]
-        backend = store.backend
-        if lifetime is None or not isinstance(backend, SignedUploads):
+        signing = store.capability(SignedUploads)
+        if lifetime is None or signing is None:
             raise errors.NotImplementedHere
-        if announcement.size > backend.max_size:
+        if announcement.size > signing.max_size:
             raise errors.PayloadTooLarge
         store.require_ownership()
         expires_at = self._clock.now() + lifetime * 1000
         with self._database.write() as connection:
             key = self._reserve(connection, caller, announcement, expires_at + _MARGIN)
-        request = backend.upload_request(key, lifetime=lifetime, size=announcement.size)
+        request = signing.upload_request(key, lifetime=lifetime, size=announcement.size)
         ticket = {"key": key, "user": caller.user_id, "agreed": asdict(announcement)}
         return PresignedUpload(self._keys.seal(_PURPOSE, json.dumps(ticket)), request, expires_at)
 

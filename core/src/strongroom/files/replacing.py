@@ -62,6 +62,7 @@ class ReplacingService:
             size=incoming.size,
             max_bytes=self._file_writer.max_file_bytes,
             inspect=lambda head: self._file_writer.detect_type(head, node.name),
+            scope=tenant_id,
         )
         try:
             incoming.check(received.blob.checksum)

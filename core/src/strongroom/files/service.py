@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from sqlalchemy import Select, bindparam, delete, exists, select
+from sqlalchemy import Connection, Select, bindparam, delete, exists, select
 
 from strongroom.database import Database
 from strongroom.database.statements import Statement
@@ -100,6 +100,7 @@ class FileService:
             size=incoming.size,
             max_bytes=self._file_writer.max_file_bytes,
             inspect=lambda head: self._file_writer.detect_type(head, target.name),
+            scope=tenant_id,
         )
         try:
             incoming.check(received.blob.checksum)
@@ -194,6 +195,16 @@ _LEAVES: Final = Statement(
     .limit(_BATCH)
 )
 _REMOVE: Final = Statement(delete(nodes).where(nodes.c.id.in_(bindparam("node_ids", expanding=True))))
+
+_TENANT_OF_BLOB: Final = Statement(
+    select(nodes.c.tenant_id).where(nodes.c.blob_key == bindparam("blob_key")).limit(1)
+)
+
+
+def tenant_of_blob(connection: Connection, blob_key: str) -> str | None:
+    """Return the tenant whose file has a blob as its content, or ``None``."""
+    tenant_id: str | None = _TENANT_OF_BLOB.scalar(connection, {"blob_key": blob_key})
+    return tenant_id
 
 
 class FilePurge:

@@ -70,7 +70,7 @@ def authenticate(access: Access, *, verify_login: bool = True) -> Caller | None:
         if access in (Access.PUBLIC, Access.OPTIONAL):
             return None
         raise TokenRequired
-    authenticator = get_service(Authenticator)  # type: ignore[type-abstract]
+    authenticator = get_service(Authenticator)
     g.caller = caller = authenticator.caller(token, client_address())
     if verify_login:
         identity = authenticator.identify(caller)
@@ -88,7 +88,7 @@ def require_verified_login(caller: Caller) -> None:
     """
     if caller.identity is None:
         raise RuntimeError("the view has not verified the login of its caller")
-    get_service(Authenticator).note_seen(caller)  # type: ignore[type-abstract]
+    get_service(Authenticator).note_seen(caller)
 
 
 def current_identity() -> Identity:
@@ -104,7 +104,7 @@ def optional_identity() -> Identity | None:
     caller: Caller | None = g.get("caller")
     if caller is None:
         return None
-    return caller.identity or get_service(Authenticator).identify(caller)  # type: ignore[type-abstract]
+    return caller.identity or get_service(Authenticator).identify(caller)
 
 
 def own_id(user_id: str) -> str:

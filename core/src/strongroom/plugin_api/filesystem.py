@@ -3,12 +3,12 @@
 from abc import abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from errno import EDQUOT, ENOSPC
 from threading import Lock
 from typing import TYPE_CHECKING, BinaryIO
 
 from strongroom.plugin_api.extension import OptionsT
 from strongroom.plugin_api.storage import (
+    CHUNK_SIZE,
     ByteSource,
     ByteStream,
     ObjectNotFound,
@@ -17,13 +17,13 @@ from strongroom.plugin_api.storage import (
     StorageError,
     StorageFull,
     StorageUnavailable,
+    chunks,
+    translate_os_errors,
 )
 
 if TYPE_CHECKING:
     from fs.base import FS
     from fs.info import Info
-
-CHUNK_SIZE = 256 * 1024
 
 
 class FilesystemBackend(StorageBackend[OptionsT]):
@@ -136,10 +136,10 @@ class FilesystemBackend(StorageBackend[OptionsT]):
             file.close()
 
     def _chunks(self, key: str, file: ByteSource, length: int | None) -> Iterator[bytes]:
-        chunks = _chunks(file, length)
+        pieces = chunks(file, length)
         while True:
             with self._errors(key):
-                chunk = next(chunks, b"")
+                chunk = next(pieces, b"")
             if not chunk:
                 return
             yield chunk
@@ -158,35 +158,19 @@ def _stat(key: str, info: "Info") -> ObjectStat:
     return ObjectStat(key, info.size, int(modified.timestamp() * 1000) if modified else None)
 
 
-def _chunks(file: ByteSource, length: int | None) -> Iterator[bytes]:
-    remaining = length
-    while remaining is None or remaining > 0:
-        chunk = file.read(CHUNK_SIZE if remaining is None else min(CHUNK_SIZE, remaining))
-        if not chunk:
-            return
-        if remaining is not None:
-            remaining -= len(chunk)
-        yield chunk
-
-
 @contextmanager
 def _translated_errors(key: str) -> Iterator[None]:
     # Imported lazily: it takes 0.1 s, and only deployments with such a backend need it.
     from fs import errors
 
     try:
-        yield
+        with translate_os_errors(key):
+            yield
     except (errors.ResourceNotFound, errors.ResourceInvalid) as error:
         raise ObjectNotFound(key) from error
     except errors.InsufficientStorage as error:
         raise StorageFull(str(error)) from error
-    except (errors.RemoteConnectionError, errors.OperationTimeout, ConnectionError, EOFError) as error:
+    except (errors.RemoteConnectionError, errors.OperationTimeout, EOFError) as error:
         raise StorageUnavailable(str(error)) from error
     except errors.FSError as error:
-        raise StorageError(str(error)) from error
-    except OSError as error:
-        if error.errno in (ENOSPC, EDQUOT):
-            raise StorageFull(str(error)) from error
-        if isinstance(error, TimeoutError):
-            raise StorageUnavailable(str(error)) from error
         raise StorageError(str(error)) from error

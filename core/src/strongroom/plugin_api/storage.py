@@ -5,19 +5,26 @@ from lowercase hexadecimal digits and slashes. Keys are unique, never reused and
 client input.
 
 The simplest way to write a backend is :class:`strongroom.plugin_api.filesystem.FilesystemBackend`. A
-backend declares optional capabilities by also deriving from one of the classes below
-(:class:`LocalPaths`, :class:`ServerSideCopy`, :class:`SignedDownloads`, :class:`SignedUploads`). The
-core checks them with ``isinstance``.
+backend declares an optional capability by also deriving from one of the subclasses of
+:class:`Capability` below. If only some of its instances have one, it overrides
+:meth:`StorageBackend.capability`, which the core calls to find out.
+
+A :class:`StorageWrapper` is a storage that stores its objects in another storage.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from errno import EDQUOT, ENOSPC
 from pathlib import Path
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar, Final, Protocol, TypeVar
 
 from strongroom.plugin_api.extension import Extension, OptionsT
+from strongroom.plugin_api.keys import KeyProvider
+
+CHUNK_SIZE: Final = 256 * 1024
+"""The usual size in bytes of a chunk that is read from a source or an object."""
 
 
 class StorageError(Exception):
@@ -45,6 +52,13 @@ class StorageFull(StorageError):
     """The store has no space for the object; the core responds with 507."""
 
 
+class ObjectDamaged(StorageError):
+    """The content of an object is not what was stored: it is truncated or changed.
+
+    For storages that can detect it. ``strongroom storage fsck`` reports the object.
+    """
+
+
 class ByteSource(Protocol):
     """The source of an object: ``read(n)`` returns 1 to ``n`` bytes, and ``b""`` at the end."""
 
@@ -62,6 +76,13 @@ class ObjectStat:
     key: str
     size: int
     modified_at: int | None = None
+
+
+class Capability(ABC):  # noqa: B024  its subclasses declare the methods
+    """The base class of the optional capabilities of a storage."""
+
+
+CapabilityT = TypeVar("CapabilityT", bound=Capability)
 
 
 class StorageBackend(Extension[OptionsT]):
@@ -114,8 +135,17 @@ class StorageBackend(Extension[OptionsT]):
     def scan(self, prefix: str = "") -> Iterator[ObjectStat]:
         """Iterate over the objects whose key starts with ``prefix``, in no particular order."""
 
+    def capability(self, kind: type[CapabilityT]) -> CapabilityT | None:
+        """Return the object that implements an optional capability, or ``None``.
 
-class LocalPaths(ABC):
+        By default, an instance has the capabilities that its class derives from. Override this method
+        if that depends on the instance, for example on its options.
+        """
+        found: object = self
+        return found if isinstance(found, kind) else None
+
+
+class LocalPaths(Capability):
     """Capability: the objects are files on this machine."""
 
     @abstractmethod
@@ -123,7 +153,7 @@ class LocalPaths(ABC):
         """Return the absolute path of the object's file, whether or not it exists."""
 
 
-class ServerSideCopy(ABC):
+class ServerSideCopy(Capability):
     """Capability: the store copies objects without transferring the bytes through the server."""
 
     @abstractmethod
@@ -135,7 +165,7 @@ class ServerSideCopy(ABC):
         """
 
 
-class SignedDownloads(ABC):
+class SignedDownloads(Capability):
     """Capability: clients can download from the store with a signed URL."""
 
     @abstractmethod
@@ -159,7 +189,7 @@ class SignedRequest:
     headers: Mapping[str, str]
 
 
-class SignedUploads(ABC):
+class SignedUploads(Capability):
     """Capability: clients can upload to the store with a signed request."""
 
     max_size: ClassVar[int]
@@ -173,3 +203,95 @@ class SignedUploads(ABC):
     @abstractmethod
     def upload_request(self, key: str, *, lifetime: int, size: int) -> SignedRequest:
         """Return a request that stores exactly ``size`` bytes within ``lifetime`` seconds."""
+
+
+class ScopedWrites(Capability):
+    """Capability: the store separates the objects of each scope, for example by a key per scope.
+
+    A scope is the id of a tenant. Objects of no tenant are written with :meth:`StorageBackend.put`.
+    Objects are read and deleted without their scope.
+    """
+
+    @abstractmethod
+    def put_in(self, scope: str, key: str, source: ByteSource, *, size: int | None = None) -> int:
+        """Store an object of a scope, as :meth:`StorageBackend.put`."""
+
+    @abstractmethod
+    def drop_scope(self, scope: str) -> None:
+        """Make all objects of a scope permanently unreadable. Its objects may remain, to be deleted.
+
+        The core calls it when a tenant is purged. Dropping an unknown scope is no error.
+        """
+
+
+class KeyRewrapping(Capability):
+    """Capability: the store has keys that are wrapped with the master key of a key provider."""
+
+    @abstractmethod
+    def rewrap(self) -> int:
+        """Wrap all keys with the current master key, and return how many were wrapped again.
+
+        Objects are not rewritten. Safe while servers run, and to repeat after an interruption.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class InnerStorage:
+    """The storage that a wrapper stores its objects in.
+
+    Args:
+        name: the name of the wrapper in the configuration.
+        backend: the other storage. It is restricted to objects of this wrapper: their keys begin with
+            a prefix that the wrapper does not see. The wrapper must not close it.
+        keys: returns the configured key provider; raises if it cannot be opened.
+    """
+
+    name: str
+    backend: StorageBackend[Any]
+    keys: Callable[[], KeyProvider[Any]]
+
+
+class StorageWrapper(StorageBackend[OptionsT]):
+    """A storage that stores its objects in another one, for example encrypted.
+
+    The configuration names the other storage with ``over``. A wrapper has only the capabilities that it
+    declares itself, because those of the other storage may bypass it. To pass one on, override
+    :meth:`StorageBackend.capability` and return ``self.inner.capability(kind)``.
+    """
+
+    def __init__(self, options: OptionsT, storage: InnerStorage) -> None:
+        super().__init__(options)
+        self.inner = storage.backend
+
+
+def chunks(file: ByteSource, length: int | None = None, *, size: int = CHUNK_SIZE) -> Iterator[bytes]:
+    """Iterate over the next ``length`` bytes of an open file, or all, in chunks of at most ``size``."""
+    remaining = length
+    while remaining is None or remaining > 0:
+        chunk = file.read(size if remaining is None else min(size, remaining))
+        if not chunk:
+            return
+        if remaining is not None:
+            remaining -= len(chunk)
+        yield chunk
+
+
+@contextmanager
+def translate_os_errors(key: str = "") -> Iterator[None]:
+    """Translate an :class:`OSError` of the block into the matching :class:`StorageError`.
+
+    A missing file becomes :class:`ObjectNotFound`, a full disk or an exceeded disk quota
+    :class:`StorageFull`, a time-out or a lost connection :class:`StorageUnavailable`.
+
+    Args:
+        key: the key of the object, for messages.
+    """
+    try:
+        yield
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError) as error:
+        raise ObjectNotFound(key or str(error)) from error
+    except (TimeoutError, ConnectionError) as error:
+        raise StorageUnavailable(str(error) or type(error).__name__) from error
+    except OSError as error:
+        kind = StorageFull if error.errno in (ENOSPC, EDQUOT) else StorageError
+        raise kind(str(error)) from error

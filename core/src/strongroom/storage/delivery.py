@@ -68,9 +68,8 @@ class Delivery:
 def _handover(
     store: Store, object_key: str, route: Route, headers: Callable[[], Mapping[str, str]]
 ) -> Handover | None:
-    backend = store.backend
-    if route.location and isinstance(backend, LocalPaths):
-        return InternalPath(quote(f"{route.location}{backend.local_path(object_key)}"))
-    if isinstance(backend, SignedDownloads):
-        return SignedUrl(backend.download_url(object_key, lifetime=route.lifetime, headers=headers()))
+    if route.location and (local := store.capability(LocalPaths)):
+        return InternalPath(quote(f"{route.location}{local.local_path(object_key)}"))
+    if signing := store.capability(SignedDownloads):
+        return SignedUrl(signing.download_url(object_key, lifetime=route.lifetime, headers=headers()))
     return None

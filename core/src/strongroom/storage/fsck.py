@@ -19,7 +19,7 @@ from sqlalchemy import ColumnElement, bindparam, func, select
 from strongroom.clock import Clock
 from strongroom.database import Database
 from strongroom.database.statements import Statement, dynamic
-from strongroom.plugin_api.storage import ObjectNotFound, ObjectStat
+from strongroom.plugin_api.storage import ObjectDamaged, ObjectNotFound, ObjectStat
 from strongroom.storage.gc import ABANDONED_AFTER
 from strongroom.storage.models import (
     BLOB_ROW,
@@ -242,6 +242,8 @@ class StorageCheck:
                 return FindingKind.WRONG_CONTENT, detail
         except ObjectNotFound:
             return FindingKind.MISSING, f"the object of {row.size} bytes is missing"
+        except ObjectDamaged as error:
+            return FindingKind.WRONG_CONTENT, str(error)
         return None
 
     def _is_still(self, row: BlobRow) -> bool:

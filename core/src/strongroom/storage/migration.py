@@ -12,14 +12,21 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
-from sqlalchemy import and_, bindparam, delete, func, select, update
+from sqlalchemy import Connection, and_, bindparam, delete, func, select, update
 
 from strongroom.clock import Clock
 from strongroom.database import Database
 from strongroom.database.statements import Statement
-from strongroom.plugin_api.storage import ObjectNotFound, StorageError, StorageUnavailable
+from strongroom.plugin_api.storage import (
+    ObjectDamaged,
+    ObjectNotFound,
+    ScopedWrites,
+    StorageError,
+    StorageUnavailable,
+)
 from strongroom.storage.models import ADD_BLOB, BLOB_ROW, BlobLocation, BlobRow, BlobState, blobs
 from strongroom.storage.service import BlobService
+from strongroom.storage.stores import Store
 from strongroom.storage.streams import BandwidthLimiter, copy_object
 
 _BATCH: Final = 200
@@ -98,6 +105,7 @@ class Migration:
 
     Args:
         sleep: waits for a number of seconds while a storage is unavailable.
+        scope_of: returns the id of the tenant that a blob belongs to, if any.
     """
 
     def __init__(
@@ -106,10 +114,12 @@ class Migration:
         clock: Clock,
         service: BlobService,
         sleep: Callable[[float], object] = time.sleep,
+        scope_of: Callable[[Connection, str], str | None] = lambda _connection, _key: None,
     ) -> None:
         self._database = database
         self._clock = clock
         self._service = service
+        self._scope_of = scope_of
         self._sleep = sleep
 
     def remaining(self, source: str) -> int:
@@ -191,11 +201,25 @@ class Migration:
         storages = self._service.storages
         source, target = storages[move.source], storages[move.target]
         try:
-            copied = copy_object(source, row.object_key, target, key, size=row.size or 0, pace=move.pace)
-        except ObjectNotFound:
+            copied = copy_object(
+                source,
+                row.object_key,
+                target,
+                key,
+                size=row.size or 0,
+                pace=move.pace,
+                scope=self._scope(target, row),
+            )
+        except (ObjectNotFound, ObjectDamaged):
             return False
         # Computed from the bytes that were sent, so a damaged source is detected before the exchange.
         return bool(copied == row.checksum)
+
+    def _scope(self, target: Store, row: BlobRow) -> str | None:
+        if target.capability(ScopedWrites) is None:
+            return None
+        with self._database.read() as connection:
+            return self._scope_of(connection, row.key)
 
     def _exchange(self, move: MigrationPlan, row: BlobRow, key: str) -> bool:
         """Exchange the locations of the two rows, unless the blob was deleted or moved concurrently.

@@ -48,6 +48,10 @@ FRESH: Final = 60_000
 """Milliseconds for which a verified owner is cached; a changed owner is noticed after that time."""
 
 _CANDIDATES: Final = "00/01/"
+
+WRAPPED: Final = "00/02/"
+"""The prefix of the objects of wrappers, which belong to other storages of the configuration."""
+
 _MAX_MARKER_BYTES: Final = 4096
 _SAMPLE: Final = 5
 _LISTED: Final = 1000
@@ -96,8 +100,8 @@ class Owner:
 
 
 def is_reserved(key: str) -> bool:
-    """Return whether a key belongs to the owner marker or its election."""
-    return key == OWNER_KEY or key.startswith(_CANDIDATES)
+    """Return whether a key is of the owner marker, of its election, or of a wrapper's object."""
+    return key == OWNER_KEY or key.startswith((_CANDIDATES, WRAPPED))
 
 
 def read_owner(backend: Backend) -> Owner | None:

@@ -125,6 +125,7 @@ class BlobService:
         size: int | None,
         max_bytes: int,
         inspect: Inspect | None = None,
+        scope: str | None = None,
     ) -> ReceivedBlob:
         """Store the content of a source. The blob stays pending until :meth:`commit`.
 
@@ -133,6 +134,7 @@ class BlobService:
             size: the number of bytes, if known in advance.
             max_bytes: the largest accepted number of bytes.
             inspect: called once with the first bytes; an exception aborts the upload.
+            scope: the id of the tenant that the blob belongs to, if any.
 
         Raises:
             PayloadTooLarge: the source yields more than ``max_bytes``.
@@ -142,7 +144,7 @@ class BlobService:
         key = self._keys.take()
         metered = MeteredSource(source, max_bytes, inspect)
         try:
-            self.storages[self.target].put(key, metered, size=size)
+            self.storages[self.target].put(key, metered, size=size, scope=scope)
         except StorageUnavailable:
             # Do not call the storage again: the client has waited for its timeout once already.
             # Garbage collection deletes a partial object later.
@@ -221,6 +223,11 @@ class BlobService:
             self._keys.clear()
             raise StorageError("the upload took too long and was discarded")
 
+    def drop_scope(self, scope: str) -> None:
+        """Make the objects of a tenant unreadable in all storages that separate tenants."""
+        for store in self.storages.values():
+            store.drop_scope(scope)
+
     def release(self, connection: Connection, keys: Sequence[str]) -> list[Released]:
         """Mark blobs as discarded in the transaction that deletes their last references.
 
@@ -270,7 +277,7 @@ class BlobService:
 
     def is_local(self, place: BlobLocation) -> bool:
         """Return whether an object is a file on this machine, so that reads need no network."""
-        return isinstance(self.storages[place.storage].backend, LocalPaths)
+        return self.storages[place.storage].capability(LocalPaths) is not None
 
     def open(
         self, key: str, start: int, length: int, *, place: BlobLocation | None = None

@@ -17,7 +17,9 @@ from strongroom.database.statements import Statement
 from strongroom.plugin_api.storage import (
     ByteSource,
     ByteStream,
+    CapabilityT,
     ObjectStat,
+    ScopedWrites,
     StorageBackend,
     StorageError,
     StorageFull,
@@ -189,12 +191,30 @@ class Store:
         if fault := self.ownership_fault():
             raise StorageNotOwned(f'the storage "{self.name}" {fault}')
 
-    def put(self, key: str, source: ByteSource, *, size: int | None = None) -> int:
-        """Store an object, as :meth:`StorageBackend.put`."""
+    def capability(self, kind: type[CapabilityT]) -> CapabilityT | None:
+        """Return an optional capability, as :meth:`StorageBackend.capability`."""
+        return self.backend.capability(kind)
+
+    def put(
+        self, key: str, source: ByteSource, *, size: int | None = None, scope: str | None = None
+    ) -> int:
+        """Store an object, as :meth:`StorageBackend.put`.
+
+        Args:
+            key: an unused key.
+            source: the content.
+            size: the number of bytes, if known in advance.
+            scope: the id of the tenant that the object belongs to; stores without
+                :class:`ScopedWrites` ignore it.
+        """
         self.require_ownership()
         try:
             with self.circuit.guard():
-                written = self.backend.put(key, source, size=size)
+                scoped = self.capability(ScopedWrites) if scope else None
+                if scope and scoped:
+                    written = scoped.put_in(scope, key, source, size=size)
+                else:
+                    written = self.backend.put(key, source, size=size)
         except StorageFull:
             self.is_full = True
             raise
@@ -220,8 +240,15 @@ class Store:
         with self.circuit.guard():
             self.backend.delete(key)
 
+    def drop_scope(self, scope: str) -> None:
+        """Make the objects of a tenant unreadable, if the store has :class:`ScopedWrites`."""
+        if scoped := self.capability(ScopedWrites):
+            self.require_ownership()
+            with self.circuit.guard():
+                scoped.drop_scope(scope)
+
     def scan(self, prefix: str = "") -> Iterator[ObjectStat]:
-        """Iterate over objects, as :meth:`StorageBackend.scan`, without markers of ownership."""
+        """Iterate over objects, as :meth:`StorageBackend.scan`, without those of reserved keys."""
         return (item for item in self.backend.scan(prefix) if not is_reserved(item.key))
 
 

@@ -151,7 +151,14 @@ class ReadingFailed(Exception):
 
 
 def copy_object(
-    source: Store, source_key: str, target: Store, target_key: str, *, size: int, pace: BandwidthLimiter
+    source: Store,
+    source_key: str,
+    target: Store,
+    target_key: str,
+    *,
+    size: int,
+    pace: BandwidthLimiter,
+    scope: str | None = None,
 ) -> str | None:
     """Copy an object and return its SHA-256 in hexadecimal digits, or ``None`` if its size differs.
 
@@ -162,7 +169,7 @@ def copy_object(
     with source.open(source_key) as chunks:
         metered = MeteredSource(ChunkSource(chunks, pace), size)
         try:
-            target.put(target_key, metered, size=size)
+            target.put(target_key, metered, size=size, scope=scope)
         except ReadingFailed as failure:
             raise failure.error from failure
         except PayloadTooLarge:

@@ -205,6 +205,7 @@ class ChunkWriter:
             size=None,
             max_bytes=bound,
             inspect=partial(self._check_type_early, upload),
+            scope=upload.tenant_id,
         )
         try:
             _check(piece.checksum, arriving)
@@ -255,7 +256,9 @@ class ChunkWriter:
         openers = [partial(self._blobs.open, part.blob_key, 0, part.size) for part in parts]
         source = JoinedSource(openers, self._heartbeat(upload.id, lease))
         with closing(source):
-            return self._blobs.receive(source, size=upload.size, max_bytes=upload.size)
+            return self._blobs.receive(
+                source, size=upload.size, max_bytes=upload.size, scope=upload.tenant_id
+            )
 
     def _check_type_early(self, upload: Upload, head: bytes) -> None:
         """Reject a type that is not accepted from the first bytes, if there are enough to detect it."""
