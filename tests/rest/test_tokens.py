@@ -46,6 +46,8 @@ def test_a_token_has_the_claims_of_rfc_9068(api: Api, algorithm: str) -> None:
     assert claims["sub"] == person.id
     assert claims["iss"] == "https://files.example.com"
     assert claims["exp"] - claims["iat"] == 1800
+    assert claims["auth_time"] == claims["iat"]
+    assert (claims["acr"], claims["amr"]) == ("urn:strongroom:single", ["pwd"])
 
 
 @pytest.mark.parametrize("name", ["Authorization", "X-Access-Token"])

@@ -4,6 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
@@ -51,6 +52,25 @@ def test_several_processes_may_upgrade_at_once(tmp_path: Path) -> None:
     assert {current_revision(database.engine) for database in databases} == {SCHEMA_REVISION}
     for database in databases:
         database.close()
+
+
+def test_logins_of_the_version_before_keep_the_time_of_their_proof(tmp_path: Path) -> None:
+    database = Database(f"sqlite:///{tmp_path / 'old.sqlite3'}")
+    with database.engine.execution_options(strongroom_writing=True).begin() as connection:
+        command.upgrade(alembic_config(connection), "0007")
+        connection.execute(
+            text("INSERT INTO users VALUES ('u', 'USER', 'active', '', 1, 1, 1, '', 0, 0)")
+        )
+        row = "('{}', 'u', 'USER', '{}', 1, '', '', '', 7, 8, 9, NULL)"
+        for login, method in (("a", "password"), ("b", "wechat")):
+            connection.execute(text(f"INSERT INTO authorizations VALUES {row.format(login, method)}"))
+    upgrade(database.engine)
+    query = text("SELECT id, amr, acr, auth_time FROM authorizations ORDER BY id")
+    with database.engine.connect() as connection:
+        rows = [tuple(row) for row in connection.execute(query)]
+    database.close()
+    single = "urn:strongroom:single"
+    assert rows == [("a", "pwd", single, 7), ("b", "", single, 7)]
 
 
 def test_sqlite_is_durable_and_checks_references(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from strongroom.database import Database
 from strongroom.database.changes import execute_together
 from strongroom.database.paging import Paging
 from strongroom.errors import TokenInvalid
-from strongroom.plugin_api.login import Client
+from strongroom.plugin_api.login import Assurance, Client
 from strongroom.sessions.models import Authorization
 from strongroom.sessions.store import SEEN_INTERVAL, AuthorizationStore
 from strongroom.testing.clock import HOUR, ManualClock
@@ -35,7 +35,7 @@ def user(database: Database, clock: ManualClock) -> User:
 
 def begin(connection: Connection, sessions: AuthorizationStore, user: User) -> Authorization:
     lock_logins(connection, user.id, shared=True)
-    begun, change = sessions.begin(connection, user, "password", CLIENT)
+    begun, change = sessions.begin(connection, user, "password", Assurance(("pwd",)), CLIENT)
     execute_together(connection, [change])
     return begun
 

@@ -6,12 +6,31 @@ import pytest
 
 from strongroom.errors import TokenInvalid
 from strongroom.ids import new_id
+from strongroom.plugin_api.login import SINGLE_FACTOR
 from strongroom.sessions.keys import KeyFile, KeyRing, create_key_file, generate_key, rotate
+from strongroom.sessions.models import Authorization
 from strongroom.sessions.tokens import TokenClaims, TokenSigner, VerifiedTokens
 from strongroom.testing.clock import MINUTE, ManualClock
 
 LIFETIME = 30 * MINUTE
 CLAIMS = TokenClaims("user", "authorization", 1, 1)
+LOGIN = Authorization(
+    id=new_id(),
+    user_id="user",
+    user_type="USER",
+    method="password",
+    serial=1,
+    device_id=None,
+    address="",
+    user_agent="",
+    created_at=0,
+    last_seen_at=0,
+    expires_at=1 << 60,
+    revoked_at=None,
+    amr="pwd",
+    acr=SINGLE_FACTOR,
+    auth_time=0,
+)
 
 
 def ring() -> KeyRing:
@@ -43,14 +62,14 @@ def test_a_token_that_was_good_is_refused_once_it_expires_or_its_key_is_gone(
     path = tmp_path / "keys.json"
     create_key_file(path, "HS256", clock.now())
     signer = TokenSigner(KeyFile(path, "HS256"), issuer="us", lifetime=LIFETIME, clock=clock)
-    token, _ = signer.issue("user", new_id(), 1, 1 << 60)
+    token, _ = signer.issue(LOGIN)
     assert signer.check(token) == signer.check(token)
     rotate(path, "HS256", clock.now())
     assert signer.check(token).user_id == "user"
     clock.advance(LIFETIME)
     with pytest.raises(TokenInvalid):
         signer.check(token)
-    token, _ = signer.issue("user", new_id(), 1, 1 << 60)
+    token, _ = signer.issue(LOGIN)
     assert signer.check(token).user_id == "user"
     path.unlink()
     create_key_file(path, "HS256", clock.now())

@@ -3,9 +3,15 @@
 from typing import Any
 
 from strongroom.plugin_api import NoOptions, hookimpl
-from strongroom.plugin_api.login import LoginAttempt, LoginMethod, LoginRejected, VerifiedCredential
+from strongroom.plugin_api.login import (
+    Assurance,
+    LoginAttempt,
+    LoginMethod,
+    LoginRejected,
+    VerifiedCredential,
+)
 
-API_VERSION = "1.0"
+API_VERSION = "1.1"
 
 
 class PasswordLogin(LoginMethod[NoOptions]):
@@ -21,7 +27,7 @@ class PasswordLogin(LoginMethod[NoOptions]):
         credential = self.proofs.check_password(attempt.username, attempt.password)
         if credential is None:
             raise LoginRejected("unknown credential or wrong password")
-        return VerifiedCredential(credential)
+        return VerifiedCredential(credential, assurance=Assurance(("pwd",)))
 
 
 @hookimpl

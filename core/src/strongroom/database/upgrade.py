@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from alembic.config import Config
     from alembic.script import ScriptDirectory
 
-SCHEMA_REVISION: Final = "0007"
+SCHEMA_REVISION: Final = "0008"
 """The newest migration; repeated here so that a server can start without importing Alembic."""
 
 _UPGRADE_LOCK: Final = AdvisoryLock(0x5354524F)

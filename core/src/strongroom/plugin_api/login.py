@@ -7,7 +7,7 @@ throttles, requires captchas, writes the audit log and issues the tokens, the sa
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar, Protocol
+from typing import ClassVar, Final, Protocol
 
 from strongroom.plugin_api.extension import Extension, OptionsT
 
@@ -57,6 +57,32 @@ class LoginAttempt:
     proof: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
+SINGLE_FACTOR: Final = "urn:strongroom:single"
+"""The ``acr`` of a login by one factor, such as a password or a code."""
+
+MULTI_FACTOR: Final = "urn:strongroom:mfa"
+"""The ``acr`` of a login by two different factors."""
+
+PHISHING_RESISTANT: Final = "phr"
+"""The ``acr`` of a login whose proof works on one site only (OpenID Connect EAP ACR Values 1.0)."""
+
+PHISHING_RESISTANT_HARDWARE: Final = "phrh"
+"""The same with a key that its hardware protects (OpenID Connect EAP ACR Values 1.0)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Assurance:
+    """How strongly a login is proven.
+
+    Args:
+        amr: the proofs, as Authentication Method References (RFC 8176), such as ``pwd``.
+        acr: the Authentication Context Class Reference, one of the constants of this module.
+    """
+
+    amr: tuple[str, ...] = ()
+    acr: str = SINGLE_FACTOR
+
+
 @dataclass(frozen=True, slots=True)
 class VerifiedCredential:
     """The credentials that an attempt has proven.
@@ -69,12 +95,14 @@ class VerifiedCredential:
             belong to two users.
         may_register: whether to create a user if none of the credentials is bound.
         display_name: the name of such a new user.
+        assurance: how strongly the attempt proves them.
     """
 
     credential: Credential
     also: tuple[Credential, ...] = ()
     may_register: bool = False
     display_name: str | None = None
+    assurance: Assurance = Assurance()
 
 
 class LoginRejected(Exception):

@@ -325,7 +325,9 @@ class LoginService:
         # One transaction: a failure after the credentials are bound also undoes the binding.
         with self._database.write() as connection:
             resolved = self._resolver.resolve(connection, verified)
-            issued, changes = self._issuer.begin(connection, resolved.user, method, attempt.client)
+            issued, changes = self._issuer.begin(
+                connection, resolved.user, method, verified.assurance, attempt.client
+            )
             # The password may have been changed between its check and this transaction.
             if (resolved.password_changed_at or 0) > began_at:
                 raise InvalidCredentials

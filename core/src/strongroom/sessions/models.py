@@ -25,6 +25,9 @@ class Authorization:
     last_seen_at: int
     expires_at: int
     revoked_at: int | None
+    amr: str
+    acr: str
+    auth_time: int
 
 
 authorizations: Final = Table(
@@ -42,12 +45,17 @@ authorizations: Final = Table(
     Column("last_seen_at", Timestamp, nullable=False),
     Column("expires_at", Timestamp, nullable=False),
     Column("revoked_at", Timestamp),
+    Column("amr", String(64), nullable=False),
+    Column("acr", String(64), nullable=False),
+    Column("auth_time", Timestamp, nullable=False),
     Index(None, "user_id", "created_at"),
     Index(None, "expires_at"),
 )
 """``serial`` counts the issued access tokens. ``last_seen_at`` may lag by a minute. ``expires_at`` is
 extended by each refresh. ``user_type`` is the user's type at login: code that changes the type or
-suspends the user must revoke the authorizations, because the token guard does not read ``users``."""
+suspends the user must revoke the authorizations, because the token guard does not read ``users``.
+``amr`` has the proofs of the login, separated by spaces; ``auth_time`` is the time of the last one: a
+refresh proves nothing."""
 
 AUTHORIZATION: Final = RowMapper(Authorization, authorizations)
 

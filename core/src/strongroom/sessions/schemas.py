@@ -57,6 +57,15 @@ class AuthorizationSchema(Schema):
 
     id = fields.String(required=True)
     method = fields.String(required=True, metadata={"description": "The login method"})
+    amr = fields.List(
+        fields.String(),
+        required=True,
+        metadata={"description": "The proofs of the login (RFC 8176), such as `pwd`"},
+    )
+    acr = fields.String(required=True, metadata={"description": "How strongly the login is proven"})
+    provenAt = Timestamp(
+        required=True, attribute="auth_time", metadata={"description": "Time of the last proof"}
+    )
     device = fields.String(
         required=True, allow_none=True, attribute="device_id", metadata={"description": "X-Device-Id"}
     )

@@ -31,7 +31,7 @@ from strongroom.database.statements import Statement
 from strongroom.errors import StrongroomError, TokenInvalid
 from strongroom.identity import Caller
 from strongroom.ids import new_id
-from strongroom.plugin_api.login import Client
+from strongroom.plugin_api.login import Assurance, Client
 from strongroom.secret_keys import SecretKeys
 from strongroom.sessions.models import AUTHORIZATION, Authorization, authorizations, refresh_tokens
 from strongroom.users.models import User
@@ -129,7 +129,12 @@ class AuthorizationStore:
         self._pruning = AmortizedPruning(authorizations.c.id, authorizations.c.expires_at)
 
     def begin(
-        self, connection: Connection, user: User, method: str, client: Client
+        self,
+        connection: Connection,
+        user: User,
+        method: str,
+        assurance: Assurance,
+        client: Client,
     ) -> tuple[Authorization, Change]:
         """Return a new authorization and the change that stores it; the caller has locked the logins."""
         now = self._clock.now()
@@ -147,6 +152,9 @@ class AuthorizationStore:
             last_seen_at=now,
             expires_at=now + min(self._lifetime, self._max_age),
             revoked_at=None,
+            amr=" ".join(assurance.amr),
+            acr=assurance.acr,
+            auth_time=now,
         )
         return begun, Change(_BEGIN, AUTHORIZATION.values(begun))
 

@@ -12,7 +12,7 @@ from strongroom.clock import Clock
 from strongroom.database.changes import Change, execute_together
 from strongroom.errors import InvalidCredentials, NotFound, TokenInvalid, UserSuspended
 from strongroom.ids import is_id
-from strongroom.plugin_api.login import Client
+from strongroom.plugin_api.login import Assurance, Client
 from strongroom.sessions.keys import KeyFile, KeyRing
 from strongroom.sessions.models import Authorization
 from strongroom.sessions.store import AuthorizationStore, RefreshTokens
@@ -52,23 +52,26 @@ class TokenSigner:
         self._clock = clock
         self._verified = VerifiedTokens()
 
-    def issue(self, user_id: str, authorization_id: str, serial: int, not_after: int) -> tuple[str, int]:
-        """Return a new token and its expiry, which is ``not_after`` at the latest.
+    def issue(self, authorization: Authorization) -> tuple[str, int]:
+        """Return a new token of a login (RFC 9068), and its expiry.
 
-        Both times are in milliseconds since the Unix epoch.
+        The expiry is in milliseconds since the Unix epoch, and at the latest that of the login.
         """
         issued_at = self._clock.now() // 1000
-        expires_at = min(issued_at + self.lifetime // 1000, not_after // 1000)
+        expires_at = min(issued_at + self.lifetime // 1000, authorization.expires_at // 1000)
         ring = self._keys.ring()
         header = {"alg": ring.algorithm, "kid": ring.signing_key.kid, "typ": _TYPE}
         claims = {
             "iss": self._issuer,
             "aud": self._issuer,
-            "sub": user_id,
+            "sub": authorization.user_id,
             "client_id": CLIENT_ID,
             "iat": issued_at,
             "exp": expires_at,
-            "jti": token_id(authorization_id, serial),
+            "jti": token_id(authorization.id, authorization.serial),
+            "auth_time": authorization.auth_time // 1000,
+            "acr": authorization.acr,
+            "amr": authorization.amr.split(),
         }
         token = jwt.encode(header, claims, ring.signing_key, algorithms=[ring.algorithm])
         return token, expires_at * 1000
@@ -210,7 +213,12 @@ class TokenIssuer:
         self._users = users
 
     def begin(
-        self, connection: Connection, user: User, method: str, client: Client
+        self,
+        connection: Connection,
+        user: User,
+        method: str,
+        assurance: Assurance,
+        client: Client,
     ) -> tuple[IssuedTokens, list[Change]]:
         """Begin an authorization; return its first tokens, and the changes that store them.
 
@@ -218,13 +226,14 @@ class TokenIssuer:
             connection: the transaction, which has locked the user's logins.
             user: the user, as read under that lock.
             method: the login method.
+            assurance: how strongly the login is proven.
             client: the client that logs in.
 
         Raises:
             UserSuspended: the user is suspended.
         """
         _require_active(user)
-        begun, begin = self._sessions.begin(connection, user, method, client)
+        begun, begin = self._sessions.begin(connection, user, method, assurance, client)
         issued, issue = self._issue(begun, user)
         return issued, [begin, issue]
 
@@ -248,9 +257,7 @@ class TokenIssuer:
         return issued
 
     def _issue(self, authorization: Authorization, user: User) -> tuple[IssuedTokens, Change]:
-        access_token, expires_at = self._signer.issue(
-            user.id, authorization.id, authorization.serial, authorization.expires_at
-        )
+        access_token, expires_at = self._signer.issue(authorization)
         refresh_token, issue = self._refresh_tokens.issue(authorization.id, authorization.expires_at)
         issued = IssuedTokens(
             access_token=access_token,

@@ -185,4 +185,4 @@ def _presented_refresh_token(body: dict[str, Any]) -> str:
 
 def _present(authorization: Authorization) -> dict[str, Any]:
     current = authorization.id == current_identity().authorization_id
-    return {**asdict(authorization), "current": current}
+    return {**asdict(authorization), "amr": authorization.amr.split(), "current": current}

@@ -1,6 +1,7 @@
 """The login method: a mobile number and a verification code sent to it."""
 
 from strongroom.plugin_api.login import (
+    Assurance,
     LoginAttempt,
     LoginMethod,
     LoginRejected,
@@ -31,4 +32,6 @@ class SmsLogin(LoginMethod[SmsLoginOptions]):
         credential = self.proofs.spend_code(code, number, PURPOSE)
         if credential is None:
             raise LoginRejected("the verification code is wrong, used, expired or another number's")
-        return VerifiedCredential(credential, may_register=self.options.register)
+        return VerifiedCredential(
+            credential, may_register=self.options.register, assurance=Assurance(("sms",))
+        )
