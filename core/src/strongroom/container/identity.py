@@ -48,6 +48,7 @@ class IdentityServices:
     reauthentication: Reauthentication
     passwords: PasswordService
     messages: MessageService
+    notices: Notices
     captchas: CaptchaService
     code_sending: CodeSending
     login_methods: LoginMethods
@@ -109,6 +110,7 @@ def assemble_identity(base: Infrastructure) -> IdentityServices:
             database, credentials, current, codes, authorizations, throttle, notices, audit
         ),
         messages=messages,
+        notices=notices,
         captchas=captchas,
         code_sending=CodeSending(
             database, captchas, base.rates, settings.limits, offered, codes, credentials, messages

@@ -222,10 +222,16 @@ class Notices:
         held = self._credentials.of_user(connection, user_id)
         return [Credential(item.kind, item.value) for item in held if item.kind in CHANNELS]
 
-    def notify(self, contacts: list[Credential], occasion: str, languages: Sequence[str] = ()) -> None:
+    def notify(
+        self,
+        contacts: list[Credential],
+        occasion: str,
+        languages: Sequence[str] = (),
+        parameters: Mapping[str, str] | None = None,
+    ) -> None:
         """Send the message of an occasion, in the first language that has a template.
 
         Pass the languages of the request only if the user sent it.
         """
         for contact in contacts:
-            self._messages.send(contact, occasion, {}, languages)
+            self._messages.send(contact, occasion, parameters or {}, languages)

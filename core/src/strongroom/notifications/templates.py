@@ -28,6 +28,8 @@ _CODE_ZH = Text("您的验证码", "验证码:$code,$minutes 分钟内有效。�
 LOCALES: Final = ("en", "zh")
 DEFAULT_LOCALE: Final = LOCALES[0]
 
+_NOTICE = Text("$subject", "$text")
+
 Texts = Mapping[str, Mapping[str, Text]]
 
 TEMPLATES: Final[Texts] = {
@@ -65,17 +67,17 @@ TEMPLATES: Final[Texts] = {
         ),
         "zh": Text("您的账户已删除", "您的账户已删除。如非本人操作,请立即联系管理员。"),
     },
+    # The plugin chooses the texts and their language.
+    "plugin-notice": {"en": _NOTICE, "zh": _NOTICE},
 }
 """Texts by occasion, then by language."""
 
 
-CODE_PARAMETERS: Final = frozenset({"code", "minutes"})
-"""The parameters of a message with a code. Notices have no parameters."""
-
-
 def parameters_of(template: str) -> frozenset[str]:
     """Return the names of the placeholders that the texts of an occasion may contain."""
-    return CODE_PARAMETERS if "$code" in TEMPLATES[template][DEFAULT_LOCALE].body else frozenset()
+    text = TEMPLATES[template][DEFAULT_LOCALE]
+    found = (Template(part).get_identifiers() for part in (text.subject, text.body))
+    return frozenset(name for names in found for name in names)
 
 
 def locale_of(languages: Iterable[str], default: str = DEFAULT_LOCALE) -> str:

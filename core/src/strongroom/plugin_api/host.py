@@ -51,6 +51,9 @@ class HostAPI(ABC):
     state_errors: Sequence[Any]
     """Errors that :meth:`issue_state` and :meth:`spend_state` may raise."""
 
+    paging_query: type[Any]
+    """The marshmallow schema of ``pageSize`` and ``pageNumber``, to derive a collection's query from."""
+
     @property
     @abstractmethod
     def plugin(self) -> str:
@@ -70,6 +73,36 @@ class HostAPI(ABC):
     @abstractmethod
     def public_url(self) -> str:
         """The public URL of the server, without a trailing slash."""
+
+    @abstractmethod
+    def seal(self, text: str) -> str:
+        """Encrypt a secret for the plugin's own tables. No other plugin can decrypt it."""
+
+    @abstractmethod
+    def unseal(self, sealed: str) -> str:
+        """Decrypt a text from :meth:`seal`.
+
+        Raises:
+            ValueError: another plugin or another installation has encrypted it.
+        """
+
+    @abstractmethod
+    def notify(self, user_id: str, subject: str, text: str) -> None:
+        """Send a message to the e-mail address and mobile number of a user, without waiting for it."""
+
+    @abstractmethod
+    def collection_schema(self, item: type[Any]) -> type[Any]:
+        """Return the marshmallow schema of a page of records, the result of :meth:`collection`."""
+
+    @abstractmethod
+    def collection(self, items: Sequence[Any], total: int, query: Mapping[str, Any]) -> Any:
+        """Return the response body of a page, with the links to other pages.
+
+        Args:
+            items: the records of the page.
+            total: the number of all records.
+            query: the parsed query, with the fields of :attr:`paging_query`.
+        """
 
     @abstractmethod
     def login_method(self, kind: type[MethodT]) -> MethodT | None:

@@ -2,9 +2,9 @@
 
 import re
 import secrets
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from flask import Response, after_this_request, request
 
@@ -14,7 +14,9 @@ from strongroom.accounts.reauthentication import Proof, Reauthentication
 from strongroom.accounts.schemas import BoundCredentialSchema, CredentialsSchema
 from strongroom.clock import Clock
 from strongroom.config import Settings
+from strongroom.database.paging import Page
 from strongroom.http.access import current_identity, optional_identity, own_id
+from strongroom.http.pages import PagingQuery, collection_of, envelope, paging
 from strongroom.http.parsing import DONE, DoneSchema
 from strongroom.http.rate_limits import RequestLimits
 from strongroom.http.request import client, get_service, header_pair, origin
@@ -69,6 +71,7 @@ class PluginHost(HostAPI):
         errors.TooManyRequests,
     )
     state_errors = (errors.StateInvalid, errors.TooManyRequests)
+    paging_query = PagingQuery
 
     def __init__(
         self,
@@ -99,6 +102,25 @@ class PluginHost(HostAPI):
     @property
     def public_url(self) -> str:
         return self._public_url
+
+    def seal(self, text: str) -> str:
+        return self._services().base.keys.seal(f"plugin:{self._plugin}", text)
+
+    def unseal(self, sealed: str) -> str:
+        return self._services().base.keys.unseal(f"plugin:{self._plugin}", sealed)
+
+    def notify(self, user_id: str, subject: str, text: str) -> None:
+        services = self._services()
+        notices = services.identity.notices
+        with services.base.database.read() as connection:
+            contacts = notices.contacts(connection, user_id)
+        notices.notify(contacts, "plugin-notice", parameters={"subject": subject, "text": text})
+
+    def collection_schema(self, item: type[Any]) -> type[Any]:
+        return collection_of(cast("Hashable", item))
+
+    def collection(self, items: Sequence[Any], total: int, query: Mapping[str, Any]) -> Any:
+        return envelope(Page(list(items), total, paging(query)))
 
     def login_method(self, kind: type[MethodT]) -> MethodT | None:
         methods = self._services().identity.login_methods.methods

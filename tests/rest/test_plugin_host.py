@@ -1,0 +1,32 @@
+"""What a plugin's host offers besides logins: secrets, notices, and pages of records."""
+
+import pytest
+from tests.support.api import Api
+from tests.support.outbox import messages_in
+
+
+def test_a_sealed_text_is_for_one_plugin(api: Api) -> None:
+    first, other = (api.container.hosts.of(name) for name in ("storage_local", "password"))
+    sealed = first.seal("a secret")
+    assert "secret" not in sealed
+    assert first.unseal(sealed) == "a secret"
+    with pytest.raises(ValueError, match="purpose"):
+        other.unseal(sealed)
+
+
+def test_a_notice_reaches_the_contacts_of_a_user(api: Api) -> None:
+    person = api.person()
+    api.container.hosts.of("storage_local").notify(person.id, "Costs $5", "Your $thing was disabled.")
+    message = messages_in(api.container.settings.server.data_dir)[-1]
+    assert message["recipient"] == person.email
+    assert "Your $thing was disabled." in message["text"]
+
+
+def test_a_page_of_records_is_an_envelope(api: Api) -> None:
+    host = api.container.hosts.of("storage_local")
+    with api.app.test_request_context("/api/v1/things?color=red"):
+        page = host.collection([{"id": "1"}, {"id": "2"}], 5, {"pageNumber": 2, "pageSize": 2})
+    assert page["meta"]["pageCount"] == 3
+    assert "color=red" in page["meta"]["nextPageLink"]
+    assert "pageSize" in host.paging_query().fields
+    assert "data" in host.collection_schema(host.done_schema)().fields
