@@ -63,7 +63,9 @@ class CommandContext:
 
         container = build(self.configuration, patient=True)
         try:
-            require_served_schema(self.configuration, container.database)
+            require_served_schema(
+                self.configuration, container.database, container.selection.plugins.tables
+            )
             if not any_secret:
                 require_own_secret(self.configuration, container.database, container.base.keys)
             yield container

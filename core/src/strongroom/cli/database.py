@@ -4,6 +4,8 @@ An old schema that is incompatible is upgraded in development and refused in pro
 that is a compatible expansion is accepted. The secret key must match the database.
 """
 
+from collections.abc import Sequence
+
 import click
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -11,6 +13,12 @@ from strongroom.cli.context import CommandContext
 from strongroom.config import Configuration
 from strongroom.database import Database
 from strongroom.database.installation import accept_secret
+from strongroom.database.plugin_tables import (
+    AllTables,
+    PluginSchema,
+    PluginTablesError,
+    plugin_schemas,
+)
 from strongroom.database.upgrade import (
     SCHEMA_REVISION,
     NewerSchema,
@@ -19,6 +27,7 @@ from strongroom.database.upgrade import (
     read_schema,
     upgrade,
 )
+from strongroom.plugins.selection import load_plugins
 from strongroom.production import refuse_unstated_database
 from strongroom.secret_keys import SecretKeys
 
@@ -52,20 +61,36 @@ def find_schema(configuration: Configuration, database: Database) -> Schema:
         raise
 
 
-def require_served_schema(configuration: Configuration, database: Database) -> None:
-    """Check that the schema is compatible; upgrade an old one in development.
+def require_served_schema(configuration: Configuration, database: Database, plugins: AllTables) -> None:
+    """Check that the schema of the core and of plugins is compatible; upgrade an old one in development.
 
     Raises:
         ConfigurationError: the database is unavailable, or its schema is too new, or too old in
             production, where the operator runs the upgrade.
     """
     schema = find_schema(configuration, database)
-    if schema.is_served:
+    others = [found for found in plugin_schemas(database.engine, plugins) if not found.is_current]
+    if schema.is_served and not others:
         return
-    if not schema.is_newer and not configuration.settings.is_production:
-        upgrade(database.engine)
-        return
-    configuration.add_error(("database", "url"), f"the schema is {schema}; {schema.remedy}")
+    if configuration.settings.is_production or schema.is_newer:
+        _refuse_schemas(configuration, schema, others)
+    try:
+        upgrade(database.engine, plugins)
+    except (NewerSchema, PluginTablesError) as error:
+        configuration.add_error(("plugins", "enabled"), str(error))
+    configuration.raise_if_invalid()
+
+
+def _refuse_schemas(
+    configuration: Configuration, schema: Schema, plugins: Sequence[PluginSchema]
+) -> None:
+    if not schema.is_served:
+        configuration.add_error(("database", "url"), f"the schema is {schema}; {schema.remedy}")
+    for found in plugins:
+        configuration.add_error(
+            ("plugins", "enabled"),
+            f'the schema of the plugin "{found.plugin}" is {found}; {found.remedy}',
+        )
     configuration.raise_if_invalid()
 
 
@@ -94,22 +119,32 @@ def db_group() -> None:
 @db_group.command("upgrade")
 @click.pass_obj
 def upgrade_command(context: CommandContext) -> None:
-    """Upgrade the schema to the newest version; servers of the previous version keep working."""
+    """Upgrade the schema, and the tables of enabled plugins, to the newest versions.
+
+    Servers of the previous version keep working.
+    """
+    tables = load_plugins(context.configuration).tables
     database = open_database(context.configuration)
     before = find_schema(context.configuration, database).revision
+    former = plugin_schemas(database.engine, tables)
     try:
-        upgrade(database.engine)
-    except NewerSchema as error:
+        upgrade(database.engine, tables)
+    except (NewerSchema, PluginTablesError) as error:
         raise click.ClickException(str(error)) from error
     click.echo(f"schema: {before or 'empty'} -> {current_revision(database.engine)}")
+    for found in former:
+        click.echo(f"plugin {found.plugin}: {found.revision or 'empty'} -> {found.newest}")
     database.close()
 
 
 @db_group.command("current")
 @click.pass_obj
 def current_command(context: CommandContext) -> None:
-    """Show the version of the schema, and the newest version."""
+    """Show the versions of the schema and of the tables of plugins, and the newest versions."""
+    tables = load_plugins(context.configuration).tables
     database = open_database(context.configuration)
     found = find_schema(context.configuration, database).revision
     click.echo(f"schema: {found or 'empty'}, newest: {SCHEMA_REVISION}")
+    for schema in plugin_schemas(database.engine, tables):
+        click.echo(f"plugin {schema.plugin}: {schema.revision or 'empty'}, newest: {schema.newest}")
     database.close()

@@ -39,7 +39,7 @@ def application(configuration: Configuration) -> Iterator["Container"]:
 
     container = container_of(create_app(configuration))
     try:
-        require_served_schema(configuration, container.database)
+        require_served_schema(configuration, container.database, container.selection.plugins.tables)
         require_own_secret(configuration, container.database, container.base.keys)
         _require_storages(configuration, container)
         _require_usable_storages(configuration, container)

@@ -14,6 +14,14 @@ from sqlalchemy import Connection, Engine, inspect, text
 
 from strongroom.database.changes import AdvisoryLock
 from strongroom.database.installation import create_database_id, oldest_code, set_oldest_code
+from strongroom.database.plugin_tables import (
+    AllTables,
+    migrations_folder,
+    plugin_schemas,
+    require_free_names,
+    version_table,
+)
+from strongroom.plugin_api.state import PluginTables
 
 if TYPE_CHECKING:
     from alembic.config import Config
@@ -22,6 +30,7 @@ if TYPE_CHECKING:
 SCHEMA_REVISION: Final = "0008"
 """The newest migration; repeated here so that a server can start without importing Alembic."""
 
+_NO_PLUGINS: Final[AllTables] = {}
 _UPGRADE_LOCK: Final = AdvisoryLock(0x5354524F)
 
 
@@ -87,11 +96,14 @@ def current_revision(engine: Engine) -> str | None:
     return read_schema(engine).revision
 
 
-def upgrade(engine: Engine) -> None:
-    """Migrate the schema to :data:`SCHEMA_REVISION`; a lock serializes concurrent upgrades.
+def upgrade(engine: Engine, plugins: AllTables = _NO_PLUGINS) -> None:
+    """Migrate the schema to :data:`SCHEMA_REVISION`, and the tables of plugins to their revisions.
+
+    A lock serializes concurrent upgrades. On a failure, nothing has changed.
 
     Raises:
-        NewerSchema: a newer version has upgraded it already.
+        NewerSchema: a newer version, of the core or of a plugin, has upgraded it already.
+        PluginTablesError: the tables of a plugin cannot be used.
     """
     # Importing Alembic takes 0.25 s, and most starts do not need it.
     from alembic import command
@@ -100,12 +112,18 @@ def upgrade(engine: Engine) -> None:
     schema = read_schema(engine)
     if schema.is_newer:
         raise NewerSchema(f"the schema is {schema}; {schema.remedy}")
+    require_free_names(plugins)
+    for found in plugin_schemas(engine, plugins):
+        if found.is_newer:
+            raise NewerSchema(f'the schema of the plugin "{found.plugin}" is {found}; {found.remedy}')
     with engine.execution_options(strongroom_writing=True).begin() as connection:
         _UPGRADE_LOCK.acquire(connection)
         config = alembic_config(connection)
         command.upgrade(config, "head")
         create_database_id(connection)
         set_oldest_code(connection, oldest_code_of(ScriptDirectory.from_config(config)))
+        for plugin, declared in plugins.items():
+            command.upgrade(plugin_alembic_config(connection, plugin, declared), "head")
 
 
 def oldest_code_of(migrations: "ScriptDirectory") -> str:
@@ -119,6 +137,26 @@ def alembic_config(connection: Connection) -> "Config":
     from alembic.config import Config
 
     config = Config()
-    config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
+    _set_path(config, "script_location", Path(__file__).parent / "migrations")
     config.attributes["connection"] = connection
     return config
+
+
+def plugin_alembic_config(connection: Connection, plugin: str, declared: PluginTables) -> "Config":
+    """Return Alembic's configuration for the tables of a plugin.
+
+    Raises:
+        PluginTablesError: the folder of the migrations does not exist.
+    """
+    config = alembic_config(connection)
+    # Without it, Alembic would split the path at its spaces.
+    config.set_main_option("path_separator", "newline")
+    _set_path(config, "version_locations", migrations_folder(declared))
+    config.attributes["metadata"] = declared.metadata
+    config.attributes["version_table"] = version_table(plugin)
+    return config
+
+
+def _set_path(config: "Config", name: str, path: Path) -> None:
+    # A configuration parser interpolates "%".
+    config.set_main_option(name, str(path).replace("%", "%%"))

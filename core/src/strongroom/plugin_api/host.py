@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from strongroom.plugin_api.login import Credential, LoginMethod, VerificationCode
+from strongroom.plugin_api.state import PluginDatabase
 
 if TYPE_CHECKING:
     from strongroom.plugin_api.web import Blueprint, State
@@ -68,6 +69,23 @@ class HostAPI(ABC):
     @abstractmethod
     def clock(self) -> Clock:
         """The clock of the server. Tests replace it, so use it instead of the system's time."""
+
+    @property
+    @abstractmethod
+    def database(self) -> PluginDatabase:
+        """Transactions over the plugin's own tables."""
+
+    @abstractmethod
+    def seal(self, purpose: str, text: str) -> str:
+        """Encrypt a text with the installation's secret key, for a column of the plugin's tables."""
+
+    @abstractmethod
+    def unseal(self, purpose: str, sealed: str) -> str:
+        """Decrypt a text that :meth:`seal` of the same plugin returned for the same purpose.
+
+        Raises:
+            ValueError: it was sealed with another key, by another plugin or for another purpose.
+        """
 
     @property
     @abstractmethod

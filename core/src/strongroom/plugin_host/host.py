@@ -4,6 +4,7 @@ import re
 import secrets
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import asdict
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from flask import Response, after_this_request, request
@@ -23,7 +24,9 @@ from strongroom.http.request import client, get_service, header_pair, origin
 from strongroom.http.routing import Blueprint
 from strongroom.plugin_api.host import HostAPI, MethodT
 from strongroom.plugin_api.login import Credential, LoginAttempt, VerificationCode
+from strongroom.plugin_api.state import PluginDatabase
 from strongroom.plugin_api.web import State
+from strongroom.plugin_host.database import HostDatabase
 from strongroom.sessions.login import LoginService
 from strongroom.sessions.oauth_states import LIFETIME, OAuthStateStore
 from strongroom.sessions.schemas import IssuedTokensSchema
@@ -98,6 +101,16 @@ class PluginHost(HostAPI):
     @property
     def clock(self) -> Clock:
         return self._clock
+
+    @cached_property
+    def database(self) -> PluginDatabase:
+        return HostDatabase(lambda: self._services().database)
+
+    def seal(self, purpose: str, text: str) -> str:
+        return self._services().base.keys.seal(f"plugin {self._plugin}: {purpose}", text)
+
+    def unseal(self, purpose: str, sealed: str) -> str:
+        return self._services().base.keys.unseal(f"plugin {self._plugin}: {purpose}", sealed)
 
     @property
     def public_url(self) -> str:

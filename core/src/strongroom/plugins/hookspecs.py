@@ -15,6 +15,7 @@ from strongroom.plugin_api.captcha import CaptchaProvider
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.login import LoginMethod
 from strongroom.plugin_api.messages import MessageSender
+from strongroom.plugin_api.state import PluginTables
 from strongroom.plugin_api.storage import StorageBackend
 from strongroom.plugin_api.web import Blueprint, ErrorKind
 
@@ -86,6 +87,11 @@ def stop() -> None:
 
     Called once in each server process, after its last request. Exceptions are logged.
     """
+
+
+@hookspec
+def register_tables() -> PluginTables:  # type: ignore[empty-body]
+    """Return the plugin's own tables and their migrations."""
 
 
 @hookspec

@@ -17,11 +17,13 @@ import pluggy
 
 from strongroom.config.schema import schema_for
 from strongroom.config.sources import suggestion
+from strongroom.database.plugin_tables import tables_fault
 from strongroom.errors import catalogue
 from strongroom.plugin_api import API_VERSION, Extension
 from strongroom.plugin_api.captcha import CaptchaProvider
 from strongroom.plugin_api.login import LoginMethod
 from strongroom.plugin_api.messages import MessageSender
+from strongroom.plugin_api.state import PluginTables
 from strongroom.plugin_api.storage import SignedUploads, StorageBackend
 from strongroom.plugin_api.web import ErrorKind
 from strongroom.plugin_discovery import InstalledPlugins, installed_plugins
@@ -179,6 +181,7 @@ class PluginManager:
         )
         self.errors: Mapping[str, ErrorKind] = self._collect_errors()
         self.options_types: Mapping[str, type[Any]] = dict(self._collect_options_types())
+        self.tables: Mapping[str, PluginTables] = dict(self._collect_tables())
 
     def extensions_of(self, plugin: Plugin) -> list[type[Extension[Any]]]:
         """Return the extensions that a plugin has registered."""
@@ -266,6 +269,13 @@ class PluginManager:
                 if fault := _options_fault(options_type):
                     raise PluginError(f"{plugin}: {fault}")
                 yield plugin.name, options_type
+
+    def _collect_tables(self) -> Iterator[tuple[str, PluginTables]]:
+        for plugin in self.plugins:
+            for declared in self._results(plugin, "register_tables", {}):
+                if fault := tables_fault(plugin.name, declared):
+                    raise PluginError(f"{plugin}: {fault}")
+                yield plugin.name, declared
 
     def _collect_errors(self) -> dict[str, ErrorKind]:
         # Clients rely on the meaning of a code, so a plugin must not reuse one of the core's.

@@ -101,13 +101,7 @@ def select(configuration: Configuration) -> Selection:
     Raises:
         ConfigurationError: a plugin is incompatible, an extension is unknown, or an option is invalid.
     """
-    settings = configuration.settings
-    try:
-        plugins = PluginManager(BUILTIN, settings.plugins.enabled)
-    except PluginError as error:
-        configuration.add_error(("plugins", "enabled"), str(error))
-        configuration.raise_if_invalid()
-        raise
+    settings, plugins = configuration.settings, load_plugins(configuration)
     chooser = _Chooser(configuration)
     selection = Selection(
         plugins=plugins,
@@ -127,6 +121,20 @@ def select(configuration: Configuration) -> Selection:
     )
     configuration.raise_if_invalid()
     return selection
+
+
+def load_plugins(configuration: Configuration) -> PluginManager:
+    """Load the enabled plugins.
+
+    Raises:
+        ConfigurationError: a plugin is incompatible.
+    """
+    try:
+        return PluginManager(BUILTIN, configuration.settings.plugins.enabled)
+    except PluginError as error:
+        configuration.add_error(("plugins", "enabled"), str(error))
+        configuration.raise_if_invalid()
+        raise
 
 
 class _Chooser:

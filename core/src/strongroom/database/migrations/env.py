@@ -1,12 +1,14 @@
-"""Runs migrations on the caller's open connection."""
+"""Runs migrations of the core, or of a plugin, on the caller's open connection."""
 
 from alembic import context
 
 from strongroom.database.metadata import metadata
 
+attributes = context.config.attributes
 context.configure(
-    connection=context.config.attributes["connection"],
-    target_metadata=metadata,
+    connection=attributes["connection"],
+    target_metadata=attributes.get("metadata", metadata),
+    version_table=attributes.get("version_table", "alembic_version"),
     render_as_batch=True,
     transactional_ddl=True,
 )

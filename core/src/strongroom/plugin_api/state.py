@@ -1,0 +1,111 @@
+"""Data of a plugin: tables of its own.
+
+A plugin declares its tables as SQLAlchemy metadata and creates them by Alembic migrations of its own::
+
+    metadata = MetaData()
+    notes = Table(
+        "acme_notes",
+        metadata,
+        Column("id", String(36), primary_key=True),
+        Column("text", Text, nullable=False),
+    )
+
+    @hookimpl
+    def register_tables() -> PluginTables:
+        return PluginTables(metadata, migrations="strongroom_acme:migrations", revision="0001")
+
+``strongroom db upgrade`` runs the migrations, backups contain the rows, and ``host.database`` opens
+transactions::
+
+    with host.database.write() as transaction:
+        transaction.execute(insert(notes).values(id=note_id, text=text))
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final
+
+Parameters = Mapping[str, Any]
+
+NO_PARAMETERS: Final[Parameters] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class PluginTables:
+    """The tables of a plugin.
+
+    A table's name begins with the plugin's name and an underscore. Backups write rows as JSON, so the
+    types of columns are ``String``, ``Text``, ``Integer``, ``BigInteger``, ``Boolean``, ``Float`` and
+    ``JSON``. Each table has a primary key. Foreign keys refer to tables of the same plugin only.
+
+    Args:
+        metadata: the :class:`sqlalchemy.MetaData` with the tables of the newest revision.
+        migrations: the folder of the Alembic revisions, as ``"package:folder"`` or a path. It contains
+            the scripts of the revisions only: files with ``revision``, ``down_revision``, ``upgrade()``.
+        revision: the newest revision. Revisions are numbers of four digits, such as ``"0001"``.
+    """
+
+    metadata: Any
+    migrations: str | Path
+    revision: str
+
+
+class Transaction(ABC):
+    """A transaction of the database. Statements are of SQLAlchemy Core."""
+
+    @property
+    @abstractmethod
+    def dialect(self) -> str:
+        """The database: ``sqlite`` or ``postgresql``."""
+
+    @abstractmethod
+    def all(self, statement: Any, parameters: Parameters = NO_PARAMETERS) -> list[Any]:
+        """Execute a statement and return all rows, whose values are attributes."""
+
+    @abstractmethod
+    def first(self, statement: Any, parameters: Parameters = NO_PARAMETERS) -> Any:
+        """Execute a statement and return the first row, or ``None``."""
+
+    @abstractmethod
+    def scalar(self, statement: Any, parameters: Parameters = NO_PARAMETERS) -> Any:
+        """Execute a statement and return the first value of the first row, or ``None``."""
+
+    @abstractmethod
+    def scalars(self, statement: Any, parameters: Parameters = NO_PARAMETERS) -> list[Any]:
+        """Execute a statement and return the first value of all rows."""
+
+    @abstractmethod
+    def execute(
+        self, statement: Any, parameters: Parameters | Sequence[Parameters] = NO_PARAMETERS
+    ) -> int:
+        """Execute a statement and return the number of affected rows.
+
+        Several sets of parameters execute it once for each.
+        """
+
+
+class PluginDatabase(ABC):
+    """The database, for the plugin's own tables.
+
+    A thread has one transaction at a time. Nothing else of the host that uses the database may be called
+    before it ends.
+    """
+
+    @abstractmethod
+    def read(self) -> AbstractContextManager[Transaction]:
+        """Open a transaction for reading only.
+
+        On SQLite all statements see one snapshot; on PostgreSQL each sees its own.
+        """
+
+    @abstractmethod
+    def write(self) -> AbstractContextManager[Transaction]:
+        """Open a transaction that commits when the block ends, and rolls back if the block raises.
+
+        On SQLite there is one such transaction at a time. On PostgreSQL concurrent transactions wait for
+        rows that another has changed or locked; ``with_for_update(skip_locked=True)`` skips such rows.
+        """
