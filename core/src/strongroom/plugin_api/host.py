@@ -75,18 +75,6 @@ class HostAPI(ABC):
     def database(self) -> PluginDatabase:
         """Transactions over the plugin's own tables."""
 
-    @abstractmethod
-    def seal(self, purpose: str, text: str) -> str:
-        """Encrypt a text with the installation's secret key, for a column of the plugin's tables."""
-
-    @abstractmethod
-    def unseal(self, purpose: str, sealed: str) -> str:
-        """Decrypt a text that :meth:`seal` of the same plugin returned for the same purpose.
-
-        Raises:
-            ValueError: it was sealed with another key, by another plugin or for another purpose.
-        """
-
     @property
     @abstractmethod
     def public_url(self) -> str:

@@ -106,12 +106,6 @@ class PluginHost(HostAPI):
     def database(self) -> PluginDatabase:
         return HostDatabase(lambda: self._services().database)
 
-    def seal(self, purpose: str, text: str) -> str:
-        return self._services().base.keys.seal(f"plugin {self._plugin}: {purpose}", text)
-
-    def unseal(self, purpose: str, sealed: str) -> str:
-        return self._services().base.keys.unseal(f"plugin {self._plugin}: {purpose}", sealed)
-
     @property
     def public_url(self) -> str:
         return self._public_url
