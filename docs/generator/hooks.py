@@ -9,6 +9,7 @@ from typing import Any
 from generator.kinds import KINDS
 from generator.prose import prose
 from strongroom.plugin_api import API_VERSION
+from strongroom.plugin_api.files import FilesAPI, TenantsAPI, UsersAPI
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.storage import (
     KeyRewrapping,
@@ -34,6 +35,8 @@ CAPABILITIES = """
 A backend declares an optional capability by also deriving from one of these classes of
 `strongroom.plugin_api.storage`. If it depends on the instance, override `capability`.
 """
+HOST: tuple[type[Any], ...] = (HostAPI, FilesAPI, TenantsAPI, UsersAPI)
+"""The classes that plugins call but do not implement."""
 _CAPABILITIES = (
     LocalPaths,
     ServerSideCopy,
@@ -58,8 +61,9 @@ def hooks_page() -> Iterator[str]:
             for capability in _CAPABILITIES:
                 yield f"\n### class `{capability.__name__}`\n\n{prose(capability)}\n\n"
                 yield from _methods(capability)
-    yield f"\n## class `{HostAPI.__name__}`\n\n`{HostAPI.__module__}`. {prose(HostAPI)}\n\n"
-    yield from _called(HostAPI)
+    for kind in HOST:
+        yield f"\n## class `{kind.__name__}`\n\n`{kind.__module__}`. {prose(kind)}\n\n"
+        yield from _called(kind)
 
 
 def _methods(kind: type[Any]) -> Iterator[str]:

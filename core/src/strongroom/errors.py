@@ -4,23 +4,16 @@ The code is part of the API contract; the message is for client developers and m
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from strongroom.json_text import encode_json
-from strongroom.plugin_api.web import ApiError
+from strongroom.plugin_api.web import ApiError, ErrorKind, FieldError
+
+Detail = FieldError
+"""The error of one request field, and how to correct it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Detail:
-    """The error of one request field, and how to correct it."""
-
-    field: str
-    code: str
-    message: str
-
-
-class StrongroomError(Exception):
+class StrongroomError(ApiError):
     """Base class of all errors that are reported to clients.
 
     Args:
@@ -29,8 +22,6 @@ class StrongroomError(Exception):
         retry_after: the value of the Retry-After header, in seconds.
     """
 
-    status: ClassVar[int]
-    code: ClassVar[str]
     message: ClassVar[str]
 
     def __init__(
@@ -40,8 +31,7 @@ class StrongroomError(Exception):
         details: Sequence[Detail] = (),
         retry_after: int | None = None,
     ) -> None:
-        super().__init__(message or self.message)
-        self.details = tuple(details)
+        super().__init__(ErrorKind(self.status, self.code, message or self.message), details=details)
         self.retry_after = retry_after
 
     @classmethod
@@ -309,7 +299,7 @@ def catalogue() -> Iterator[type[StrongroomError]]:
     return iter(sorted(StrongroomError.__subclasses__(), key=lambda kind: (kind.status, kind.code)))
 
 
-def error_json(error: StrongroomError | ApiError, request_id: str) -> str:
+def error_json(error: ApiError, request_id: str) -> str:
     """Return the JSON text of an error response. All errors have this form."""
     details = [
         {"field": _encodable(item.field), "code": item.code, "message": _encodable(item.message)}

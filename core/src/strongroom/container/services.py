@@ -26,6 +26,7 @@ from strongroom.files.file_writer import FileWriter
 from strongroom.files.grants import AccessExplainer, GrantService
 from strongroom.files.listing import FileListing
 from strongroom.files.moving import MovingService
+from strongroom.files.paths import PathLookup
 from strongroom.files.replacing import ReplacingService
 from strongroom.files.service import FilePurge, FileService, tenant_of_blob
 from strongroom.files.tree import Tree
@@ -75,6 +76,7 @@ class FileServices:
     grants: GrantService
     explainer: AccessExplainer
     listing: FileListing
+    paths: PathLookup
     bundles: BundleService
     business_files: BusinessFileService
     uploads: UploadService
@@ -158,6 +160,7 @@ def assemble_keeping(base: Infrastructure) -> FileServices:
         grants=GrantService(database, base.clock, access, expiry, visibility, base.users, base.audit),
         explainer=AccessExplainer(database, access),
         listing=FileListing(database, base.clock, access, base.users),
+        paths=PathLookup(database, base.clock, access),
         bundles=bundles,
         business_files=_business_files(base, blobs),
         uploads=uploads,

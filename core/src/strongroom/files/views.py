@@ -37,7 +37,7 @@ from strongroom.http.request import get_service
 from strongroom.http.response import Response
 from strongroom.http.routing import Blueprint
 from strongroom.http.uploads import UPLOAD_BODY, receive_upload
-from strongroom.identity import Caller
+from strongroom.identity import AnyCaller, Caller
 from strongroom.plugin_api.storage import ByteStream
 from strongroom.storage.delivery import Delivery, Handover, InternalPath
 
@@ -93,6 +93,32 @@ def send_file(content: Content, offer: Offer, *, cache_control: str) -> Response
         return _internal(response, handover.path)
     # A presigned URL grants access, so the redirect must not be cached.
     return Response((), 307, {"Location": handover.url, "Cache-Control": "private, no-store"})
+
+
+def send_download(caller: AnyCaller, tenant_id: str, file_id: str) -> Response:
+    """Return the response with a tenant's file to the current request, and record the download.
+
+    Raises:
+        TokenInvalid: the caller's login was revoked.
+        Forbidden: the caller is not a member of the tenant, or may not read the node.
+        NotFound: the tenant has no such node.
+        NotAFile: the node is a folder.
+        PreconditionFailed: If-Match or If-Unmodified-Since does not match.
+        RangeNotSatisfiable: the range lies outside the file.
+    """
+    files = get_service(FileService)
+    node, location = files.locate(caller, tenant_id, file_id)
+    content = content_of(node, lambda start, length: files.open(node, start, length, location))
+    if content is None or location is None:
+        raise errors.NotAFile
+    delivery = get_service(Delivery)
+    response = send_file(
+        content, lambda headers: delivery.offer(location, headers), cache_control=CACHE_CONTROL
+    )
+    # HEAD requests and responses such as 304 are not downloads.
+    if request.method == "GET" and response.status_code in SENT:
+        get_service(DownloadRecorder).record(caller, node)
+    return response
 
 
 def _internal(response: Response, path: str) -> Response:
@@ -241,19 +267,7 @@ def get_file(tenant_id: str, file_id: str, caller: Caller) -> Response:
 )
 def download_file(tenant_id: str, file_id: str, caller: Caller) -> Response:
     """Download a file or ranges of it; several ranges are sent as `multipart/byteranges`."""
-    files = get_service(FileService)
-    node, location = files.locate(caller, tenant_id, file_id)
-    content = content_of(node, lambda start, length: files.open(node, start, length, location))
-    if content is None or location is None:
-        raise errors.NotAFile
-    delivery = get_service(Delivery)
-    response = send_file(
-        content, lambda headers: delivery.offer(location, headers), cache_control=CACHE_CONTROL
-    )
-    # HEAD requests and responses such as 304 are not downloads.
-    if request.method == "GET" and response.status_code in SENT:
-        get_service(DownloadRecorder).record(caller, node)
-    return response
+    return send_download(caller, tenant_id, file_id)
 
 
 @blueprint.operation(

@@ -58,7 +58,6 @@ class ErrorSchema(Schema):
 
 def register_error_handlers(app: Flask) -> None:
     """Convert every exception of a request to an error response."""
-    app.register_error_handler(StrongroomError, error_response)
     app.register_error_handler(ApiError, error_response)
     app.register_error_handler(errors.Unavailable, _unavailable)
     app.register_error_handler(StorageUnavailable, _storage_unavailable)
@@ -76,12 +75,12 @@ def register_error_handlers(app: Flask) -> None:
     app.register_error_handler(Exception, internal_error)
 
 
-def error_response(error: StrongroomError | ApiError) -> Response:
+def error_response(error: ApiError) -> Response:
     """Return the response to an error."""
     return json_response(error_json(error, request_id()), error.status, _headers(error))
 
 
-def _headers(error: StrongroomError | ApiError) -> dict[str, str]:
+def _headers(error: ApiError) -> dict[str, str]:
     headers = {}
     if error.status == errors.TokenRequired.status:
         challenge = 'Bearer realm="strongroom"'

@@ -7,8 +7,10 @@ it first uses one of them.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from strongroom.plugin_api.files import FilesAPI, TenantsAPI, UsersAPI
 from strongroom.plugin_api.login import Credential, LoginMethod, VerificationCode
 from strongroom.plugin_api.state import PluginDatabase
 
@@ -74,6 +76,33 @@ class HostAPI(ABC):
     @abstractmethod
     def database(self) -> PluginDatabase:
         """Transactions over the plugin's own tables."""
+
+    @property
+    @abstractmethod
+    def files(self) -> FilesAPI:
+        """The files and folders that the caller can access; see :mod:`strongroom.plugin_api.files`."""
+
+    @property
+    @abstractmethod
+    def tenants(self) -> TenantsAPI:
+        """The tenants that the caller belongs to."""
+
+    @property
+    @abstractmethod
+    def users(self) -> UsersAPI:
+        """The users that the caller may read."""
+
+    @abstractmethod
+    def acting_as(self, user_id: str) -> AbstractContextManager[None]:
+        """Make a user the caller of :attr:`files`, :attr:`tenants` and :attr:`users` within a block.
+
+        For jobs, event handlers and commands, which have no request. In a request, it replaces the
+        caller, so that the plugin must decide itself whether the request may do that. Each use is an
+        audit event ``plugin.act-as`` with the name of the plugin. It is bound to the thread.
+
+        Raises:
+            ApiError: ``error.not-found`` or ``error.user-suspended``; such a user can do nothing.
+        """
 
     @property
     @abstractmethod

@@ -59,27 +59,32 @@ class FieldError:
 
 
 class ApiError(Exception):
-    """An error response of a kind that the plugin has registered.
+    """An error response, of a kind that the plugin has registered or of one of the core's.
+
+    The core's errors derive from this class, so ``except ApiError as error`` catches those that
+    :class:`HostAPI` raises; ``error.code`` tells them apart.
 
     Args:
         kind: the registered kind.
         details: the invalid fields.
     """
 
+    status: int
+    """The HTTP status."""
+    code: str
+    """The stable error code."""
+    details: tuple[FieldError, ...]
+    """The invalid fields."""
+
     def __init__(self, kind: ErrorKind, *, details: Sequence[FieldError] = ()) -> None:
         super().__init__(kind.message)
-        self.kind = kind
+        self.status, self.code = kind.status, kind.code
         self.details = tuple(details)
 
     @property
-    def status(self) -> int:
-        """The HTTP status."""
-        return self.kind.status
-
-    @property
-    def code(self) -> str:
-        """The stable error code."""
-        return self.kind.code
+    def kind(self) -> ErrorKind:
+        """The kind of the error, with its message."""
+        return ErrorKind(self.status, self.code, str(self))
 
 
 @dataclass(frozen=True, slots=True)

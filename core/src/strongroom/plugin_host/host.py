@@ -3,6 +3,7 @@
 import re
 import secrets
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import asdict
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -26,7 +27,9 @@ from strongroom.plugin_api.host import HostAPI, MethodT
 from strongroom.plugin_api.login import Credential, LoginAttempt, VerificationCode
 from strongroom.plugin_api.state import PluginDatabase
 from strongroom.plugin_api.web import State
+from strongroom.plugin_host.acting import ActingUser
 from strongroom.plugin_host.database import HostDatabase
+from strongroom.plugin_host.files import HostFiles, HostTenants, HostUsers
 from strongroom.sessions.login import LoginService
 from strongroom.sessions.oauth_states import LIFETIME, OAuthStateStore
 from strongroom.sessions.schemas import IssuedTokensSchema
@@ -89,6 +92,7 @@ class PluginHost(HostAPI):
         self._public_url = settings.public_root + settings.server.base_path
         self._clock = clock
         self._services = services
+        self._user = ActingUser(plugin, services)
 
     @property
     def plugin(self) -> str:
@@ -105,6 +109,21 @@ class PluginHost(HostAPI):
     @cached_property
     def database(self) -> PluginDatabase:
         return HostDatabase(lambda: self._services().database)
+
+    @cached_property
+    def files(self) -> HostFiles:
+        return HostFiles(self._user)
+
+    @cached_property
+    def tenants(self) -> HostTenants:
+        return HostTenants(self._user)
+
+    @cached_property
+    def users(self) -> HostUsers:
+        return HostUsers(self._user)
+
+    def acting_as(self, user_id: str) -> AbstractContextManager[None]:
+        return self._user.act_as(user_id)
 
     @property
     def public_url(self) -> str:

@@ -79,6 +79,11 @@ class TenantService:
             self._memberships.require_member(connection, tenant_id, identity)
             return self.space.find(connection, tenant_id)
 
+    def role(self, identity: Identity, tenant_id: str) -> Role | None:
+        """Return the caller's role; ``None`` for a non-member, whether or not the tenant exists."""
+        with self._database.read() as connection:
+            return self._memberships.role(connection, tenant_id, identity.user_id)
+
     def usage(self, identity: Identity, tenant_id: str) -> Tenant:
         """Return a tenant with its usage, for members and server administrators.
 

@@ -1,0 +1,321 @@
+"""Files, tenants and users, as the caller: ``host.files``, ``host.tenants`` and ``host.users``.
+
+The methods call the services of the REST API, as the user who sent the current request. So permissions,
+quotas, name rules, events, audit records and errors are those of REST. They work in routes, in mounted
+WSGI applications, and after ``host.acting_as(user_id)`` in jobs and event handlers::
+
+    def newest(tenant_id: str) -> list[FileInfo]:
+        page = host.files.list(tenant_id, None)
+        return sorted(page.items, key=lambda file: -file.updated_at)[:10]
+
+All methods raise :class:`~strongroom.plugin_api.web.ApiError` with the codes of REST: 401
+``error.token-required`` without a caller, 403 ``error.forbidden``, 404 ``error.not-found``, 409
+``error.name-conflict``, 507 ``error.storage-full`` and so on. Times are in milliseconds since the Unix
+epoch, sizes in bytes.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, Literal, TypeVar
+
+from strongroom.plugin_api.storage import ByteSource, ByteStream
+
+T = TypeVar("T")
+
+OnConflict = Literal["fail", "rename", "replace"]
+"""What happens if a name is taken: an error, a free name with a number, or a file replaces a file."""
+
+Level = Literal["read", "write", "manage"]
+"""A permission; each includes the ones before it."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileInfo:
+    """A file or folder, and the caller's permission on it.
+
+    Args:
+        id: its id, which never changes.
+        tenant_id: its tenant.
+        parent_id: its folder; ``None`` at the top level of the tenant.
+        is_folder: whether it is a folder; folders have size 0, no media type and no checksum.
+        name: its name, in Unicode normalization form C.
+        size: its size.
+        content_type: its media type.
+        checksum: its SHA-256 in hexadecimal digits.
+        owner_id: the user who created it.
+        permission: the caller's permission; ``none`` only after a move that ended the caller's access.
+        revision: rises with every change of the file itself.
+        created_at: when it was created.
+        updated_at: when it was changed.
+    """
+
+    id: str
+    tenant_id: str
+    parent_id: str | None
+    is_folder: bool
+    name: str
+    size: int
+    content_type: str | None
+    checksum: str | None
+    owner_id: str
+    permission: str
+    revision: int
+    created_at: int
+    updated_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class GrantInfo:
+    """A user's permission on a file or folder, and everything in it, until it expires."""
+
+    file_id: str
+    user_id: str
+    permission: str
+    expires_at: int | None
+    granted_by: str | None
+    created_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class TenantInfo:
+    """A tenant, with its usage. ``quota_bytes`` is ``None`` without a limit."""
+
+    id: str
+    name: str
+    quota_bytes: int | None
+    used_bytes: int
+    created_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class UserInfo:
+    """A user. ``type`` is ``USER`` or ``ADMIN``; ``status`` is ``active`` or ``suspended``."""
+
+    id: str
+    type: str
+    status: str
+    name: str
+    locale: str | None
+    created_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class MemberInfo:
+    """A user's membership of a tenant. ``role`` is ``admin`` or ``member``."""
+
+    user_id: str
+    role: str
+    created_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class ResultPage(Generic[T]):
+    """A page of a list.
+
+    Args:
+        items: the records of the page.
+        total: the number of records of the whole list.
+        number: the number of the page, starting at 1.
+        size: the maximum number of records of a page.
+    """
+
+    items: Sequence[T]
+    total: int
+    number: int
+    size: int
+
+    @property
+    def next(self) -> int | None:
+        """The number of the next page; ``None`` for the last one."""
+        return self.number + 1 if self.number * self.size < self.total else None
+
+
+class FilesAPI(ABC):
+    """The files and folders that the caller can access."""
+
+    @abstractmethod
+    def list(
+        self, tenant_id: str, parent_id: str | None, *, page: int = 1, size: int = 100
+    ) -> ResultPage[FileInfo]:
+        """Return a page of a folder, or of the caller's top level, sorted by name.
+
+        The top level contains what the caller can see without seeing the folder that it is in.
+        """
+
+    @abstractmethod
+    def stat(self, tenant_id: str, file_id: str) -> FileInfo:
+        """Return a file or folder."""
+
+    @abstractmethod
+    def resolve(self, tenant_id: str, path: Sequence[str]) -> FileInfo:
+        """Return the file or folder that the names of a path lead to, from the caller's top level.
+
+        Takes the same number of queries for a path of any length.
+
+        Args:
+            tenant_id: the tenant.
+            path: the names, such as ``["reports", "2026", "may.pdf"]``; not empty.
+
+        Raises:
+            ApiError: ``error.not-found``; also if the caller cannot see a folder of the path.
+        """
+
+    @abstractmethod
+    def open(
+        self, tenant_id: str, file_id: str, start: int = 0, length: int | None = None
+    ) -> ByteStream:
+        """Open a range of the bytes of a file, for ``with files.open(...) as chunks:``.
+
+        It is recorded as a download by the caller.
+
+        Args:
+            tenant_id: the tenant.
+            file_id: the file.
+            start: the offset of the first byte.
+            length: the number of bytes; ``None`` reads to the end.
+        """
+
+    @abstractmethod
+    def send(self, tenant_id: str, file_id: str) -> Any:
+        """Return the Flask response with a file: the one of ``GET .../files/{fileId}/download``.
+
+        It respects the conditions and ranges of the current request, protects browsers from active
+        content, and lets a proxy or the store send the bytes if that is configured. A WSGI application
+        returns ``response(environ, start_response)``.
+        """
+
+    @abstractmethod
+    def upload(
+        self,
+        tenant_id: str,
+        parent_id: str | None,
+        name: str,
+        source: ByteSource,
+        *,
+        size: int | None = None,
+        on_conflict: OnConflict = "fail",
+        checksum: str | None = None,
+    ) -> FileInfo:
+        """Store a file in a folder or at the top level. It is durable when this returns.
+
+        Args:
+            tenant_id: the tenant.
+            parent_id: the folder; ``None`` is the top level.
+            name: the name.
+            source: the content; an object with ``read(size)``, such as ``environ["wsgi.input"]``.
+            size: the size of the content, if known; a source that ends earlier is refused.
+            on_conflict: what happens if the name is taken.
+            checksum: the expected SHA-256 in hexadecimal digits.
+        """
+
+    @abstractmethod
+    def replace(
+        self,
+        tenant_id: str,
+        file_id: str,
+        source: ByteSource,
+        *,
+        size: int | None = None,
+        checksum: str | None = None,
+        revision: int | None = None,
+    ) -> FileInfo:
+        """Replace the content of a file; its id, name and grants remain.
+
+        Args:
+            tenant_id: the tenant.
+            file_id: the file.
+            source: the content.
+            size: the size of the content, if known.
+            checksum: the expected SHA-256 in hexadecimal digits.
+            revision: the expected revision; another one is an error.
+        """
+
+    @abstractmethod
+    def create_folder(
+        self, tenant_id: str, parent_id: str | None, name: str, *, on_conflict: OnConflict = "fail"
+    ) -> FileInfo:
+        """Create a folder in a folder or at the top level; ``replace`` is the same as ``fail``."""
+
+    @abstractmethod
+    def rename(
+        self,
+        tenant_id: str,
+        file_id: str,
+        name: str,
+        *,
+        on_conflict: OnConflict = "fail",
+        revision: int | None = None,
+    ) -> FileInfo:
+        """Rename a file or folder."""
+
+    @abstractmethod
+    def move(
+        self,
+        tenant_id: str,
+        file_id: str,
+        parent_id: str | None,
+        name: str | None = None,
+        *,
+        on_conflict: OnConflict = "fail",
+        revision: int | None = None,
+    ) -> FileInfo:
+        """Move a file or folder into another folder or to the top level, optionally with a new name."""
+
+    @abstractmethod
+    def delete(self, tenant_id: str, file_id: str, *, revision: int | None = None) -> None:
+        """Delete a file, or a folder with everything in it."""
+
+    @abstractmethod
+    def grants(
+        self, tenant_id: str, file_id: str, *, page: int = 1, size: int = 100
+    ) -> ResultPage[GrantInfo]:
+        """Return a page of the grants in force on a file or folder itself."""
+
+    @abstractmethod
+    def share(
+        self,
+        tenant_id: str,
+        file_id: str,
+        user_id: str,
+        permission: Level,
+        *,
+        expires_at: int | None = None,
+    ) -> GrantInfo:
+        """Grant a permission to a member of the tenant; this replaces the member's grant, if any."""
+
+    @abstractmethod
+    def unshare(self, tenant_id: str, file_id: str, user_id: str) -> None:
+        """Revoke a user's grant; a missing one is not an error."""
+
+
+class TenantsAPI(ABC):
+    """The tenants that the caller belongs to."""
+
+    @abstractmethod
+    def list(self, *, page: int = 1, size: int = 100) -> ResultPage[TenantInfo]:
+        """Return a page of the caller's tenants, sorted by name."""
+
+    @abstractmethod
+    def get(self, tenant_id: str) -> TenantInfo:
+        """Return a tenant that the caller belongs to."""
+
+    @abstractmethod
+    def role(self, tenant_id: str) -> str | None:
+        """Return the caller's role, ``admin`` or ``member``; ``None`` if the caller does not belong."""
+
+    @abstractmethod
+    def members(self, tenant_id: str, *, page: int = 1, size: int = 100) -> ResultPage[MemberInfo]:
+        """Return a page of the members of a tenant, the oldest first."""
+
+
+class UsersAPI(ABC):
+    """The users that the caller may read: the caller, and for server administrators all users."""
+
+    @abstractmethod
+    def me(self) -> UserInfo:
+        """Return the caller."""
+
+    @abstractmethod
+    def get(self, user_id: str) -> UserInfo:
+        """Return a user."""

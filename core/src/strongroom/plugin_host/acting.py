@@ -1,0 +1,78 @@
+"""The user as whom a plugin acts: the caller of the request, or one that the plugin has named."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Final
+
+from strongroom.audit.service import AuditEvent
+from strongroom.errors import TokenRequired, UserSuspended
+from strongroom.http.access import optional_identity
+from strongroom.http.request import current_request_id, origin
+from strongroom.identity import Identity, Origin
+from strongroom.users.models import UserStatus
+
+if TYPE_CHECKING:
+    from strongroom.container.services import Container
+
+_acting: Final[ContextVar[Identity | None]] = ContextVar("acting", default=None)
+
+
+class ActingUser:
+    """Finds the user as whom a plugin acts.
+
+    Args:
+        plugin: the name of the plugin, for audit records.
+        services: returns the services of the process.
+    """
+
+    def __init__(self, plugin: str, services: Callable[[], "Container"]) -> None:
+        self._plugin = plugin
+        self.services = services
+
+    def identity(self) -> Identity:
+        """Return the user as whom the plugin acts.
+
+        Raises:
+            TokenRequired: there is no request, or it has no caller.
+        """
+        found = _acting.get()
+        if found is None and current_request_id() is not None:
+            found = optional_identity()
+        if found is None:
+            raise TokenRequired
+        return found
+
+    def origin(self) -> Origin:
+        """Return the origin for audit records."""
+        return (
+            origin() if current_request_id() is not None else Origin(user_agent=f"plugin {self._plugin}")
+        )
+
+    @contextmanager
+    def act_as(self, user_id: str) -> Iterator[None]:
+        """Act as a user until the block ends, and record it in the audit log.
+
+        Raises:
+            NotFound: there is no such user, or the user was deleted.
+            UserSuspended: the user is suspended.
+        """
+        container = self.services()
+        with container.database.write() as connection:
+            user = container.base.users.get(connection, user_id)
+            if user.status != UserStatus.ACTIVE:
+                raise UserSuspended
+            event = AuditEvent(
+                "plugin.act-as",
+                actor_id=None,
+                target_type="user",
+                target_id=user_id,
+                origin=self.origin(),
+                details={"plugin": self._plugin},
+            )
+            container.base.audit.record(connection, event)
+        token = _acting.set(Identity(user_id, user.type, ""))
+        try:
+            yield
+        finally:
+            _acting.reset(token)

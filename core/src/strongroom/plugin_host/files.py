@@ -1,0 +1,348 @@
+"""Implements :mod:`strongroom.plugin_api.files` by the services that the REST API uses."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final, TypeVar
+
+from strongroom.database.paging import Page, Paging
+from strongroom.errors import (
+    DigestMismatch,
+    NotAFile,
+    StorageFull,
+    Unavailable,
+    UploadIncomplete,
+    ValidationFailed,
+)
+from strongroom.files.access import NodeView
+from strongroom.files.file_writer import OnConflict
+from strongroom.files.grants import GrantRequest
+from strongroom.files.models import Grant, Permission
+from strongroom.files.moving import Move
+from strongroom.files.views import send_download
+from strongroom.http.pages import MAX_PAGE_NUMBER, MAX_PAGE_SIZE
+from strongroom.plugin_api import files as api
+from strongroom.plugin_api import storage
+from strongroom.plugin_api.storage import ByteSource
+from strongroom.plugin_host.acting import ActingUser
+from strongroom.tenants.models import Member, Tenant
+from strongroom.users.models import User
+
+A = TypeVar("A")
+B = TypeVar("B")
+
+_LEVELS: Final[Mapping[str, Permission]] = {
+    level.name.lower(): level for level in Permission if level is not Permission.NONE
+}
+
+
+@contextmanager
+def _storage_errors() -> Iterator[None]:
+    """Convert the errors of storages to those of the core, as for responses."""
+    try:
+        yield
+    except storage.StorageUnavailable as error:
+        raise Unavailable(retry_after=error.retry_after) from error
+    except storage.StorageFull as error:
+        raise StorageFull from error
+
+
+@dataclass(slots=True)
+class _Incoming:
+    """A file that a plugin uploads. ``expected`` is its SHA-256, if the plugin knows it."""
+
+    name: str
+    source: ByteSource
+    size: int | None
+    expected: str | None
+
+    def check(self, checksum: str) -> None:
+        if self.expected is not None and self.expected.lower() != checksum:
+            raise DigestMismatch
+
+
+class _SizedSource:
+    """A source that must yield exactly ``size`` bytes; it is not read further."""
+
+    def __init__(self, source: ByteSource, size: int) -> None:
+        self._source = source
+        self._missing = size
+
+    def read(self, size: int, /) -> bytes:
+        chunk = self._source.read(min(size, self._missing)) if self._missing else b""
+        if not chunk and self._missing:
+            raise UploadIncomplete
+        self._missing -= len(chunk)
+        return chunk
+
+
+class HostFiles(api.FilesAPI):
+    """Implements ``host.files``."""
+
+    def __init__(self, user: ActingUser) -> None:
+        self._user = user
+
+    def list(
+        self, tenant_id: str, parent_id: str | None, *, page: int = 1, size: int = 100
+    ) -> api.ResultPage[api.FileInfo]:
+        caller, paging = self._user.identity(), _paging(page, size)
+        listing = self._user.services().keeping.listing
+        if parent_id is None:
+            found = listing.top_level(caller, tenant_id, caller.user_id, paging)
+        else:
+            found = listing.inside(caller, tenant_id, caller.user_id, parent_id, paging)
+        files = [_file_of_json(record) for record in found.records]
+        return api.ResultPage(files, found.total, page, size)
+
+    def stat(self, tenant_id: str, file_id: str) -> api.FileInfo:
+        files = self._user.services().keeping.files
+        return _file(files.get(self._user.identity(), tenant_id, file_id))
+
+    def resolve(self, tenant_id: str, path: Sequence[str]) -> api.FileInfo:
+        paths = self._user.services().keeping.paths
+        return _file(paths.resolve(self._user.identity(), tenant_id, path))
+
+    @contextmanager
+    def open(
+        self, tenant_id: str, file_id: str, start: int = 0, length: int | None = None
+    ) -> Iterator[Iterator[bytes]]:
+        caller, keeping = self._user.identity(), self._user.services().keeping
+        node, location = keeping.files.locate(caller, tenant_id, file_id)
+        if location is None:
+            raise NotAFile
+        size = max(0, node.size - start)
+        length = size if length is None else min(length, size)
+        with _storage_errors(), keeping.files.open(node, start, length, location) as chunks:
+            keeping.downloads.record(caller, node)
+            yield chunks
+
+    def send(self, tenant_id: str, file_id: str) -> Any:
+        return send_download(self._user.identity(), tenant_id, file_id)
+
+    def upload(
+        self,
+        tenant_id: str,
+        parent_id: str | None,
+        name: str,
+        source: ByteSource,
+        *,
+        size: int | None = None,
+        on_conflict: api.OnConflict = "fail",
+        checksum: str | None = None,
+    ) -> api.FileInfo:
+        files = self._user.services().keeping.files
+        incoming, rule = _incoming(name, source, size, checksum), _on_conflict(on_conflict)
+        with _storage_errors():
+            return _file(files.upload(self._user.identity(), tenant_id, parent_id, incoming, rule))
+
+    def replace(
+        self,
+        tenant_id: str,
+        file_id: str,
+        source: ByteSource,
+        *,
+        size: int | None = None,
+        checksum: str | None = None,
+        revision: int | None = None,
+    ) -> api.FileInfo:
+        replacing = self._user.services().keeping.replacing
+        # The file keeps its name.
+        incoming, caller = _incoming("", source, size, checksum), self._user.identity()
+        with _storage_errors():
+            return _file(replacing.replace_content(caller, tenant_id, file_id, incoming, revision))
+
+    def create_folder(
+        self, tenant_id: str, parent_id: str | None, name: str, *, on_conflict: api.OnConflict = "fail"
+    ) -> api.FileInfo:
+        files, rule = self._user.services().keeping.files, _on_conflict(on_conflict)
+        return _file(files.create_folder(self._user.identity(), tenant_id, parent_id, name, rule))
+
+    def rename(
+        self,
+        tenant_id: str,
+        file_id: str,
+        name: str,
+        *,
+        on_conflict: api.OnConflict = "fail",
+        revision: int | None = None,
+    ) -> api.FileInfo:
+        moving, rule = self._user.services().keeping.moving, _on_conflict(on_conflict)
+        return _file(moving.rename(self._user.identity(), tenant_id, file_id, name, revision, rule))
+
+    def move(
+        self,
+        tenant_id: str,
+        file_id: str,
+        parent_id: str | None,
+        name: str | None = None,
+        *,
+        on_conflict: api.OnConflict = "fail",
+        revision: int | None = None,
+    ) -> api.FileInfo:
+        wanted = Move(parent_id, name, _on_conflict(on_conflict))
+        moving = self._user.services().keeping.moving
+        return _file(moving.move(self._user.identity(), tenant_id, file_id, wanted, revision))
+
+    def delete(self, tenant_id: str, file_id: str, *, revision: int | None = None) -> None:
+        files = self._user.services().keeping.files
+        files.delete(self._user.identity(), tenant_id, file_id, revision)
+
+    def grants(
+        self, tenant_id: str, file_id: str, *, page: int = 1, size: int = 100
+    ) -> api.ResultPage[api.GrantInfo]:
+        service, paging = self._user.services().keeping.grants, _paging(page, size)
+        found, _ = service.page(self._user.identity(), tenant_id, file_id, paging)
+        return _page(found, _grant)
+
+    def share(
+        self,
+        tenant_id: str,
+        file_id: str,
+        user_id: str,
+        permission: api.Level,
+        *,
+        expires_at: int | None = None,
+    ) -> api.GrantInfo:
+        if permission not in _LEVELS:
+            raise ValidationFailed.of_field("permission", "invalid", f"Must be one of: {list(_LEVELS)}")
+        requested = GrantRequest(user_id, _LEVELS[permission], expires_at)
+        service = self._user.services().keeping.grants
+        caller, origin = self._user.identity(), self._user.origin()
+        grant, _ = service.put(caller, tenant_id, file_id, requested, origin)
+        return _grant(grant)
+
+    def unshare(self, tenant_id: str, file_id: str, user_id: str) -> None:
+        service = self._user.services().keeping.grants
+        service.remove(self._user.identity(), tenant_id, file_id, user_id, self._user.origin())
+
+
+class HostTenants(api.TenantsAPI):
+    """Implements ``host.tenants``."""
+
+    def __init__(self, user: ActingUser) -> None:
+        self._user = user
+
+    def list(self, *, page: int = 1, size: int = 100) -> api.ResultPage[api.TenantInfo]:
+        tenants = self._user.services().keeping.tenants
+        return _page(tenants.of_caller(self._user.identity(), _paging(page, size)), _tenant)
+
+    def get(self, tenant_id: str) -> api.TenantInfo:
+        return _tenant(self._user.services().keeping.tenants.get(self._user.identity(), tenant_id))
+
+    def role(self, tenant_id: str) -> str | None:
+        return self._user.services().keeping.tenants.role(self._user.identity(), tenant_id)
+
+    def members(
+        self, tenant_id: str, *, page: int = 1, size: int = 100
+    ) -> api.ResultPage[api.MemberInfo]:
+        tenants, paging = self._user.services().keeping.tenants, _paging(page, size)
+        return _page(tenants.members(self._user.identity(), tenant_id, paging)[0], _member)
+
+
+class HostUsers(api.UsersAPI):
+    """Implements ``host.users``."""
+
+    def __init__(self, user: ActingUser) -> None:
+        self._user = user
+
+    def me(self) -> api.UserInfo:
+        return self.get(self._user.identity().user_id)
+
+    def get(self, user_id: str) -> api.UserInfo:
+        return _user(self._user.services().identity.accounts.get(self._user.identity(), user_id))
+
+
+def _incoming(name: str, source: ByteSource, size: int | None, checksum: str | None) -> _Incoming:
+    sized = source if size is None else _SizedSource(source, size)
+    return _Incoming(name, sized, size, checksum)
+
+
+def _on_conflict(text: str) -> OnConflict:
+    try:
+        return OnConflict(text)
+    except ValueError as error:
+        message = f"Must be one of: {', '.join(OnConflict)}."
+        raise ValidationFailed.of_field("on_conflict", "invalid", message) from error
+
+
+def _paging(number: int, size: int) -> Paging:
+    """Return the paging, within the limits of REST."""
+    if not (1 <= number <= MAX_PAGE_NUMBER and 1 <= size <= MAX_PAGE_SIZE):
+        message = f"Must be at least 1; a page has at most {MAX_PAGE_SIZE} records."
+        raise ValidationFailed.of_field("page", "invalid", message)
+    return Paging(number, size)
+
+
+def _page(page: Page[A], convert: Callable[[A], B]) -> api.ResultPage[B]:
+    items = [convert(item) for item in page.items]
+    return api.ResultPage(items, page.total, page.paging.number, page.paging.size)
+
+
+def _file(view: NodeView) -> api.FileInfo:
+    node = view.node
+    return api.FileInfo(
+        id=node.id,
+        tenant_id=node.tenant_id,
+        parent_id=None if node.parent_id == node.tenant_id else node.parent_id,
+        is_folder=node.blob_key is None,
+        name=node.name,
+        size=node.size,
+        content_type=node.content_type,
+        checksum=node.checksum,
+        owner_id=node.owner_id,
+        permission=view.permission.name.lower(),
+        revision=node.revision,
+        created_at=node.created_at,
+        updated_at=node.updated_at,
+    )
+
+
+def _file_of_json(text: str) -> api.FileInfo:
+    """Return the file of a record of a list, which has the form of REST because it is cached so."""
+    record = json.loads(text)
+    return api.FileInfo(
+        id=record["id"],
+        tenant_id=record["tenantId"],
+        parent_id=record["parentId"],
+        is_folder=record["type"] == "folder",
+        name=record["name"],
+        size=record["size"],
+        content_type=record["contentType"],
+        checksum=record["checksum"] and record["checksum"].removeprefix("sha256:"),
+        owner_id=record["owner"]["$ref"],
+        permission=record["permission"],
+        revision=record["revision"],
+        created_at=_milliseconds(record["createdAt"]),
+        updated_at=_milliseconds(record["updatedAt"]),
+    )
+
+
+def _milliseconds(text: str) -> int:
+    return round(datetime.fromisoformat(text).timestamp() * 1000)
+
+
+def _grant(grant: Grant) -> api.GrantInfo:
+    return api.GrantInfo(
+        grant.node_id,
+        grant.user_id,
+        grant.permission.name.lower(),
+        grant.expires_at,
+        grant.granted_by,
+        grant.created_at,
+    )
+
+
+def _tenant(tenant: Tenant) -> api.TenantInfo:
+    return api.TenantInfo(
+        tenant.id, tenant.name, tenant.quota_bytes, tenant.used_bytes, tenant.created_at
+    )
+
+
+def _user(user: User) -> api.UserInfo:
+    return api.UserInfo(user.id, user.type, user.status, user.name, user.locale, user.created_at)
+
+
+def _member(member: Member) -> api.MemberInfo:
+    return api.MemberInfo(member.user_id, member.role, member.created_at)

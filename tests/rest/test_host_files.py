@@ -1,0 +1,348 @@
+"""``host.files``, ``host.tenants`` and ``host.users`` obey the rules of the REST API."""
+
+import io
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+
+import pytest
+from tests.rest.test_statement_counts import statements
+from tests.support.actors import LEVELS, Actor, Target, World
+from tests.support.api import Answer, Api, Json, Person, error_code
+from tests.support.databases import on_sqlite
+from tests.support.scene import Scene
+
+from strongroom.plugin_api.host import HostAPI
+from strongroom.plugin_api.storage import StorageUnavailable
+from strongroom.plugin_api.web import ApiError
+from strongroom.testing.clock import HOUR
+
+
+@pytest.fixture
+def host(api: Api) -> HostAPI:
+    return api.container.hosts.of("storage_local")
+
+
+@contextmanager
+def error(code: str) -> Iterator[None]:
+    with pytest.raises(ApiError) as raised:
+        yield
+    assert raised.value.code == f"error.{code}"
+
+
+def tenant_of(path: str) -> str:
+    return path.rpartition("/")[2]
+
+
+def content(
+    host: HostAPI, tenant: str, file_id: str, start: int = 0, length: int | None = None
+) -> bytes:
+    with host.files.open(tenant, file_id, start, length) as chunks:
+        return b"".join(chunks)
+
+
+def test_a_file_goes_through_its_whole_life(api: Api, host: HostAPI) -> None:
+    alice = api.person()
+    path = api.tenant(alice)
+    tenant = tenant_of(path)
+    with host.acting_as(alice.id):
+        folder = host.files.create_folder(tenant, None, "Reports")
+        made = host.files.upload(tenant, folder.id, "may.txt", io.BytesIO(b"0123456789"), size=10)
+        assert (made.parent_id, made.size, made.permission) == (folder.id, 10, "manage")
+        assert content(host, tenant, made.id) == b"0123456789"
+        assert content(host, tenant, made.id, 3, 4) == b"3456"
+        assert content(host, tenant, made.id, 8, 9) == b"89"
+        replaced = host.files.replace(tenant, made.id, io.BytesIO(b"new"), revision=made.revision)
+        renamed = host.files.rename(tenant, made.id, "june.txt")
+        moved = host.files.move(tenant, made.id, None, "july.txt", revision=renamed.revision)
+        assert host.files.stat(tenant, made.id) == moved
+        assert host.files.resolve(tenant, ["july.txt"]) == moved
+        listed = host.files.list(tenant, None)
+        assert sorted(item.name for item in listed.items) == ["Reports", "july.txt"]
+        assert moved in listed.items
+        shown = api.get(f"{path}/files/{made.id}", by=alice).json
+        assert moved.checksum == shown["checksum"].removeprefix("sha256:")
+        assert (moved.created_at, moved.owner_id) == (made.created_at, alice.id)
+        host.files.delete(tenant, made.id)
+        with error("not-found"):
+            host.files.stat(tenant, made.id)
+    api.container.keeping.downloads.flush()
+    events = api.get(f"{path}/file-events?nodeId={made.id}", by=alice).json["data"]
+    assert [event["action"] for event in reversed(events)] == [
+        "file.created",
+        "file.downloaded",
+        "file.replaced",
+        "file.renamed",
+        "file.moved",
+        "file.deleted",
+    ]
+    assert replaced.size == 3
+
+
+Host = Callable[[HostAPI, str, Target], object]
+Rest = Callable[[Api, Target, Person], Answer]
+
+OPERATIONS: dict[str, tuple[Host, Rest]] = {
+    "details": (
+        lambda host, tenant, target: host.files.stat(tenant, target.node),
+        lambda api, target, by: api.get(target.file, by=by),
+    ),
+    "download": (
+        lambda host, tenant, target: content(host, tenant, target.node),
+        lambda api, target, by: api.get(f"{target.file}/download", by=by),
+    ),
+    "replace": (
+        lambda host, tenant, target: host.files.replace(tenant, target.node, io.BytesIO(b"y")),
+        lambda api, target, by: api.request(
+            "PUT", f"{target.file}/content", by=by, data=b"y", headers={"Content-Type": "text/plain"}
+        ),
+    ),
+    "rename": (
+        lambda host, tenant, target: host.files.rename(tenant, target.node, "other"),
+        lambda api, target, by: api.patch(target.file, {"name": "another"}, by=by),
+    ),
+    "move": (
+        lambda host, tenant, target: host.files.move(tenant, target.node, target.inbox),
+        lambda api, target, by: api.put(f"{target.file}/directory", {"parentId": target.inbox}, by=by),
+    ),
+    "delete": (
+        lambda host, tenant, target: host.files.delete(tenant, target.node),
+        lambda api, target, by: api.delete(target.file, by=by),
+    ),
+    "grants": (
+        lambda host, tenant, target: host.files.grants(tenant, target.node),
+        lambda api, target, by: api.get(f"{target.file}/owners", by=by),
+    ),
+    "share": (
+        lambda host, tenant, target: host.files.share(tenant, target.node, target.bystander.id, "read"),
+        lambda api, target, by: api.post(
+            f"{target.file}/owners", {"ownerId": target.bystander.id, "permission": "read"}, by=by
+        ),
+    ),
+    "unshare": (
+        lambda host, tenant, target: host.files.unshare(tenant, target.node, target.bystander.id),
+        lambda api, target, by: api.delete(f"{target.file}/owners/{target.bystander.id}", by=by),
+    ),
+    "make a folder": (
+        lambda host, tenant, target: host.files.create_folder(tenant, target.node, "below"),
+        lambda api, target, by: api.post(f"{target.file}/folders", {"name": "below"}, by=by),
+    ),
+    "members": (
+        lambda host, tenant, target: host.tenants.members(tenant),
+        lambda api, target, by: api.get(f"{target.path}/members", by=by),
+    ),
+    "tenant": (
+        lambda host, tenant, target: host.tenants.get(tenant),
+        lambda api, target, by: api.get(target.path, by=by),
+    ),
+    "user": (
+        lambda host, tenant, target: host.users.get(target.bystander.id),
+        lambda api, target, by: api.get(f"/users/{target.bystander.id}", by=by),
+    ),
+}
+
+
+def outcome(call: Callable[[], object]) -> str:
+    try:
+        call()
+    except ApiError as problem:
+        return problem.code
+    return "ok"
+
+
+@on_sqlite
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_each_actor_gets_what_rest_gives(world: World, host: HostAPI, operation: str) -> None:
+    by_host, by_rest = OPERATIONS[operation]
+    kind = "folder" if operation == "make a folder" else "file"
+    differences = []
+    for actor in (*LEVELS, Actor.STRANGER, Actor.OTHER_ADMIN, Actor.ADMIN):
+        person, one, other = world.people[actor], world.target(kind), world.target(kind)
+        with host.acting_as(person.id):
+            got = outcome(partial(by_host, host, tenant_of(one.path), one))
+        answer = by_rest(world.api, other, person)
+        wanted = "ok" if answer.status_code < 300 else error_code(answer)
+        if got != wanted:
+            differences.append((actor, got, wanted))
+    assert differences == []
+
+
+class TestResolve:
+    def test_a_path_of_any_length_takes_two_statements(self, api: Api, host: HostAPI) -> None:
+        alice = api.person()
+        path = api.tenant(alice)
+        names = [f"level {number}" for number in range(30)]
+        parent = None
+        for name in names:
+            parent = api.folder(path, alice, name, parent)["id"]
+        counts = set()
+        with host.acting_as(alice.id):
+            for length in (1, 2, 30):
+                with statements() as seen:
+                    found = host.files.resolve(tenant_of(path), names[:length])
+                assert found.name == names[length - 1]
+                counts.add(len(seen))
+        assert counts == {2}
+        assert found.id == parent
+
+    def test_names_are_compared_exactly_and_normalized(self, api: Api, host: HostAPI) -> None:
+        alice = api.person()
+        path = api.tenant(alice)
+        names = ['"', "[]", "%", "\\", "null", "é", "文件", "a b", "'"]
+        made = {name: api.folder(path, alice, name)["id"] for name in names}
+        below = api.folder(path, alice, '{"a": "b"}', made["é"])["id"]
+        with host.acting_as(alice.id):
+            for name, node_id in made.items():
+                assert host.files.resolve(tenant_of(path), [name]).id == node_id
+            assert host.files.resolve(tenant_of(path), ["e\u0301", '{"a": "b"}']).id == below
+            for wrong in (["NULL"], ["É"], ["é", "é"], ["é", "x", '{"a": "b"}'], ["a%"], []):
+                with error("not-found"):
+                    host.files.resolve(tenant_of(path), wrong)
+            with error("validation-failed"):
+                host.files.resolve(tenant_of(path), ["é", "a/b"])
+
+    def test_a_path_begins_where_the_user_sees_something(self, scene: Scene, host: HostAPI) -> None:
+        outer = scene.folder("outer")
+        inner = scene.folder("inner", outer)
+        file = scene.file("file", inner)
+        tenant = tenant_of(scene.path)
+        scene.grant(inner, scene.alice, "read", hours=1)
+        with host.acting_as(scene.alice.id):
+            assert host.files.resolve(tenant, ["inner", "file"]).id == file["id"]
+            with error("not-found"):
+                host.files.resolve(tenant, ["outer", "inner", "file"])
+        with host.acting_as(scene.admin.id):
+            assert host.files.resolve(tenant, ["outer", "inner", "file"]).id == file["id"]
+            with error("not-found"):
+                host.files.resolve(tenant, ["inner", "file"])
+        with host.acting_as(scene.bob.id), error("not-found"):
+            host.files.resolve(tenant, ["inner"])
+        scene.api.clock.advance(2 * HOUR)
+        with host.acting_as(scene.alice.id), error("not-found"):
+            host.files.resolve(tenant, ["inner", "file"])
+
+    def test_a_stranger_learns_nothing(self, scene: Scene, host: HostAPI) -> None:
+        scene.folder("outer")
+        stranger = scene.api.person()
+        with host.acting_as(stranger.id):
+            for tenant, name in ((tenant_of(scene.path), "outer"), ("0" * 32, "outer")):
+                with error("forbidden"):
+                    host.files.resolve(tenant, [name])
+
+
+class TestCaller:
+    def test_there_is_none_outside_of_requests(self, scene: Scene, host: HostAPI) -> None:
+        for call in (host.users.me, host.tenants.list, lambda: host.files.list("t", None)):
+            with error("token-required"):
+                call()
+
+    def test_acting_as_nests_and_ends(self, scene: Scene, host: HostAPI) -> None:
+        with host.acting_as(scene.alice.id):
+            with host.acting_as(scene.bob.id):
+                assert host.users.me().id == scene.bob.id
+            assert host.users.me().id == scene.alice.id
+            assert host.tenants.role(tenant_of(scene.path)) == "member"
+        with error("token-required"):
+            host.users.me()
+
+    def test_acting_as_is_recorded(self, scene: Scene, host: HostAPI) -> None:
+        admin = scene.api.person(admin=True)
+        with host.acting_as(scene.alice.id):
+            pass
+        event = scene.api.get("/audit-events?action=plugin.act-as", by=admin).json["data"][0]
+        assert event["target"]["id"] == scene.alice.id
+        assert event["details"] == {"plugin": "storage_local"}
+
+    def test_users_who_may_not_log_in_cannot_act(self, scene: Scene, host: HostAPI) -> None:
+        admin = scene.api.person(admin=True)
+        scene.api.post(f"/users/{scene.alice.id}/suspension", {}, by=admin)
+        with error("user-suspended"), host.acting_as(scene.alice.id):
+            pass
+        with error("not-found"), host.acting_as("0" * 32):
+            pass
+
+
+class TestUpload:
+    @pytest.fixture
+    def tenant(self, scene: Scene, host: HostAPI) -> Iterator[str]:
+        with host.acting_as(scene.alice.id):
+            yield tenant_of(scene.path)
+
+    def test_a_source_that_ends_early_is_refused(self, tenant: str, host: HostAPI) -> None:
+        with error("upload-incomplete"):
+            host.files.upload(tenant, None, "a", io.BytesIO(b"123"), size=4)
+        assert host.files.list(tenant, None).total == 0
+
+    def test_a_source_is_not_read_beyond_its_size(self, tenant: str, host: HostAPI) -> None:
+        source = io.BytesIO(b"12345")
+        assert host.files.upload(tenant, None, "a", source, size=3).size == 3
+        assert source.read() == b"45"
+
+    def test_a_wrong_checksum_is_refused(self, tenant: str, host: HostAPI) -> None:
+        with error("digest-mismatch"):
+            host.files.upload(tenant, None, "a", io.BytesIO(b"1"), checksum="0" * 64)
+
+    def test_the_rule_for_taken_names_applies(self, tenant: str, host: HostAPI) -> None:
+        host.files.upload(tenant, None, "a.txt", io.BytesIO(b"1"))
+        with error("name-conflict"):
+            host.files.upload(tenant, None, "a.txt", io.BytesIO(b"2"))
+        numbered = host.files.upload(tenant, None, "a.txt", io.BytesIO(b"3"), on_conflict="rename")
+        assert numbered.name == "a (1).txt"
+        with error("validation-failed"):
+            host.files.upload(tenant, None, "a.txt", io.BytesIO(b"3"), on_conflict="never")  # type: ignore[arg-type]
+
+    def test_the_quota_applies(self, scene: Scene, tenant: str, host: HostAPI) -> None:
+        admin = scene.api.person(admin=True)
+        scene.api.patch(scene.path, {"quotaBytes": 5}, by=admin)
+        with error("storage-full"):
+            host.files.upload(tenant, None, "a", io.BytesIO(b"123456"))
+        assert host.tenants.get(tenant).quota_bytes == 5
+
+    def test_an_outage_of_the_storage_is_an_error_of_the_api(
+        self, scene: Scene, tenant: str, host: HostAPI, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def fail(*_: object, **__: object) -> int:
+            raise StorageUnavailable("away")
+
+        storage = scene.api.container.keeping.blobs.storages["main"]
+        monkeypatch.setattr(storage, "put", fail)
+        with error("unavailable"):
+            host.files.upload(tenant, None, "a", io.BytesIO(b"1"))
+
+
+def test_pages_have_the_limits_of_rest(scene: Scene, host: HostAPI) -> None:
+    for number in range(5):
+        scene.file(f"file {number}", by=scene.alice)
+    tenant = tenant_of(scene.path)
+    with host.acting_as(scene.alice.id):
+        first = host.files.list(tenant, None, size=3)
+        assert ([item.name for item in first.items], first.total, first.next) == (
+            ["file 0", "file 1", "file 2"],
+            5,
+            2,
+        )
+        last = host.files.list(tenant, None, page=2, size=3)
+        assert ([item.name for item in last.items], last.next) == (["file 3", "file 4"], None)
+        for wrong in ({"page": 0}, {"size": 0}, {"size": 201}):
+            with error("validation-failed"):
+                host.files.list(tenant, None, **wrong)
+
+
+def test_grants_are_listed_and_their_values_checked(scene: Scene, host: HostAPI) -> None:
+    node: Json = scene.file("file", by=scene.alice)
+    tenant = tenant_of(scene.path)
+    with host.acting_as(scene.alice.id):
+        until = scene.api.clock.now() + HOUR
+        granted = host.files.share(tenant, node["id"], scene.bob.id, "write", expires_at=until)
+        assert (granted.permission, granted.expires_at, granted.granted_by) == (
+            "write",
+            until,
+            scene.alice.id,
+        )
+        assert granted in host.files.grants(tenant, node["id"]).items
+        with error("validation-failed"):
+            host.files.share(tenant, node["id"], scene.bob.id, "none")  # type: ignore[arg-type]
+        host.files.unshare(tenant, node["id"], scene.bob.id)
+        assert [grant.user_id for grant in host.files.grants(tenant, node["id"]).items] == [
+            scene.alice.id
+        ]
