@@ -12,6 +12,7 @@ work as for any SQLAlchemy application.
 import logging
 from collections import namedtuple
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache, cached_property, partial
 from operator import attrgetter, methodcaller
 from typing import Any, Final, Generic, TypeVar, overload
 
@@ -45,12 +46,13 @@ class Compiled:
     Args:
         statement: the Core statement.
         dialect: the dialect of the connections.
+        make: makes a record of a row; by default the values of a row are its attributes.
     """
 
-    def __init__(self, statement: Any, dialect: Dialect) -> None:
+    def __init__(self, statement: Any, dialect: Dialect, make: Callable[[Row], Any] | None) -> None:
         # For SQLite, SQLAlchemy defaults to positional parameters, but callers pass mappings.
-        named = sqlite.dialect(paramstyle="named") if dialect.name == "sqlite" else dialect
-        self._compiled = statement.compile(dialect=named)
+        named: Any = sqlite.dialect(paramstyle="named") if dialect.name == "sqlite" else dialect
+        self._compiled = _compiler_of(named.statement_compiler)(named, statement)
         self._text = str(self._compiled)
         binds = {name: self._compiled.binds[name] for name in self._compiled.params}
         # Parameters of IN lists: their number of values, and so the text, is known only at execution.
@@ -67,6 +69,7 @@ class Compiled:
         fixed = {name: bind.effective_value for name, bind in binds.items() if not bind.required}
         self._fixed_lists = {name: fixed.pop(name) for name in self._lists if name in fixed}
         self._fixed = self._converted(fixed)
+        self._is_final = not (self._lists or self._bound or self._fixed)
         columns = list(getattr(statement, "exported_columns", ()))
         self._results = _converters(
             {
@@ -74,29 +77,61 @@ class Compiled:
                 for number, column in enumerate(columns)
             }
         )
+        self.read: Callable[[Any], list[Row]] = self._read_converted if self._results else _fetchall
         self._names = [str(column.key) for column in columns]
-        self._record: Any = None
+        self._make = make
 
-    def render(self, parameters: Parameters) -> tuple[str, dict[str, Any]]:
+    @cached_property
+    def make(self) -> Callable[[Row], Any]:
+        """Makes a record of a row."""
+        # The class is created on first use, because most statements have a row type, and creating a
+        # class is slow.
+        return self._make or partial(tuple.__new__, namedtuple("Row", self._names, rename=True))
+
+    def run(
+        self,
+        connection: Connection,
+        parameters: Parameters | Sequence[Parameters],
+        result: Callable[[Any], Any],
+    ) -> Any:
+        """Execute the statement on the driver's connection, and return a result of its cursor.
+
+        Args:
+            connection: the transaction, or a connection for reading.
+            parameters: the values; several sets of them execute the statement once for each.
+            result: reads the result of the cursor, such as :attr:`read`.
+        """
+        values: Any
+        execute: Callable[..., Any]
+        # A dict is tested first, because isinstance of an abstract class takes longer.
+        if type(parameters) is dict or isinstance(parameters, Mapping):
+            execute, (text, values) = _once, self.render(parameters)
+        else:
+            execute, (text, values) = _for_each, self._render_each(parameters)
+        if REPEATABLE not in connection.get_execution_options() and is_observed(connection.engine):
+            return result(connection.exec_driver_sql(text, values))
+        try:
+            return result(execute(connection.connection.driver_connection, text, values))
+        except connection.dialect.loaded_dbapi.Error as error:
+            raise _translated(connection, text, error) from error
+
+    def render(self, parameters: Parameters) -> tuple[str, Parameters]:
         """Return the text with named parameters in the driver's style, and their values."""
+        if self._is_final:
+            return self._text, parameters
         if self._lists:
             return self._expand(parameters)
         if self._bound:
             parameters = self._converted(dict(parameters))
         return self._text, {**self._fixed, **parameters}
 
-    def convert(self, rows: list[Row]) -> list[Row]:
-        """Convert the values of the driver's rows to those of the columns' types."""
-        if not self._results:
-            return rows
-        return [self._convert(row) for row in rows]
+    def _render_each(self, parameters: Sequence[Parameters]) -> tuple[str, list[Parameters]]:
+        rendered = [self.render(values) for values in parameters]
+        return rendered[0][0], [values for _, values in rendered]
 
-    def named(self, row: Row) -> Any:
-        """Return a row whose values are attributes, too."""
-        # Created on first use, because most statements have a row type, and creating a class is slow.
-        if self._record is None:
-            self._record = _record_of(self._names)
-        return self._record._make(row) if self._names else row
+    def _read_converted(self, cursor: Any) -> list[Row]:
+        """Read all rows, and convert the driver's values to those of the columns' types."""
+        return [self._convert(row) for row in cursor.fetchall()]
 
     def _convert(self, row: Row) -> Row:
         values = list(row)
@@ -167,24 +202,25 @@ class Statement(Generic[T]):
 
     def all(self, connection: Connection, parameters: Parameters = _NO_PARAMETERS) -> list[T]:
         """Execute the statement and return all rows."""
-        make = self._make or self.compiled(connection.dialect).named
-        return [make(row) for row in self._fetch(connection, parameters)]
+        compiled = self.compiled(connection.dialect)
+        return [*map(compiled.make, _run(compiled, connection, parameters, compiled.read))]
 
     def first(self, connection: Connection, parameters: Parameters = _NO_PARAMETERS) -> T | None:
         """Execute the statement and return the first row, or ``None``."""
-        rows = self._fetch(connection, parameters)
-        if not rows:
-            return None
-        return (self._make or self.compiled(connection.dialect).named)(rows[0])
+        compiled = self.compiled(connection.dialect)
+        rows = _run(compiled, connection, parameters, compiled.read)
+        return compiled.make(rows[0]) if rows else None
 
     def scalar(self, connection: Connection, parameters: Parameters = _NO_PARAMETERS) -> Any:
         """Execute the statement and return the first column of the first row, or ``None``."""
-        rows = self._fetch(connection, parameters)
+        compiled = self.compiled(connection.dialect)
+        rows = _run(compiled, connection, parameters, compiled.read)
         return rows[0][0] if rows else None
 
     def scalars(self, connection: Connection, parameters: Parameters = _NO_PARAMETERS) -> list[Any]:
         """Execute the statement and return the first column of all rows."""
-        return [row[0] for row in self._fetch(connection, parameters)]
+        compiled = self.compiled(connection.dialect)
+        return [row[0] for row in _run(compiled, connection, parameters, compiled.read)]
 
     def execute(
         self, connection: Connection, parameters: Parameters | Sequence[Parameters] = _NO_PARAMETERS
@@ -193,7 +229,7 @@ class Statement(Generic[T]):
 
         Several sets of parameters execute it once for each.
         """
-        count: int = self._run(connection, parameters, _rowcount)
+        count: int = _run(self.compiled(connection.dialect), connection, parameters, _rowcount)
         return count
 
     def stream(
@@ -213,78 +249,39 @@ class Statement(Generic[T]):
         """Return the statement compiled for a dialect; compiles it on first use."""
         compiled = self._compiled.get(dialect.name)
         if compiled is None:
-            compiled = self._compiled[dialect.name] = Compiled(self._of_dialect(dialect), dialect)
+            compiled = self._compiled[dialect.name] = self._compile(dialect)
         return compiled
+
+    def _compile(self, dialect: Dialect) -> Compiled:
+        return Compiled(self._of_dialect(dialect), dialect, self._make)
 
     def _of_dialect(self, dialect: Dialect) -> Any:
         return self._source if isinstance(self._source, Executable) else self._source(dialect.name)
 
-    def _fetch(self, connection: Connection, parameters: Parameters) -> list[Row]:
-        rows = self._run(connection, parameters, _fetchall)
-        return self.compiled(connection.dialect).convert(rows)
 
-    def _run(
+class _Delegated(Compiled):
+    """A statement that SQLAlchemy executes: its cache finds the compiled form by the structure.
+
+    It converts the values, and returns rows whose values are attributes.
+    """
+
+    def __init__(self, statement: Any, make: Callable[[Row], Any] | None) -> None:
+        self._statement = statement
+        self._make = make or _same
+        self.read = _fetchall
+
+    def run(
         self,
         connection: Connection,
         parameters: Parameters | Sequence[Parameters],
         result: Callable[[Any], Any],
     ) -> Any:
-        try:
-            return self._attempt(connection, parameters, result)
-        except DBAPIError as failure:
-            if not _is_repeatable(connection, failure):
-                raise
-        # The server closed a connection that was idle, for example because it was restarted. SQLAlchemy
-        # opens another one in its place.
-        connection.rollback()
-        return self._attempt(connection, parameters, result)
-
-    def _attempt(
-        self,
-        connection: Connection,
-        parameters: Parameters | Sequence[Parameters],
-        result: Callable[[Any], Any],
-    ) -> Any:
-        text, values = self._render(connection.dialect, parameters)
-        if REPEATABLE not in connection.get_execution_options() and is_observed(connection.engine):
-            return result(connection.exec_driver_sql(text, values))
-        try:
-            return result(_on_driver(connection.connection.driver_connection, text, values))
-        except connection.dialect.loaded_dbapi.Error as error:
-            raise _translated(connection, text, error) from error
-
-    def _render(
-        self, dialect: Dialect, parameters: Parameters | Sequence[Parameters]
-    ) -> tuple[str, dict[str, Any] | list[dict[str, Any]]]:
-        compiled = self.compiled(dialect)
-        # A dict is tested first, because isinstance of an abstract class takes longer.
-        if type(parameters) is dict or isinstance(parameters, Mapping):
-            return compiled.render(parameters)
-        rendered = [compiled.render(values) for values in parameters]
-        return rendered[0][0], [values for _, values in rendered]
+        return result(connection.execute(self._statement, parameters))
 
 
 class _Dynamic(Statement[T]):
-    # SQLAlchemy's cache finds the compiled form by the structure of the statement, converts the values,
-    # and returns rows whose values are attributes.
-
-    def all(self, connection: Connection, parameters: Parameters = _NO_PARAMETERS) -> list[T]:
-        return [*map(self._make or _same, self._fetch(connection, parameters))]
-
-    def first(self, connection: Connection, parameters: Parameters = _NO_PARAMETERS) -> T | None:
-        return next(map(self._make or _same, self._fetch(connection, parameters)), None)
-
-    def _fetch(self, connection: Connection, parameters: Parameters) -> list[Row]:
-        rows: list[Row] = self._run(connection, parameters, _fetchall)
-        return rows
-
-    def _attempt(
-        self,
-        connection: Connection,
-        parameters: Parameters | Sequence[Parameters],
-        result: Callable[[Any], Any],
-    ) -> Any:
-        return result(connection.execute(self._of_dialect(connection.dialect), parameters))
+    def _compile(self, dialect: Dialect) -> Compiled:
+        return _Delegated(self._of_dialect(dialect), self._make)
 
 
 @overload
@@ -332,28 +329,62 @@ def is_observed(engine: Engine) -> bool:
     )
 
 
-def _on_driver(driver: Any, text: str, values: dict[str, Any] | list[dict[str, Any]]) -> Any:
-    if isinstance(values, dict):
-        return driver.execute(text, values)
+def _run(
+    compiled: Compiled,
+    connection: Connection,
+    parameters: Parameters | Sequence[Parameters],
+    result: Callable[[Any], Any],
+) -> Any:
+    try:
+        return compiled.run(connection, parameters, result)
+    except DBAPIError as failure:
+        if not _is_repeatable(connection, failure):
+            raise
+    # The server closed a connection that was idle, for example because it was restarted. SQLAlchemy
+    # opens another one in its place.
+    connection.rollback()
+    return compiled.run(connection, parameters, result)
+
+
+def _once(driver: Any, text: str, values: Parameters) -> Any:
+    return driver.execute(text, values)
+
+
+def _for_each(driver: Any, text: str, values: Sequence[Parameters]) -> Any:
     # executemany() is a method of cursors only; execute() of a connection creates its own.
     cursor = driver.cursor()
     cursor.executemany(text, values)
     return cursor
 
 
+@cache
+def _compiler_of(base: Any) -> Any:
+    """Return a compiler that writes constant numbers and strings into the text.
+
+    As parameters, they would be converted and sent at each execution.
+    """
+
+    class Compiler(base):  # type: ignore[misc]  # a variable
+        def visit_bindparam(self, bindparam: Any, **options: Any) -> str:
+            if not bindparam.required and type(bindparam.value) in (int, str):
+                options["literal_binds"] = True
+            text: str = super().visit_bindparam(bindparam, **options)
+            return text
+
+    return Compiler
+
+
 def _maker(row: Callable[..., T] | None, statement: Source) -> Callable[[Row], T] | None:
+    if isinstance(row, RowMapper):
+        return row.make
     if not isinstance(row, type):
         return row
     one: Any = statement if isinstance(statement, Executable) else statement("sqlite")
-    return RowMapper(row, one.exported_columns)
+    return RowMapper(row, one.exported_columns).make
 
 
 def _converters(found: Mapping[Any, Converter | None]) -> dict[Any, Converter]:
     return {key: converter for key, converter in found.items() if converter is not None}
-
-
-def _record_of(names: Sequence[str]) -> Any:
-    return namedtuple("Row", names, rename=True)
 
 
 def _padded(items: Sequence[Any]) -> list[Any]:

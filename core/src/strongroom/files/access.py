@@ -8,8 +8,7 @@ more column of :func:`access_query` that :meth:`NodeAccess.require_member` check
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from sqlalchemy import (
     ColumnElement,
@@ -35,6 +34,10 @@ from strongroom.tenants.memberships import Memberships, membership
 from strongroom.tenants.models import Role
 
 _NODE_COLUMNS: Final = len(nodes.c)
+_ROLES: Final[Mapping[str | None, Role | None]] = {None: None, **{role.value: role for role in Role}}
+_PERMISSIONS: Final[Mapping[int, Permission]] = {
+    int(permission): permission for permission in Permission
+}
 
 
 def is_in_force(now: int | ColumnElement[int]) -> ColumnElement[bool]:
@@ -93,16 +96,14 @@ def access_query(login: FromClause | None = None) -> Select[Any]:
     return select(*login.c, *columns).select_from(tables.outerjoin(login, true()))
 
 
-@dataclass(frozen=True, slots=True)
-class NodeView:
+class NodeView(NamedTuple):
     """A node and one user's permission on it."""
 
     node: Node
     permission: Permission
 
 
-@dataclass(frozen=True, slots=True)
-class NodeAccess:
+class NodeAccess(NamedTuple):
     """A user's role in a tenant and permission on one of its nodes.
 
     Args:
@@ -187,6 +188,7 @@ class NodeAccessQuery:
             return self.of_user(connection, caller.user_id, parameters)
         parameters["user_id"] = caller.user_id
         parameters["authorization_id"] = caller.authorization_id
+        # The query always returns one row.
         last_seen_at, user_type, access = self._of_login.all(connection, parameters)[0]
         if user_type is None:
             raise TokenInvalid
@@ -196,19 +198,21 @@ class NodeAccessQuery:
     def of_user(self, connection: Connection, user_id: str, parameters: dict[str, Any]) -> NodeAccess:
         """Return the access of a user, who need not be the caller."""
         parameters["user_id"] = user_id
-        # The query always returns one row.
         return self._of_user.all(connection, parameters)[0]
 
 
 def _login_access(row: Sequence[Any]) -> tuple[int, str | None, NodeAccess]:
-    return row[0], row[1], _access(row[2:])
+    return row[0], row[1], _access(row, 2)
 
 
-def _access(row: Sequence[Any]) -> NodeAccess:
-    role, permission, *columns = row
-    node = None if columns[0] is None else NODE(columns[:_NODE_COLUMNS])
+def _access(row: Sequence[Any], start: int = 0) -> NodeAccess:
+    node, more = start + 2, start + 2 + _NODE_COLUMNS
     return NodeAccess(
-        Role(role) if role else None, Permission(permission), node, columns[_NODE_COLUMNS:]
+        # Dictionaries, because calling an enum costs several times as much.
+        _ROLES[row[start]],
+        _PERMISSIONS[row[start + 1]],
+        None if row[node] is None else NODE.make(row[node:more]),
+        row[more:],
     )
 
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from functools import cache
-from typing import Final
+from typing import Final, NamedTuple
 
 from sqlalchemy import (
     CTE,
@@ -45,8 +45,7 @@ FOREVER: Final = 2**63 - 1
 """Later than any timestamp. Stored as NULL."""
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
+class Node(NamedTuple):
     """A row of :data:`nodes`. ``checksum`` is SHA-256 in hexadecimal digits; ``size`` is in bytes."""
 
     id: str

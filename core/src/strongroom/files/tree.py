@@ -1,7 +1,7 @@
 """Changes the tree of nodes within the caller's transaction; permissions are checked by the caller."""
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Connection, Select, bindparam, delete, insert, select, update
@@ -264,7 +264,8 @@ class Tree:
 
     def _change(self, connection: Connection, node: Node, **values: Any) -> Node:
         now = self._clock.now()
-        changed = replace(node, **values, updated_at=now, revision=next_revision(node.revision, now))
+        revision = next_revision(node.revision, now)
+        changed = node._replace(**values, updated_at=now, revision=revision)
         replaced = {f"new_{name}": value for name, value in NODE.values(changed).items()}
         read = {"of_id": node.id, "of_revision": node.revision}
         if _CHANGE.execute(connection, {**replaced, **read}) != 1:

@@ -5,7 +5,7 @@ import secrets
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from sqlalchemy import (
     BigInteger,
@@ -79,8 +79,7 @@ class BlobRow:
     removable_at: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class BlobLocation:
+class BlobLocation(NamedTuple):
     """The location of a blob: the name of a storage and the key of an object in it."""
 
     storage: str
