@@ -66,6 +66,7 @@ def create_app(configuration: Configuration, clock: Clock | None = None) -> Flas
     _register_services(app, container)
     try:
         _register_routes(app, container)
+        container.register_event_sinks()
     except PluginError as error:
         container.close()
         configuration.add_error(("plugins", "enabled"), str(error))

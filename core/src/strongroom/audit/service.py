@@ -28,9 +28,11 @@ from strongroom.audit.models import FAILURE, SUCCESS, AuditRecord, audit_events
 from strongroom.clock import Clock
 from strongroom.database import Database
 from strongroom.database.changes import AdvisoryLock, Change, execute_together
+from strongroom.database.commit_signal import mark_topic
 from strongroom.database.paging import Page, Paging, select_page
 from strongroom.database.statements import Statement
 from strongroom.identity import Origin
+from strongroom.plugin_api.events import SERVER
 from strongroom.users.service import UserService
 
 __all__ = ["FAILURE", "SUCCESS", "AuditEvent", "AuditService"]
@@ -77,6 +79,8 @@ def chain_hash(previous: str, row: Mapping[str, object]) -> str:
 def lock_chain(connection: Connection) -> None:
     """Lock the chain until the caller's transaction ends; all other writers of events wait."""
     _LOCK.acquire(connection)
+    # The chain is the outbox of the server's stream of events.
+    mark_topic(connection, SERVER)
 
 
 def _content(row: Mapping[str, object]) -> tuple[bytes, bytes]:
@@ -203,6 +207,24 @@ _RECORDS: Final = Statement(
     select(audit_events).where(_ROW_SEQUENCE.in_(bindparam("sequences", expanding=True))),
     AuditRecord,
 )
+_RECORDS_AFTER: Final = Statement(
+    select(audit_events)
+    .where(bindparam("after") < _ROW_SEQUENCE)
+    .order_by(_ROW_SEQUENCE)
+    .limit(bindparam("limit")),
+    AuditRecord,
+)
+
+
+def records_after(connection: Connection, sequence: int, limit: int) -> list[AuditRecord]:
+    """Return the records after a sequence, the oldest first."""
+    return _RECORDS_AFTER.all(connection, {"after": sequence, "limit": limit})
+
+
+def newest_sequence(connection: Connection) -> int:
+    """Return the sequence of the last record, or 0."""
+    ((_, last),) = _ENDS.all(connection)
+    return last or 0
 
 
 @dataclass(frozen=True, slots=True)

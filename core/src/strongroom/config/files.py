@@ -49,6 +49,26 @@ class TenantsSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class EventsSettings:
+    """Events: how long they are kept, and requests that wait for them."""
+
+    retention_days: int = option(
+        30,
+        minimum=1,
+        maximum=3650,
+        help="Days for which changes of files can be read and replayed at least. They are kept longer "
+        "if files.events_kept_days is longer; other events are kept for audit.retention_days.",
+    )
+    waiting_per_process: int = option(
+        8,
+        minimum=0,
+        maximum=512,
+        help="Requests of a worker that wait for changes of files, in threads of their own; others get "
+        "503.",
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class FilesSettings:
     """Uploads, quotas and retention of tenants' files."""
 

@@ -10,6 +10,7 @@ from typing import Final
 
 from strongroom.config.files import (
     BusinessFilesSettings,
+    EventsSettings,
     FilesSettings,
     StorageSettings,
     TenantsSettings,
@@ -51,6 +52,7 @@ class Settings:
     plugins: PluginsSettings = option(default_factory=PluginsSettings, help="The plugins in use.")
     storages: dict[str, StorageSettings] = option(default_factory=dict, help="The named storages.")
     tenants: TenantsSettings = option(default_factory=TenantsSettings, help="Tenants.")
+    events: EventsSettings = option(default_factory=EventsSettings, help="Events.")
     files: FilesSettings = option(default_factory=FilesSettings, help="Files.")
     business_files: BusinessFilesSettings = option(
         default_factory=BusinessFilesSettings, help="Business files."

@@ -16,11 +16,16 @@ from strongroom.container.identity import IdentityServices, assemble_identity
 from strongroom.container.infrastructure import COMMAND_LINE, Infrastructure, Step, open_storages, routes
 from strongroom.database import Database
 from strongroom.direct_uploads.service import DirectUploads, Reservations
+from strongroom.events.delivery import EventDelivery
+from strongroom.events.positions import Positions
+from strongroom.events.server_stream import ServerStream
+from strongroom.events.streams import CommittedEvents
 from strongroom.files.access import AccessControl
 from strongroom.files.bundles.contents import Contents
 from strongroom.files.bundles.service import BundleService
 from strongroom.files.events.listing import FileEventListing
 from strongroom.files.events.recorder import DownloadRecorder, FileEvents
+from strongroom.files.events.stream import TenantStreams
 from strongroom.files.expiry import ExpiryRules
 from strongroom.files.file_writer import FileWriter
 from strongroom.files.grants import AccessExplainer, GrantService
@@ -34,6 +39,7 @@ from strongroom.files.visibility import Visibility
 from strongroom.observability.doctor import Doctor
 from strongroom.observability.readiness import Readiness, probes
 from strongroom.plugin_api.storage import LocalPaths
+from strongroom.plugin_host.event_sinks import registered_sinks
 from strongroom.plugin_host.hosts import PluginHosts
 from strongroom.plugin_host.life_cycle import PluginLifeCycle
 from strongroom.plugins.selection import Selection, select
@@ -100,7 +106,12 @@ def assemble_keeping(base: Infrastructure) -> FileServices:
     tree = Tree(base.clock, visibility)
     blobs = BlobService(database, base.clock, open_storages(base), settings.files.storage)
     base.resources.callback(blobs.close)
-    events = FileEvents(database, base.clock, settings.files.events_kept_days)
+    events = FileEvents(
+        database,
+        base.clock,
+        settings.files.events_kept_days,
+        change_days=settings.events.retention_days,
+    )
     downloads = DownloadRecorder(events)
     base.resources.callback(downloads.close)
     file_writer = FileWriter(
@@ -134,6 +145,7 @@ def assemble_keeping(base: Infrastructure) -> FileServices:
                 FilePurge(database, blobs).remove_all,
                 events.remove_all,
                 blobs.drop_scope,
+                Positions(database, base.clock).forget,
             ],
         ),
         blobs=blobs,
@@ -238,6 +250,23 @@ def assemble_operating(base: Infrastructure, keeping: FileServices) -> Operating
     return OperatingServices(readiness, _backups(base, keeping), doctor)
 
 
+@dataclass(frozen=True, slots=True)
+class EventServices:
+    """The services of events."""
+
+    log: CommittedEvents
+    positions: Positions
+    delivery: EventDelivery
+
+
+def assemble_events(base: Infrastructure) -> EventServices:
+    """Create the services of events, without sinks."""
+    log = CommittedEvents(base.database, ServerStream(), TenantStreams())
+    positions = Positions(base.database, base.clock)
+    delivery = EventDelivery(base.database, log, positions, base.clock)
+    return EventServices(log, positions, delivery)
+
+
 def _watch_circuits(base: Infrastructure, keeping: FileServices) -> None:
     if base.metrics is None:
         return
@@ -266,6 +295,7 @@ class Container:
     identity: IdentityServices
     keeping: FileServices
     operating: OperatingServices
+    events: EventServices
     hosts: PluginHosts
 
     @property
@@ -286,9 +316,18 @@ class Container:
     def services(self) -> Iterator[object]:
         """Iterate over the services that routes can use."""
         yield self.base.rates
-        for group in (self.identity, self.keeping, self.operating):
+        for group in (self.identity, self.keeping, self.operating, self.events):
             for field in fields(group):
                 yield getattr(group, field.name)
+
+    def register_event_sinks(self) -> None:
+        """Add the event sinks and subscribers of plugins.
+
+        Raises:
+            PluginError: a plugin failed, or its sink is invalid.
+        """
+        for sink in registered_sinks(self.hosts):
+            self.events.delivery.add(sink)
 
     def start(self) -> None:
         """Start what runs in serving processes only; :meth:`close` stops it first.
@@ -299,6 +338,9 @@ class Container:
         plugins = PluginLifeCycle(self.hosts)
         plugins.start()
         self.base.resources.callback(plugins.stop)
+        # Stopped before the plugins, whose sinks it calls.
+        self.events.delivery.start()
+        self.base.resources.callback(self.events.delivery.close)
 
     def close(self) -> None:
         """Close connections and extensions."""
@@ -333,6 +375,8 @@ def build(
         hosts = PluginHosts(
             base.settings, selection.plugins, selection.options, base.clock, lambda: container
         )
-        container = Container(base, identity, keeping, assemble_operating(base, keeping), hosts)
+        events = assemble_events(base)
+        operating = assemble_operating(base, keeping)
+        container = Container(base, identity, keeping, operating, events, hosts)
         base.resources = resources.pop_all()
         return container

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
 from sqlalchemy.pool import NullPool
 
+from strongroom.database.commit_signal import CommitSignal
 from strongroom.database.failures import DATABASE_ERRORS, raise_translated
 from strongroom.database.read_pool import OneTransaction, Read, ReadPool
 from strongroom.database.sqlite_writer import GroupCommit, WriterLock
@@ -64,6 +65,7 @@ class Database:
         timeout_seconds: float | None = None,
     ) -> None:
         self._guard = OneTransaction()
+        self.commits = CommitSignal()
         is_sqlite = url.startswith("sqlite")
         self.engine = (
             _sqlite_engine(url, pool_size)
@@ -176,7 +178,10 @@ class Database:
         lock = self._writer_lock.acquire() if self._writer_lock else nullcontext()
         # The lock comes first, so that a waiting thread does not occupy a connection of the pool.
         with lock, self._translating_errors(), writer.begin() as connection:
+            topics = self.commits.collect(connection)
             yield connection
+        # After the release of the lock; skipped if the transaction was rolled back.
+        self.commits.notify(topics)
 
     @contextmanager
     def _translating_errors(self) -> Iterator[None]:

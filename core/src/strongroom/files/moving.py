@@ -138,8 +138,12 @@ class MovingService:
         elif on_conflict is OnConflict.REPLACE:
             self._remove_replaced(connection, caller, node, parent_id, name)
         moved = self._tree.move(connection, node, parent_id, name)
-        action = FileAction.RENAMED if parent_id == node.parent_id else FileAction.MOVED
-        self._file_writer.events.record(connection, action, caller, moved)
+        if parent_id == node.parent_id:
+            self._file_writer.events.record(connection, FileAction.RENAMED, caller, moved)
+        else:
+            self._file_writer.events.record(
+                connection, FileAction.MOVED, caller, moved, previous_parent_id=node.parent_id
+            )
         return moved
 
     def _remove_replaced(

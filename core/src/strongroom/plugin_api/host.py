@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from strongroom.plugin_api.events import EventLog
 from strongroom.plugin_api.files import FilesAPI, TenantsAPI, UsersAPI
 from strongroom.plugin_api.login import Credential, LoginMethod, VerificationCode
 from strongroom.plugin_api.state import PluginDatabase
@@ -103,6 +104,11 @@ class HostAPI(ABC):
         Raises:
             ApiError: ``error.not-found`` or ``error.user-suspended``; such a user can do nothing.
         """
+
+    @property
+    @abstractmethod
+    def events(self) -> EventLog:
+        """The recorded events, and their types."""
 
     @property
     @abstractmethod

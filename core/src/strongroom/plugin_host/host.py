@@ -23,12 +23,14 @@ from strongroom.http.parsing import DONE, DoneSchema
 from strongroom.http.rate_limits import RequestLimits
 from strongroom.http.request import client, get_service, header_pair, origin
 from strongroom.http.routing import Blueprint
+from strongroom.plugin_api.events import EventLog
 from strongroom.plugin_api.host import HostAPI, MethodT
 from strongroom.plugin_api.login import Credential, LoginAttempt, VerificationCode
 from strongroom.plugin_api.state import PluginDatabase
 from strongroom.plugin_api.web import State
 from strongroom.plugin_host.acting import ActingUser
 from strongroom.plugin_host.database import HostDatabase
+from strongroom.plugin_host.events import HostEvents
 from strongroom.plugin_host.files import HostFiles, HostTenants, HostUsers
 from strongroom.sessions.login import LoginService
 from strongroom.sessions.oauth_states import LIFETIME, OAuthStateStore
@@ -124,6 +126,10 @@ class PluginHost(HostAPI):
 
     def acting_as(self, user_id: str) -> AbstractContextManager[None]:
         return self._user.act_as(user_id)
+
+    @cached_property
+    def events(self) -> EventLog:
+        return HostEvents(self._services)
 
     @property
     def public_url(self) -> str:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pluggy
 
 from strongroom.plugin_api.captcha import CaptchaProvider
+from strongroom.plugin_api.events import EventSink, EventSubscriber
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.login import LoginMethod
 from strongroom.plugin_api.messages import MessageSender
@@ -55,6 +56,24 @@ def register_blueprints(  # type: ignore[empty-body]
     """Return blueprints, created by ``host``, with routes and their OpenAPI descriptions.
 
     ``server`` is the same object; deprecated since plugin API 1.1.
+    """
+
+
+@hookspec
+def register_event_sinks(host: HostAPI) -> Iterable[EventSink]:  # type: ignore[empty-body]
+    """Return event sinks, which receive events after their commit, such as to pass them on to a queue.
+
+    Called in each process that serves requests.
+    """
+
+
+@hookspec
+def register_event_subscribers(  # type: ignore[empty-body]
+    host: HostAPI,
+) -> Iterable[EventSubscriber]:
+    """Return functions that are called with events after their commit.
+
+    Called in each process that serves requests.
     """
 
 

@@ -5,16 +5,31 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from threading import Lock, Timer
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
-from sqlalchemy import BigInteger, Column, Connection, Index, String, Table, insert
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    ColumnElement,
+    Connection,
+    Index,
+    Insert,
+    String,
+    Table,
+    bindparam,
+    func,
+    insert,
+    select,
+)
 
 from strongroom.clock import Clock
 from strongroom.database import Database
+from strongroom.database.commit_signal import mark_topic
 from strongroom.database.metadata import Id, Name, Timestamp, metadata
 from strongroom.database.pruning import prune
 from strongroom.database.statements import Statement
 from strongroom.errors import StrongroomError
+from strongroom.files.models import Node
 from strongroom.identity import AnyCaller
 from strongroom.ids import new_id
 
@@ -33,7 +48,10 @@ class FileAction(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FileEvent:
-    """A row of :data:`file_events`. ``name``, ``parent_id`` and ``size`` are those after the action."""
+    """A row of :data:`file_events`. ``name``, ``parent_id`` and ``size`` are those after the action.
+
+    Downloads have no ``sequence`` and no ``revision``; only a move has a ``previous_parent_id``.
+    """
 
     id: str
     at: int
@@ -45,6 +63,9 @@ class FileEvent:
     name: str
     parent_id: str | None
     size: int
+    sequence: int | None = None
+    revision: int | None = None
+    previous_parent_id: str | None = None
 
 
 file_events: Final = Table(
@@ -60,18 +81,45 @@ file_events: Final = Table(
     Column("name", Name, nullable=False),
     Column("parent_id", Id),
     Column("size", BigInteger, nullable=False),
+    Column("sequence", BigInteger),
+    Column("revision", Timestamp),
+    Column("previous_parent_id", Id),
     # One index per filter, each ending with the sort order of lists.
     Index(None, "tenant_id", "at", "id"),
     Index(None, "tenant_id", "node_id", "at", "id"),
     Index(None, "tenant_id", "actor_id", "at", "id"),
     Index(None, "at"),
+    Index(None, "tenant_id", "sequence", unique=True),
 )
-"""No foreign keys: an event outlives the node and the user."""
+"""The history of tenants' files, and the outbox of their events. No foreign keys: an event outlives the
+node and the user.
+
+Changes are numbered per tenant, from 1 and without gaps, in the order of their commits. Downloads, and
+changes before the numbering was introduced, have no number."""
 
 
 logger = logging.getLogger(__name__)
 
+
+def _append() -> Insert:
+    """Return the INSERT of a change with the next number of its tenant.
+
+    Each change holds the lock on its tenant from before this statement until its commit (on SQLite, the
+    only write lock). So numbers are assigned in the order of the commits, and a reader that sees a
+    number has all lower ones. The unique index refuses a change that was made without the lock.
+    """
+    newest = select(func.max(file_events.c.sequence)).where(
+        file_events.c.tenant_id == bindparam("tenant_id")
+    )
+    values: dict[str, ColumnElement[Any]] = {
+        column.name: bindparam(column.name, type_=column.type) for column in file_events.c
+    }
+    values["sequence"] = func.coalesce(newest.scalar_subquery(), 0) + 1
+    return insert(file_events).from_select(list(values), select(*values.values()))
+
+
 _RECORD: Final = Statement(insert(file_events))
+_APPEND: Final = Statement(_append())
 _DAY: Final = 24 * 60 * 60 * 1000
 _INTERVAL: Final = 1.0
 _MAX_WAITING: Final = 10_000
@@ -111,18 +159,40 @@ class FileEvents:
 
     Args:
         days: retention period in days; 0 disables deletion.
+        change_days: the shortest retention period of changes, in days.
     """
 
-    def __init__(self, database: Database, clock: Clock, days: int) -> None:
+    def __init__(self, database: Database, clock: Clock, days: int, change_days: int) -> None:
         self._database = database
         self._clock = clock
         self._days = days
+        self._change_days = max(days, change_days)
 
     def record(
-        self, connection: Connection, action: FileAction, caller: AnyCaller, node: Recorded
+        self,
+        connection: Connection,
+        action: FileAction,
+        caller: AnyCaller,
+        node: Node,
+        *,
+        previous_parent_id: str | None = None,
     ) -> None:
-        """Record a change in the transaction that makes it."""
-        _RECORD.execute(connection, asdict(self.event(action, caller, node)))
+        """Record a change in the transaction that makes it, which holds the lock on the tenant.
+
+        Args:
+            connection: the caller's transaction.
+            action: the action.
+            caller: the acting user.
+            node: the node after the action, or before its deletion.
+            previous_parent_id: the folder that it was moved from.
+        """
+        event = self.event(action, caller, node)
+        # A row by itself and not asdict(), which copies each value.
+        row = {name: getattr(event, name) for name in FileEvent.__slots__}
+        row["revision"] = node.revision
+        row["previous_parent_id"] = _parent_id(node.tenant_id, previous_parent_id)
+        _APPEND.execute(connection, row)
+        mark_topic(connection, node.tenant_id)
 
     def record_all(self, events: Iterable[FileEvent]) -> None:
         """Record events in a separate, non-durable transaction."""
@@ -141,20 +211,37 @@ class FileEvents:
             caller.user_id,
             caller.address,
             node.name,
-            None if node.parent_id == node.tenant_id else node.parent_id,
+            _parent_id(node.tenant_id, node.parent_id),
             node.size,
         )
 
     def prune(self) -> int:
-        """Delete events older than the retention period, and return their number."""
+        """Delete events older than the retention period, and return their number.
+
+        The newest change of each tenant stays, because the next one is numbered after it.
+        """
         if self._days == 0:
             return 0
-        old = file_events.c.at < self._clock.now() - self._days * _DAY
+        at, now = file_events.c.at, self._clock.now()
+        is_passed = file_events.c.sequence < _newest_of_same_tenant()
+        is_old_change = (at < now - self._change_days * _DAY) & is_passed
+        old = (at < now - self._days * _DAY) & (file_events.c.sequence.is_(None) | is_old_change)
         return prune(self._database, file_events.c.id, old)
 
     def remove_all(self, tenant_id: str) -> int:
         """Delete all events of a tenant, and return their number."""
         return prune(self._database, file_events.c.id, file_events.c.tenant_id == tenant_id)
+
+
+def _newest_of_same_tenant() -> ColumnElement[int]:
+    other = file_events.alias()
+    newest = select(func.max(other.c.sequence)).where(other.c.tenant_id == file_events.c.tenant_id)
+    return newest.scalar_subquery()
+
+
+def _parent_id(tenant_id: str, parent_id: str | None) -> str | None:
+    # The tenant's root is no node for clients.
+    return None if parent_id == tenant_id else parent_id
 
 
 class DownloadRecorder:

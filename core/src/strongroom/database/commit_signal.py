@@ -1,0 +1,50 @@
+"""Notifies listeners of this process after a transaction has committed.
+
+Delivery of events and waiting requests are woken by it. It only saves them time: they find the changes
+of other processes, and those whose notification was lost in a crash, by reading the database.
+"""
+
+from collections.abc import Callable, Collection
+from typing import Final
+
+from sqlalchemy import Connection
+
+_TOPICS: Final = "strongroom_topics"
+
+Listener = Callable[[Collection[str]], None]
+"""Called with topics, on the thread that has committed; must return quickly and not raise."""
+
+
+class CommitSignal:
+    """The listeners of one database."""
+
+    def __init__(self) -> None:
+        self._listeners: tuple[Listener, ...] = ()
+
+    def subscribe(self, listener: Listener) -> None:
+        """Call a listener after each transaction that has marked topics."""
+        self._listeners = (*self._listeners, listener)
+
+    def unsubscribe(self, listener: Listener) -> None:
+        """Stop calling a listener."""
+        self._listeners = tuple(item for item in self._listeners if item != listener)
+
+    def collect(self, connection: Connection) -> Collection[str]:
+        """Begin a transaction, and return its topics, which :func:`mark_topic` adds to later."""
+        # A new set per transaction: the info belongs to the connection and outlives a rollback.
+        topics: set[str] = set()
+        connection.info[_TOPICS] = topics
+        return topics
+
+    def notify(self, topics: Collection[str]) -> None:
+        """Call all listeners, if there are topics."""
+        if topics:
+            for listener in self._listeners:
+                listener(topics)
+
+
+def mark_topic(connection: Connection, topic: str) -> None:
+    """Notify listeners about a topic after the commit of the caller's writing transaction."""
+    topics = connection.info.get(_TOPICS)
+    if topics is not None:
+        topics.add(topic)

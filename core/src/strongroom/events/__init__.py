@@ -1,0 +1,1 @@
+"""Events: their types, the streams that they are read from, and their delivery to plugins."""

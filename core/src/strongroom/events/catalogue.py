@@ -1,0 +1,129 @@
+"""All types of events: the source of docs/reference/events.md and of their JSON Schemas."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from strongroom.plugin_api.events import EventField, EventType
+
+_TEXT: Final[Mapping[str, Any]] = {"type": "string"}
+_NUMBER: Final[Mapping[str, Any]] = {"type": "integer"}
+_NULLABLE: Final[Mapping[str, Any]] = {"type": ["string", "null"]}
+_REFERENCE: Final[Mapping[str, Any]] = {
+    "type": ["object", "null"],
+    "properties": {"$ref": _TEXT},
+    "required": ["$ref"],
+}
+
+
+def _text(name: str, description: str, *, required: bool = True) -> EventField:
+    return EventField(name, description, _TEXT, required)
+
+
+_ACTOR: Final = EventField("actor", "The user who acted, or null for the server itself", _REFERENCE)
+_USER: Final = _text("userId", "The user")
+_TENANT: Final = _text("tenantId", "The tenant")
+_METHOD: Final = _text("method", "The login method")
+_KIND: Final = _text("kind", "The kind of the credential, such as `email`")
+_LOGIN: Final = _text("authorizationId", "The login")
+
+_NODE: Final = (
+    _text("fileId", "The file or folder"),
+    EventField("parentId", "Its folder after the event, or null at the top level", _NULLABLE),
+    _text("name", "Its name after the event"),
+    EventField("revision", "Its revision after the event", _NUMBER),
+    EventField("size", "Its size in bytes, 0 for a folder", _NUMBER),
+    _ACTOR,
+)
+_PREVIOUS_PARENT: Final = EventField(
+    "previousParentId", "The folder that it was moved from, or null for the top level", _NULLABLE
+)
+
+
+def _of_tenant(name: str, description: str, *more: EventField) -> EventType:
+    return EventType(name, description, (*_NODE, *more), is_of_tenant_stream=True)
+
+
+def _of_server(name: str, description: str, *fields: EventField) -> EventType:
+    return EventType(name, description, fields, is_of_tenant_stream=False)
+
+
+EVENT_TYPES: Final[Mapping[str, EventType]] = {
+    item.name: item
+    for item in (
+        _of_tenant("folder.created", "A folder was created."),
+        _of_tenant("file.created", "A file was uploaded."),
+        _of_tenant("file.replaced", "The content of a file was replaced."),
+        _of_tenant("file.renamed", "A file or folder was renamed."),
+        _of_tenant("file.moved", "A file or folder was moved, and perhaps renamed.", _PREVIOUS_PARENT),
+        _of_tenant("file.deleted", "A file, or a folder with its content, was deleted."),
+        _of_server(
+            "user.registered",
+            "A user was created.",
+            _USER,
+            _text("userType", "`USER` or `ADMIN`"),
+            _ACTOR,
+        ),
+        _of_server("user.updated", "The profile of a user was changed.", _USER, _ACTOR),
+        _of_server("user.suspended", "A user was suspended.", _USER, _ACTOR),
+        _of_server("user.reinstated", "A suspended user was reinstated.", _USER, _ACTOR),
+        _of_server("user.deleted", "A user was deleted.", _USER, _ACTOR),
+        _of_server("credential.bound", "A credential was added to a user.", _USER, _KIND, _ACTOR),
+        _of_server("credential.unbound", "A credential of a user was removed.", _USER, _KIND, _ACTOR),
+        _of_server("password.changed", "A user changed the password.", _USER, _ACTOR),
+        _of_server("password.reset", "A user set a new password by a code.", _USER, _ACTOR),
+        _of_server("login.succeeded", "A user logged in.", _USER, _LOGIN, _METHOD),
+        _of_server(
+            "login.failed",
+            "A login was refused.",
+            EventField("userId", "The user, or null if there is none of the name", _NULLABLE),
+            _text("code", "The error code of the response"),
+        ),
+        _of_server(
+            "authorization.revoked",
+            "One login, all logins of a user, or all logins of all users were revoked.",
+            EventField("authorizationId", "The login, or null if several were revoked", _NULLABLE),
+            EventField(
+                "userId", "The user whose logins were revoked, or null for one login or all", _NULLABLE
+            ),
+            _text("reason", "`logout`, `revoked-all`, or `reuse` of a refresh token"),
+            _ACTOR,
+        ),
+        _of_server(
+            "grant.set",
+            "A user was granted a permission on a file or folder, or the permission was changed.",
+            _TENANT,
+            _text("fileId", "The file or folder"),
+            _text("userId", "The user who holds the permission"),
+            _text("permission", "`read`, `write` or `manage`"),
+            EventField(
+                "expiresAt",
+                "When the permission ends",
+                {"type": "string", "format": "date-time"},
+                is_required=False,
+            ),
+            _ACTOR,
+        ),
+        _of_server(
+            "grant.removed",
+            "A permission on a file or folder was revoked.",
+            _TENANT,
+            _text("fileId", "The file or folder"),
+            _text("userId", "The user who held the permission"),
+            _ACTOR,
+        ),
+        _of_server("tenant.created", "A tenant was created.", _TENANT, _ACTOR),
+        _of_server("tenant.updated", "The name or quota of a tenant was changed.", _TENANT, _ACTOR),
+        _of_server("tenant.deleted", "A tenant was hidden; it can be restored.", _TENANT, _ACTOR),
+        _of_server("tenant.restored", "A deleted tenant was restored.", _TENANT, _ACTOR),
+        _of_server("tenant.purged", "A deleted tenant was removed with its files.", _TENANT, _ACTOR),
+        _of_server(
+            "member.added",
+            "A user became a member of a tenant, or the role of a member was changed.",
+            _TENANT,
+            _USER,
+            _text("role", "`admin` or `member`"),
+            _ACTOR,
+        ),
+        _of_server("member.removed", "A member of a tenant was removed.", _TENANT, _USER, _ACTOR),
+    )
+}

@@ -1,0 +1,164 @@
+"""The stream of the server: reads the audit chain as events.
+
+The chain is written in the transaction of each action, and its sequence has no gaps. So it is the outbox
+of these events, and nothing is written twice. Only the listed members of a record become data: client
+addresses, user agents and request ids stay in the audit log.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from sqlalchemy import Connection
+
+from strongroom.audit.models import FAILURE, SUCCESS, AuditRecord
+from strongroom.audit.service import newest_sequence, records_after
+from strongroom.events.streams import Batch
+from strongroom.plugin_api.events import SERVER, Event
+
+Data = dict[str, Any]
+Convert = Callable[[AuditRecord], Data]
+
+
+def _actor(record: AuditRecord) -> Data:
+    return {"actor": record.actor_id and {"$ref": record.actor_id}}
+
+
+def _user(record: AuditRecord) -> Data:
+    return {"userId": record.target_id, **_actor(record)}
+
+
+def _registration(record: AuditRecord) -> Data:
+    return {"userId": record.target_id, "userType": record.details["type"], **_actor(record)}
+
+
+def _credential(record: AuditRecord) -> Data:
+    return {"userId": record.target_id, "kind": record.details["kind"], **_actor(record)}
+
+
+def _login(record: AuditRecord) -> Data:
+    return {
+        "userId": record.actor_id,
+        "authorizationId": record.target_id,
+        "method": record.details["method"],
+    }
+
+
+def _failed_login(record: AuditRecord) -> Data:
+    return {"userId": record.target_id, "code": record.details["code"]}
+
+
+def _revoked(reason: str) -> Convert:
+    def convert(record: AuditRecord) -> Data:
+        ids: Data = {"authorizationId": None, "userId": None}
+        if record.target_type is not None:
+            ids[f"{record.target_type}Id"] = record.target_id
+        return {**ids, "reason": reason, **_actor(record)}
+
+    return convert
+
+
+def _grant(record: AuditRecord) -> Data:
+    given = {
+        name: record.details[name] for name in ("permission", "expiresAt") if name in record.details
+    }
+    return {
+        "tenantId": record.details.get("tenant"),
+        "fileId": record.target_id,
+        "userId": record.details["user"],
+        **given,
+        **_actor(record),
+    }
+
+
+def _tenant(record: AuditRecord) -> Data:
+    return {"tenantId": record.target_id, **_actor(record)}
+
+
+def _member(record: AuditRecord) -> Data:
+    role = {"role": record.details["role"]} if "role" in record.details else {}
+    return {"tenantId": record.target_id, "userId": record.details["user"], **role, **_actor(record)}
+
+
+_TYPES: Final[Mapping[tuple[str, str], tuple[str, Convert]]] = {
+    ("user.create", SUCCESS): ("user.registered", _registration),
+    ("user.change", SUCCESS): ("user.updated", _user),
+    ("user.suspend", SUCCESS): ("user.suspended", _user),
+    ("user.reinstate", SUCCESS): ("user.reinstated", _user),
+    ("user.delete", SUCCESS): ("user.deleted", _user),
+    ("credential.bind", SUCCESS): ("credential.bound", _credential),
+    ("credential.unbind", SUCCESS): ("credential.unbound", _credential),
+    ("password.change", SUCCESS): ("password.changed", _user),
+    ("password.reset", SUCCESS): ("password.reset", _user),
+    ("login", SUCCESS): ("login.succeeded", _login),
+    ("login", FAILURE): ("login.failed", _failed_login),
+    ("authorization.revoke", SUCCESS): ("authorization.revoked", _revoked("logout")),
+    ("authorization.revoke-all", SUCCESS): ("authorization.revoked", _revoked("revoked-all")),
+    ("refresh-token.reuse", FAILURE): ("authorization.revoked", _revoked("reuse")),
+    ("grant.put", SUCCESS): ("grant.set", _grant),
+    ("grant.remove", SUCCESS): ("grant.removed", _grant),
+    ("tenant.create", SUCCESS): ("tenant.created", _tenant),
+    ("tenant.update", SUCCESS): ("tenant.updated", _tenant),
+    ("tenant.delete", SUCCESS): ("tenant.deleted", _tenant),
+    ("tenant.restore", SUCCESS): ("tenant.restored", _tenant),
+    ("tenant.purge", SUCCESS): ("tenant.purged", _tenant),
+    ("member.put", SUCCESS): ("member.added", _member),
+    ("member.remove", SUCCESS): ("member.removed", _member),
+}
+"""The type and the data of events, by action and outcome of audit records."""
+
+WITHOUT_EVENT: Final = frozenset(
+    {
+        ("audit.prune", SUCCESS),  # maintenance
+        ("authorization.refresh", SUCCESS),  # each client does it every few minutes
+        ("backup.restore", SUCCESS),  # maintenance
+        ("business-file.delete", SUCCESS),  # business files belong to no tenant
+        ("credential.bind", FAILURE),  # nothing changed
+        ("plugin.act-as", SUCCESS),  # what the plugin then does has events of its own
+        ("secret.adopt", SUCCESS),  # maintenance
+        ("setup-link.issue", SUCCESS),  # before the first user exists
+        ("setup-link.redeem", FAILURE),  # likewise
+        ("state.spend", FAILURE),  # nothing changed
+        ("user.erase", SUCCESS),  # names no user
+    }
+)
+"""Actions and outcomes that are recorded, but are no events."""
+
+KNOWN_ACTIONS: Final = _TYPES.keys() | WITHOUT_EVENT
+
+
+def event_of(record: AuditRecord) -> Event | None:
+    """Return the event of an audit record, or ``None`` if it has none."""
+    found = _TYPES.get((record.action, record.outcome))
+    if found is None:
+        return None
+    event_type, convert = found
+    data = convert(record)
+    return Event(
+        id=f"{SERVER}-{record.sequence}",
+        type=event_type,
+        stream=SERVER,
+        sequence=record.sequence,
+        subject=record.target_id or record.actor_id or SERVER,
+        tenant_id=data.get("tenantId"),
+        occurred_at=record.at,
+        data=data,
+    )
+
+
+class ServerStream:
+    """The source of :data:`~strongroom.plugin_api.events.SERVER`."""
+
+    def read(self, connection: Connection, stream: str, after: int, limit: int) -> Batch:  # noqa: ARG002
+        """Return the events among the next ``limit`` records."""
+        records = records_after(connection, after, limit)
+        events = [event for record in records if (event := event_of(record)) is not None]
+        last = records[-1].sequence if records else after
+        return Batch(events, after, last, is_full=len(records) == limit)
+
+    def newest(self, connection: Connection, stream: str) -> int:  # noqa: ARG002
+        """Return the sequence of the newest record."""
+        return newest_sequence(connection)
+
+    def heads(self, connection: Connection, since: int | None) -> Mapping[str, int]:  # noqa: ARG002
+        """Return the sequence of the newest record; finding it costs no more than checking its time."""
+        return {SERVER: newest_sequence(connection)}

@@ -1,0 +1,55 @@
+"""The event sinks of plugins: collected from the hooks, and checked."""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from strongroom.events.catalogue import EVENT_TYPES
+from strongroom.events.delivery import SubscriberSink
+from strongroom.plugin_api.events import EventSink, EventSubscriber, matches
+from strongroom.plugin_host.hosts import PluginHosts
+from strongroom.plugins.manager import Plugin, PluginError
+
+_NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,31}")
+
+
+def registered_sinks(hosts: PluginHosts) -> Iterator[EventSink]:
+    """Yield the sinks of all plugins, and a sink for each of their subscribers.
+
+    Raises:
+        PluginError: a hook failed, or an item is invalid.
+    """
+    names: set[str] = set()
+    for plugin, sink in _items(hosts):
+        _check_types(plugin, sink.types)
+        if sink.name in names:
+            raise PluginError(f'{plugin}: there is another event sink "{sink.name}"')
+        names.add(sink.name)
+        yield sink
+
+
+def _items(hosts: PluginHosts) -> Iterator[tuple[Plugin, EventSink]]:
+    for plugin, sink in hosts.call("register_event_sinks"):
+        _check(plugin, "register_event_sinks", sink, EventSink)
+        yield plugin, sink
+    for plugin, subscriber in hosts.call("register_event_subscribers"):
+        _check(plugin, "register_event_subscribers", subscriber, EventSubscriber)
+        yield plugin, SubscriberSink(plugin.name, subscriber)
+
+
+def _check(plugin: Plugin, hook: str, item: Any, kind: type[Any]) -> None:
+    if not isinstance(item, kind):
+        raise PluginError(f"{plugin} returned {item!r} from {hook}; expected a {kind.__name__}")
+    name = getattr(item, "name", None)
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        wanted = "at most 32 lowercase letters, digits and underscores"
+        raise PluginError(f"{plugin}: the name of a {kind.__name__} must be {wanted}")
+
+
+def _check_types(plugin: Plugin, types: Sequence[str]) -> None:
+    # A single text would be a sequence of letters, none of which matches.
+    if isinstance(types, str) or not types:
+        raise PluginError(f'{plugin}: the types of an event sink must be a tuple such as ("file.*",)')
+    for pattern in types:
+        if not any(matches([pattern], name) for name in EVENT_TYPES):
+            raise PluginError(f'{plugin}: there are no events "{pattern}"; see the reference of events')
