@@ -21,6 +21,7 @@ INCOMPLETE = {
     "register_errors",
     "register_commands",
     "register_options",
+    "register_jobs",
     "register_tables",
     "start",
     "stop",

@@ -13,7 +13,13 @@ from joserfc.jwk import OctKey
 
 MIN_SECRET_LENGTH: Final = 32
 
-_SEAL_ALGORITHMS: Final = ["dir", "A256GCM"]
+
+class _SealRegistry(jwe.JWERegistry):
+    # The default limit, 64 KiB, is for tokens of strangers; sealed texts are of this installation.
+    max_ciphertext_length = 1024 * 1024
+
+
+_SEAL_REGISTRY: Final = _SealRegistry(algorithms=["dir", "A256GCM"])
 
 
 class SecretKeys:
@@ -56,8 +62,8 @@ class SecretKeys:
         """Encrypt ``text`` as a JWE (RFC 7516) that :meth:`unseal` decrypts for the same purpose."""
         header = {"alg": "dir", "enc": "A256GCM"}
         # The purpose is encrypted with the text, so that a text of one purpose is refused for another.
-        content = json.dumps([purpose, text]).encode()
-        return jwe.encrypt_compact(header, content, self._sealing_key, algorithms=_SEAL_ALGORITHMS)
+        content = json.dumps([purpose, text], ensure_ascii=False).encode("utf-8", "surrogatepass")
+        return jwe.encrypt_compact(header, content, self._sealing_key, registry=_SEAL_REGISTRY)
 
     def unseal(self, purpose: str, sealed: str) -> str:
         """Decrypt a text from :meth:`seal`.
@@ -66,10 +72,10 @@ class SecretKeys:
             ValueError: the text was sealed with another secret or for another purpose.
         """
         try:
-            token = jwe.decrypt_compact(sealed, self._sealing_key, algorithms=_SEAL_ALGORITHMS)
+            token = jwe.decrypt_compact(sealed, self._sealing_key, registry=_SEAL_REGISTRY)
         except JoseError as error:
             raise ValueError("sealed with another secret") from error
-        found, text = json.loads(token.plaintext or b"[]")
+        found, text = json.loads((token.plaintext or b"[]").decode("utf-8", "surrogatepass"))
         if found != purpose:
             raise ValueError("sealed for another purpose")
         return str(text)

@@ -199,10 +199,15 @@ class AccountDeletion:
         self._audit = audit
         self._erase_after = erase_after
         self._guards: list[Guard] = []
+        self._deletions: list[Callable[[Connection, str], None]] = []
 
     def guard(self, guard: Guard) -> None:
         """Register a check that runs before users delete themselves. It raises an error to refuse."""
         self._guards.append(guard)
+
+    def on_deletion(self, remove: Callable[[Connection, str], None]) -> None:
+        """Register a function that removes data of a user in the transaction of the deletion."""
+        self._deletions.append(remove)
 
     def delete(
         self, identity: Identity, user_id: str, proof: Proof, fields: ProofFields, origin: Origin
@@ -276,6 +281,8 @@ class AccountDeletion:
         for item in self._credentials.of_user(connection, user.id):
             self._codes.void(connection, Credential(item.kind, item.value))
         self._credentials.release_all(connection, user.id)
+        for remove in self._deletions:
+            remove(connection, user.id)
         self._users.change(
             connection, user, status=UserStatus.DELETED.value, deleted_at=self._clock.now()
         )

@@ -282,6 +282,7 @@ EPHEMERAL: Final = frozenset(
         "setup_links",
         "rate_events",
         "blob_holds",
+        "jobs",
     }
 )
 """Tables with short-lived rows. Restoring them would revive codes that were used after the backup."""

@@ -26,6 +26,7 @@ _COMMANDS: Final = {
     "db": "database:db_group",
     "doctor": "maintenance:doctor",
     "drain": "server:drain",
+    "jobs": "jobs:jobs_group",
     "keys": "keys:keys_group",
     "openapi": "server:openapi",
     "plugins": "plugins:plugins_group",

@@ -17,6 +17,7 @@ from strongroom.audit.verifier import AuditRetention, AuditVerifier
 from strongroom.container.infrastructure import COMMAND_LINE, Infrastructure, PruneJob, message_texts
 from strongroom.limits.backends import prune_events
 from strongroom.notifications.service import CHANNELS, MessageService, Notices, Senders
+from strongroom.plugin_values.service import PluginValues
 from strongroom.sessions.keys import KeyFile, KeyRingError, create_key_file
 from strongroom.sessions.login import CoreProofs, LoginMethods, LoginService, LoginThrottle
 from strongroom.sessions.oauth_states import OAuthStateStore
@@ -58,6 +59,7 @@ class IdentityServices:
     audit_listing: AuditListing
     audit_retention: AuditRetention
     audit_verifier: AuditVerifier
+    plugin_values: PluginValues
     prune_job: PruneJob
 
 
@@ -94,6 +96,8 @@ def assemble_identity(base: Infrastructure) -> IdentityServices:
         audit,
         erase_after=settings.users.erase_after_days * _DAY,
     )
+    plugin_values = PluginValues(database, base.keys, users)
+    deletion.on_deletion(plugin_values.remove_all)
     registration = RegistrationService(
         database, users, credentials, codes, captchas, audit, settings.users.registration
     )
@@ -122,6 +126,7 @@ def assemble_identity(base: Infrastructure) -> IdentityServices:
         audit_listing=AuditListing(database, users),
         audit_retention=audit_retention,
         audit_verifier=AuditVerifier(database),
+        plugin_values=plugin_values,
         prune_job=PruneJob(
             {
                 "captchas": captchas.prune,

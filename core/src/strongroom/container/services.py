@@ -36,11 +36,16 @@ from strongroom.files.replacing import ReplacingService
 from strongroom.files.service import FilePurge, FileService, tenant_of_blob
 from strongroom.files.tree import Tree
 from strongroom.files.visibility import Visibility
+from strongroom.jobs.leases import JobLeases
+from strongroom.jobs.runner import JobRunner
 from strongroom.observability.doctor import Doctor
+from strongroom.observability.plugin_checks import JobsCheck, PluginTablesCheck
 from strongroom.observability.readiness import Readiness, probes
+from strongroom.plugin_api.jobs import Job
 from strongroom.plugin_api.storage import LocalPaths
 from strongroom.plugin_host.event_sinks import registered_sinks
 from strongroom.plugin_host.hosts import PluginHosts
+from strongroom.plugin_host.jobs import registered_jobs
 from strongroom.plugin_host.life_cycle import PluginLifeCycle
 from strongroom.plugins.selection import Selection, select
 from strongroom.production import refuse_unsafe
@@ -231,7 +236,9 @@ class OperatingServices:
     doctor: Doctor
 
 
-def assemble_operating(base: Infrastructure, keeping: FileServices) -> OperatingServices:
+def assemble_operating(
+    base: Infrastructure, keeping: FileServices, hosts: PluginHosts
+) -> OperatingServices:
     """Create the services for operators, and connect circuits with their metrics."""
     parts = probes(base.database, base.limits_store, keeping.blobs.storages)
     readiness = Readiness(parts, base.clock)
@@ -245,6 +252,10 @@ def assemble_operating(base: Infrastructure, keeping: FileServices) -> Operating
         keeping.blobs.ownership,
         base.clock,
         base.keys,
+        [
+            PluginTablesCheck(base.database, base.selection.plugins.tables),
+            JobsCheck(JobLeases(base.database, base.clock), lambda: registered_jobs(hosts), base.clock),
+        ],
     )
     _watch_circuits(base, keeping)
     return OperatingServices(readiness, _backups(base, keeping), doctor)
@@ -329,18 +340,38 @@ class Container:
         for sink in registered_sinks(self.hosts):
             self.events.delivery.add(sink)
 
+    @property
+    def job_leases(self) -> JobLeases:
+        """The rows of all jobs."""
+        return JobLeases(self.database, self.base.clock)
+
+    def jobs(self) -> Mapping[str, Job]:
+        """Return the recurring jobs by name.
+
+        Raises:
+            PluginError: a plugin cannot register its jobs.
+        """
+        return registered_jobs(self.hosts)
+
+    def job_runner(self, jobs: Mapping[str, Job]) -> JobRunner:
+        """Return a runner of jobs in this process."""
+        observe = self.base.metrics.job_run if self.base.metrics else None
+        return JobRunner(self.job_leases, jobs, self.base.clock, observe)
+
     def start(self) -> None:
         """Start what runs in serving processes only; :meth:`close` stops it first.
 
         Raises:
-            PluginError: a plugin cannot start.
+            PluginError: a plugin cannot start, or cannot register its jobs.
         """
-        plugins = PluginLifeCycle(self.hosts)
+        plugins, jobs = PluginLifeCycle(self.hosts), self.job_runner(self.jobs())
         plugins.start()
         self.base.resources.callback(plugins.stop)
         # Stopped before the plugins, whose sinks it calls.
         self.events.delivery.start()
         self.base.resources.callback(self.events.delivery.close)
+        jobs.start()
+        self.base.resources.callback(jobs.stop)
 
     def close(self) -> None:
         """Close connections and extensions."""
@@ -376,7 +407,7 @@ def build(
             base.settings, selection.plugins, selection.options, base.clock, lambda: container
         )
         events = assemble_events(base)
-        operating = assemble_operating(base, keeping)
+        operating = assemble_operating(base, keeping, hosts)
         container = Container(base, identity, keeping, operating, events, hosts)
         base.resources = resources.pop_all()
         return container

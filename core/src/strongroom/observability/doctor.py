@@ -1,7 +1,7 @@
 """Diagnoses the services and settings that the server depends on, with a remedy for each fault."""
 
 import stat
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -122,6 +122,7 @@ class Doctor:
     Args:
         storages: the storage backends by name.
         clock: the local clock, which is compared with other clocks.
+        checks: further checks, which need a current schema.
     """
 
     def __init__(
@@ -133,6 +134,7 @@ class Doctor:
         ownership: StorageOwnership,
         clock: Clock,
         keys: SecretKeys,
+        checks: Sequence[Callable[[], Iterator[CheckResult]]] = (),
     ) -> None:
         self._settings = settings
         self._database = database
@@ -141,6 +143,7 @@ class Doctor:
         self._ownership = ownership
         self._clock = clock
         self._keys = keys
+        self._checks = checks
 
     def examine(self) -> Iterator[CheckResult]:
         """Yield the findings of all parts."""
@@ -151,6 +154,8 @@ class Doctor:
             yield schema
             if not schema.remedy:
                 yield self._examine_secret()
+                for check in self._checks:
+                    yield from check()
             yield from self._examine_connections()
             yield self._examine_clock()
         yield self._examine_limits()

@@ -65,12 +65,23 @@ class Metrics:
         self._connections = _gauge(
             registry, "strongroom_database_connections_in_use", "Database connections in use."
         )
+        self._job_runs = Counter(
+            "strongroom_job_runs", "Runs of recurring jobs.", ["job", "outcome"], registry=registry
+        )
+        self._job_seconds = Counter(
+            "strongroom_job_seconds", "Time spent in recurring jobs.", ["job"], registry=registry
+        )
         self._circuits = _gauge(
             registry,
             "strongroom_open_circuits",
             "Processes whose circuit breaker of a storage is open, because it was unavailable.",
             ["storage"],
         )
+
+    def job_run(self, name: str, succeeded: bool, seconds: float) -> None:
+        """Count a run of a recurring job."""
+        self._job_runs.labels(name, "success" if succeeded else "failure").inc()
+        self._job_seconds.labels(name).inc(seconds)
 
     def circuit(self, storage: str, *, is_open: bool) -> None:
         """Record the state of a storage's circuit breaker in this process."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from strongroom.plugin_api.events import EventLog
 from strongroom.plugin_api.files import FilesAPI, TenantsAPI, UsersAPI
 from strongroom.plugin_api.login import Credential, LoginMethod, VerificationCode
-from strongroom.plugin_api.state import PluginDatabase
+from strongroom.plugin_api.state import PluginDatabase, UserStore
 
 if TYPE_CHECKING:
     from strongroom.plugin_api.web import Blueprint, State
@@ -109,6 +109,11 @@ class HostAPI(ABC):
     @abstractmethod
     def events(self) -> EventLog:
         """The recorded events, and their types."""
+
+    @property
+    @abstractmethod
+    def store(self) -> UserStore:
+        """Encrypted values of the plugin for users, for plugins that need no table."""
 
     @property
     @abstractmethod

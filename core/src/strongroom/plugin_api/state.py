@@ -1,6 +1,7 @@
-"""Data of a plugin: tables of its own.
+"""Data of a plugin: tables of its own, and values for users.
 
-A plugin declares its tables as SQLAlchemy metadata and creates them by Alembic migrations of its own::
+``host.store`` keeps small values for users and needs nothing else. For more, a plugin declares
+tables as SQLAlchemy metadata and creates them by Alembic migrations of its own::
 
     metadata = MetaData()
     notes = Table(
@@ -108,4 +109,56 @@ class PluginDatabase(ABC):
 
         On SQLite there is one such transaction at a time. On PostgreSQL concurrent transactions wait for
         rows that another has changed or locked; ``with_for_update(skip_locked=True)`` skips such rows.
+        """
+
+
+MAX_VALUE_BYTES: Final = 64 * 1024
+"""The largest value of a :class:`UserStore`, in bytes of its JSON text."""
+
+MAX_KEY_LENGTH: Final = 255
+"""The longest key of a :class:`UserStore`, in characters."""
+
+
+class UnknownUser(Exception):
+    """There is no such user, or the user was deleted."""
+
+
+class UserStore(ABC):
+    """Values of the plugin for users: JSON, encrypted with the installation's key, in backups.
+
+    Values are deleted with their user. Each method is a transaction of its own. Keys have 1 to 255
+    characters.
+    """
+
+    @abstractmethod
+    def get(self, user_id: str, key: str) -> Any:
+        """Return a value, or ``None`` if there is none."""
+
+    @abstractmethod
+    def keys(self, user_id: str) -> Sequence[str]:
+        """Return the keys of a user's values, sorted by code point."""
+
+    @abstractmethod
+    def put(self, user_id: str, key: str, value: Any) -> None:
+        """Store a value, which is not ``None`` and has at most 64 KiB as JSON.
+
+        Raises:
+            UnknownUser: there is no such user.
+            ValueError: the key or the value is invalid.
+        """
+
+    @abstractmethod
+    def delete(self, user_id: str, key: str) -> bool:
+        """Delete a value, and return whether there was one."""
+
+    @abstractmethod
+    def compare_and_set(self, user_id: str, key: str, expected: Any, value: Any) -> bool:
+        """Store a value if the present one equals ``expected``, and return whether it was stored.
+
+        Of several concurrent calls with the same expectation, one succeeds. ``None`` is an absent
+        value: as ``expected``, the value must not exist yet; as ``value``, it is deleted.
+
+        Raises:
+            UnknownUser: there is no such user.
+            ValueError: the key or the value is invalid.
         """

@@ -26,12 +26,13 @@ from strongroom.http.routing import Blueprint
 from strongroom.plugin_api.events import EventLog
 from strongroom.plugin_api.host import HostAPI, MethodT
 from strongroom.plugin_api.login import Credential, LoginAttempt, VerificationCode
-from strongroom.plugin_api.state import PluginDatabase
+from strongroom.plugin_api.state import PluginDatabase, UserStore
 from strongroom.plugin_api.web import State
 from strongroom.plugin_host.acting import ActingUser
 from strongroom.plugin_host.database import HostDatabase
 from strongroom.plugin_host.events import HostEvents
 from strongroom.plugin_host.files import HostFiles, HostTenants, HostUsers
+from strongroom.plugin_host.store import HostStore
 from strongroom.sessions.login import LoginService
 from strongroom.sessions.oauth_states import LIFETIME, OAuthStateStore
 from strongroom.sessions.schemas import IssuedTokensSchema
@@ -130,6 +131,10 @@ class PluginHost(HostAPI):
     @cached_property
     def events(self) -> EventLog:
         return HostEvents(self._services)
+
+    @cached_property
+    def store(self) -> UserStore:
+        return HostStore(self._plugin, lambda: self._services().identity.plugin_values)
 
     @property
     def public_url(self) -> str:

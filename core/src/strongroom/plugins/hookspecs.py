@@ -14,6 +14,7 @@ import pluggy
 from strongroom.plugin_api.captcha import CaptchaProvider
 from strongroom.plugin_api.events import EventSink, EventSubscriber
 from strongroom.plugin_api.host import HostAPI
+from strongroom.plugin_api.jobs import Job
 from strongroom.plugin_api.login import LoginMethod
 from strongroom.plugin_api.messages import MessageSender
 from strongroom.plugin_api.state import PluginTables
@@ -106,6 +107,11 @@ def stop() -> None:
 
     Called once in each server process, after its last request. Exceptions are logged.
     """
+
+
+@hookspec
+def register_jobs(host: HostAPI) -> Iterable[Job]:  # type: ignore[empty-body]
+    """Return recurring jobs. All servers of a database together run each once per interval."""
 
 
 @hookspec

@@ -1,0 +1,1 @@
+"""Values that plugins store for users: encrypted, and deleted with the user."""
