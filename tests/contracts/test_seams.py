@@ -18,6 +18,7 @@ SOURCES = [ROOT / "core" / "src", *ROOT.glob("plugins/*/src"), *ROOT.glob("examp
 HOOKS = [name for name, hook in vars(hookspecs).items() if hasattr(hook, "strongroom_spec")]
 INCOMPLETE = {
     "register_blueprints",
+    "register_wsgi_applications",
     "register_errors",
     "register_commands",
     "register_options",

@@ -1,6 +1,6 @@
 """The composition root: creates the Flask application from the services and their routes."""
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 from flask import Flask
@@ -23,6 +23,7 @@ from strongroom.files.views import blueprint as files_blueprint
 from strongroom.http.access import Authenticator
 from strongroom.http.app import Application
 from strongroom.http.middleware import CloseWhileDraining, CorsMiddleware, RequestMetricsMiddleware
+from strongroom.http.mounts import Mount, mount_fault
 from strongroom.http.openapi import Description, serve_description
 from strongroom.http.rate_limits import RequestLimits
 from strongroom.http.request import PublicUrl, TrustedProxies, get_service, register_service
@@ -131,7 +132,7 @@ def _register_plugin_routes(app: Flask, container: Container) -> list[Any]:
     return registered
 
 
-def _register_routes(app: Flask, container: Container) -> None:
+def _register_routes(app: Application, container: Container) -> None:
     base_path = container.settings.server.base_path
     for blueprint in BLUEPRINTS:
         app.register_blueprint(blueprint, url_prefix=base_path + (blueprint.url_prefix or ""))
@@ -146,3 +147,21 @@ def _register_routes(app: Flask, container: Container) -> None:
         base_path=base_path,
     )
     serve_description(app, description, base_path, with_page=settings.serves_api_docs)
+    _mount_applications(app, container)
+
+
+def _mount_applications(app: Application, container: Container) -> None:
+    """Mount the WSGI applications of plugins.
+
+    Raises:
+        PluginError: a prefix is invalid, or collides with a route or another application.
+    """
+    settings, base_path = container.settings, container.settings.server.base_path
+    routes = [rule.rule.removeprefix(base_path) for rule in app.url_map.iter_rules()]
+    mounts: list[Mount] = []
+    for plugin, item in container.hosts.call("register_wsgi_applications"):
+        if fault := mount_fault(item, routes, mounts):
+            raise PluginError(f"{plugin}: {fault}")
+        prefix, application = item
+        mounts.append(Mount(prefix, application, str(plugin), settings.files.max_file_bytes))
+    app.mounts = [replace(mount, prefix=base_path + mount.prefix) for mount in mounts]

@@ -13,6 +13,7 @@ the duration of a short query on steps that are the same for every request, so t
 
 import logging
 from collections.abc import Callable, Iterable, Mapping
+from contextvars import copy_context
 from functools import cache, partial
 from typing import Any, Final
 from urllib.parse import urlsplit, urlunsplit
@@ -37,6 +38,7 @@ from strongroom import errors
 from strongroom.http.access import carries_token
 from strongroom.http.errors import error_response, register_error_handlers
 from strongroom.http.middleware import NO_ROUTE, note_route
+from strongroom.http.mounts import ContextIterator, Mount
 from strongroom.http.request import (
     MAX_JSON_BYTES,
     OperationContext,
@@ -87,6 +89,7 @@ class Application(Flask):
         self.url_map.merge_slashes = False
         self.config["MAX_CONTENT_LENGTH"] = MAX_JSON_BYTES
         self._routes: RouteTable | None = None
+        self.mounts: list[Mount] = []
         register_error_handlers(self)
 
     def wsgi_app(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
@@ -94,6 +97,8 @@ class Application(Flask):
         path = environ.get("PATH_INFO", "")
         if not path.isascii():
             path = path.encode("latin-1").decode(errors="replace")
+        if self.mounts and (mount := self._mount_of(path)):
+            return self._serve_mount(mount, environ, start_response)
         found = None if _is_invalid(path) else self._routes_of().match(environ["REQUEST_METHOD"], path)
         if found is None or not self._is_direct(found[0]):
             return super().wsgi_app(environ, start_response)
@@ -101,18 +106,42 @@ class Application(Flask):
         # Flask's push() would open a session and send signals; its pop() would call teardown functions.
         app_token, token = _cv_app.set(AppContext(self)), _cv_request.set(context)
         try:
-            return self._serve(context)(environ, start_response)
+            operation: Any = self.view_functions[context.rule.endpoint]
+            hooks = self._routes_of().hooks_of(context.rule)
+            return self._serve(context, operation, hooks)(environ, start_response)
         finally:
             _cv_request.reset(token)
             _cv_app.reset(app_token)
 
-    def _serve(self, context: OperationContext) -> flask.Response:
-        before, after = self._routes_of().hooks_of(context.rule)
+    def _mount_of(self, path: str) -> Mount | None:
+        mounts = () if _is_invalid(path) else self.mounts
+        return next((mount for mount in mounts if mount.covers(path)), None)
+
+    def _serve_mount(
+        self, mount: Mount, environ: dict[str, Any], start_response: Any
+    ) -> Iterable[bytes]:
+        """Serve a request by a mounted application, in a context that lasts until the body is sent."""
+        context = copy_context()
+        body = context.run(self._answer_of_mount, mount, environ, start_response)
+        return body if isinstance(body, list) else ContextIterator(body, context)
+
+    def _answer_of_mount(
+        self, mount: Mount, environ: dict[str, Any], start_response: Any
+    ) -> Iterable[bytes]:
+        context = OperationContext(self, environ, mount.rule, {})
+        # Never reset, because the caller discards the whole copy of the context.
+        _cv_app.set(AppContext(self))
+        _cv_request.set(context)
+        return self._serve(context, mount, self._routes_of().app_hooks)(environ, start_response)
+
+    def _serve(
+        self, context: OperationContext, view: Callable[..., flask.Response], hooks: Hooks
+    ) -> flask.Response:
+        before, after = hooks
         try:
             response = self._replacement(before)
             if response is None:
-                operation: Any = self.view_functions[context.rule.endpoint]
-                response = operation(**context.parameters)
+                response = view(**context.parameters)
             for hook in (*context._after_request_functions, *after):  # noqa: SLF001  of after_this_request
                 response = hook(response)
             return self._completed(response)
@@ -199,7 +228,8 @@ class Application(Flask):
     def _routes_of(self) -> "RouteTable":
         # Flask accepts no routes and no hooks after its first request, so the table stays complete.
         if self._routes is None:
-            self._routes = RouteTable(self.url_map.iter_rules(), self._direct_endpoints())
+            hooks = self._hooks_of([None])
+            self._routes = RouteTable(self.url_map.iter_rules(), self._direct_endpoints(), hooks)
         return self._routes
 
     def _direct_endpoints(self) -> dict[str, Hooks]:
@@ -213,11 +243,7 @@ class Application(Flask):
                 *of_endpoint(self.url_value_preprocessors),
             )
             if isinstance(view, Operation) and not others:
-                before, after = map(of_endpoint, (self.before_request_funcs, self.after_request_funcs))
-                found[endpoint] = (
-                    tuple(map(self.ensure_sync, before)),
-                    tuple(map(self.ensure_sync, reversed(after))),
-                )
+                found[endpoint] = self._hooks_of(_blueprints(endpoint))
         slow = sum(isinstance(view, Operation) for view in self.view_functions.values()) - len(found)
         if slow:
             logger.warning(
@@ -226,6 +252,14 @@ class Application(Flask):
                 slow,
             )
         return found
+
+    def _hooks_of(self, names: Iterable[str | None]) -> Hooks:
+        """Return the hooks of the application and of some blueprints, in the order of the calls."""
+        before, after = (
+            _functions(names, registered)
+            for registered in (self.before_request_funcs, self.after_request_funcs)
+        )
+        return tuple(map(self.ensure_sync, before)), tuple(map(self.ensure_sync, reversed(after)))
 
 
 def _is_invalid(path: str) -> bool:
@@ -277,9 +311,16 @@ class RouteTable:
     Args:
         rules: all rules of the application.
         direct: the hooks of the endpoints that :class:`Application` calls itself.
+        app_hooks: the hooks that run for each request.
     """
 
-    def __init__(self, rules: Iterable[Rule], direct: Mapping[str, Hooks] | None = None) -> None:
+    def __init__(
+        self,
+        rules: Iterable[Rule],
+        direct: Mapping[str, Hooks] | None = None,
+        app_hooks: Hooks = ((), ()),
+    ) -> None:
+        self.app_hooks = app_hooks
         self._root = _Node()
         self._direct = direct or {}
         rules = list(rules)

@@ -16,7 +16,7 @@ from strongroom.plugin_api.login import Credential, LoginMethod, VerificationCod
 from strongroom.plugin_api.state import PluginDatabase, UserStore
 
 if TYPE_CHECKING:
-    from strongroom.plugin_api.web import Blueprint, State
+    from strongroom.plugin_api.web import ApiError, Blueprint, State
 
 MethodT = TypeVar("MethodT", bound=LoginMethod[Any])
 
@@ -157,6 +157,24 @@ class HostAPI(ABC):
     @abstractmethod
     def blueprint(self, name: str, *, description: str) -> "Blueprint":
         """Return an empty set of routes. Its name is the OpenAPI tag."""
+
+    @abstractmethod
+    def authenticate(self) -> str:
+        """Authenticate the request of a mounted WSGI application, and return the user's id.
+
+        Afterwards the user is the caller of :attr:`files`, :attr:`tenants` and :attr:`users`. Routes of
+        blueprints need no call: their ``access`` does it.
+
+        Raises:
+            ApiError: ``error.token-required`` or ``error.token-invalid``, both with status 401.
+        """
+
+    @abstractmethod
+    def error_response(self, error: "ApiError") -> Any:
+        """Return the Flask response to an error, with the JSON body that all errors have.
+
+        A mounted WSGI application may also let an ``ApiError`` propagate, with the same result.
+        """
 
     @abstractmethod
     def user_id(self) -> str | None:

@@ -6,8 +6,9 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Final
 
 from strongroom.audit.service import AuditEvent
-from strongroom.errors import TokenRequired, UserSuspended
+from strongroom.errors import NotFound, TokenRequired, UserSuspended
 from strongroom.http.access import optional_identity
+from strongroom.http.parsing import is_unstorable
 from strongroom.http.request import current_request_id, origin
 from strongroom.identity import Identity, Origin
 from strongroom.users.models import UserStatus
@@ -30,17 +31,23 @@ class ActingUser:
         self._plugin = plugin
         self.services = services
 
-    def identity(self) -> Identity:
+    def identity(self, *ids: str | None) -> Identity:
         """Return the user as whom the plugin acts.
+
+        Args:
+            ids: the ids that the plugin has passed, which may be from a URL.
 
         Raises:
             TokenRequired: there is no request, or it has no caller.
+            NotFound: the database cannot have such an id.
         """
         found = _acting.get()
         if found is None and current_request_id() is not None:
             found = optional_identity()
         if found is None:
             raise TokenRequired
+        if any(is_unstorable(text) for text in ids if text is not None):
+            raise NotFound
         return found
 
     def origin(self) -> Origin:

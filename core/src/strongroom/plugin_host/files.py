@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from strongroom.database.paging import Page, Paging
 from strongroom.errors import (
@@ -23,12 +23,16 @@ from strongroom.files.models import Grant, Permission
 from strongroom.files.moving import Move
 from strongroom.files.views import send_download
 from strongroom.http.pages import MAX_PAGE_NUMBER, MAX_PAGE_SIZE
+from strongroom.identity import Identity
 from strongroom.plugin_api import files as api
 from strongroom.plugin_api import storage
 from strongroom.plugin_api.storage import ByteSource
 from strongroom.plugin_host.acting import ActingUser
 from strongroom.tenants.models import Member, Tenant
 from strongroom.users.models import User
+
+if TYPE_CHECKING:
+    from strongroom.container.services import FileServices
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -78,17 +82,28 @@ class _SizedSource:
         return chunk
 
 
-class HostFiles(api.FilesAPI):
-    """Implements ``host.files``."""
+class _AsCaller:
+    """The services of the process, and the user as whom the plugin calls them."""
 
     def __init__(self, user: ActingUser) -> None:
         self._user = user
 
+    @property
+    def _keeping(self) -> "FileServices":
+        return self._user.services().keeping
+
+    def _caller(self, *ids: str | None) -> Identity:
+        return self._user.identity(*ids)
+
+
+class HostFiles(_AsCaller, api.FilesAPI):
+    """Implements ``host.files``."""
+
     def list(
         self, tenant_id: str, parent_id: str | None, *, page: int = 1, size: int = 100
     ) -> api.ResultPage[api.FileInfo]:
-        caller, paging = self._user.identity(), _paging(page, size)
-        listing = self._user.services().keeping.listing
+        caller, paging = self._caller(tenant_id, parent_id), _paging(page, size)
+        listing = self._keeping.listing
         if parent_id is None:
             found = listing.top_level(caller, tenant_id, caller.user_id, paging)
         else:
@@ -97,18 +112,18 @@ class HostFiles(api.FilesAPI):
         return api.ResultPage(files, found.total, page, size)
 
     def stat(self, tenant_id: str, file_id: str) -> api.FileInfo:
-        files = self._user.services().keeping.files
-        return _file(files.get(self._user.identity(), tenant_id, file_id))
+        files = self._keeping.files
+        return _file(files.get(self._caller(tenant_id, file_id), tenant_id, file_id))
 
     def resolve(self, tenant_id: str, path: Sequence[str]) -> api.FileInfo:
-        paths = self._user.services().keeping.paths
-        return _file(paths.resolve(self._user.identity(), tenant_id, path))
+        paths = self._keeping.paths
+        return _file(paths.resolve(self._caller(tenant_id), tenant_id, path))
 
     @contextmanager
     def open(
         self, tenant_id: str, file_id: str, start: int = 0, length: int | None = None
     ) -> Iterator[Iterator[bytes]]:
-        caller, keeping = self._user.identity(), self._user.services().keeping
+        caller, keeping = self._caller(tenant_id, file_id), self._keeping
         node, location = keeping.files.locate(caller, tenant_id, file_id)
         if location is None:
             raise NotAFile
@@ -119,7 +134,7 @@ class HostFiles(api.FilesAPI):
             yield chunks
 
     def send(self, tenant_id: str, file_id: str) -> Any:
-        return send_download(self._user.identity(), tenant_id, file_id)
+        return send_download(self._caller(tenant_id, file_id), tenant_id, file_id)
 
     def upload(
         self,
@@ -132,10 +147,12 @@ class HostFiles(api.FilesAPI):
         on_conflict: api.OnConflict = "fail",
         checksum: str | None = None,
     ) -> api.FileInfo:
-        files = self._user.services().keeping.files
+        files = self._keeping.files
         incoming, rule = _incoming(name, source, size, checksum), _on_conflict(on_conflict)
         with _storage_errors():
-            return _file(files.upload(self._user.identity(), tenant_id, parent_id, incoming, rule))
+            return _file(
+                files.upload(self._caller(tenant_id, parent_id), tenant_id, parent_id, incoming, rule)
+            )
 
     def replace(
         self,
@@ -147,17 +164,19 @@ class HostFiles(api.FilesAPI):
         checksum: str | None = None,
         revision: int | None = None,
     ) -> api.FileInfo:
-        replacing = self._user.services().keeping.replacing
+        replacing = self._keeping.replacing
         # The file keeps its name.
-        incoming, caller = _incoming("", source, size, checksum), self._user.identity()
+        incoming, caller = _incoming("", source, size, checksum), self._caller(tenant_id, file_id)
         with _storage_errors():
             return _file(replacing.replace_content(caller, tenant_id, file_id, incoming, revision))
 
     def create_folder(
         self, tenant_id: str, parent_id: str | None, name: str, *, on_conflict: api.OnConflict = "fail"
     ) -> api.FileInfo:
-        files, rule = self._user.services().keeping.files, _on_conflict(on_conflict)
-        return _file(files.create_folder(self._user.identity(), tenant_id, parent_id, name, rule))
+        files, rule = self._keeping.files, _on_conflict(on_conflict)
+        return _file(
+            files.create_folder(self._caller(tenant_id, parent_id), tenant_id, parent_id, name, rule)
+        )
 
     def rename(
         self,
@@ -168,8 +187,10 @@ class HostFiles(api.FilesAPI):
         on_conflict: api.OnConflict = "fail",
         revision: int | None = None,
     ) -> api.FileInfo:
-        moving, rule = self._user.services().keeping.moving, _on_conflict(on_conflict)
-        return _file(moving.rename(self._user.identity(), tenant_id, file_id, name, revision, rule))
+        moving, rule = self._keeping.moving, _on_conflict(on_conflict)
+        return _file(
+            moving.rename(self._caller(tenant_id, file_id), tenant_id, file_id, name, revision, rule)
+        )
 
     def move(
         self,
@@ -182,18 +203,22 @@ class HostFiles(api.FilesAPI):
         revision: int | None = None,
     ) -> api.FileInfo:
         wanted = Move(parent_id, name, _on_conflict(on_conflict))
-        moving = self._user.services().keeping.moving
-        return _file(moving.move(self._user.identity(), tenant_id, file_id, wanted, revision))
+        moving = self._keeping.moving
+        return _file(
+            moving.move(
+                self._caller(tenant_id, file_id, parent_id), tenant_id, file_id, wanted, revision
+            )
+        )
 
     def delete(self, tenant_id: str, file_id: str, *, revision: int | None = None) -> None:
-        files = self._user.services().keeping.files
-        files.delete(self._user.identity(), tenant_id, file_id, revision)
+        files = self._keeping.files
+        files.delete(self._caller(tenant_id, file_id), tenant_id, file_id, revision)
 
     def grants(
         self, tenant_id: str, file_id: str, *, page: int = 1, size: int = 100
     ) -> api.ResultPage[api.GrantInfo]:
-        service, paging = self._user.services().keeping.grants, _paging(page, size)
-        found, _ = service.page(self._user.identity(), tenant_id, file_id, paging)
+        service, paging = self._keeping.grants, _paging(page, size)
+        found, _ = service.page(self._caller(tenant_id, file_id), tenant_id, file_id, paging)
         return _page(found, _grant)
 
     def share(
@@ -208,50 +233,50 @@ class HostFiles(api.FilesAPI):
         if permission not in _LEVELS:
             raise ValidationFailed.of_field("permission", "invalid", f"Must be one of: {list(_LEVELS)}")
         requested = GrantRequest(user_id, _LEVELS[permission], expires_at)
-        service = self._user.services().keeping.grants
-        caller, origin = self._user.identity(), self._user.origin()
+        service = self._keeping.grants
+        caller, origin = self._caller(tenant_id, file_id, user_id), self._user.origin()
         grant, _ = service.put(caller, tenant_id, file_id, requested, origin)
         return _grant(grant)
 
     def unshare(self, tenant_id: str, file_id: str, user_id: str) -> None:
-        service = self._user.services().keeping.grants
-        service.remove(self._user.identity(), tenant_id, file_id, user_id, self._user.origin())
+        service = self._keeping.grants
+        service.remove(
+            self._caller(tenant_id, file_id, user_id),
+            tenant_id,
+            file_id,
+            user_id,
+            self._user.origin(),
+        )
 
 
-class HostTenants(api.TenantsAPI):
+class HostTenants(_AsCaller, api.TenantsAPI):
     """Implements ``host.tenants``."""
 
-    def __init__(self, user: ActingUser) -> None:
-        self._user = user
-
     def list(self, *, page: int = 1, size: int = 100) -> api.ResultPage[api.TenantInfo]:
-        tenants = self._user.services().keeping.tenants
-        return _page(tenants.of_caller(self._user.identity(), _paging(page, size)), _tenant)
+        tenants = self._keeping.tenants
+        return _page(tenants.of_caller(self._caller(), _paging(page, size)), _tenant)
 
     def get(self, tenant_id: str) -> api.TenantInfo:
-        return _tenant(self._user.services().keeping.tenants.get(self._user.identity(), tenant_id))
+        return _tenant(self._keeping.tenants.get(self._caller(tenant_id), tenant_id))
 
     def role(self, tenant_id: str) -> str | None:
-        return self._user.services().keeping.tenants.role(self._user.identity(), tenant_id)
+        return self._keeping.tenants.role(self._caller(tenant_id), tenant_id)
 
     def members(
         self, tenant_id: str, *, page: int = 1, size: int = 100
     ) -> api.ResultPage[api.MemberInfo]:
-        tenants, paging = self._user.services().keeping.tenants, _paging(page, size)
-        return _page(tenants.members(self._user.identity(), tenant_id, paging)[0], _member)
+        tenants, paging = self._keeping.tenants, _paging(page, size)
+        return _page(tenants.members(self._caller(tenant_id), tenant_id, paging)[0], _member)
 
 
-class HostUsers(api.UsersAPI):
+class HostUsers(_AsCaller, api.UsersAPI):
     """Implements ``host.users``."""
 
-    def __init__(self, user: ActingUser) -> None:
-        self._user = user
-
     def me(self) -> api.UserInfo:
-        return self.get(self._user.identity().user_id)
+        return self.get(self._caller().user_id)
 
     def get(self, user_id: str) -> api.UserInfo:
-        return _user(self._user.services().identity.accounts.get(self._user.identity(), user_id))
+        return _user(self._user.services().identity.accounts.get(self._caller(user_id), user_id))
 
 
 def _incoming(name: str, source: ByteSource, size: int | None, checksum: str | None) -> _Incoming:

@@ -17,7 +17,8 @@ from strongroom.accounts.schemas import BoundCredentialSchema, CredentialsSchema
 from strongroom.clock import Clock
 from strongroom.config import Settings
 from strongroom.database.paging import Page
-from strongroom.http.access import current_identity, optional_identity, own_id
+from strongroom.http.access import Access, authenticate, current_identity, optional_identity, own_id
+from strongroom.http.errors import error_response
 from strongroom.http.pages import PagingQuery, collection_of, envelope, paging
 from strongroom.http.parsing import DONE, DoneSchema
 from strongroom.http.rate_limits import RequestLimits
@@ -27,7 +28,7 @@ from strongroom.plugin_api.events import EventLog
 from strongroom.plugin_api.host import HostAPI, MethodT
 from strongroom.plugin_api.login import Credential, LoginAttempt, VerificationCode
 from strongroom.plugin_api.state import PluginDatabase, UserStore
-from strongroom.plugin_api.web import State
+from strongroom.plugin_api.web import ApiError, State
 from strongroom.plugin_host.acting import ActingUser
 from strongroom.plugin_host.database import HostDatabase
 from strongroom.plugin_host.events import HostEvents
@@ -166,6 +167,13 @@ class PluginHost(HostAPI):
 
     def blueprint(self, name: str, *, description: str) -> Blueprint:
         return Blueprint(name, __name__, description=description)
+
+    def authenticate(self) -> str:
+        authenticate(Access.USER)
+        return current_identity().user_id
+
+    def error_response(self, error: ApiError) -> Response:
+        return error_response(error)
 
     def user_id(self) -> str | None:
         identity = optional_identity()

@@ -22,6 +22,8 @@ from strongroom.plugin_api.storage import StorageBackend
 from strongroom.plugin_api.web import Blueprint, ErrorKind
 
 if TYPE_CHECKING:
+    from wsgiref.types import WSGIApplication
+
     from click import Command
 
 hookspec = pluggy.HookspecMarker("strongroom")
@@ -75,6 +77,14 @@ def register_event_subscribers(  # type: ignore[empty-body]
     """Return functions that are called with events after their commit.
 
     Called in each process that serves requests.
+    """
+
+
+@hookspec
+def register_wsgi_applications(host: HostAPI) -> Iterable[tuple[str, "WSGIApplication"]]:  # type: ignore[empty-body]
+    """Return WSGI applications (PEP 3333), each with the path prefix below which it serves all requests.
+
+    A prefix is one that no route of the server begins with, such as ``/browse``.
     """
 
 
