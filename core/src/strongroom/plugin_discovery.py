@@ -1,11 +1,14 @@
-"""Finds the installed plugins by their entry points, without importing any."""
+"""Finds the installed plugins by their entry points, without importing any, and one-file plugins."""
 
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import lru_cache
 from importlib.metadata import EntryPoint, entry_points
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from types import ModuleType
+from typing import Final
 
 from strongroom.plugin_api import ENTRY_POINT_GROUP
 
@@ -32,3 +35,47 @@ def _folders() -> Iterator[tuple[str, int]]:
     for path in sys.path:
         with suppress(OSError):
             yield path, Path(path).stat().st_mtime_ns
+
+
+PluginFiles = Mapping[str, Path]
+"""The files of one-file plugins, by the names of the plugins."""
+
+_PREFIX: Final = "strongroom_plugin_file_"
+_STAMP: Final = "__strongroom_stamp__"
+
+
+def plugin_files(folder: Path | None) -> PluginFiles:
+    """Return the one-file plugins of a folder. Files whose names begin with ``_`` or ``.`` are ignored.
+
+    Raises:
+        OSError: the folder cannot be read.
+    """
+    if folder is None:
+        return {}
+    found = sorted(path for path in folder.absolute().iterdir() if path.suffix == ".py")
+    return {path.stem: path for path in found if path.name[0] not in "._" and path.is_file()}
+
+
+def load_plugin_file(name: str, path: Path) -> ModuleType:
+    """Import a one-file plugin, unless this process has imported it since its last change.
+
+    Raises:
+        Exception: what the file raises.
+    """
+    found, status = sys.modules.get(_PREFIX + name), path.stat()
+    stamp = (str(path), status.st_mtime_ns, status.st_size)
+    if found is not None and getattr(found, _STAMP, None) == stamp:
+        return found
+    spec = spec_from_file_location(_PREFIX + name, path)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{path} cannot be imported")
+    module = module_from_spec(spec)
+    # Before it is executed, because dataclasses look their module up by its name.
+    sys.modules[spec.name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[spec.name]
+        raise
+    setattr(module, _STAMP, stamp)
+    return module

@@ -255,15 +255,16 @@ def load(path: Path | None, environment: Mapping[str, str]) -> Configuration:
     return Configuration(settings, raw, extension_values, deprecations)
 
 
-def enabled_plugins(path: Path | None, environment: Mapping[str, str]) -> Sequence[str]:
-    """Return ``plugins.enabled`` even if the rest of the configuration is invalid."""
+def plugins_settings(path: Path | None, environment: Mapping[str, str]) -> PluginsSettings:
+    """Return the section ``[plugins]`` even if the rest of the configuration is invalid."""
     try:
         raw = read_file(path) if path else RawConfiguration()
         apply_environment(raw, environment)
         values, _ = split({"plugins": raw.values.get("plugins", {})})
         settings: Settings = schema_for(Settings).load(interpret(values, Settings))
+        plugins = settings.plugins
     except (ConfigurationError, ValidationError):
-        return installed_of(PluginsSettings().enabled)
+        raw, plugins = RawConfiguration(), PluginsSettings()
     if raw.states(("plugins", "enabled")):
-        return settings.plugins.enabled
-    return installed_of(settings.plugins.enabled)
+        return plugins
+    return replace(plugins, enabled=installed_of(plugins.enabled))

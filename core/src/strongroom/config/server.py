@@ -197,3 +197,6 @@ class PluginsSettings:
         ("storage_local", "login_sms"),
         help="The entry points of the enabled plugins. The default contains only installed plugins.",
     )
+    folder: Path | None = option(
+        None, help="A folder in which each file NAME.py is an enabled plugin. Absent: none."
+    )

@@ -10,7 +10,8 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
-from types import ModuleType
+from pathlib import Path
+from types import MappingProxyType, ModuleType
 from typing import Any, Final, TypeVar
 
 import pluggy
@@ -26,7 +27,12 @@ from strongroom.plugin_api.messages import MessageSender
 from strongroom.plugin_api.state import PluginTables
 from strongroom.plugin_api.storage import SignedUploads, StorageBackend
 from strongroom.plugin_api.web import ErrorKind
-from strongroom.plugin_discovery import InstalledPlugins, installed_plugins
+from strongroom.plugin_discovery import (
+    InstalledPlugins,
+    PluginFiles,
+    installed_plugins,
+    load_plugin_file,
+)
 from strongroom.plugins import hookspecs
 
 VARIABLE: Final = "STRONGROOM_TRACE_HOOKS"
@@ -142,6 +148,8 @@ class Plugin:
     name: str
     module: ModuleType
     version: str
+    file: Path | None = None
+    """The file of a one-file plugin."""
 
     def __str__(self) -> str:
         return f'plugin "{self.name}"'
@@ -150,8 +158,13 @@ class Plugin:
 class PluginManager:
     """The plugins of one application, and the extensions that they have registered."""
 
-    def __init__(self, builtin: Sequence[ModuleType], enabled: Sequence[str]) -> None:
-        """Load the built-in modules, then the installed plugins named in ``enabled``.
+    def __init__(
+        self,
+        builtin: Sequence[ModuleType],
+        enabled: Sequence[str],
+        files: PluginFiles = MappingProxyType({}),
+    ) -> None:
+        """Load the built-in modules, the installed plugins named in ``enabled``, and one-file plugins.
 
         Raises:
             PluginError: a plugin is missing, fails to import, or is incompatible.
@@ -167,6 +180,8 @@ class PluginManager:
         installed = installed_plugins()
         for name in enabled:
             self._register(_load(name, installed))
+        for name, path in files.items():
+            self._register(_load_file(name, path))
         self.storage_backends: Offered[StorageBackend[Any]] = self._collect(
             "register_storage_backends", StorageBackend
         )
@@ -186,6 +201,10 @@ class PluginManager:
     def extensions_of(self, plugin: Plugin) -> list[type[Extension[Any]]]:
         """Return the extensions that a plugin has registered."""
         return [extension for owner, extension in self._extensions if owner is plugin]
+
+    def hooks_of(self, plugin: Plugin) -> list[str]:
+        """Return the names of the hooks that a plugin implements."""
+        return [caller.name for caller in self._pluggy.get_hookcallers(plugin.module) or ()]
 
     def call(self, hook: str, **arguments: Any) -> Iterable[tuple[Plugin, Any]]:
         """Call a hook of each plugin separately, and yield the items that each returned.
@@ -237,7 +256,8 @@ class PluginManager:
     def _register(self, plugin: Plugin) -> None:
         _check_api_version(plugin)
         if plugin.name in {other.name for other in self.plugins}:
-            raise PluginError(f"{plugin} is enabled twice")
+            hint = f"; rename the file {plugin.file}" if plugin.file else ""
+            raise PluginError(f"{plugin} is enabled twice{hint}")
         try:
             self._pluggy.register(plugin.module, plugin.name)
             # register() accepts unknown hooks; only check_pending() refuses them.
@@ -305,6 +325,19 @@ def _load(name: str, installed: InstalledPlugins) -> Plugin:
     except Exception as error:
         raise PluginError(f'plugin "{name}" failed to import: {_one_line(error)}') from error
     return Plugin(name, module, entry_point.dist.version if entry_point.dist else "unknown")
+
+
+def _load_file(name: str, path: Path) -> Plugin:
+    if not _NAME.fullmatch(name):
+        raise PluginError(f"{path}: rename it: a plugin has lowercase letters, digits and underscores")
+    try:
+        module = load_plugin_file(name, path)
+    except Exception as error:
+        raise PluginError(f'plugin "{name}" failed to import: {_one_line(error)} ({path})') from error
+    plugin = Plugin(name, module, "file", path)
+    if not any(hasattr(value, "strongroom_impl") for value in vars(module).values()):
+        raise PluginError(f"{plugin} has no hooks; decorate its functions with hookimpl ({path})")
+    return plugin
 
 
 def _check_api_version(plugin: Plugin) -> None:

@@ -21,7 +21,7 @@ from strongroom.plugin_api.captcha import CaptchaProvider
 from strongroom.plugin_api.login import LoginMethod
 from strongroom.plugin_api.messages import MessageSender
 from strongroom.plugin_api.storage import StorageBackend
-from strongroom.plugin_discovery import installed_plugins
+from strongroom.plugin_discovery import installed_plugins, plugin_files
 from strongroom.plugins.manager import PluginError, PluginManager
 
 BUILTIN = (password, image_captcha, proof_of_work, fixed_captcha, smtp, console, pyfilesystem)
@@ -127,10 +127,16 @@ def load_plugins(configuration: Configuration) -> PluginManager:
     """Load the enabled plugins.
 
     Raises:
-        ConfigurationError: a plugin is incompatible.
+        ConfigurationError: a plugin is incompatible, or the folder of one-file plugins cannot be read.
     """
+    settings = configuration.settings.plugins
     try:
-        return PluginManager(BUILTIN, configuration.settings.plugins.enabled)
+        return PluginManager(BUILTIN, settings.enabled, plugin_files(settings.folder))
+    except OSError as error:
+        message = f"{settings.folder} cannot be read: {error.strerror}"
+        configuration.add_error(("plugins", "folder"), message)
+        configuration.raise_if_invalid()
+        raise
     except PluginError as error:
         configuration.add_error(("plugins", "enabled"), str(error))
         configuration.raise_if_invalid()

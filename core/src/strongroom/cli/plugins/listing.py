@@ -2,21 +2,23 @@
 
 import inspect
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
+from types import MappingProxyType
 from typing import Any, Final
 
 import click
 
 from strongroom.cli.context import CommandContext, config_option, warn
-from strongroom.config import ConfigurationError, Settings, enabled_plugins
+from strongroom.config import ConfigurationError, Problem, Settings, plugins_settings
 from strongroom.config.describe import Section, template
+from strongroom.config.server import PluginsSettings
 from strongroom.plugin_api import API_VERSION, Extension
-from strongroom.plugin_discovery import installed_plugins
-from strongroom.plugin_host.hosts import offline_hosts
+from strongroom.plugin_discovery import PluginFiles, installed_plugins, plugin_files
+from strongroom.plugin_host.hosts import PluginHosts, offline_hosts, registration_fault
 from strongroom.plugins.manager import Plugin, PluginError, PluginManager
 from strongroom.plugins.seams import extension_kind
-from strongroom.plugins.selection import BUILTIN, offered_sections
+from strongroom.plugins.selection import BUILTIN, offered_sections, select
 
 _BUILTIN_NAMES: Final = tuple(module.__name__.rpartition(".")[2] for module in BUILTIN)
 _BROKEN: Final = "broken:  "
@@ -32,44 +34,78 @@ def list_command(context: CommandContext) -> None:
     that cannot be loaded is listed as broken, with the reason. Other problems of the configuration are
     printed as warnings.
     """
-    enabled = _enabled_plugins(context)
-    for line in _enabled_lines(enabled):
+    settings, problems = _settings(context)
+    files = _files(settings)
+    for line in _enabled_lines(settings.enabled, files, _options(context, problems)):
         click.echo(line)
-    for name in sorted(installed_plugins().keys() - set(enabled)):
+    for name in sorted(installed_plugins().keys() - set(settings.enabled)):
         click.echo(f"{name:<20} {_version(name):<10} installed")
 
 
-def _enabled_plugins(context: CommandContext) -> Sequence[str]:
-    """Return the enabled plugins, even if the rest of the configuration is invalid."""
+def _settings(context: CommandContext) -> tuple[PluginsSettings, Sequence[Problem]]:
+    """Return the section [plugins], even if the rest of the configuration is invalid."""
     try:
-        return context.configuration.settings.plugins.enabled
+        return context.configuration.settings.plugins, ()
     except ConfigurationError as error:
         for problem in error.problems:
             warn(str(problem))
-    return enabled_plugins(context.config_path, os.environ)
+        return plugins_settings(context.config_path, os.environ), error.problems
 
 
-def _enabled_lines(enabled: Sequence[str]) -> list[str]:
+def _files(settings: PluginsSettings) -> PluginFiles:
+    try:
+        return plugin_files(settings.folder)
+    except OSError as error:
+        warn(f"plugins.folder: {settings.folder} cannot be read: {error.strerror}")
+        return {}
+
+
+def _options(context: CommandContext, problems: Sequence[Problem]) -> Mapping[str, Any] | None:
+    """Return the options of all plugins, or ``None`` if the configuration is invalid."""
+    if problems:
+        return None
+    try:
+        return select(context.configuration).options
+    except ConfigurationError as error:
+        # The lines of broken plugins have their own reasons.
+        for problem in error.problems:
+            if problem.key not in {"plugins.enabled", "plugins.folder"}:
+                warn(str(problem))
+        return None
+
+
+def _enabled_lines(
+    enabled: Sequence[str], files: PluginFiles, options: Mapping[str, Any] | None
+) -> list[str]:
     """Load all plugins as the server does; if that fails, load each separately to find the fault."""
     try:
-        manager = PluginManager(BUILTIN, enabled)
+        manager = PluginManager(BUILTIN, enabled, files)
     except PluginError as error:
-        lines = [_line_alone(name) for name in (*_BUILTIN_NAMES, *enabled)]
+        lines = [_line_alone(name, files) for name in (*_BUILTIN_NAMES, *enabled, *files)]
         if not any(_BROKEN in line for line in lines):
             warn(f"plugins.enabled: {error}")
         return lines
-    return [_line(manager, plugin) for plugin in manager.plugins]
+    # Without options, the hooks would fail for want of them.
+    hosts = None if options is None else offline_hosts(Settings(), manager, options)
+    return [_line(manager, plugin, hosts) for plugin in manager.plugins]
 
 
-def _line(manager: PluginManager, plugin: Plugin) -> str:
-    return f"{plugin.name:<20} {plugin.version:<10} enabled   {_offers(manager, plugin)}"
+def _line(manager: PluginManager, plugin: Plugin, hosts: PluginHosts | None = None) -> str:
+    if hosts is not None and (fault := registration_fault(hosts, plugin)):
+        return _broken_line(plugin.name, plugin.version, fault)
+    origin = f" ({plugin.file})" if plugin.file else ""
+    return f"{plugin.name:<20} {plugin.version:<10} enabled   {_offers(manager, plugin)}{origin}"
 
 
-def _line_alone(name: str) -> str:
+def _line_alone(name: str, files: PluginFiles) -> str:
     try:
-        return _line(*_load(name))
+        return _line(*_load(name, files))
     except PluginError as error:
-        return f"{name:<20} {_version(name):<10} {_BROKEN} {error}"
+        return _broken_line(name, "file" if name in files else _version(name), str(error))
+
+
+def _broken_line(name: str, version: str, fault: str) -> str:
+    return f"{name:<20} {version:<10} {_BROKEN} {fault}"
 
 
 def _version(name: str) -> str:
@@ -79,44 +115,48 @@ def _version(name: str) -> str:
 
 @click.command("info")
 @click.argument("name")
-def info_command(name: str) -> None:
+@click.pass_obj
+def info_command(context: CommandContext, name: str) -> None:
     """Show a plugin, its extensions and their options.
 
     The plugin is imported, even if it is not enabled.
     """
-    manager, plugin = load_plugin(name)
+    files = plugin_files(plugins_settings(context.config_path, os.environ).folder)
+    manager, plugin = load_plugin(name, files)
     for line in _describe(manager, plugin):
         click.echo(line)
 
 
-def load_plugin(name: str) -> tuple[PluginManager, Plugin]:
+def load_plugin(name: str, files: PluginFiles = MappingProxyType({})) -> tuple[PluginManager, Plugin]:
     """Load one plugin and the built-in ones.
 
     Raises:
         click.ClickException: it is not installed, or is incompatible.
     """
     try:
-        return _load(name)
+        return _load(name, files)
     except PluginError as error:
         raise click.ClickException(str(error)) from error
 
 
-def _load(name: str) -> tuple[PluginManager, Plugin]:
-    manager = PluginManager(BUILTIN, () if name in _BUILTIN_NAMES else (name,))
+def _load(name: str, files: PluginFiles) -> tuple[PluginManager, Plugin]:
+    wanted = {name: files[name]} if name in files else {}
+    enabled = () if name in _BUILTIN_NAMES or wanted else (name,)
+    manager = PluginManager(BUILTIN, enabled, wanted)
     return manager, next(plugin for plugin in manager.plugins if plugin.name == name)
 
 
 def _offers(manager: PluginManager, plugin: Plugin) -> str:
+    """Return the extensions of a plugin, or, if it has none, what its hooks register."""
     extensions = manager.extensions_of(plugin)
+    if not extensions:
+        return ", ".join(hook.removeprefix("register_") for hook in manager.hooks_of(plugin))
     return ", ".join(f"{extension_kind(extension).name} {extension.name}" for extension in extensions)
 
 
 def _describe(manager: PluginManager, plugin: Plugin) -> Iterator[str]:
     yield f"{plugin.name} {plugin.version}"
-    for entry_point in installed_plugins().get(plugin.name, ()):
-        yield f"  entry point  {entry_point.name} = {entry_point.value}"
-        if entry_point.dist:
-            yield f"  distribution {entry_point.dist.name}"
+    yield from _origins(plugin)
     yield f"  plugin API   {plugin.module.API_VERSION}, on a server that has {API_VERSION}"
     sections = {section.options_type: section for section in offered_sections(manager)}
     for extension in manager.extensions_of(plugin):
@@ -133,6 +173,16 @@ def _describe(manager: PluginManager, plugin: Plugin) -> Iterator[str]:
         names = [str(getattr(item, attribute)) for item in hosts.call_one(plugin, hook)]
         if names:
             yield f"\n{hook.removeprefix('register_')}: {', '.join(names)}"
+
+
+def _origins(plugin: Plugin) -> Iterator[str]:
+    if plugin.file:
+        yield f"  file         {plugin.file}"
+        return
+    for entry_point in installed_plugins().get(plugin.name, ()):
+        yield f"  entry point  {entry_point.name} = {entry_point.value}"
+        if entry_point.dist:
+            yield f"  distribution {entry_point.dist.name}"
 
 
 def _describe_extension(extension: type[Extension[Any]], section: Section | None) -> Iterator[str]:

@@ -1,0 +1,135 @@
+"""One-file plugins: files of the folder ``plugins.folder``."""
+
+import os
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from strongroom.cli.main import root
+
+HEADER = 'from strongroom.plugin_api import hookimpl, option\nAPI_VERSION = "1.1"\n'
+PLUGIN = (
+    HEADER
+    + '''
+import click
+from dataclasses import dataclass
+
+@dataclass(frozen=True)
+class Options:
+    """Options."""
+    word: "str" = option("hello", help="A word.")
+
+@hookimpl
+def register_options():
+    return Options
+
+@hookimpl
+def register_commands(host):
+    @click.command("greet")
+    def greet():
+        """Greet."""
+        click.echo(host.options.word)
+    return [greet]
+'''
+)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    folder = tmp_path / "plugins.d"
+    folder.mkdir()
+    (folder / "greeter.py").write_text(PLUGIN)
+    (folder / "_helper.py").write_text("raise RuntimeError")
+    (folder / "notes.txt").write_text("not Python")
+    return folder
+
+
+def run(folder: Path, *arguments: str, more: str = "") -> Result:
+    config = folder.parent / "strongroom.toml"
+    config.write_text(
+        f'[server]\ndata_dir = "{folder.parent}/data"\n[plugins]\n'
+        f'enabled = ["storage_local"]\nfolder = "{folder}"\n{more}'
+    )
+    return CliRunner().invoke(root, ["--config", str(config), *arguments])
+
+
+def fault(folder: Path) -> str:
+    """Return the one line that a configuration with the folder is refused with."""
+    (line,) = str(run(folder, "config", "check", "--offline").exception).splitlines()
+    return line.partition(": plugins.")[2].replace(str(folder), "FOLDER")
+
+
+def test_a_file_is_a_plugin_with_options_and_commands(folder: Path) -> None:
+    assert run(folder, "greet").output == "hello\n"
+    assert run(folder, "greet", more='[plugins.greeter]\nword = "hi"\n').output == "hi\n"
+    result = run(folder, "config", "show", more='[plugins.greeter]\nword = "hi"\n')
+    assert 'plugins.greeter.word = "hi"' in result.output
+
+
+def test_a_changed_file_is_imported_again(folder: Path) -> None:
+    assert run(folder, "greet").output == "hello\n"
+    (folder / "greeter.py").write_text(PLUGIN.replace('"hello"', '"moin"'))
+    assert run(folder, "greet").output == "moin\n"
+
+
+def test_list_and_info_show_the_file(folder: Path) -> None:
+    (line,) = (line for line in run(folder, "plugins", "list").output.splitlines() if "greeter" in line)
+    assert line.split() == [
+        "greeter", "file", "enabled", "commands,", "options", f"({folder}/greeter.py)",
+    ]  # fmt: skip
+    output = run(folder, "plugins", "info", "greeter").output
+    assert f"  file         {folder}/greeter.py\n" in output
+    assert '[plugins.greeter]\n# A word.\n#word = "hello"' in output
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "expected"),
+    [
+        ("x.py", "import nothing_there", 'enabled: plugin "x" failed to import: ModuleNotFoundError: '),
+        ("x.py", "def (", 'enabled: plugin "x" failed to import: SyntaxError: '),
+        ("x.py", PLUGIN.replace("API_VERSION", "VERSION"), 'enabled: plugin "x" must state API_VERSION'),
+        (
+            "x.py",
+            HEADER + "def start(host): ...",
+            'enabled: plugin "x" has no hooks; decorate its func',
+        ),
+        ("My-Plugin.py", PLUGIN, "enabled: FOLDER/My-Plugin.py: rename it: a plugin has lowercase lett"),
+        ("smtp.py", PLUGIN, 'enabled: plugin "smtp" is enabled twice; rename the file FOLDER/smtp.py'),
+        ("storage_local.py", PLUGIN, 'enabled: plugin "storage_local" is enabled twice; rename the fil'),
+    ],
+)
+def test_a_faulty_file_is_one_line(folder: Path, name: str, content: str, expected: str) -> None:
+    (folder / name).write_text(content)
+    assert fault(folder).startswith(expected)
+
+
+def test_list_shows_a_broken_file_with_the_reason_and_the_others(folder: Path) -> None:
+    (folder / "broken.py").write_text("1 / 0")
+    result = run(folder, "plugins", "list")
+    assert result.exit_code == 0
+    assert any(
+        line.startswith("broken") and "broken:   plugin" in line and "ZeroDivisionError" in line
+        for line in result.stdout.splitlines()
+    )
+    assert "greeter              file       enabled" in result.stdout
+
+
+@pytest.mark.parametrize("hook", ["register_blueprints", "register_jobs", "register_commands"])
+def test_list_shows_a_plugin_whose_registration_fails(folder: Path, hook: str) -> None:
+    (folder / "broken.py").write_text(HEADER + f"@hookimpl\ndef {hook}(host):\n    raise OSError('x')\n")
+    result = run(folder, "plugins", "list")
+    assert f'plugin "broken" failed in {hook}: OSError: x' in result.stdout
+    assert "greeter              file       enabled" in result.stdout
+    assert fault(folder) == f'enabled: plugin "broken" failed in {hook}: OSError: x'
+
+
+def test_a_folder_that_is_missing_or_closed_is_one_line(folder: Path) -> None:
+    missing = folder / "missing"
+    assert fault(missing) == "folder: FOLDER cannot be read: No such file or directory"
+    if os.geteuid() != 0:
+        folder.chmod(0)
+        assert fault(folder) == "folder: FOLDER cannot be read: Permission denied"
+    result = run(missing, "plugins", "list")
+    assert result.exit_code == 0
+    assert "cannot be read" in result.stderr
