@@ -5,6 +5,7 @@ from typing import Any
 
 from flask import Flask
 
+from strongroom.access_keys.views import blueprint as access_keys_blueprint
 from strongroom.accounts.credential_views import blueprint as credentials_blueprint
 from strongroom.accounts.views import blueprint as users_blueprint
 from strongroom.accounts.views import setup_blueprint
@@ -20,8 +21,9 @@ from strongroom.files.change_views import blueprint as file_changes_blueprint
 from strongroom.files.events.views import blueprint as file_events_blueprint
 from strongroom.files.grant_views import blueprint as permissions_blueprint
 from strongroom.files.views import blueprint as files_blueprint
-from strongroom.http.access import Authenticator
+from strongroom.http.access import KeyAuthenticator, TokenAuthenticator
 from strongroom.http.app import Application
+from strongroom.http.authenticators import Authenticators
 from strongroom.http.middleware import CloseWhileDraining, CorsMiddleware, RequestMetricsMiddleware
 from strongroom.http.mounts import Mount, mount_fault
 from strongroom.http.openapi import Description, serve_description
@@ -29,8 +31,10 @@ from strongroom.http.rate_limits import RequestLimits
 from strongroom.http.request import PublicUrl, TrustedProxies, get_service, register_service
 from strongroom.http.routing import reserved_blueprint
 from strongroom.observability.views import blueprint as health_blueprint
+from strongroom.plugin_api.authentication import Authenticator
 from strongroom.plugins.manager import PluginError
 from strongroom.sessions.views import blueprint as authorizations_blueprint
+from strongroom.tenants.service_account_views import blueprint as service_accounts_blueprint
 from strongroom.tenants.views import blueprint as tenants_blueprint
 from strongroom.uploads.views import blueprint as uploads_blueprint
 from strongroom.verification.views import blueprint as verification_blueprint
@@ -41,8 +45,10 @@ BLUEPRINTS = (
     users_blueprint,
     credentials_blueprint,
     authorizations_blueprint,
+    access_keys_blueprint,
     verification_blueprint,
     tenants_blueprint,
+    service_accounts_blueprint,
     files_blueprint,
     bundles_blueprint,
     file_events_blueprint,
@@ -103,7 +109,8 @@ def _register_services(app: Flask, container: Container) -> None:
         Container: container,
         PublicUrl: PublicUrl(settings.public_root),
         TrustedProxies: TrustedProxies(networks),
-        Authenticator: container.identity.authorizations,
+        TokenAuthenticator: container.identity.authorizations,
+        KeyAuthenticator: container.identity.key_authenticator,
         RequestLimits: _request_limits(container),
         Settings: settings,
         **{type(service): service for service in container.services()},
@@ -117,6 +124,25 @@ def _request_limits(container: Container) -> RequestLimits:
     values = {field.name: getattr(settings, field.name) for field in fields(settings)}
     by_name = {name: rates for name, rates in values.items() if isinstance(rates, tuple)}
     return RequestLimits(base.limit_backend, by_name, base.keys, base.clock)
+
+
+def _authenticators(container: Container) -> Authenticators:
+    authenticators: dict[str, Authenticator] = {}
+    for plugin, item in container.hosts.call("register_authenticators"):
+        if not isinstance(item, Authenticator):
+            raise PluginError(f"{plugin}: {item!r} is not an Authenticator")
+        if item.name in authenticators:
+            raise PluginError(f"{plugin}: another authenticator has the name {item.name!r}")
+        authenticators[item.name] = item
+    return Authenticators(authenticators)
+
+
+def _require_known(authenticators: Authenticators, app: Flask) -> None:
+    """Refuse routes that admit an authenticator that no plugin has registered."""
+    for endpoint, view in app.view_functions.items():
+        unknown = set(getattr(view, "admits", ())) - authenticators.names
+        if unknown:
+            raise PluginError(f"{endpoint} admits the unknown authenticator {min(unknown)!r}")
 
 
 def _register_plugin_routes(app: Flask, container: Container) -> list[Any]:
@@ -137,6 +163,9 @@ def _register_routes(app: Application, container: Container) -> None:
     for blueprint in BLUEPRINTS:
         app.register_blueprint(blueprint, url_prefix=base_path + (blueprint.url_prefix or ""))
     blueprints = (*BLUEPRINTS, *_register_plugin_routes(app, container))
+    authenticators = _authenticators(container)
+    register_service(app, Authenticators, authenticators)
+    _require_known(authenticators, app)
     reserved = reserved_blueprint(app, base_path)
     app.register_blueprint(reserved, url_prefix=base_path or None)
     settings = container.settings

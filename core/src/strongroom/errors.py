@@ -135,6 +135,20 @@ class Forbidden(StrongroomError):
     message = "The user does not have permission for this operation."
 
 
+class InsufficientScope(StrongroomError):
+    status, code = 403, "error.insufficient-scope"
+    message = "The access key lacks the scope of this operation."
+
+    def __init__(self, scope: str) -> None:
+        super().__init__(f"The access key lacks the scope {scope}.")
+        self.scope = scope
+
+
+class KeyNotAdmitted(StrongroomError):
+    status, code = 403, "error.key-not-admitted"
+    message = "This operation admits no access keys; log in."
+
+
 class FreshProofRequired(StrongroomError):
     status, code = 403, "error.fresh-proof-required"
     message = "Requires a verification code, the current password or a recent login."
@@ -218,6 +232,11 @@ class NotAFolder(StrongroomError):
 class NotAFile(StrongroomError):
     status, code = 409, "error.not-a-file"
     message = "The node is a folder, not a file."
+
+
+class TooManyKeys(StrongroomError):
+    status, code = 409, "error.too-many-access-keys"
+    message = "The user has as many access keys as allowed; revoke one."
 
 
 class CredentialTaken(StrongroomError):

@@ -1,10 +1,15 @@
 """The identity of a caller, and the origin of a request."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any, Final, Protocol
 
 from strongroom.errors import Forbidden
 
 ADMIN = "ADMIN"
+
+ANY_TENANT: Final = "*"
+"""The tenant of operations that name none and filter by the tenant of an access key themselves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,20 +26,67 @@ class Origin:
 
 
 @dataclass(frozen=True, slots=True)
+class KeyUse:
+    """The use of an access key in a request: the scope of the operation, and the tenant in its path."""
+
+    scope: str
+    tenant_id: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class KeyLimits:
+    """The limits of an access key: the rights of its caller are the user's, within these limits.
+
+    Args:
+        key_id: the key.
+        scopes: the scopes, with those that they include.
+        tenant_id: the only tenant that it reaches; ``None``: all tenants of the user.
+        folder_id: the only folder that it reaches, with its subtree; ``None``: all folders.
+        max_permission: the highest permission on files that its scopes allow.
+    """
+
+    key_id: str
+    scopes: frozenset[str]
+    tenant_id: str | None
+    folder_id: str | None
+    max_permission: int
+
+    def covers_tenant(self, tenant_id: str) -> bool:
+        """Return whether the key reaches a tenant itself, not only files in it."""
+        return self.folder_id is None and self.tenant_id in (None, tenant_id)
+
+
+class KeyProof(Protocol):
+    """An access key that a request presents, to be decided by the key's row."""
+
+    key_id: str
+
+    def check(self, row: Sequence[Any]) -> tuple[int | None, str, KeyLimits]:
+        """Return the time of the last use, the type of the user and the limits of the key.
+
+        Raises:
+            TokenInvalid: the key is wrong, has ended or was revoked.
+            Forbidden: the key may not be used for this request.
+        """
+
+
+@dataclass(frozen=True, slots=True)
 class Identity:
-    """The user of a verified access token.
+    """The user of a verified access token or access key.
 
     Args:
         user_id: the user.
-        user_type: ``USER`` or ``ADMIN``.
-        authorization_id: the login that issued the token.
+        user_type: ``USER``, ``ADMIN`` or ``SERVICE``.
+        authorization_id: the login that issued the token, or the access key.
         address: the client's address, for audit records, if there is one.
+        key: the limits of the access key; ``None`` for a token.
     """
 
     user_id: str
     user_type: str
     authorization_id: str
     address: str | None = None
+    key: KeyLimits | None = None
 
     @property
     def identity(self) -> "Identity":
@@ -43,8 +95,13 @@ class Identity:
 
     @property
     def is_admin(self) -> bool:
-        """Whether the user administers the whole server."""
-        return self.user_type == ADMIN
+        """Whether the user administers the whole server, which no key of a single tenant does."""
+        return self.user_type == ADMIN and (self.key is None or self.key.tenant_id is None)
+
+    @property
+    def amr(self) -> tuple[str, ...]:
+        """The authentication methods (RFC 8176) that are known: ``key`` for an access key."""
+        return () if self.key is None else ("key",)
 
     def require_self_or_admin(self, user_id: str) -> None:
         """Require that the caller is the given user or an administrator.
@@ -58,20 +115,22 @@ class Identity:
 
 @dataclass(slots=True)
 class Caller:
-    """The user of an access token whose signature and expiry are verified.
+    """The user of an access token whose signature and expiry are verified, or of an access key.
 
-    The login that issued the token may be revoked. The first query of the request verifies the login as
-    well, so that a request needs one query instead of two.
+    The login that issued the token may be revoked. The first query of the request verifies the login or
+    the key as well, so that a request needs one query instead of two.
 
     Args:
         user_id: the user.
-        authorization_id: the login that issued the token.
+        authorization_id: the login that issued the token, or the access key.
         address: the client's address, for audit records, if there is one.
+        key: the presented access key, not yet verified; ``None`` for a token.
     """
 
     user_id: str
     authorization_id: str
     address: str | None = None
+    key: KeyProof | None = None
     identity: Identity | None = field(default=None, init=False)
     """The verified identity; ``None`` until a query has verified the login."""
     last_seen_at: int | None = field(default=None, init=False)
@@ -81,6 +140,19 @@ class Caller:
         """Record that the login is not revoked, and return the verified identity."""
         self.last_seen_at = last_seen_at
         self.identity = Identity(self.user_id, user_type, self.authorization_id, self.address)
+        return self.identity
+
+    def confirm_key(self, row: Sequence[Any]) -> Identity:
+        """Verify the access key by its row, and return the verified identity.
+
+        Raises:
+            TokenInvalid: the key is wrong, has ended or was revoked.
+            Forbidden: the key may not be used for this request.
+        """
+        if self.key is None:
+            raise RuntimeError("the caller has no access key")
+        self.last_seen_at, user_type, limits = self.key.check(row)
+        self.identity = Identity(self.user_id, user_type, self.authorization_id, self.address, limits)
         return self.identity
 
 

@@ -283,6 +283,4 @@ class AccountDeletion:
         self._credentials.release_all(connection, user.id)
         for remove in self._deletions:
             remove(connection, user.id)
-        self._users.change(
-            connection, user, status=UserStatus.DELETED.value, deleted_at=self._clock.now()
-        )
+        self._users.delete(connection, user.id)

@@ -30,6 +30,7 @@ from strongroom.http.request import get_service, header_pair, languages, origin
 from strongroom.http.response import html_page
 from strongroom.http.routing import Blueprint, Location
 from strongroom.notifications.templates import locale_of
+from strongroom.plugin_api.authentication import Scope
 from strongroom.plugin_api.login import VerificationCode
 from strongroom.users.models import SINGLE_KINDS, User, UserType
 from strongroom.verification.captchas import CaptchaAnswer
@@ -151,7 +152,14 @@ def create_user(body: Json) -> Tagged:
     return _tagged(user, 201)
 
 
-@blueprint.operation("GET", "", access=Access.ADMIN, query=UserQuery, returns=collection_of(UserSchema))
+@blueprint.operation(
+    "GET",
+    "",
+    access=Access.ADMIN,
+    scope=Scope.USERS_READ,
+    query=UserQuery,
+    returns=collection_of(UserSchema),
+)
 def list_users(query: Json) -> Json:
     """List users, oldest first. Filters are combined with AND."""
     filters = {name: value for name, value in query.items() if not name.startswith("page")}
@@ -164,6 +172,7 @@ def list_users(query: Json) -> Json:
     "GET",
     "/<user_id>",
     access=Access.USER,
+    scope=Scope.USERS_READ,
     returns=UserSchema,
     errors=(errors.Forbidden, errors.NotFound),
     response_headers=("ETag",),

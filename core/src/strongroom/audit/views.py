@@ -11,6 +11,7 @@ from strongroom.http.access import Access
 from strongroom.http.pages import collection_of, envelope, paging, reference
 from strongroom.http.request import get_service
 from strongroom.http.routing import Blueprint
+from strongroom.plugin_api.authentication import Scope
 
 blueprint = Blueprint(
     "audit", __name__, url_prefix="/audit-events", description="Audit events, for administrators."
@@ -21,6 +22,7 @@ blueprint = Blueprint(
     "GET",
     "",
     access=Access.ADMIN,
+    scope=Scope.AUDIT_READ,
     query=AuditQuery,
     returns=collection_of(AuditEventSchema),
     errors=(Forbidden,),

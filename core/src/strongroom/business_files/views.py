@@ -16,6 +16,7 @@ from strongroom.http.parsing import DONE, DoneSchema
 from strongroom.http.request import get_service, origin
 from strongroom.http.routing import Blueprint, Location, absolute_url
 from strongroom.http.uploads import UPLOAD_BODY, receive_upload
+from strongroom.plugin_api.authentication import Scope
 
 
 class WidthQuery(Schema):
@@ -77,6 +78,7 @@ _LOCATION = Location("business_files.download_business_file", {"file_name": "fil
     "POST",
     "",
     access=Access.USER,
+    scope=Scope.FILES_WRITE,
     returns=BusinessFileSchema,
     status=201,
     location=_LOCATION,
@@ -93,6 +95,7 @@ def upload_business_file() -> Json:
     "POST",
     "/photos",
     access=Access.USER,
+    scope=Scope.FILES_WRITE,
     returns=BusinessFileSchema,
     status=201,
     location=_LOCATION,
@@ -109,6 +112,7 @@ def upload_photo() -> Json:
     "POST",
     "/figures",
     access=Access.USER,
+    scope=Scope.FILES_WRITE,
     returns=BusinessFileSchema,
     status=201,
     location=_LOCATION,
@@ -125,6 +129,7 @@ def upload_figure() -> Json:
     "POST",
     "/covers",
     access=Access.USER,
+    scope=Scope.FILES_WRITE,
     returns=BusinessFileSchema,
     status=201,
     location=_LOCATION,
@@ -141,6 +146,7 @@ def upload_cover() -> Json:
     "POST",
     "/avatars",
     access=Access.USER,
+    scope=Scope.FILES_WRITE,
     returns=BusinessFileSchema,
     status=201,
     location=_LOCATION,
@@ -157,6 +163,7 @@ def upload_avatar() -> Json:
     "GET",
     "/<file_name>",
     access=Access.OPTIONAL,
+    scope=Scope.FILES_READ,
     query=WidthQuery,
     errors=(
         errors.TokenRequired,
@@ -201,6 +208,7 @@ def download_business_file(file_name: str, query: Json) -> Response:
     "DELETE",
     "/<file_name>",
     access=Access.USER,
+    scope=Scope.FILES_SHARE,
     returns=DoneSchema,
     errors=(errors.Forbidden, errors.NotFound),
 )

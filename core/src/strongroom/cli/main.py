@@ -20,6 +20,7 @@ _GARBAGE_AFTER: Final = 500_000
 """The threshold of the youngest generation: net allocations that trigger a collection."""
 
 _COMMANDS: Final = {
+    "access-keys": "access_keys:access_keys_group",
     "audit": "maintenance:audit_group",
     "backup": "backup:backup_group",
     "config": "config:config_group",

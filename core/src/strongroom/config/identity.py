@@ -129,6 +129,24 @@ class TokensSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class AccessKeysSettings:
+    """Access keys of users and service accounts."""
+
+    default_lifetime_days: int = option(
+        90,
+        minimum=1,
+        maximum=36_500,
+        help="Days after which an access key ends, unless its creation states an end.",
+    )
+    max_lifetime_days: int = option(
+        366, minimum=1, maximum=36_500, help="The maximum lifetime of an access key in days."
+    )
+    max_per_user: int = option(
+        100, minimum=0, maximum=100_000, help="The maximum number of access keys per user; 0: none."
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class LimitsSettings:
     """Rate limits; each list contains rates such as "5/hour", and all of them apply."""
 
@@ -192,6 +210,13 @@ class LimitsSettings:
         minimum=1,
         maximum=100_000,
         help="Wrong verification codes per recipient and day, across all codes sent to the recipient.",
+    )
+    wrong_keys_per_address: tuple[Rate, ...] = option(
+        rates("60/hour"),
+        help="Wrong access keys per client address; beyond it, right keys are refused, too.",
+    )
+    leaked_keys_per_address: tuple[Rate, ...] = option(
+        rates("60/hour"), help="Reports of leaked access keys per client address."
     )
     username_changes_per_user: tuple[Rate, ...] = option(
         rates("10/day"), help="Username changes attempted per user."

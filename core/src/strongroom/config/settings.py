@@ -16,6 +16,7 @@ from strongroom.config.files import (
     TenantsSettings,
 )
 from strongroom.config.identity import (
+    AccessKeysSettings,
     AuditSettings,
     CaptchaSettings,
     LimitsSettings,
@@ -63,6 +64,7 @@ class Settings:
     messages: MessagesSettings = option(default_factory=MessagesSettings, help="Messages.")
     passwords: PasswordsSettings = option(default_factory=PasswordsSettings, help="Passwords.")
     tokens: TokensSettings = option(default_factory=TokensSettings, help="Tokens.")
+    access_keys: AccessKeysSettings = option(default_factory=AccessKeysSettings, help="Access keys.")
     limits: LimitsSettings = option(default_factory=LimitsSettings, help="Limits.")
     audit: AuditSettings = option(default_factory=AuditSettings, help="The audit events.")
 

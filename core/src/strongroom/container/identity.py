@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
+from strongroom.access_keys.service import DAY, AccessKeyService, KeyLifetimes
+from strongroom.access_keys.store import AccessKeyStore
+from strongroom.access_keys.verification import AccessKeyAuthenticator, WrongKeys
 from strongroom.accounts.bindings import BindingService, ExternalCredentials
 from strongroom.accounts.first_administrator import Setup
 from strongroom.accounts.passwords import CurrentPassword, PasswordService
@@ -56,6 +59,8 @@ class IdentityServices:
     logins: LoginService
     states: OAuthStateStore
     authorizations: AuthorizationService
+    access_keys: AccessKeyService
+    key_authenticator: AccessKeyAuthenticator
     audit_listing: AuditListing
     audit_retention: AuditRetention
     audit_verifier: AuditVerifier
@@ -101,6 +106,9 @@ def assemble_identity(base: Infrastructure) -> IdentityServices:
     registration = RegistrationService(
         database, users, credentials, codes, captchas, audit, settings.users.registration
     )
+    key_store = AccessKeyStore(base.clock)
+    access_keys = _access_keys(base, key_store, reauthentication, notices)
+    deletion.on_deletion(access_keys.revoke_all)
     setup = Setup(database, base.clock, base.keys, users, registration, audit)
     return IdentityServices(
         setup=setup,
@@ -123,6 +131,13 @@ def assemble_identity(base: Infrastructure) -> IdentityServices:
         logins=_logins(base, credentials, resolver, captchas, throttle, notices, methods, issuer),
         states=states,
         authorizations=authorizations,
+        access_keys=access_keys,
+        key_authenticator=AccessKeyAuthenticator(
+            database,
+            base.clock,
+            key_store,
+            WrongKeys(base.rates, settings.limits.wrong_keys_per_address),
+        ),
         audit_listing=AuditListing(database, users),
         audit_retention=audit_retention,
         audit_verifier=AuditVerifier(database),
@@ -136,6 +151,8 @@ def assemble_identity(base: Infrastructure) -> IdentityServices:
                 "counters": partial(base.counters.prune, database),
                 "events of rates": partial(prune_events, database, base.clock),
                 "logins and refresh tokens": authorizations.prune,
+                "access keys": access_keys.prune,
+                "warnings of ending access keys": access_keys.warn,
                 "personal data of deleted users": partial(deletion.erase, COMMAND_LINE),
                 "records of messages": partial(messages.prune, settings.messages.retention_days),
                 "audit events": partial(audit_retention.prune, COMMAND_LINE),
@@ -220,6 +237,29 @@ def _authorizations(base: Infrastructure) -> tuple[TokenIssuer, AuthorizationSer
     issuer = TokenIssuer(sessions, signer, refresh_tokens, base.users)
     return issuer, AuthorizationService(
         base.database, sessions, signer, refresh_tokens, issuer, base.users, base.audit
+    )
+
+
+def _access_keys(
+    base: Infrastructure,
+    store: AccessKeyStore,
+    reauthentication: Reauthentication,
+    notices: Notices,
+) -> AccessKeyService:
+    settings = base.settings.access_keys
+    maximum = settings.max_lifetime_days * DAY
+    lifetimes = KeyLifetimes(
+        min(settings.default_lifetime_days * DAY, maximum), maximum, settings.max_per_user
+    )
+    return AccessKeyService(
+        base.database,
+        base.clock,
+        store,
+        base.users,
+        reauthentication,
+        notices,
+        base.audit,
+        lifetimes,
     )
 
 

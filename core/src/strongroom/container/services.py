@@ -58,6 +58,7 @@ from strongroom.tenants.deletion import TenantDeletion
 from strongroom.tenants.memberships import Memberships
 from strongroom.tenants.quota import Quota
 from strongroom.tenants.service import TenantService
+from strongroom.tenants.service_accounts import ServiceAccountService
 from strongroom.uploads.chunk_writer import ChunkWriter
 from strongroom.uploads.repository import UploadRepository
 from strongroom.uploads.service import UploadService
@@ -72,6 +73,7 @@ class FileServices:
 
     tenants: TenantService
     tenant_deletion: TenantDeletion
+    service_accounts: ServiceAccountService
     blobs: BlobService
     inventory: Inventory
     migration: Migration
@@ -93,7 +95,7 @@ class FileServices:
     uploads: UploadService
 
 
-def assemble_keeping(base: Infrastructure) -> FileServices:
+def assemble_keeping(base: Infrastructure, identity: IdentityServices) -> FileServices:
     """Create the services in the order of their dependencies."""
     database, settings = base.database, base.settings
     memberships = Memberships(base.clock)
@@ -107,6 +109,8 @@ def assemble_keeping(base: Infrastructure) -> FileServices:
         base.audit,
         any_user_creates=settings.tenants.allow_user_creation,
     )
+    # Identity does not know files, so the check of a key's folder is registered here.
+    identity.access_keys.check_targets(access.require_key_target)
     expiry, visibility = ExpiryRules(access), Visibility()
     tree = Tree(base.clock, visibility)
     blobs = BlobService(database, base.clock, open_storages(base), settings.files.storage)
@@ -152,6 +156,9 @@ def assemble_keeping(base: Infrastructure) -> FileServices:
                 blobs.drop_scope,
                 Positions(database, base.clock).forget,
             ],
+        ),
+        service_accounts=ServiceAccountService(
+            database, base.clock, memberships, base.users, identity.access_keys, base.audit
         ),
         blobs=blobs,
         inventory=Inventory(database, blobs.storages),
@@ -399,7 +406,8 @@ def build(
         base = Infrastructure(
             configuration, selection, clock or SystemClock(), resources, patient=patient
         )
-        identity, keeping = assemble_identity(base), assemble_keeping(base)
+        identity = assemble_identity(base)
+        keeping = assemble_keeping(base, identity)
         identity.prune_job.add(prune_steps(keeping))
         # Identity does not depend on tenants, so the rule about memberships is registered here.
         identity.deletion.guard(Memberships(base.clock).require_dispensable)

@@ -14,6 +14,7 @@ from strongroom.http.access import Access, current_identity
 from strongroom.http.parsing import Timestamp, text
 from strongroom.http.request import get_service
 from strongroom.http.routing import Blueprint
+from strongroom.plugin_api.authentication import Scope
 
 
 class NewDirectUploadSchema(Schema):
@@ -53,6 +54,7 @@ Json = dict[str, Any]
     "POST",
     "",
     access=Access.USER,
+    scope=Scope.FILES_WRITE,
     body=NewDirectUploadSchema,
     query=FileConflictQuery,
     returns=DirectUploadSchema,
@@ -93,6 +95,7 @@ def begin_direct_upload(tenant_id: str, body: Json, query: Json) -> Json:
     "POST",
     "/<upload_id>/complete",
     access=Access.USER,
+    scope=Scope.FILES_WRITE,
     returns=NodeSchema,
     status=201,
     location=NODE_LOCATION,

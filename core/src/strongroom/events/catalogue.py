@@ -24,6 +24,7 @@ _USER: Final = _text("userId", "The user")
 _TENANT: Final = _text("tenantId", "The tenant")
 _METHOD: Final = _text("method", "The login method")
 _KIND: Final = _text("kind", "The kind of the credential, such as `email`")
+_KEY: Final = _text("keyId", "The access key")
 _LOGIN: Final = _text("authorizationId", "The login")
 
 _NODE: Final = (
@@ -60,7 +61,7 @@ EVENT_TYPES: Final[Mapping[str, EventType]] = {
             "user.registered",
             "A user was created.",
             _USER,
-            _text("userType", "`USER` or `ADMIN`"),
+            _text("userType", "`USER`, `ADMIN` or `SERVICE`"),
             _ACTOR,
         ),
         _of_server("user.updated", "The profile of a user was changed.", _USER, _ACTOR),
@@ -86,6 +87,15 @@ EVENT_TYPES: Final[Mapping[str, EventType]] = {
                 "userId", "The user whose logins were revoked, or null for one login or all", _NULLABLE
             ),
             _text("reason", "`logout`, `revoked-all`, or `reuse` of a refresh token"),
+            _ACTOR,
+        ),
+        _of_server("access-key.created", "An access key was created.", _KEY, _USER, _ACTOR),
+        _of_server("access-key.rotated", "An access key got a new secret.", _KEY, _USER, _ACTOR),
+        _of_server(
+            "access-key.revoked",
+            "An access key was revoked, by its user or because it was reported as leaked.",
+            _KEY,
+            _USER,
             _ACTOR,
         ),
         _of_server(

@@ -79,6 +79,10 @@ def _member(record: AuditRecord) -> Data:
     return {"tenantId": record.target_id, "userId": record.details["user"], **role, **_actor(record)}
 
 
+def _access_key(record: AuditRecord) -> Data:
+    return {"keyId": record.target_id, "userId": record.details["user"], **_actor(record)}
+
+
 _TYPES: Final[Mapping[tuple[str, str], tuple[str, Convert]]] = {
     ("user.create", SUCCESS): ("user.registered", _registration),
     ("user.change", SUCCESS): ("user.updated", _user),
@@ -94,6 +98,12 @@ _TYPES: Final[Mapping[tuple[str, str], tuple[str, Convert]]] = {
     ("authorization.revoke", SUCCESS): ("authorization.revoked", _revoked("logout")),
     ("authorization.revoke-all", SUCCESS): ("authorization.revoked", _revoked("revoked-all")),
     ("refresh-token.reuse", FAILURE): ("authorization.revoked", _revoked("reuse")),
+    ("access-key.create", SUCCESS): ("access-key.created", _access_key),
+    ("access-key.rotate", SUCCESS): ("access-key.rotated", _access_key),
+    ("access-key.revoke", SUCCESS): ("access-key.revoked", _access_key),
+    ("access-key.leaked", SUCCESS): ("access-key.revoked", _access_key),
+    ("service-account.create", SUCCESS): ("user.registered", _registration),
+    ("service-account.delete", SUCCESS): ("user.deleted", _user),
     ("grant.put", SUCCESS): ("grant.set", _grant),
     ("grant.remove", SUCCESS): ("grant.removed", _grant),
     ("tenant.create", SUCCESS): ("tenant.created", _tenant),
@@ -108,6 +118,7 @@ _TYPES: Final[Mapping[tuple[str, str], tuple[str, Convert]]] = {
 
 WITHOUT_EVENT: Final = frozenset(
     {
+        ("access-key.rename", SUCCESS),  # the name of a key is for its user only
         ("audit.prune", SUCCESS),  # maintenance
         ("authorization.refresh", SUCCESS),  # each client does it every few minutes
         ("backup.restore", SUCCESS),  # maintenance

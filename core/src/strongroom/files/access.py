@@ -2,9 +2,10 @@
 
 One query answers whether the caller's login is valid, the caller's role in the tenant, the effective
 permission and the node; :class:`NodeAccess` derives the result or the error from its row. A new source
-of permission, such as a group, a share link or the folder of an access key, is one more term of
-:func:`effective_permission`. A new condition, such as a tenant that requires a stronger login, is one
-more column of :func:`access_query` that :meth:`NodeAccess.require_member` checks.
+of permission, such as a group or a share link, is one more term of :func:`effective_permission`. A new
+condition, such as a tenant that requires a stronger login, is one more column of :func:`access_query`
+that :meth:`NodeAccess.require_member` checks. :func:`key_access_query` limits the same query by an
+access key: its tenant, its folder, and the permission that its scopes allow.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -23,12 +24,13 @@ from sqlalchemy import (
     true,
 )
 
+from strongroom.access_keys.store import KEY_COLUMNS, good_key
 from strongroom.clock import Clock
 from strongroom.database.statements import Statement
-from strongroom.errors import Forbidden, NotAFolder, NotFound, TokenInvalid
+from strongroom.errors import Forbidden, NotAFolder, NotFound, TokenInvalid, ValidationFailed
 from strongroom.files.grant_ends import with_granted_ends
 from strongroom.files.models import NODE, Node, NodeType, Permission, folders_around, grants, nodes
-from strongroom.identity import AnyCaller, Identity
+from strongroom.identity import AnyCaller, Identity, KeyLimits
 from strongroom.sessions.store import good_authorization
 from strongroom.tenants.memberships import Memberships, membership
 from strongroom.tenants.models import Role
@@ -75,6 +77,10 @@ def effective_permission(role: ColumnElement[str]) -> ColumnElement[int]:
     return case(none, (role == Role.ADMIN.value, int(Permission.MANAGE)), else_=granted)
 
 
+def _is_node() -> ColumnElement[bool]:
+    return (nodes.c.id == bindparam("node_id")) & (nodes.c.tenant_id == bindparam("tenant_id"))
+
+
 def access_query(login: FromClause | None = None) -> Select[Any]:
     """Return the query whose row is an :class:`NodeAccess`: login, role, effective permission and node.
 
@@ -87,13 +93,33 @@ def access_query(login: FromClause | None = None) -> Select[Any]:
     """
     # The one-row anchor makes every table optional, so the query returns a row in all cases.
     member, anchor = membership(), select(literal(1).label("one")).subquery("anchor")
-    in_tenant = (nodes.c.id == bindparam("node_id")) & (nodes.c.tenant_id == bindparam("tenant_id"))
-    tables = anchor.outerjoin(member, true()).outerjoin(nodes, in_tenant)
+    tables = anchor.outerjoin(member, true()).outerjoin(nodes, _is_node())
     permission = effective_permission(member.c.role).label("permission")
     columns = (member.c.role, permission, *nodes.c)
     if login is None:
         return select(*columns).select_from(tables)
     return select(*login.c, *columns).select_from(tables.outerjoin(login, true()))
+
+
+def key_access_query(dialect: str) -> Select[Any]:
+    """Return :func:`access_query` for a caller with an access key, whose columns come first.
+
+    The user's role is NULL in tenants other than the key's. The permission is the user's, at most that
+    of the key's scopes, and none outside of the key's folder. The folder of a deleted key is NULL as
+    well: callers check ``user_type`` first.
+    """
+    member, key = membership(), good_key()
+    anchor, path = select(literal(1).label("one")).subquery("anchor"), folders_around()
+    key_tenant, key_folder = key.c.key_tenant_id, key.c.key_folder_id
+    reaches_tenant = key_tenant.is_(None) | (key_tenant == bindparam("tenant_id"))
+    within = key_folder.is_(None) | key_folder.in_(select(path.c.id))
+    # The minimum is min() on SQLite and LEAST() on PostgreSQL.
+    least = func.min if dialect == "sqlite" else func.least
+    limited = least(effective_permission(member.c.role), func.coalesce(key.c.max_permission, 0))
+    permission = case((within, limited), else_=int(Permission.NONE)).label("permission")
+    tables = anchor.outerjoin(key, true()).outerjoin(member, reaches_tenant)
+    columns = (*key.c, member.c.role, permission, *nodes.c)
+    return select(*columns).select_from(tables.outerjoin(nodes, _is_node()))
 
 
 class NodeView(NamedTuple):
@@ -111,12 +137,24 @@ class NodeAccess(NamedTuple):
         permission: the effective permission.
         node: the node, which may be the tenant's root; ``None`` if the tenant has no such node.
         more: further columns of the query.
+        key: the limits of the caller's access key; ``None`` for a login. The permission is within them.
     """
 
     role: Role | None
     permission: Permission
     node: Node | None
     more: Sequence[Any] = ()
+    key: KeyLimits | None = None
+
+    @property
+    def folder_id(self) -> str | None:
+        """The only folder that the caller's access key reaches; ``None``: there is no such limit."""
+        return None if self.key is None else self.key.folder_id
+
+    @property
+    def ceiling(self) -> Permission:
+        """The highest permission that the caller can have on any node."""
+        return Permission.MANAGE if self.key is None else Permission(self.key.max_permission)
 
     def require_member(self) -> Role:
         """Return the role of the user.
@@ -132,9 +170,21 @@ class NodeAccess(NamedTuple):
         """Check that the user administers the tenant.
 
         Raises:
-            Forbidden: the user does not, or the tenant does not exist.
+            Forbidden: the user does not, the caller's access key reaches only a folder, or the tenant
+                does not exist.
         """
-        if self.role is not Role.ADMIN:
+        if self.role is not Role.ADMIN or self.folder_id is not None:
+            raise Forbidden
+
+    def require_top_level(self) -> None:
+        """Check that the caller may create nodes at the top level, as every member may.
+
+        Raises:
+            Forbidden: the user is not a member of the tenant, or the caller's access key reaches only a
+                folder, or may not write.
+        """
+        self.require_member()
+        if self.folder_id is not None or self.ceiling < Permission.WRITE:
             raise Forbidden
 
     def require(self, needed: Permission) -> "NodeView":
@@ -165,6 +215,12 @@ class NodeAccess(NamedTuple):
         return view
 
 
+def ceiling_of(caller: AnyCaller) -> Permission:
+    """Return the highest permission that a verified caller can have on any node, such as a new one."""
+    key = caller.identity.key if caller.identity else None
+    return Permission.MANAGE if key is None else Permission(key.max_permission)
+
+
 class NodeAccessQuery:
     """The access query with further columns, compiled with and without the caller's login.
 
@@ -175,15 +231,22 @@ class NodeAccessQuery:
     def __init__(self, extend: Callable[[Select[Any]], Select[Any]] = lambda query: query) -> None:
         self._of_user = Statement(extend(access_query()), _access)
         self._of_login = Statement(extend(access_query(good_authorization())), _login_access)
+        # Built when it is first executed, because many servers have no access keys.
+        self._of_key = Statement(lambda dialect: extend(key_access_query(dialect)), _key_access)
 
     def of_caller(
         self, connection: Connection, caller: AnyCaller, parameters: dict[str, Any]
     ) -> NodeAccess:
         """Return the access of a caller, and verify the login unless it was verified before.
 
+        An access key is verified each time.
+
         Raises:
-            TokenInvalid: the login was revoked.
+            TokenInvalid: the login or the access key was revoked.
+            Forbidden: the access key may not be used for this request.
         """
+        if caller.key is not None:
+            return self._of_key_caller(connection, caller, parameters)
         if isinstance(caller, Identity):
             return self.of_user(connection, caller.user_id, parameters)
         parameters["user_id"] = caller.user_id
@@ -200,9 +263,25 @@ class NodeAccessQuery:
         parameters["user_id"] = user_id
         return self._of_user.all(connection, parameters)[0]
 
+    def _of_key_caller(
+        self, connection: Connection, caller: AnyCaller, parameters: dict[str, Any]
+    ) -> NodeAccess:
+        parameters["user_id"] = caller.user_id
+        parameters["key_id"] = caller.authorization_id
+        key, access = self._of_key.all(connection, parameters)[0]
+        if not isinstance(caller, Identity):
+            return access._replace(key=caller.confirm_key(key).key)
+        if key[0] is None:
+            raise TokenInvalid
+        return access._replace(key=caller.key)
+
 
 def _login_access(row: Sequence[Any]) -> tuple[int, str | None, NodeAccess]:
     return row[0], row[1], _access(row, 2)
+
+
+def _key_access(row: Sequence[Any]) -> tuple[Sequence[Any], NodeAccess]:
+    return row[:KEY_COLUMNS], _access(row, KEY_COLUMNS)
 
 
 def _access(row: Sequence[Any], start: int = 0) -> NodeAccess:
@@ -302,10 +381,29 @@ class AccessControl:
         access = self.find(connection, caller, tenant_id, parent_id, query, **more)
         # Every member may create nodes at the top level; the root has no grants.
         if parent_id is None:
-            access.require_member()
+            access.require_top_level()
         else:
             access.require_folder(Permission.WRITE)
         return access
+
+    def require_key_target(
+        self, connection: Connection, user_id: str, tenant_id: str, folder_id: str | None
+    ) -> None:
+        """Check that an access key of a user can be limited to a tenant, and to a folder in it.
+
+        Raises:
+            ValidationFailed: the user is not a member of the tenant, or may not read the folder.
+        """
+        access = self.find_of(connection, user_id, tenant_id, folder_id)
+        if access.role is None:
+            message = "The user is not a member of this tenant."
+            raise ValidationFailed.of_field("tenantId", "not-a-member", message)
+        try:
+            if folder_id is not None:
+                access.require_folder(Permission.READ)
+        except (Forbidden, NotFound, NotAFolder) as error:
+            message = "Must be a folder that the user may read."
+            raise ValidationFailed.of_field("fileId", "no-folder", message) from error
 
     def _parameters(
         self, tenant_id: str, node_id: str | None, more: Mapping[str, Any]

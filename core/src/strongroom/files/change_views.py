@@ -13,6 +13,7 @@ from strongroom.http.headers import UPLOAD_REQUEST
 from strongroom.http.request import get_service
 from strongroom.http.routing import Blueprint
 from strongroom.http.uploads import UPLOAD_BODY, receive_upload
+from strongroom.plugin_api.authentication import Scope
 
 blueprint = Blueprint(
     "file changes",
@@ -26,6 +27,7 @@ blueprint = Blueprint(
     "PATCH",
     "",
     access=Access.USER,
+    scope=Scope.FILES_WRITE,
     body=RenameSchema,
     query=FileConflictQuery,
     returns=NodeSchema,
@@ -46,6 +48,7 @@ def rename_file(tenant_id: str, file_id: str, body: Json, query: Json) -> Tagged
     "PUT",
     "/directory",
     access=Access.USER,
+    scope=Scope.FILES_SHARE,
     body=DirectorySchema,
     query=FileConflictQuery,
     returns=NodeSchema,
@@ -71,6 +74,7 @@ def move_file(tenant_id: str, file_id: str, body: Json, query: Json) -> Tagged:
     "PUT",
     "/content",
     access=Access.USER,
+    scope=Scope.FILES_WRITE,
     returns=NodeSchema,
     errors=(
         *CONDITIONAL_ERRORS,

@@ -9,7 +9,7 @@ from typing import Any, Final, Protocol
 from sqlalchemy import Connection, Select, bindparam, true
 
 from strongroom import errors
-from strongroom.files.access import AccessControl, NodeAccess, NodeAccessQuery, NodeView
+from strongroom.files.access import AccessControl, NodeAccess, NodeAccessQuery, NodeView, ceiling_of
 from strongroom.files.events.recorder import FileAction, FileEvents
 from strongroom.files.grant_ends import Ends, with_granted_ends
 from strongroom.files.guarded_insert import GuardedInsert
@@ -197,7 +197,7 @@ class FileWriter:
             node = add(connection, place, target.name, caller.user_id, content)
         self._space.use(connection, node.tenant_id, content.size, reserved=reserved)
         self.events.record(connection, FileAction.CREATED, caller, node)
-        return NodeView(node, Permission.MANAGE)
+        return NodeView(node, ceiling_of(caller))
 
     def _add_as_checked(
         self,

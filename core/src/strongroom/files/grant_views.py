@@ -10,6 +10,7 @@ from strongroom.http.pages import PagingQuery, collection_of, envelope, paging, 
 from strongroom.http.parsing import DONE, DoneSchema
 from strongroom.http.request import get_service, origin
 from strongroom.http.routing import Blueprint
+from strongroom.plugin_api.authentication import Scope
 
 blueprint = Blueprint(
     "permissions",
@@ -28,6 +29,7 @@ _REPLACED: Json = {
     "POST",
     "/owners",
     access=Access.USER,
+    scope=Scope.FILES_SHARE,
     body=NewGrantSchema,
     returns=GrantSchema,
     status=201,
@@ -50,6 +52,7 @@ def put_grant(tenant_id: str, file_id: str, body: Json) -> tuple[Json, int]:
     "GET",
     "/owners",
     access=Access.USER,
+    scope=Scope.FILES_SHARE,
     query=PagingQuery,
     returns=collection_of(GrantSchema),
     errors=(Forbidden, NotFound),
@@ -66,6 +69,7 @@ def list_grants(tenant_id: str, file_id: str, query: dict[str, int]) -> Json:
     "DELETE",
     "/owners/<owner_id>",
     access=Access.USER,
+    scope=Scope.FILES_SHARE,
     returns=DoneSchema,
     errors=(Forbidden, NotFound),
 )
@@ -79,6 +83,7 @@ def delete_grant(tenant_id: str, file_id: str, owner_id: str) -> dict[str, bool]
     "GET",
     "/access",
     access=Access.USER,
+    scope=Scope.FILES_SHARE,
     query=AccessQuery,
     returns=AccessSchema,
     errors=(Forbidden, NotFound),

@@ -82,6 +82,14 @@ def _path_grant(row: Row) -> PathGrant:
 _ON_PATH: Final = Statement(_grants_on_path(), _path_grant)
 
 
+def _height_of_folder() -> Select[Any]:
+    path = folders_around()
+    return select(path.c.height).where(path.c.id == bindparam("folder_id"))
+
+
+_HEIGHT_OF_FOLDER: Final = Statement(_height_of_folder())
+
+
 @dataclass(frozen=True, slots=True)
 class GrantRequest:
     """A requested grant. ``expires_at`` is in milliseconds since the Unix epoch, or ``None``."""
@@ -293,6 +301,11 @@ class AccessExplainer:
             seen = self._height_seen(connection, own.role, caller, node_id)
             subject = self._access.find_of(connection, user_id, tenant_id, node_id)
             found = _ON_PATH.all(connection, {"node_id": node_id, "user_id": user_id})
+            if own.folder_id is not None:
+                # A caller whose access key reaches only a folder learns nothing about those around it.
+                on_path = {"node_id": node_id, "folder_id": own.folder_id}
+                highest = _HEIGHT_OF_FOLDER.scalar(connection, on_path)
+                found = [grant for grant in found if grant.height <= highest]
             reasons = [self._reason(grant, seen) for grant in found]
             return Explanation(user_id, subject.role, subject.permission, reasons)
 

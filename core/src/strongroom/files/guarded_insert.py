@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import Connection, Executable, Select, Table, bindparam, literal_column, select
 
 from strongroom.database.statements import Statement, for_each_dialect
-from strongroom.files.access import NodeAccess, access_query
+from strongroom.files.access import NodeAccess, access_query, key_access_query
 from strongroom.files.grant_ends import with_granted_ends
 from strongroom.identity import AnyCaller, Identity
 from strongroom.sessions.store import good_authorization
@@ -24,6 +24,7 @@ class GuardedInsert:
     def __init__(self, table: Table) -> None:
         self._of_user = Statement(_guarded(table, access_query()))
         self._of_login = Statement(_guarded(table, access_query(good_authorization())))
+        self._of_key = Statement(lambda dialect: _guarded(table, key_access_query(dialect))(dialect))
 
     def execute(
         self,
@@ -50,9 +51,13 @@ class GuardedInsert:
         parameters |= {"node_id": node.id, "tenant_id": node.tenant_id, "user_id": caller.user_id}
         parameters |= {"seen_role": seen.role.value, "seen_permission": int(seen.permission), "now": now}
         parameters |= {"seen_read": read, "seen_write": write, "seen_manage": manage}
-        parameters["authorization_id"] = caller.authorization_id
-        statement = self._of_user if isinstance(caller, Identity) else self._of_login
-        return statement.first(connection, parameters) is not None
+        parameters["authorization_id"] = parameters["key_id"] = caller.authorization_id
+        return self._of(caller).first(connection, parameters) is not None
+
+    def _of(self, caller: AnyCaller) -> Statement[Any]:
+        if caller.key is not None:
+            return self._of_key
+        return self._of_user if isinstance(caller, Identity) else self._of_login
 
 
 def _guarded(table: Table, query: Select[Any]) -> Callable[[str], Executable]:

@@ -170,10 +170,12 @@ class FileListing:
         with self._database.read() as connection:
             access = self._access_of_owner(connection, caller, tenant_id, owner_id, None)
             parameters = self._parameters(tenant_id, owner_id, tenant_id)
+            if access.folder_id is not None:
+                return self._folder_of_key(connection, caller, tenant_id, access.folder_id, paging)
             # For administrators the top level is the content of the root node.
             if access.role is Role.ADMIN:
                 return self._content(connection, access, parameters, paging)
-            return self._granted(connection, parameters, paging)
+            return self._granted(connection, parameters, paging, access.ceiling)
 
     def inside(
         self,
@@ -225,6 +227,24 @@ class FileListing:
         # The list shows what its owner can see, so the owner's access counts from here on.
         return self._access.find_of(connection, owner_id, tenant_id, folder_id, _FOLDER)
 
+    def _folder_of_key(
+        self,
+        connection: Connection,
+        caller: AnyCaller,
+        tenant_id: str,
+        folder_id: str,
+        paging: Paging,
+    ) -> FilePage:
+        """Return the top level of an access key that reaches only a folder: that folder."""
+        access = self._access.find(connection, caller, tenant_id, folder_id)
+        if access.node is None or access.permission < Permission.READ:
+            return FilePage(0, paging)
+        if paging.offset:
+            return FilePage(1, paging)
+        record = node_json(NodeView(access.node, access.permission))
+        owners = self._users.summaries(connection, [access.node.owner_id])
+        return FilePage(1, paging, [record], owners)
+
     def _content(
         self, connection: Connection, access: NodeAccess, parameters: dict[str, Any], paging: Paging
     ) -> FilePage:
@@ -237,9 +257,12 @@ class FileListing:
             parameters |= {"first_name": first_name, "passed": passed}
         is_managed = access.permission is Permission.MANAGE
         query = _managed_children if is_managed else _granted_children
-        return self._page(connection, query, parameters, paging, total, access.permission)
+        levels = (access.permission, access.ceiling)
+        return self._page(connection, query, parameters, paging, total, levels)
 
-    def _granted(self, connection: Connection, parameters: dict[str, Any], paging: Paging) -> FilePage:
+    def _granted(
+        self, connection: Connection, parameters: dict[str, Any], paging: Paging, ceiling: Permission
+    ) -> FilePage:
         """Return a page of a member's top-level nodes; non-members have none."""
         total: int = _TOP_LEVEL_TOTAL.scalar(connection, parameters)
         if paging.offset >= total:
@@ -254,7 +277,8 @@ class FileListing:
                 # A node was removed since the count, on PostgreSQL.
                 return FilePage(total, paging)
             parameters |= dict(zip(("first_name", "first_id"), first, strict=True))
-        return self._page(connection, _top_level, parameters, paging, total, Permission.NONE)
+        levels = (Permission.NONE, ceiling)
+        return self._page(connection, _top_level, parameters, paging, total, levels)
 
     def _page(
         self,
@@ -263,18 +287,19 @@ class FileListing:
         parameters: Mapping[str, Any],
         paging: Paging,
         total: int,
-        inherited: Permission,
+        levels: tuple[Permission, Permission],
     ) -> FilePage:
-        """Return a page of a query; ``inherited`` is the user's permission on all its nodes."""
+        """Return a page of a query; ``levels`` are the least and the highest permission on its nodes."""
+        least, most = levels
         rows = self._statement(query, paging, _KEYS).all(connection, parameters)
         records = [
-            cached_node_json(node_id, revision, max(inherited, own))
+            cached_node_json(node_id, revision, min(max(least, own), most))
             for node_id, revision, _, own in rows
         ]
         # One missing node needs the same query as all of them, so all are read again.
         if None in records:
             whole = self._statement(query, paging, _WHOLE).all(connection, parameters)
-            records = [_record(row, inherited) for row in whole]
+            records = [_record(row, levels) for row in whole]
         # Owners are not part of the cached JSON: their names change without a new revision of the node.
         owners = self._users.summaries(connection, {owner_id for _, _, owner_id, _ in rows})
         return FilePage(total, paging, [record for record in records if record], owners)
@@ -296,6 +321,7 @@ class FileListing:
         }
 
 
-def _record(row: Sequence[Any], inherited: Permission) -> str:
+def _record(row: Sequence[Any], levels: tuple[Permission, Permission]) -> str:
+    least, most = levels
     node, (permission,) = NODE.split(row)
-    return node_json(NodeView(node, max(inherited, Permission(permission))))
+    return node_json(NodeView(node, min(max(least, Permission(permission)), most)))

@@ -98,8 +98,11 @@ class MovingService:
         name = None if wanted.name is None else normalize_name(wanted.name)
         with self._database.write() as connection:
             self._access.memberships.lock_tenant(connection, tenant_id)
-            node = self._access.require(connection, caller, tenant_id, node_id, Permission.MANAGE).node
+            access = self._access.find(connection, caller, tenant_id, node_id)
+            node = access.require(Permission.MANAGE).node
             require_revision(node, revision)
+            if wanted.parent_id is None:
+                access.require_top_level()
             parent_id = self._folder(connection, caller, node, wanted.parent_id)
             # A rename leaves the node under the same grants, so no permission can be gained by it.
             if parent_id != node.parent_id:

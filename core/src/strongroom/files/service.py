@@ -7,7 +7,7 @@ from sqlalchemy import Connection, Select, bindparam, delete, exists, select
 from strongroom.database import Database
 from strongroom.database.statements import Statement
 from strongroom.errors import NotAFile
-from strongroom.files.access import AccessControl, NodeAccessQuery, NodeView
+from strongroom.files.access import AccessControl, NodeAccessQuery, NodeView, ceiling_of
 from strongroom.files.events.recorder import FileAction
 from strongroom.files.file_writer import FileWriter, IncomingFile, OnConflict, Target
 from strongroom.files.models import Node, Permission, nodes
@@ -68,7 +68,7 @@ class FileService:
             add = self._tree.add_numbered if on_conflict is OnConflict.RENAME else self._tree.add
             node = add(connection, place, name, caller.user_id, None)
             self._file_writer.events.record(connection, FileAction.FOLDER_CREATED, caller, node)
-            return NodeView(node, Permission.MANAGE)
+            return NodeView(node, ceiling_of(caller))
 
     def upload(
         self,

@@ -38,6 +38,7 @@ from strongroom.http.response import Response
 from strongroom.http.routing import Blueprint
 from strongroom.http.uploads import UPLOAD_BODY, receive_upload
 from strongroom.identity import AnyCaller, Caller
+from strongroom.plugin_api.authentication import Scope
 from strongroom.plugin_api.storage import ByteStream
 from strongroom.storage.delivery import Delivery, Handover, InternalPath
 
@@ -168,6 +169,7 @@ _DOWNLOAD_DOCUMENT: Json = {
     "POST",
     "/folders",
     access=Access.USER,
+    scope=Scope.FILES_WRITE,
     body=NewFolderSchema,
     query=FolderConflictQuery,
     returns=NodeSchema,
@@ -184,6 +186,7 @@ def create_folder(tenant_id: str, body: Json, query: Json) -> Json:
     "POST",
     "/files/<parent_id>/folders",
     access=Access.USER,
+    scope=Scope.FILES_WRITE,
     body=NewFolderSchema,
     query=FolderConflictQuery,
     returns=NodeSchema,
@@ -200,6 +203,7 @@ def create_folder_in_folder(tenant_id: str, parent_id: str, body: Json, query: J
     "POST",
     "/files",
     access=Access.USER,
+    scope=Scope.FILES_WRITE,
     verifies_login=True,
     query=FileConflictQuery,
     returns=NodeSchema,
@@ -218,6 +222,7 @@ def upload_file(tenant_id: str, query: Json, caller: Caller) -> Json:
     "POST",
     "/files/<parent_id>/files",
     access=Access.USER,
+    scope=Scope.FILES_WRITE,
     verifies_login=True,
     query=FileConflictQuery,
     returns=NodeSchema,
@@ -236,6 +241,7 @@ def upload_file_into_folder(tenant_id: str, parent_id: str, query: Json, caller:
     "GET",
     "/files/<file_id>",
     access=Access.USER,
+    scope=Scope.FILES_READ,
     verifies_login=True,
     returns=NodeSchema,
     errors=(errors.Forbidden, errors.NotFound, errors.PreconditionFailed),
@@ -253,6 +259,7 @@ def get_file(tenant_id: str, file_id: str, caller: Caller) -> Response:
     "GET",
     "/files/<file_id>/download",
     access=Access.USER,
+    scope=Scope.FILES_READ,
     verifies_login=True,
     errors=(
         errors.Forbidden,
@@ -274,6 +281,7 @@ def download_file(tenant_id: str, file_id: str, caller: Caller) -> Response:
     "DELETE",
     "/files/<file_id>",
     access=Access.USER,
+    scope=Scope.FILES_SHARE,
     returns=DoneSchema,
     errors=CONDITIONAL_ERRORS,
     request_headers=("If-Match",),
@@ -289,6 +297,7 @@ def delete_file(tenant_id: str, file_id: str) -> dict[str, bool]:
     "GET",
     "/owners/<owner_id>/files",
     access=Access.USER,
+    scope=Scope.FILES_READ,
     verifies_login=True,
     query=PagingQuery,
     returns=collection_of(NodeSchema),
@@ -307,6 +316,7 @@ def list_files(tenant_id: str, owner_id: str, query: dict[str, int], caller: Cal
     "GET",
     "/owners/<owner_id>/files/<parent_id>/files",
     access=Access.USER,
+    scope=Scope.FILES_READ,
     verifies_login=True,
     query=PagingQuery,
     returns=collection_of(NodeSchema),

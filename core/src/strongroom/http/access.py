@@ -1,19 +1,26 @@
-"""Authentication of requests: the presented token, the caller, and the access that a route requires."""
+"""Authentication of requests: the presented token or access key, the caller, and what a route requires.
 
-from collections.abc import Mapping
+Every route that requires a caller admits tokens, and access keys as bearer tokens if it names a scope.
+Other ways to present an access key are the authenticators of plugins; a route admits them by name.
+"""
+
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, Protocol
 
 from flask import g
 
-from strongroom.errors import AmbiguousToken, Forbidden, TokenRequired
+from strongroom.errors import AmbiguousToken, Forbidden, KeyNotAdmitted, TokenRequired
+from strongroom.http.authenticators import Authenticators
 from strongroom.http.request import client_address, get_service, header
-from strongroom.identity import Caller, Identity
+from strongroom.identity import Caller, Identity, KeyUse
+from strongroom.plugin_api.authentication import ACCESS_KEY_PREFIX, Scope
 from strongroom.plugin_api.web import Access
 
 __all__ = [
     "TOKEN_HEADER",
     "Access",
-    "Authenticator",
+    "KeyAuthenticator",
+    "TokenAuthenticator",
     "authenticate",
     "carries_token",
     "current_identity",
@@ -26,7 +33,7 @@ __all__ = [
 TOKEN_HEADER: Final = "X-Access-Token"  # noqa: S105  the name of a header
 
 
-class Authenticator(Protocol):
+class TokenAuthenticator(Protocol):
     """Verifies access tokens."""
 
     def caller(self, token: str, address: str | None) -> Caller:
@@ -47,31 +54,72 @@ class Authenticator(Protocol):
         """Record the use of a verified caller's login."""
 
 
-def authenticate(access: Access, *, verify_login: bool = True) -> Caller | None:
-    """Verify the token of the request as far as the route requires it.
+class KeyAuthenticator(Protocol):
+    """Verifies access keys."""
+
+    def caller(self, text: str, address: str | None, use: KeyUse) -> Caller:
+        """Return the user of a presented key, which may be wrong.
+
+        Raises:
+            TokenInvalid: there is no such key.
+            TooManyRequests: the address has sent too many wrong keys.
+        """
+
+    def identify(self, caller: Caller) -> Identity:
+        """Verify the key of a caller.
+
+        Raises:
+            TokenInvalid: the key is wrong, has ended or was revoked.
+            Forbidden: the key may not be used for this request.
+        """
+
+    def note_seen(self, caller: Caller) -> None:
+        """Record the use of a verified key."""
+
+
+def authenticate(
+    access: Access,
+    *,
+    verify_login: bool = True,
+    scope: Scope | None = None,
+    admits: Sequence[str] = (),
+    tenant_id: str | None = None,
+) -> Caller | None:
+    """Verify the token or the access key of the request as far as the route requires it.
 
     Args:
         access: the callers that the route admits.
         verify_login: whether to verify here that the login is not revoked; otherwise the first query
             of the view does, and :func:`require_verified_login` checks afterwards that it did.
+        scope: the scope that an access key needs; without one, the route admits no access keys.
+        admits: the names of the authenticators that the route admits.
+        tenant_id: the tenant in the path, or ``ANY_TENANT``: keys of other tenants are refused, and
+            without one all keys that are limited to a tenant.
 
     Returns:
-        The user of the token, or ``None`` without a token.
+        The user of the token or key, or ``None`` without any.
 
     Raises:
         TokenRequired: the route requires a token, and the request has none.
-        TokenInvalid: the token is forged, expired or revoked.
+        TokenInvalid: the token is forged, expired or revoked, or the key is wrong.
         AmbiguousToken: the request has two different tokens.
+        KeyNotAdmitted: the route admits no access keys.
         Forbidden: the route requires a server administrator, and the caller is none.
     """
     # A public route ignores tokens, so that an expired one does not prevent a new login.
     token = None if access is Access.PUBLIC else presented_token()
-    if token is None:
-        if access in (Access.PUBLIC, Access.OPTIONAL):
+    authenticator: TokenAuthenticator | KeyAuthenticator
+    if token is not None and not token.startswith(ACCESS_KEY_PREFIX):
+        authenticator = get_service(TokenAuthenticator)
+        g.caller = caller = authenticator.caller(token, client_address())
+    else:
+        key = token or _admitted_key(access, admits)
+        if key is None:
             return None
-        raise TokenRequired
-    authenticator = get_service(Authenticator)
-    g.caller = caller = authenticator.caller(token, client_address())
+        if scope is None:
+            raise KeyNotAdmitted
+        authenticator = get_service(KeyAuthenticator)
+        g.caller = caller = authenticator.caller(key, client_address(), KeyUse(scope, tenant_id))
     if verify_login:
         identity = authenticator.identify(caller)
         authenticator.note_seen(caller)
@@ -88,7 +136,7 @@ def require_verified_login(caller: Caller) -> None:
     """
     if caller.identity is None:
         raise RuntimeError("the view has not verified the login of its caller")
-    get_service(Authenticator).note_seen(caller)
+    _authenticator_of(caller).note_seen(caller)
 
 
 def current_identity() -> Identity:
@@ -104,7 +152,7 @@ def optional_identity() -> Identity | None:
     caller: Caller | None = g.get("caller")
     if caller is None:
         return None
-    return caller.identity or get_service(Authenticator).identify(caller)
+    return caller.identity or _authenticator_of(caller).identify(caller)
 
 
 def own_id(user_id: str) -> str:
@@ -123,6 +171,26 @@ def presented_token() -> str | None:
     if bearer and plain and bearer != plain:
         raise AmbiguousToken
     return bearer or plain or None
+
+
+def _authenticator_of(caller: Caller) -> TokenAuthenticator | KeyAuthenticator:
+    if caller.key is not None:
+        return get_service(KeyAuthenticator)
+    return get_service(TokenAuthenticator)
+
+
+def _admitted_key(access: Access, admits: Sequence[str]) -> str | None:
+    """Return the access key that an admitted authenticator finds in the request, or ``None``.
+
+    Raises:
+        TokenRequired: there is none, and the route requires a caller.
+    """
+    if access is Access.PUBLIC:
+        return None
+    key = get_service(Authenticators).find(admits) if admits else None
+    if key is None and access is not Access.OPTIONAL:
+        raise TokenRequired
+    return key
 
 
 def carries_token(environ: Mapping[str, Any]) -> bool:

@@ -9,6 +9,7 @@ from werkzeug.exceptions import HTTPException
 
 from strongroom import errors
 from strongroom.errors import RangeNotSatisfiable, StrongroomError, error_json
+from strongroom.http.authenticators import current_challenges
 from strongroom.http.request import request_id
 from strongroom.http.response import Response, json_response
 from strongroom.logs import ErrorLog
@@ -85,7 +86,11 @@ def _headers(error: ApiError) -> dict[str, str]:
     if error.status == errors.TokenRequired.status:
         challenge = 'Bearer realm="strongroom"'
         invalid = isinstance(error, errors.TokenInvalid)
-        headers["WWW-Authenticate"] = f'{challenge}, error="invalid_token"' if invalid else challenge
+        challenge = f'{challenge}, error="invalid_token"' if invalid else challenge
+        headers["WWW-Authenticate"] = ", ".join((*current_challenges(), challenge))
+    if isinstance(error, errors.InsufficientScope):
+        scheme = 'Bearer realm="strongroom", error="insufficient_scope"'
+        headers["WWW-Authenticate"] = f'{scheme}, scope="{error.scope}"'
     if isinstance(error, StrongroomError) and error.retry_after is not None:
         headers["Retry-After"] = str(error.retry_after)
     if isinstance(error, RangeNotSatisfiable):

@@ -41,6 +41,12 @@ Json = dict[str, Any]
 _SECURITY_SCHEMES: Final[dict[str, dict[str, str]]] = {
     "bearer": {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"},
     "accessToken": {"type": "apiKey", "in": "header", "name": "X-Access-Token"},
+    "accessKey": {
+        "type": "http",
+        "scheme": "bearer",
+        "bearerFormat": "srk_...",
+        "description": "An access key with the scope that the operation names",
+    },
 }
 
 

@@ -2,10 +2,6 @@
 
 An :class:`Operation` is the view function that Flask calls. It does for every route, in this order: the
 rate limit, authentication, parsing, the view, and the response.
-
-
-An :class:`Operation` is the view function that Flask calls. It does for every route, in this order: the
-rate limit, authentication, parsing, the view, and the response.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -21,6 +17,7 @@ from flask import Flask, url_for
 from marshmallow import Schema
 
 from strongroom.errors import (
+    InsufficientScope,
     NotImplementedHere,
     StrongroomError,
     TokenInvalid,
@@ -35,7 +32,9 @@ from strongroom.http.parsing import parse_body, parse_form, parse_query
 from strongroom.http.rate_limits import RequestLimits
 from strongroom.http.request import PublicUrl, get_service
 from strongroom.http.response import json_response, serializer
+from strongroom.identity import ANY_TENANT
 from strongroom.json_text import encode_json
+from strongroom.plugin_api.authentication import Scope
 from strongroom.plugin_api.web import ErrorKind
 
 ViewT = TypeVar("ViewT", bound=Callable[..., Any])
@@ -47,12 +46,6 @@ HEADERS_KEY: Final = "x-strongroom-headers"
 """The temporary key of an operation's header names, which ``openapi`` replaces by descriptions."""
 
 _TOKEN: Final[list[dict[str, list[str]]]] = [{"bearer": []}, {"accessToken": []}]
-_SECURITY: Final[Mapping[Access, list[dict[str, list[str]]]]] = {
-    Access.PUBLIC: [],
-    Access.OPTIONAL: [*_TOKEN, {}],
-    Access.USER: _TOKEN,
-    Access.ADMIN: _TOKEN,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +90,15 @@ class Operation:
         status: int,
         location: Location | None,
         verifies_login: bool,
+        scope: str | None = None,
+        admits: Sequence[str] = (),
+        any_tenant: bool = False,
     ) -> None:
         if verifies_login and access is not Access.USER:
             raise ValueError("only views for any logged-in user can verify the login themselves")
+        self.scope = None if scope is None else Scope(scope)
+        self.admits = tuple(admits)
+        self._tenant_id = ANY_TENANT if any_tenant else None
         self.__name__ = view.__name__
         self.__doc__ = view.__doc__
         self.access = access
@@ -116,7 +115,13 @@ class Operation:
         if self._limit is not None:
             get_service(RequestLimits).spend(self._limit)
         # Before the query and the body are parsed, so that clients without access learn nothing.
-        caller = authenticate(self.access, verify_login=not self._verifies_login)
+        caller = authenticate(
+            self.access,
+            verify_login=not self._verifies_login,
+            scope=self.scope,
+            admits=self.admits,
+            tenant_id=parameters.get("tenant_id", self._tenant_id),
+        )
         if caller is None or not self._verifies_login:
             return self._answer(parameters)
         try:
@@ -176,6 +181,9 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
         limit: str | None = None,
         location: Location | None = None,
         verifies_login: bool = False,
+        scope: str | None = None,
+        admits: Sequence[str] = (),
+        any_tenant: bool = False,
         request_headers: Sequence[str] = (),
         response_headers: Sequence[str] = (),
         document: dict[str, Any] | None = None,
@@ -200,6 +208,10 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
             location: the Location of a resource that a 201 has created.
             verifies_login: whether the view's first query verifies that the login was not revoked,
                 which saves a query; such a view receives the keyword ``caller``.
+            scope: the scope that access keys need; without one, the operation admits no access keys.
+            admits: the names of the authenticators, such as ``basic``, that the operation admits.
+            any_tenant: whether keys that are limited to a tenant are admitted although the path names
+                no tenant; the view limits its result to the key's tenant.
             request_headers: the headers that the view reads; keys of :data:`headers.REQUEST_HEADERS`.
             response_headers: the headers of success; keys of :data:`headers.RESPONSE_HEADERS`.
             document: additions to the OpenAPI operation.
@@ -217,16 +229,20 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
                 status=status,
                 location=location,
                 verifies_login=verifies_login,
+                scope=scope,
+                admits=admits,
+                any_tenant=any_tenant,
             )
             # A limit fails closed: 503 while the backend of the counters is unavailable.
             limited = (TooManyRequests, Unavailable) if limit else ()
-            refusals = _refusals(access, (*errors, *limited), takes_input=bool(inputs))
+            scoped = (InsufficientScope,) if scope else ()
+            refusals = _refusals(access, (*errors, *limited, *scoped), takes_input=bool(inputs))
             sent = (*response_headers, *(("Location",) if location else ()))
             documented = self.doc(
                 **{
                     HEADERS_KEY: {"request": tuple(request_headers), "response": sent},
                     "operationId": _camel_case(view.__name__),
-                    "security": _SECURITY[access],
+                    "security": _security(access, scope),
                     **_described_input(body, query, form),
                     **(document or {}),
                     "responses": {
@@ -242,6 +258,15 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
             return view
 
         return decorate
+
+
+def _security(access: Access, scope: str | None) -> list[dict[str, list[str]]]:
+    """Return the OpenAPI security requirements, any of which admits a request."""
+    if access is Access.PUBLIC:
+        return []
+    # OpenAPI 3.1 lists the required roles of schemes that have no scopes of their own.
+    keys = [{"accessKey": [str(scope)]}] if scope else []
+    return [*_TOKEN, *keys, *([{}] if access is Access.OPTIONAL else [])]
 
 
 def _described_input(

@@ -53,15 +53,28 @@ class RateLimits:
             TooManyRequests: an allowance has no room.
             Unavailable: the backend is unavailable.
         """
+        # Test all before hitting any, so that a refused request uses up no other allowance.
+        self.require(*allowances)
         items = [item for allowance in allowances for item in self._items(allowance)]
         try:
-            # Test all before hitting any, so that a refused request uses up no other allowance.
-            full = [(item, key) for item, key in items if not self._limiter.test(item, key)]
-            if full:
-                raise self._refusal(full)
             for item, key in items:
                 if not self._limiter.hit(item, key):
                     raise self._refusal([(item, key)])
+        except StorageError as error:
+            raise Unavailable(retry_after=RETRY_SECONDS) from error
+
+    def require(self, *allowances: Allowance) -> None:
+        """Check that all allowances have room, without counting an event.
+
+        Raises:
+            TooManyRequests: an allowance has no room.
+            Unavailable: the backend is unavailable.
+        """
+        items = [item for allowance in allowances for item in self._items(allowance)]
+        try:
+            full = [(item, key) for item, key in items if not self._limiter.test(item, key)]
+            if full:
+                raise self._refusal(full)
         except StorageError as error:
             raise Unavailable(retry_after=RETRY_SECONDS) from error
 

@@ -60,6 +60,28 @@ TEMPLATES: Final[Texts] = {
         "en": Text("Your account was suspended", "Your account was suspended by an administrator."),
         "zh": Text("您的账户已停用", "您的账户已被管理员停用。"),
     },
+    "access-key-expires": {
+        "en": Text(
+            "An access key ends soon",
+            "An access key that you created ends within a week. Rotate it, or the program that uses it "
+            "will be refused.",
+        ),
+        "zh": Text(
+            "访问密钥即将到期",
+            "您创建的一个访问密钥将在一周内到期。请及时轮换,否则使用它的程序将被拒绝。",
+        ),
+    },
+    "access-key-leaked": {
+        "en": Text(
+            "An access key was revoked",
+            "An access key that you created was found in a public place and revoked. Create another "
+            "one, and check what was done with it.",
+        ),
+        "zh": Text(
+            "访问密钥已撤销",
+            "您创建的一个访问密钥在公开位置被发现,现已撤销。请重新创建,并检查其使用记录。",
+        ),
+    },
     "user-deleted": {
         "en": Text(
             "Your account was deleted",

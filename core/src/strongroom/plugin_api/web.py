@@ -114,6 +114,8 @@ class Blueprint(Protocol):
         returns: type[Any] | None = None,
         status: int = 200,
         errors: Sequence[Any] = (),
+        scope: str | None = None,
+        admits: Sequence[str] = (),
         document: dict[str, Any] | None = None,
     ) -> Callable[[ViewT], ViewT]:
         """Register a view for a method and a path.
@@ -132,6 +134,11 @@ class Blueprint(Protocol):
                 response.
             status: the HTTP status of success.
             errors: possible errors: :class:`ErrorKind`, and the errors that :class:`HostAPI` lists.
+            scope: a :class:`~strongroom.plugin_api.authentication.Scope`, with which access keys are
+                admitted; without one, none is. Keys that are limited to a tenant are admitted only if
+                the path has the parameter ``<tenant_id>``.
+            admits: the names of the authenticators, such as ``basic``, that are admitted in addition to
+                bearer tokens.
             document: additions to the OpenAPI operation.
         """
 

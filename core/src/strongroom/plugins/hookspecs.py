@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pluggy
 
+from strongroom.plugin_api.authentication import Authenticator
 from strongroom.plugin_api.captcha import CaptchaProvider
 from strongroom.plugin_api.events import EventSink, EventSubscriber
 from strongroom.plugin_api.host import HostAPI
@@ -86,6 +87,11 @@ def register_wsgi_applications(host: HostAPI) -> Iterable[tuple[str, "WSGIApplic
 
     A prefix is one that no route of the server begins with, such as ``/browse``.
     """
+
+
+@hookspec
+def register_authenticators(host: HostAPI) -> Iterable[Authenticator]:  # type: ignore[empty-body]
+    """Return authenticators. A route admits one by its name, ``admits=("NAME",)``."""
 
 
 @hookspec

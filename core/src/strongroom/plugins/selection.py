@@ -5,6 +5,7 @@ from dataclasses import dataclass, fields
 from typing import Any, Generic, TypeVar
 
 from strongroom.builtin import (
+    basic,
     console,
     fixed_captcha,
     image_captcha,
@@ -24,7 +25,7 @@ from strongroom.plugin_api.storage import StorageBackend
 from strongroom.plugin_discovery import installed_plugins, plugin_files
 from strongroom.plugins.manager import PluginError, PluginManager
 
-BUILTIN = (password, image_captcha, proof_of_work, fixed_captcha, smtp, console, pyfilesystem)
+BUILTIN = (password, image_captcha, proof_of_work, fixed_captcha, smtp, console, pyfilesystem, basic)
 
 _NO_STORAGE = (
     "there is no storage: pip install strongroom-storage-local, or configure [storages.main] with the "

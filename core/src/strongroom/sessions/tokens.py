@@ -16,7 +16,7 @@ from strongroom.plugin_api.login import Assurance, Client
 from strongroom.sessions.keys import KeyFile, KeyRing
 from strongroom.sessions.models import Authorization
 from strongroom.sessions.store import AuthorizationStore, RefreshTokens
-from strongroom.users.models import User, UserStatus
+from strongroom.users.models import User, UserStatus, UserType
 from strongroom.users.service import UserService
 
 T = TypeVar("T")
@@ -271,5 +271,8 @@ class TokenIssuer:
 
 
 def _require_active(user: User) -> None:
+    # Whatever a login method has found out: a service account acts by its access keys only.
+    if user.type == UserType.SERVICE:
+        raise InvalidCredentials
     if user.status != UserStatus.ACTIVE:
         raise UserSuspended

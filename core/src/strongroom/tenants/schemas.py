@@ -76,3 +76,18 @@ class MemberSchema(Schema):
     user = fields.Nested(ReferenceSchema, required=True)
     role = fields.String(required=True)
     createdAt = Timestamp(required=True, attribute="created_at")
+
+
+class NewServiceAccountSchema(Schema):
+    """A new service account."""
+
+    name = text(255, required=True)
+
+
+class ServiceAccountSchema(Schema):
+    """A service account: a user of the type SERVICE, which is a member of the tenant."""
+
+    id = fields.String(required=True)
+    name = fields.String(required=True)
+    createdBy = fields.Nested(ReferenceSchema, required=True, attribute="created_by")
+    createdAt = Timestamp(required=True, attribute="created_at")

@@ -127,6 +127,8 @@ class TenantService:
     def of_caller(self, identity: Identity, paging: Paging) -> Page[Tenant]:
         """Return a page of the caller's tenants, sorted by name."""
         mine = (tenant_members.c.user_id == identity.user_id) & tenants.c.deleted_at.is_(None)
+        if identity.key is not None and identity.key.tenant_id is not None:
+            mine &= tenants.c.id == identity.key.tenant_id
         belongs = tenant_members.c.tenant_id == tenants.c.id
         query = select(tenants).join(tenant_members, belongs).where(mine)
         query = query.order_by(tenants.c.name, tenants.c.id)

@@ -8,6 +8,7 @@ from strongroom.http.pages import PagingQuery, collection_of, envelope, paging, 
 from strongroom.http.parsing import DONE, DoneSchema
 from strongroom.http.request import get_service, origin
 from strongroom.http.routing import Blueprint, Location
+from strongroom.plugin_api.authentication import Scope
 from strongroom.tenants.deletion import TenantDeletion
 from strongroom.tenants.models import Member, Role, Tenant
 from strongroom.tenants.schemas import (
@@ -44,7 +45,13 @@ def create_tenant(body: dict[str, Any]) -> Tenant:
 
 
 @blueprint.operation(
-    "GET", "", access=Access.USER, query=PagingQuery, returns=collection_of(TenantSchema)
+    "GET",
+    "",
+    access=Access.USER,
+    scope=Scope.TENANTS_READ,
+    any_tenant=True,
+    query=PagingQuery,
+    returns=collection_of(TenantSchema),
 )
 def list_tenants(query: dict[str, int]) -> dict[str, Any]:
     """List the caller's tenants."""
@@ -52,7 +59,12 @@ def list_tenants(query: dict[str, int]) -> dict[str, Any]:
 
 
 @blueprint.operation(
-    "GET", "/<tenant_id>", access=Access.USER, returns=TenantSchema, errors=(Forbidden,)
+    "GET",
+    "/<tenant_id>",
+    access=Access.USER,
+    scope=Scope.TENANTS_READ,
+    returns=TenantSchema,
+    errors=(Forbidden,),
 )
 def get_tenant(tenant_id: str) -> Tenant:
     """Get one of the caller's tenants."""
@@ -93,6 +105,7 @@ def delete_tenant(tenant_id: str) -> dict[str, bool]:
     "GET",
     "/<tenant_id>/usage",
     access=Access.USER,
+    scope=Scope.TENANTS_READ,
     returns=UsageSchema,
     errors=(Forbidden, NotFound),
 )
@@ -113,6 +126,7 @@ def get_usage(tenant_id: str) -> dict[str, int | None]:
     "GET",
     "/<tenant_id>/members",
     access=Access.USER,
+    scope=Scope.TENANTS_READ,
     query=PagingQuery,
     returns=collection_of(MemberSchema),
     errors=(Forbidden,),

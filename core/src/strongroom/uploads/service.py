@@ -202,10 +202,15 @@ class UploadService:
         lock: bool = True,
     ) -> Upload:
         # Checks the membership first, so that non-members cannot find out which uploads exist.
-        self._file_writer.access.require_parent(connection, caller, tenant_id, None)
+        control = self._file_writer.access
+        access = control.find(connection, caller, tenant_id, None)
+        access.require_member()
         upload = self._repository.find(connection, tenant_id, upload_id, lock=lock)
         if upload.user_id != caller.user_id:
             raise Forbidden
+        # The user may have begun it outside of the folder of the access key.
+        if access.key is not None:
+            control.require_parent(connection, caller, tenant_id, upload.parent_id)
         return upload
 
     def _drop(self, connection: Connection, upload: Upload) -> list[Released]:

@@ -12,6 +12,7 @@ from strongroom.http.parsing import Timestamp
 from strongroom.http.request import get_service
 from strongroom.http.response import no_content
 from strongroom.http.routing import Blueprint, absolute_url
+from strongroom.plugin_api.authentication import Scope
 from strongroom.uploads import protocol
 from strongroom.uploads.repository import Upload
 from strongroom.uploads.service import UploadService
@@ -99,6 +100,7 @@ def describe_uploads(tenant_id: str) -> Response:  # noqa: ARG001  the same for 
     "POST",
     "",
     access=Access.USER,
+    scope=Scope.FILES_WRITE,
     returns=UploadSchema,
     status=201,
     errors=_RECEIVE_ERRORS,
@@ -125,6 +127,7 @@ def create_upload(tenant_id: str) -> tuple[Upload, dict[str, str]]:
     "GET",
     "/<upload_id>",
     access=Access.USER,
+    scope=Scope.FILES_WRITE,
     returns=UploadSchema,
     errors=(errors.Forbidden, errors.NotFound),
     request_headers=("Tus-Resumable",),
@@ -151,6 +154,7 @@ def get_upload(tenant_id: str, upload_id: str) -> tuple[Upload, dict[str, str]]:
     "PATCH",
     "/<upload_id>",
     access=Access.USER,
+    scope=Scope.FILES_WRITE,
     status=204,
     errors=_RECEIVE_ERRORS,
     document={"requestBody": _BODY},
@@ -166,6 +170,7 @@ def append_to_upload(tenant_id: str, upload_id: str) -> Response:
     "DELETE",
     "/<upload_id>",
     access=Access.USER,
+    scope=Scope.FILES_WRITE,
     status=204,
     errors=(errors.Forbidden, errors.NotFound, errors.TusVersionUnsupported),
     request_headers=("Tus-Resumable",),
@@ -180,6 +185,7 @@ def terminate_upload(tenant_id: str, upload_id: str) -> Response:
     "POST",
     "/<upload_id>",
     access=Access.USER,
+    scope=Scope.FILES_WRITE,
     status=204,
     errors=(errors.MalformedRequest, *_RECEIVE_ERRORS),
     document={"requestBody": _BODY},

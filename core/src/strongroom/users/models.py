@@ -17,6 +17,8 @@ class UserType(StrEnum):
 
     USER = "USER"
     ADMIN = "ADMIN"
+    SERVICE = "SERVICE"
+    """The account of a machine, which has no login: only access keys."""
 
 
 class UserStatus(StrEnum):

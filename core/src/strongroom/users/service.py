@@ -140,10 +140,30 @@ class UserService:
             raise RevisionConflict
         return changed
 
+    def delete(self, connection: Connection, user_id: str) -> None:
+        """Mark a user as deleted; the row stays, because files refer to their owner.
+
+        Raises:
+            NotFound: there is no such user.
+        """
+        now = self._clock.now()
+        self.change(
+            connection,
+            self.get(connection, user_id),
+            status=UserStatus.DELETED.value,
+            deleted_at=now,
+        )
+
     def summaries(self, connection: Connection, user_ids: Iterable[str]) -> list[dict[str, str]]:
         """Return the ``included`` entries of users, including deleted ones, sorted by id."""
         wanted = sorted(set(user_ids))
         return _SUMMARIES.all(connection, {"user_ids": wanted}) if wanted else []
+
+
+def type_of_active(user_id: ColumnElement[str]) -> ColumnElement[str | None]:
+    """Return the SQL expression for the type of an active user, NULL for any other user."""
+    active = users.c.status == UserStatus.ACTIVE.value
+    return select(users.c.type).where(users.c.id == user_id, active).scalar_subquery()
 
 
 def lock_logins(connection: Connection, user_id: str, *, shared: bool = False) -> None:

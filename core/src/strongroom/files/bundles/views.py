@@ -15,6 +15,7 @@ from strongroom.http.headers import DOWNLOAD_REQUEST, DOWNLOAD_RESPONSE
 from strongroom.http.parsing import text
 from strongroom.http.request import get_service
 from strongroom.http.routing import Blueprint
+from strongroom.plugin_api.authentication import Scope
 
 MAX_IDS: Final = 1000
 
@@ -65,6 +66,7 @@ _ERRORS = (
     "POST",
     "/multi-files-download",
     access=Access.USER,
+    scope=Scope.FILES_READ,
     body=BundleSchema,
     errors=_ERRORS,
     document=_DOCUMENT,
@@ -85,6 +87,7 @@ def download_files(tenant_id: str, body: dict[str, Any]) -> Response:
     "GET",
     "/multi-files-download/<bundle_id>",
     access=Access.USER,
+    scope=Scope.FILES_READ,
     errors=_ERRORS,
     document=_DOCUMENT,
     request_headers=DOWNLOAD_REQUEST,

@@ -19,6 +19,7 @@ from strongroom.http.pages import (
 from strongroom.http.parsing import Timestamp, text
 from strongroom.http.request import get_service
 from strongroom.http.routing import Blueprint
+from strongroom.plugin_api.authentication import Scope
 
 _ACTIONS = [action.value for action in FileAction]
 
@@ -66,6 +67,7 @@ blueprint = Blueprint(
     "GET",
     "",
     access=Access.USER,
+    scope=Scope.FILES_READ,
     query=FileEventQuery,
     returns=collection_of(FileEventSchema),
     errors=(Forbidden,),

@@ -1,0 +1,82 @@
+"""Authenticators: how requests present an access key, in addition to ``Authorization: Bearer``.
+
+An authenticator only finds the access key in a request. The core checks the key, its owner, its scopes
+and its limits, and counts wrong keys, in the same way for each authenticator. A route admits an
+authenticator by its name, because browsers send some credentials, such as Basic, without being asked::
+
+    @hookimpl
+    def register_authenticators(host: HostAPI) -> list[Authenticator]:
+        return [QueryKey()]
+
+    @routes.operation(
+        "GET", "/api/v1/feed", access=Access.USER, scope=Scope.FILES_READ, admits=("feed",)
+    )
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import ClassVar, Final
+
+ACCESS_KEY_PREFIX: Final = "srk_"
+"""The first characters of every access key."""
+
+
+class Scope(StrEnum):
+    """What an access key may be used for. Each operation that admits access keys names one scope.
+
+    The scopes of files include each other: ``files:share`` includes ``files:write``, which includes
+    ``files:read``.
+    """
+
+    FILES_READ = "files:read"
+    FILES_WRITE = "files:write"
+    FILES_SHARE = "files:share"
+    TENANTS_READ = "tenants:read"
+    USERS_READ = "users:read"
+    AUDIT_READ = "audit:read"
+
+
+@dataclass(frozen=True, slots=True)
+class RequestHead:
+    """The request line and the headers of a request.
+
+    Args:
+        method: the HTTP method.
+        path: the decoded path, with the base path of the server.
+        query: the query string, without the question mark.
+        headers: the headers; names are compared without regard to case.
+        address: the client's address, behind trusted proxies.
+    """
+
+    method: str
+    path: str
+    query: str
+    headers: Mapping[str, str]
+    address: str
+
+
+@dataclass(frozen=True, slots=True)
+class PresentedCredential:
+    """The access key that a request presents, not yet checked."""
+
+    value: str = field(repr=False)
+
+
+class Authenticator(ABC):
+    """Finds the access key in a request."""
+
+    name: ClassVar[str]
+    """The name by which routes admit it: lowercase letters, digits and underscores."""
+
+    challenge: ClassVar[str]
+    """The value of WWW-Authenticate in a 401 (RFC 9110, section 11.6.1)."""
+
+    @abstractmethod
+    def credential(self, request: RequestHead) -> PresentedCredential | None:
+        """Return the credential in a request; ``None`` if the request has none of this kind.
+
+        Requests are untrusted. A malformed credential of this kind is returned as it is, so that the
+        core counts it as a wrong key; this method raises no error for any request.
+        """
