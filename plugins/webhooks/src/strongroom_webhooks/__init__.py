@@ -1,0 +1,1 @@
+"""Delivers events to URLs of users, by Standard Webhooks 1.0."""

@@ -1,0 +1,23 @@
+"""Kinds of error responses."""
+
+from typing import Final
+
+from strongroom.plugin_api.web import ErrorKind
+
+UNKNOWN: Final = ErrorKind(404, "error.webhook-endpoint-not-found", "No such endpoint or delivery.")
+FORBIDDEN: Final = ErrorKind(
+    403, "error.webhook-endpoint-forbidden", "Only administrators may manage webhooks."
+)
+URL_REFUSED: Final = ErrorKind(400, "error.webhook-url-refused", "The URL cannot be called.")
+TYPES_UNKNOWN: Final = ErrorKind(
+    400, "error.webhook-event-type-unknown", "An event type does not exist; see the list of events."
+)
+TOO_MANY: Final = ErrorKind(
+    409, "error.webhook-endpoint-limit", "The tenant has its maximum of endpoints."
+)
+DISABLED: Final = ErrorKind(
+    409, "error.webhook-endpoint-disabled", "The endpoint is disabled; enable it first."
+)
+OUTDATED: Final = ErrorKind(409, "error.webhook-endpoint-conflict", "The endpoint has another revision.")
+
+KINDS: Final = (UNKNOWN, FORBIDDEN, URL_REFUSED, TYPES_UNKNOWN, TOO_MANY, DISABLED, OUTDATED)

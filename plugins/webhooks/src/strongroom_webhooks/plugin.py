@@ -1,0 +1,67 @@
+"""Entry point of the plugin."""
+
+from collections.abc import Iterable
+from datetime import timedelta
+
+from click import Command
+
+from strongroom.plugin_api import hookimpl
+from strongroom.plugin_api.events import EventSink
+from strongroom.plugin_api.host import HostAPI
+from strongroom.plugin_api.jobs import Job
+from strongroom.plugin_api.state import PluginTables
+from strongroom.plugin_api.web import Blueprint, ErrorKind
+from strongroom_webhooks.commands import make_commands
+from strongroom_webhooks.errors import KINDS
+from strongroom_webhooks.models import metadata
+from strongroom_webhooks.options import WebhookOptions
+from strongroom_webhooks.routes import make_routes
+from strongroom_webhooks.service import start_sending, stop_sending, webhooks_of
+from strongroom_webhooks.sink import WebhookSink
+
+API_VERSION = "1.1"
+
+
+@hookimpl
+def register_options() -> type[WebhookOptions]:
+    return WebhookOptions
+
+
+@hookimpl
+def register_tables() -> PluginTables:
+    return PluginTables(metadata, migrations="strongroom_webhooks:migrations", revision="0001")
+
+
+@hookimpl
+def register_errors() -> Iterable[ErrorKind]:
+    return KINDS
+
+
+@hookimpl
+def register_event_sinks(host: HostAPI) -> list[EventSink]:
+    return [WebhookSink(webhooks_of(host))]
+
+
+@hookimpl
+def register_jobs(host: HostAPI) -> list[Job]:
+    return [Job("prune", timedelta(days=1), webhooks_of(host).prune)]
+
+
+@hookimpl
+def register_blueprints(host: HostAPI) -> list[Blueprint]:
+    return [make_routes(host, webhooks_of(host))]
+
+
+@hookimpl
+def register_commands(host: HostAPI) -> list[Command]:
+    return [make_commands(host)]
+
+
+@hookimpl
+def start(host: HostAPI) -> None:
+    start_sending(host)
+
+
+@hookimpl
+def stop() -> None:
+    stop_sending()

@@ -1,0 +1,195 @@
+"""The routes below ``/api/v1/webhook-endpoints``."""
+
+from dataclasses import asdict
+from typing import Any
+
+from marshmallow import Schema, fields, validate
+
+from strongroom.plugin_api.host import HostAPI
+from strongroom.plugin_api.web import Access, Blueprint
+from strongroom_webhooks.errors import (
+    DISABLED,
+    FORBIDDEN,
+    OUTDATED,
+    TOO_MANY,
+    TYPES_UNKNOWN,
+    UNKNOWN,
+    URL_REFUSED,
+)
+from strongroom_webhooks.models import Delivery, Endpoint
+from strongroom_webhooks.schemas import (
+    OUTCOME,
+    DeliverySchema,
+    EndpointChangesSchema,
+    EndpointSchema,
+    NewEndpointSchema,
+    NewEndpointWithSecretSchema,
+    ReplayedSchema,
+    ReplaySchema,
+    RotationSchema,
+    SecretSchema,
+)
+from strongroom_webhooks.service import Webhooks
+
+Json = dict[str, Any]
+
+_ROOT = "/api/v1/webhook-endpoints"
+_ONE = f"{_ROOT}/<endpoint_id>"
+
+
+def make_routes(host: HostAPI, webhooks: Webhooks) -> Blueprint:
+    """Return the routes.
+
+    Args:
+        host: the server.
+        webhooks: the endpoints, which are opened by the first request.
+    """
+    routes = host.blueprint("webhooks", description="Events for URLs of receivers.")
+    _add_endpoints(routes, host, webhooks)
+    _add_endpoint(routes, host, webhooks)
+    _add_actions(routes, webhooks)
+    _add_deliveries(routes, host, webhooks)
+    return routes
+
+
+def _add_endpoints(routes: Blueprint, host: HostAPI, webhooks: Webhooks) -> None:
+    query: type[Schema] = type(
+        "EndpointsQuery",
+        (host.paging_query,),
+        {"tenantId": fields.String(validate=validate.Length(1, 36))},
+    )
+
+    @routes.operation(
+        "POST",
+        _ROOT,
+        access=Access.USER,
+        body=NewEndpointSchema,
+        returns=NewEndpointWithSecretSchema,
+        status=201,
+        errors=(FORBIDDEN, URL_REFUSED, TYPES_UNKNOWN, TOO_MANY),
+    )
+    def create_webhook_endpoint(body: Json) -> Any:
+        """Create an endpoint of a tenant, or of the server; the answer alone has its secret.
+
+        Administrators of a tenant create endpoints for its events, administrators of the server for
+        those of any tenant or all.
+        """
+        endpoint, keys = webhooks.endpoints.create(body)
+        shown = {"secret": keys.shown_secret, "publicKey": keys.shown_public_key}
+        return asdict(endpoint) | shown, 201, {"Location": f"{host.public_url}{_ROOT}/{endpoint.id}"}
+
+    @routes.operation(
+        "GET",
+        _ROOT,
+        access=Access.USER,
+        query=query,
+        returns=host.collection_schema(EndpointSchema),
+        errors=(FORBIDDEN,),
+    )
+    def list_webhook_endpoints(query: Json) -> Any:
+        """List endpoints, the oldest first; `tenantId` is optional for administrators only."""
+        items, total = webhooks.endpoints.list(query)
+        return host.collection(items, total, query)
+
+
+def _add_endpoint(routes: Blueprint, host: HostAPI, webhooks: Webhooks) -> None:
+    @routes.operation("GET", _ONE, access=Access.USER, returns=EndpointSchema, errors=(UNKNOWN,))
+    def get_webhook_endpoint(endpoint_id: str) -> Endpoint:
+        """Get an endpoint."""
+        return webhooks.endpoints.get(endpoint_id)
+
+    @routes.operation(
+        "PATCH",
+        _ONE,
+        access=Access.USER,
+        body=EndpointChangesSchema,
+        returns=EndpointSchema,
+        errors=(UNKNOWN, URL_REFUSED, TYPES_UNKNOWN, OUTDATED),
+    )
+    def update_webhook_endpoint(endpoint_id: str, body: Json) -> Endpoint:
+        """Change an endpoint, or enable and disable it."""
+        return webhooks.endpoints.update(endpoint_id, body)
+
+    @routes.operation("DELETE", _ONE, access=Access.USER, returns=host.done_schema, errors=(UNKNOWN,))
+    def delete_webhook_endpoint(endpoint_id: str) -> Json:
+        """Delete an endpoint and its deliveries, those not yet sent included."""
+        webhooks.endpoints.delete(endpoint_id)
+        return {"success": True}
+
+
+def _add_actions(routes: Blueprint, webhooks: Webhooks) -> None:
+    @routes.operation(
+        "POST",
+        f"{_ONE}/rotate-secret",
+        access=Access.USER,
+        body=RotationSchema,
+        returns=SecretSchema,
+        errors=(UNKNOWN,),
+    )
+    def rotate_webhook_secret(endpoint_id: str, body: Json) -> Json:
+        """Create a new secret and key pair.
+
+        During the overlap, messages have the signatures of the former secret as well.
+        """
+        keys = webhooks.endpoints.rotate(endpoint_id, body["overlapSeconds"])
+        return {"secret": keys.shown_secret, "publicKey": keys.shown_public_key}
+
+    @routes.operation(
+        "POST",
+        f"{_ONE}/test",
+        access=Access.USER,
+        returns=DeliverySchema,
+        status=202,
+        errors=(UNKNOWN, DISABLED),
+    )
+    def test_webhook_endpoint(endpoint_id: str) -> Delivery:
+        """Send a message of the type `webhook.test`, once and before all others."""
+        delivery = webhooks.endpoints.test(endpoint_id)
+        webhooks.wake()
+        return delivery
+
+    @routes.operation(
+        "POST",
+        f"{_ONE}/replay",
+        access=Access.USER,
+        body=ReplaySchema,
+        returns=ReplayedSchema,
+        status=202,
+        errors=(UNKNOWN, DISABLED),
+    )
+    def replay_webhook_events(endpoint_id: str, body: Json) -> Json:
+        """Send the events from a sequence on again, in their order and with their ids."""
+        replayed = webhooks.endpoints.replay(endpoint_id, body)
+        webhooks.wake()
+        return replayed
+
+
+def _add_deliveries(routes: Blueprint, host: HostAPI, webhooks: Webhooks) -> None:
+    query: type[Schema] = type("DeliveriesQuery", (host.paging_query,), {"outcome": OUTCOME})
+
+    @routes.operation(
+        "GET",
+        f"{_ONE}/deliveries",
+        access=Access.USER,
+        query=query,
+        returns=host.collection_schema(DeliverySchema),
+        errors=(UNKNOWN,),
+    )
+    def list_webhook_deliveries(endpoint_id: str, query: Json) -> Any:
+        """List the deliveries of an endpoint, the newest first, with the last attempt of each."""
+        items, total = webhooks.endpoints.deliveries(endpoint_id, query)
+        return host.collection(items, total, query)
+
+    @routes.operation(
+        "POST",
+        f"{_ONE}/deliveries/<delivery_id>/redeliver",
+        access=Access.USER,
+        returns=DeliverySchema,
+        status=202,
+        errors=(UNKNOWN, DISABLED),
+    )
+    def redeliver_webhook(endpoint_id: str, delivery_id: str) -> Delivery:
+        """Send a delivery again, before all others; its `webhook-id` stays the same."""
+        delivery = webhooks.endpoints.redeliver(endpoint_id, delivery_id)
+        webhooks.wake()
+        return delivery

@@ -1,0 +1,148 @@
+"""JSON of the REST API."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from marshmallow import Schema, fields, validate
+
+from strongroom_webhooks.models import Outcome, Status
+
+_TYPES = validate.Length(1, 50)
+_URL = validate.Length(1, 2048)
+_DESCRIPTION = validate.Length(max=255)
+_PATTERN = validate.Length(1, 64)
+_WEEK = 7 * 24 * 60 * 60
+
+
+class Timestamp(fields.Integer):
+    """Milliseconds since the Unix epoch, shown as ISO 8601 in UTC."""
+
+    def _serialize(self, value: Any, *_: Any, **__: Any) -> Any:
+        if value is None:
+            return None
+        shown = datetime.fromtimestamp(value / 1000, UTC).isoformat(timespec="milliseconds")
+        return shown.replace("+00:00", "Z")
+
+
+class NewEndpointSchema(Schema):
+    """A new endpoint."""
+
+    url = fields.String(required=True, validate=_URL, metadata={"description": "An https URL"})
+    eventTypes = fields.List(
+        fields.String(validate=_PATTERN),
+        required=True,
+        validate=_TYPES,
+        metadata={"description": "Types such as `file.created`, groups such as `file.*`, or `*`"},
+    )
+    tenantId = fields.String(
+        load_default=None,
+        allow_none=True,
+        validate=validate.Length(max=36),
+        metadata={"description": "The tenant; without it, events of the whole server"},
+    )
+    description = fields.String(load_default="", validate=_DESCRIPTION)
+    ordered = fields.Boolean(
+        load_default=True,
+        metadata={"description": "Whether a failing delivery holds back later ones"},
+    )
+
+
+class EndpointChangesSchema(Schema):
+    """Changes of an endpoint."""
+
+    revision = fields.Integer(required=True, strict=True)
+    url = fields.String(validate=_URL)
+    eventTypes = fields.List(fields.String(validate=_PATTERN), validate=_TYPES)
+    description = fields.String(validate=_DESCRIPTION)
+    ordered = fields.Boolean()
+    status = fields.String(
+        validate=validate.OneOf([item.value for item in Status]),
+        metadata={"description": "`enabled` also resumes an endpoint that was disabled by failures"},
+    )
+
+
+class EndpointSchema(Schema):
+    """An endpoint."""
+
+    id = fields.String(required=True)
+    tenantId = fields.String(required=True, allow_none=True, attribute="tenant_id")
+    url = fields.String(required=True)
+    eventTypes = fields.List(fields.String(), required=True, attribute="event_types")
+    description = fields.String(required=True)
+    ordered = fields.Boolean(required=True)
+    status = fields.String(required=True)
+    reason = fields.String(
+        required=True, allow_none=True, metadata={"description": "Why the server disabled it"}
+    )
+    failingSince = Timestamp(required=True, allow_none=True, attribute="failing_since")
+    revision = fields.Integer(required=True)
+    createdAt = Timestamp(required=True, attribute="created_at")
+    updatedAt = Timestamp(required=True, attribute="updated_at")
+
+
+class SecretSchema(Schema):
+    """The keys that a receiver verifies with; the secret is shown once."""
+
+    secret = fields.String(required=True, metadata={"description": "For signatures `v1`"})
+    publicKey = fields.String(required=True, metadata={"description": "For signatures `v1a`"})
+
+
+class NewEndpointWithSecretSchema(EndpointSchema, SecretSchema):
+    """A new endpoint with its secret."""
+
+
+class RotationSchema(Schema):
+    """How long the former secret remains valid."""
+
+    overlapSeconds = fields.Integer(
+        load_default=24 * 60 * 60, strict=True, validate=validate.Range(0, _WEEK)
+    )
+
+
+class ReplaySchema(Schema):
+    """Which events are sent again."""
+
+    fromSequence = fields.Integer(required=True, strict=True, validate=validate.Range(0, 2**63 - 1))
+    stream = fields.String(
+        validate=validate.Length(1, 36),
+        metadata={"description": "`server` or a tenant; default: the tenant of the endpoint"},
+    )
+
+
+class ReplayedSchema(Schema):
+    """How many events are sent again."""
+
+    count = fields.Integer(required=True)
+    nextSequence = fields.Integer(
+        required=True,
+        allow_none=True,
+        metadata={"description": "Where to continue, if there were too many for one request"},
+    )
+
+
+class DeliverySchema(Schema):
+    """An event for an endpoint, and its last attempt."""
+
+    id = fields.String(required=True)
+    eventId = fields.String(
+        required=True, attribute="event_id", metadata={"description": "The `webhook-id`"}
+    )
+    eventType = fields.String(required=True, attribute="event_type")
+    stream = fields.String(required=True)
+    sequence = fields.Integer(required=True)
+    outcome = fields.String(required=True)
+    attempt = fields.Integer(required=True, metadata={"description": "How often it was attempted"})
+    status = fields.Integer(
+        required=True, allow_none=True, metadata={"description": "The HTTP status of the answer"}
+    )
+    error = fields.String(required=True, allow_none=True)
+    answer = fields.String(
+        required=True, allow_none=True, metadata={"description": "The first 1024 bytes of the answer"}
+    )
+    durationMs = fields.Integer(required=True, allow_none=True, attribute="duration")
+    createdAt = Timestamp(required=True, attribute="created_at")
+    attemptedAt = Timestamp(required=True, allow_none=True, attribute="attempted_at")
+    nextAttemptAt = Timestamp(required=True, allow_none=True, attribute="shown_next_at")
+
+
+OUTCOME = fields.String(validate=validate.OneOf([item.value for item in Outcome]))

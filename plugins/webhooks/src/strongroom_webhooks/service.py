@@ -1,0 +1,115 @@
+"""Builds what one server needs: the queue, the sender and the endpoints."""
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Final
+from weakref import WeakKeyDictionary
+
+from strongroom.plugin_api.host import HostAPI
+from strongroom.plugin_api.jobs import JobRun
+from strongroom.plugin_api.outbound import OutboundClient
+from strongroom_webhooks.endpoints import Endpoints
+from strongroom_webhooks.models import Endpoint
+from strongroom_webhooks.options import WebhookOptions
+from strongroom_webhooks.queue import DeliveryQueue
+from strongroom_webhooks.schedule import Schedule
+from strongroom_webhooks.sender import Sender
+
+_HOUR: Final = 60 * 60 * 1000
+_DAY: Final = 24 * _HOUR
+_SUBJECT: Final = "A webhook was disabled"
+_TEXT: Final = (
+    "The webhook endpoint {id} of yours was disabled: {reason}. Its pending events are kept. "
+    "Correct the receiver and enable the endpoint again."
+)
+
+
+class Webhooks:
+    """The parts of the plugin in one server. Nothing is opened before it is used.
+
+    Args:
+        host: the server.
+    """
+
+    def __init__(self, host: HostAPI) -> None:
+        self._host = host
+        self._sender: Sender | None = None
+
+    @cached_property
+    def queue(self) -> DeliveryQueue:
+        """The deliveries."""
+        return DeliveryQueue(
+            self._host.database,
+            self._host.clock,
+            Schedule(self.options.schedule_seconds),
+            timeout=round(self.options.timeout_seconds * 1000),
+            disable_after=self.options.disable_after_hours * _HOUR,
+            on_disabled=self._notify,
+        )
+
+    @cached_property
+    def client(self) -> OutboundClient:
+        """The client that calls endpoints."""
+        return OutboundClient(self.options.policy())
+
+    @cached_property
+    def endpoints(self) -> Endpoints:
+        """The endpoints."""
+        return Endpoints(self._host, self.queue, self.client)
+
+    @property
+    def options(self) -> WebhookOptions:
+        """The options of the plugin."""
+        options: WebhookOptions = self._host.options
+        return options
+
+    def sender(self) -> Sender:
+        """Return a new sender."""
+        unseal: Callable[[str], str] = self._host.unseal
+        return Sender(self.queue, self.client, unseal, self._host.clock, self.options.concurrency)
+
+    def start(self) -> None:
+        """Begin to send, unless the configuration leaves that to other servers."""
+        if self.options.enabled:
+            self._sender = self.sender()
+            self._sender.start()
+
+    def stop(self) -> None:
+        """End sending."""
+        if self._sender:
+            self._sender.stop()
+
+    def wake(self) -> None:
+        """Send what is due now, if this process sends."""
+        if self._sender:
+            self._sender.wake()
+
+    def prune(self, _run: JobRun) -> int:
+        """Delete old deliveries; return how many."""
+        return self.queue.prune(self._host.clock.now() - self.options.retention_days * _DAY)
+
+    def _notify(self, endpoint: Endpoint, reason: str) -> None:
+        text = _TEXT.format(id=endpoint.id, reason=reason)
+        self._host.notify(endpoint.owner_id, _SUBJECT, text)
+
+
+_of_hosts: Final[WeakKeyDictionary[HostAPI, Webhooks]] = WeakKeyDictionary()
+_started: Final[list[Webhooks]] = []
+
+
+def webhooks_of(host: HostAPI) -> Webhooks:
+    """Return the parts of one server. Hooks receive the same host, and share them."""
+    return _of_hosts.setdefault(host, Webhooks(host))
+
+
+def start_sending(host: HostAPI) -> None:
+    """Begin to send, when the process begins to serve."""
+    webhooks = webhooks_of(host)
+    webhooks.start()
+    _started.append(webhooks)
+
+
+def stop_sending() -> None:
+    """End sending, when the process ends."""
+    while _started:
+        _started.pop().stop()

@@ -1,0 +1,292 @@
+"""The REST API of webhooks: who may manage which endpoints, and what the answers contain."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from tests.support.api import Answer, Api, Json, Person
+from tests.support.config import Table
+from tests.support.outbox import messages_in
+from tests.support.receiver import Receiver, receiving, says
+
+from strongroom.database.upgrade import upgrade
+from strongroom.plugin_api.events import Event
+from strongroom.testing.outbound import forbidden_urls, listening
+from strongroom_webhooks.models import metadata
+from strongroom_webhooks.plugin import register_tables
+from strongroom_webhooks.service import webhooks_of
+
+ROOT = "/api/v1/webhook-endpoints"
+
+
+@pytest.fixture(scope="module")
+def receiver() -> Iterator[Receiver]:
+    with receiving() as receiver:
+        yield receiver
+
+
+@pytest.fixture
+def config_changes(receiver: Receiver) -> Table:
+    options = {
+        "allow_hosts": [f"127.0.0.1:{receiver.port}"],
+        "allow_http": True,
+        "timeout_seconds": 2,
+        "endpoints_per_tenant": 3,
+    }
+    return {"plugins": {"enabled": ["storage_local", "webhooks"], "webhooks": options}}
+
+
+@dataclass
+class Scene:
+    """A tenant with an administrator and a member, and an administrator of the server."""
+
+    api: Api
+    receiver: Receiver
+    root: Person
+    admin: Person
+    member: Person
+    stranger: Person
+    tenant_id: str
+
+    def create(self, by: Person | None = None, **changes: Any) -> Json:
+        created: Json = self.try_to_create(by or self.admin, **changes).json
+        return created
+
+    def try_to_create(self, by: Person, **changes: Any) -> Answer:
+        body = {
+            "url": self.receiver.url(),
+            "eventTypes": ["file.*"],
+            "tenantId": self.tenant_id,
+            **changes,
+        }
+        return self.api.post(ROOT, body, by=by)
+
+    def happen(self, *numbers: int) -> None:
+        """Queue events, as the sink does."""
+        webhooks_of(self.host).queue.append([self.event(number) for number in numbers])
+
+    def send(self) -> int:
+        return webhooks_of(self.host).sender().send_due()
+
+    @property
+    def host(self) -> Any:
+        return self.api.container.hosts.of("webhooks")
+
+    def event(self, number: int) -> Event:
+        moment = self.api.clock.now()
+        return Event(
+            f"event-{number}", "file.created", self.tenant_id, number, "f", self.tenant_id, moment, {}
+        )
+
+
+@pytest.fixture
+def scene(api: Api, receiver: Receiver) -> Scene:
+    receiver.messages.clear()
+    receiver.answers.clear()
+    upgrade(api.container.database.engine, {"webhooks": register_tables()})
+    root, admin, member, stranger = api.person(admin=True), *(api.person() for _ in range(3))
+    tenant = api.tenant(admin)
+    api.join(tenant, admin, member)
+    return Scene(api, receiver, root, admin, member, stranger, tenant.rpartition("/")[2])
+
+
+def test_the_secret_is_shown_once_and_stored_encrypted(scene: Scene) -> None:
+    answer = scene.try_to_create(scene.admin)
+    assert answer.status_code == 201
+    created = answer.json
+    assert created["secret"].startswith("whsec_")
+    assert created["publicKey"].startswith("whpk_")
+    assert answer.headers["Location"].endswith(f"{ROOT}/{created['id']}")
+    got = scene.api.get(f"{ROOT}/{created['id']}", by=scene.admin).json
+    assert got == {name: value for name, value in created.items() if name not in ("secret", "publicKey")}
+    with scene.host.database.read() as tx:
+        (row,) = tx.all(metadata.tables["webhooks_endpoints"].select())
+    assert created["secret"].removeprefix("whsec_") not in row.signing_keys
+    assert created["secret"] not in row.signing_keys
+
+
+def test_administrators_of_the_tenant_and_of_the_server_manage_its_endpoints(scene: Scene) -> None:
+    api, path = scene.api, f"{ROOT}/{scene.create()['id']}"
+    assert scene.try_to_create(scene.root).status_code == 201
+    for person in (scene.member, scene.stranger):
+        assert scene.try_to_create(person).json["error"]["code"] == "error.webhook-endpoint-forbidden"
+        assert api.get(f"{ROOT}?tenantId={scene.tenant_id}", by=person).status_code == 403
+        for method, suffix, body in (
+            ("GET", "", None),
+            ("PATCH", "", {"revision": 1}),
+            ("DELETE", "", None),
+            ("POST", "/rotate-secret", {}),
+            ("POST", "/test", None),
+            ("POST", "/replay", {"fromSequence": 0}),
+            ("GET", "/deliveries", None),
+            ("POST", "/deliveries/1/redeliver", None),
+        ):
+            assert api.request(method, path + suffix, json=body, by=person).status_code == 404, suffix
+    assert api.get(path, by=scene.root).status_code == 200
+    assert api.get(path).status_code == 401
+    assert api.get(f"{ROOT}/unknown", by=scene.root).status_code == 404
+
+
+def test_only_administrators_of_the_server_have_endpoints_for_everything(scene: Scene) -> None:
+    assert scene.try_to_create(scene.admin, tenantId=None).status_code == 403
+    created = scene.create(scene.root, tenantId=None, eventTypes=["*"])
+    assert created["tenantId"] is None
+    assert scene.api.get(f"{ROOT}/{created['id']}", by=scene.admin).status_code == 404
+    assert scene.api.get(ROOT, by=scene.admin).status_code == 403
+
+
+def test_lists_are_collections(scene: Scene) -> None:
+    created = [scene.create()["id"] for _ in range(3)]
+    page = scene.api.get(f"{ROOT}?tenantId={scene.tenant_id}&pageSize=2", by=scene.admin).json
+    assert [item["id"] for item in page["data"]] == created[:2]
+    assert (page["meta"]["totalCount"], page["meta"]["pageCount"]) == (3, 2)
+    assert f"tenantId={scene.tenant_id}" in page["meta"]["nextPageLink"]
+    assert scene.api.get(ROOT, by=scene.root).json["meta"]["totalCount"] == 3
+    assert scene.try_to_create(scene.admin).json["error"]["code"] == "error.webhook-endpoint-limit"
+
+
+@pytest.mark.parametrize(
+    ("changes", "code", "field"),
+    [
+        (
+            {"eventTypes": ["file.created", "file.eaten"]},
+            "error.webhook-event-type-unknown",
+            "eventTypes",
+        ),
+        ({"eventTypes": []}, None, "eventTypes"),
+        ({"url": "http://169.254.169.254/"}, "error.webhook-url-refused", "url"),
+        ({"url": 1}, None, "url"),
+        ({"secret": "mine"}, None, "secret"),
+        ({"description": "x" * 256}, None, "description"),
+    ],
+)
+def test_a_wrong_endpoint_is_refused_with_its_field(
+    scene: Scene, changes: Json, code: str | None, field: str
+) -> None:
+    answer = scene.try_to_create(scene.admin, **changes)
+    assert answer.status_code == 400
+    error = answer.json["error"]
+    assert error["code"] == (code or error["code"])
+    assert error["details"][0]["field"].startswith(field)
+
+
+def test_no_forbidden_url_is_stored_or_called(scene: Scene) -> None:
+    endpoint = scene.create()
+    path = f"{ROOT}/{endpoint['id']}"
+    with listening() as canary:
+        for forbidden in forbidden_urls():
+            # http is allowed here, for the receiver of the test.
+            if "hooks.example.org" in forbidden.url or forbidden.url == "http://example.org/":
+                continue
+            assert scene.try_to_create(scene.admin, url=forbidden.url).status_code == 400, forbidden
+            change = {"url": forbidden.url, "revision": 1}
+            assert scene.api.patch(path, change, by=scene.admin).status_code == 400, forbidden
+        assert scene.send() == 0
+    assert [item for item in canary.seen if "accepted" in item or "getaddrinfo" in item] == []
+
+
+def test_changes_need_the_revision(scene: Scene) -> None:
+    path = f"{ROOT}/{scene.create()['id']}"
+    change = {"revision": 1, "description": "new", "eventTypes": ["*"], "ordered": False}
+    changed = scene.api.patch(path, change, by=scene.admin)
+    assert changed.status_code == 200
+    assert (changed.json["revision"], changed.json["description"]) == (2, "new")
+    assert (changed.json["eventTypes"], changed.json["ordered"]) == (["*"], False)
+    again = scene.api.patch(path, change, by=scene.admin)
+    assert (again.status_code, again.json["error"]["code"]) == (409, "error.webhook-endpoint-conflict")
+
+
+def test_a_rotated_secret_overlaps_with_the_former_one(scene: Scene) -> None:
+    endpoint = scene.create()
+    body = {"overlapSeconds": 60}
+    new = scene.api.post(f"{ROOT}/{endpoint['id']}/rotate-secret", body, by=scene.admin).json
+    assert new["secret"] != endpoint["secret"]
+    scene.happen(1)
+    scene.send()
+    scene.api.clock.advance(60_001)
+    scene.happen(2)
+    scene.send()
+    during, after = (message.headers["webhook-signature"] for message in scene.receiver.messages)
+    assert (len(during.split()), len(after.split())) == (4, 2)
+
+
+def test_a_test_message_is_sent_once_and_before_others(scene: Scene) -> None:
+    endpoint = scene.create()
+    path = f"{ROOT}/{endpoint['id']}"
+    scene.receiver.answers["/hook"] = says(500, b"why")
+    scene.happen(1)
+    scene.send()
+    queued = scene.api.post(f"{path}/test", by=scene.admin)
+    assert (queued.status_code, queued.json["outcome"]) == (202, "pending")
+    assert scene.send() == 1
+    assert scene.receiver.messages[-1].json["type"] == "webhook.test"
+    tested = scene.api.get(f"{path}/deliveries?outcome=failed", by=scene.admin).json["data"][0]
+    assert (tested["status"], tested["answer"], tested["attempt"]) == (500, "why", 1)
+    assert scene.send() == 0
+
+
+def test_deliveries_are_listed_and_delivered_again(scene: Scene) -> None:
+    endpoint = scene.create()
+    path = f"{ROOT}/{endpoint['id']}/deliveries"
+    scene.receiver.answers["/hook"] = says(200, b"ok")
+    scene.happen(1, 2)
+    scene.send()
+    page = scene.api.get(f"{path}?outcome=succeeded", by=scene.admin).json
+    newest, oldest = page["data"]
+    assert (newest["eventId"], oldest["eventId"]) == ("event-2", "event-1")
+    assert (oldest["sequence"], oldest["status"], oldest["answer"]) == (1, 200, "ok")
+    assert oldest["durationMs"] >= 0
+    assert oldest["nextAttemptAt"] is None
+    assert scene.api.get(f"{path}?outcome=pending", by=scene.admin).json["data"] == []
+    assert scene.api.get(f"{path}?outcome=odd", by=scene.admin).status_code == 400
+    again = scene.api.post(f"{path}/{oldest['id']}/redeliver", by=scene.admin)
+    assert (again.status_code, again.json["outcome"]) == (202, "pending")
+    scene.send()
+    assert scene.receiver.ids("/hook") == ["event-1", "event-2", "event-1"]
+    assert scene.api.post(f"{path}/unknown/redeliver", by=scene.admin).status_code == 404
+
+
+def test_a_disabled_endpoint_notifies_its_owner_and_resumes_when_enabled(scene: Scene) -> None:
+    endpoint = scene.create()
+    path = f"{ROOT}/{endpoint['id']}"
+    scene.receiver.answers["/hook"] = says(410)
+    scene.happen(1, 2)
+    scene.send()
+    got = scene.api.get(path, by=scene.admin).json
+    assert (got["status"], got["reason"]) == ("disabled", "the receiver answered 410 Gone")
+    message = messages_in(scene.api.container.settings.server.data_dir)[-1]
+    assert message["recipient"] == scene.admin.email
+    assert endpoint["id"] in message["text"]
+    assert scene.api.post(f"{path}/test", by=scene.admin).status_code == 409
+    del scene.receiver.answers["/hook"]
+    change = {"revision": got["revision"], "status": "enabled"}
+    enabled = scene.api.patch(path, change, by=scene.admin).json
+    assert (enabled["status"], enabled["reason"], enabled["failingSince"]) == ("enabled", None, None)
+    scene.send()
+    assert scene.receiver.ids("/hook") == ["event-1", "event-2"]
+
+
+def test_a_deleted_endpoint_receives_nothing(scene: Scene) -> None:
+    path = f"{ROOT}/{scene.create()['id']}"
+    scene.happen(1)
+    assert scene.api.delete(path, by=scene.admin).json == {"success": True}
+    assert scene.send() == 0
+    assert scene.api.delete(path, by=scene.admin).status_code == 404
+
+
+def test_recorded_events_are_replayed(scene: Scene) -> None:
+    api = scene.api
+    for name in ("before", "first"):
+        api.post(f"/api/v1/tenants/{scene.tenant_id}/folders", {"name": name}, by=scene.admin)
+    endpoint = scene.create(eventTypes=["folder.created"])
+    path = f"{ROOT}/{endpoint['id']}/replay"
+    replayed = api.post(path, {"fromSequence": 0}, by=scene.admin)
+    assert (replayed.status_code, replayed.json) == (202, {"count": 2, "nextSequence": None})
+    scene.send()
+    assert [message.json["data"]["name"] for message in scene.receiver.messages] == ["before", "first"]
+    sequence = api.get(f"{ROOT}/{endpoint['id']}/deliveries", by=scene.admin).json["data"][0]["sequence"]
+    api.post(path, {"fromSequence": sequence}, by=scene.admin)
+    scene.send()
+    first, second, again = scene.receiver.messages
+    assert again.id == second.id != first.id
