@@ -16,7 +16,6 @@ from aiosmtpd.controller import Controller
 from aiosmtpd.handlers import Message as MessageHandler
 from aiosmtpd.smtp import Envelope
 from altcha.v1 import solve_challenge
-from tests.support.server import free_port
 
 from strongroom.builtin.console import ConsoleOptions, ConsoleSender
 from strongroom.builtin.fixed_captcha import FixedCaptcha, FixedCaptchaOptions
@@ -30,6 +29,7 @@ from strongroom.plugin_api.login import Credential, LoginAttempt
 from strongroom.testing.captcha import CaptchaProviderContract, Solve
 from strongroom.testing.login import CLIENT, FakeProofs, LoginMethodContract, MakeMethod
 from strongroom.testing.messages import Arrival, Delivered, MessageSenderContract
+from strongroom.testing.server import free_port
 
 USERNAME, PASSWORD = "alice@example.com", "Correct1Horse"
 

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from tests.support.environment import Environment
 from tests.support.pages import blocks_of, follow
-from tests.support.server import free_port
+
+from strongroom.testing.server import free_port
 
 DOCS = Path(__file__).parents[2] / "docs"
 WRITTEN = ("tutorials", "guides", "operate")

@@ -13,9 +13,9 @@ from packaging.requirements import Requirement
 from ruamel.yaml import YAML
 from tests.support.commands import run_command
 from tests.support.nginx import PRODUCTION, nginx_before
-from tests.support.server import free_port
 
 from strongroom.sessions.keys import create_key_file
+from strongroom.testing.server import free_port
 
 ROOT = PRODUCTION.parents[1]
 SECRETS = {

@@ -8,7 +8,9 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
-from tests.support.server import STRONGROOM, free_port, serving
+from tests.support.server import STRONGROOM, serving
+
+from strongroom.testing.server import free_port
 
 README = Path(__file__).parents[2] / "plugins" / "login_wechat" / "README.md"
 WALK_THROUGH = README.read_text().partition("\n## Try it without WeChat\n")[2]

@@ -20,11 +20,12 @@ from typing import Any
 import boto3  # type: ignore[import-untyped]  # it has no types
 
 from strongroom.sessions.keys import create_key_file
+from strongroom.testing.server import free_port
 from tests.e2e.client import Client
 from tests.support.config import FIXED_CAPTCHA, Table, base_config, lifted, main_storage, write_toml
 from tests.support.databases import PostgresqlDatabases
 from tests.support.gate import Gate
-from tests.support.server import Server, free_port, is_listening, serving
+from tests.support.server import Server, is_listening, serving
 from tests.support.waiting import wait_until
 
 ROOT = Path(__file__).parents[2]

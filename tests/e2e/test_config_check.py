@@ -9,10 +9,11 @@ import pytest
 from click.testing import CliRunner, Result
 
 from strongroom.cli.main import root
+from strongroom.testing.server import free_port
 from tests.e2e.distributions import install
 from tests.support.config import change_config, main_storage, write_toml
 from tests.support.databases import on_sqlite
-from tests.support.server import free_port, serving
+from tests.support.server import serving
 
 PREAMBLE = 'from strongroom.plugin_api import hookimpl\nAPI_VERSION = "1.0"\n@hookimpl\n'
 S3 = {

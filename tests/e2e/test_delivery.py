@@ -8,12 +8,13 @@ from typing import Any
 import pytest
 from sqlalchemy import create_engine, text
 
+from strongroom.testing.server import free_port
 from strongroom_login_sms.simulator import SmsSimulator
 from tests.support.config import FIXED_CAPTCHA, SMS_LOGIN, Table
 from tests.support.databases import SqliteDatabases
 from tests.support.http import Caller
 from tests.support.mail import MailServer, code_in
-from tests.support.server import free_port, serving, write_config
+from tests.support.server import serving, write_config
 
 EMAIL, MOBILE, PASSWORD = "alice@example.com", "13800138000", "Correct1Horse"
 

@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 
+from strongroom.testing.server import free_port
 from tests.support.commands import run_command
 from tests.support.config import change_config, write_toml
 from tests.support.databases import on_postgresql, on_sqlite
 from tests.support.mail import MailServer
 from tests.support.outbox import messages_in
-from tests.support.server import free_port, write_config
+from tests.support.server import write_config
 from tests.support.stores import stored_files
 
 SMTP = {"host": "127.0.0.1", "sender": "no-reply@example.com", "encryption": "none"}

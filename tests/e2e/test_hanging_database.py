@@ -11,10 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from strongroom.testing.server import free_port
 from tests.e2e.client import Client
 from tests.e2e.cluster import EMAIL, Load, Postgresql
 from tests.support.config import lifted
-from tests.support.server import Server, free_port, serving, write_config
+from tests.support.server import Server, serving, write_config
 from tests.support.waiting import wait_until
 
 HANG_SECONDS = float(os.environ.get("STRONGROOM_TEST_HANG_SECONDS", "6"))

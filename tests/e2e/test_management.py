@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from strongroom.testing.server import free_port
 from tests.e2e.client import Client
 from tests.support.config import Table, read_toml
 from tests.support.databases import on_sqlite
 from tests.support.http import at_once
-from tests.support.server import Server, free_port
+from tests.support.server import Server
 from tests.support.waiting import wait_until
 
 REQUESTS = 60

@@ -11,12 +11,13 @@ from typing import Any
 
 import pytest
 
+from strongroom.testing.server import free_port
 from tests.e2e.client import PASSWORD
 from tests.e2e.hostile import Attack, attacking, half_sent
 from tests.support.config import Table
 from tests.support.databases import on_sqlite
 from tests.support.nginx import Nginx, nginx_before
-from tests.support.server import EMAIL, Server, free_port, serving_nodes
+from tests.support.server import EMAIL, Server, serving_nodes
 from tests.support.stores import stored_files
 
 SIZE = 24 * 1024 * 1024

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from strongroom.plugins.seams import KINDS, Kind, main_seam
+from strongroom.testing.server import free_port
 from tests.e2e.client import Client
 from tests.support.config import change_config
 from tests.support.environment import Environment
-from tests.support.server import free_port, serving
+from tests.support.server import serving
 from tests.support.stores import stored_files
 
 TOOLS = Path(sys.executable).parent

@@ -13,6 +13,7 @@ from joserfc.jwk import RSAKey
 import strongroom.storage
 from strongroom.database.upgrade import SCHEMA_REVISION
 from strongroom.sessions.keys import create_key_file
+from strongroom.testing.server import free_port
 from tests.e2e.client import Client
 from tests.support.commands import run_command
 from tests.support.config import (
@@ -23,7 +24,7 @@ from tests.support.config import (
     main_storage,
     write_toml,
 )
-from tests.support.server import free_port, serving
+from tests.support.server import serving
 
 SECRET_KEY = "uT5v0cQm3sXk9wZrB7nLd2yHfJ4gPeAa"
 RFC_7515_KEY = "AyM1SysPpbyDfgZld3umj1qzKObwVMkoqQ-EstJQLr_T-1qS0gZH75aKtMN3Yj0iPS4hcgUuTwjAzZr1Z9CAow"

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from strongroom.testing.server import free_port
 from tests.e2e.client import Client
 from tests.e2e.distributions import install
 from tests.support.commands import run_command
 from tests.support.config import write_toml
-from tests.support.server import free_port, serving
+from tests.support.server import serving
 
 PREAMBLE = """
 from strongroom.plugin_api import hookimpl

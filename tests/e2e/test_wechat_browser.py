@@ -10,9 +10,10 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import Browser, BrowserContext, FrameLocator, Page, expect, sync_playwright
 
+from strongroom.testing.server import free_port
 from tests.support.config import Table, merged
 from tests.support.http import Caller
-from tests.support.server import Server, free_port
+from tests.support.server import Server
 from tests.support.wechat import CALLBACK, WeChat, wechat
 
 CHROMIUM = Path("/usr/bin/chromium")

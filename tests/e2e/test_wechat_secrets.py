@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from strongroom.testing.server import free_port
 from tests.support.http import Caller, Reply
-from tests.support.server import free_port, serving, write_config
+from tests.support.server import serving, write_config
 from tests.support.traces import dump, raw_files, stands_in
 from tests.support.wechat import APPS, WeChat, wechat
 

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from strongroom.testing.server import free_port
 from tests.e2e.client import Client
 from tests.support.config import Table
-from tests.support.server import Server, free_port, is_listening
+from tests.support.server import Server, is_listening
 from tests.support.stores import stored_files
 from tests.support.waiting import wait_until
 

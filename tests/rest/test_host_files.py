@@ -6,11 +6,11 @@ from contextlib import contextmanager
 from functools import partial
 
 import pytest
-from tests.rest.test_statement_counts import statements
 from tests.support.actors import LEVELS, Actor, Target, World
 from tests.support.api import Answer, Api, Json, Person, error_code
 from tests.support.databases import on_sqlite
 from tests.support.scene import Scene
+from tests.support.statements import statements
 
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.storage import StorageUnavailable

@@ -1,39 +1,17 @@
 """How many statements frequent operations execute, from the service on."""
 
 import io
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import Any
+from collections.abc import Callable
 
 import pytest
-from sqlalchemy import event
-from sqlalchemy.engine import Engine
 from tests.support.api import Api, Person
+from tests.support.statements import statements
 
 from strongroom.database.paging import Paging
 from strongroom.errors import TokenInvalid
 from strongroom.files.file_writer import OnConflict
 from strongroom.http.uploads import UploadedFile
 from strongroom.identity import Caller, Origin
-
-# These control transactions; the rest reads or writes rows.
-CONTROL = ("BEGIN", "SAVEPOINT", "RELEASE", "ROLLBACK", "PRAGMA", "SET")
-
-
-@contextmanager
-def statements() -> Iterator[list[str]]:
-    """Collect the statements of all engines."""
-    seen: list[str] = []
-
-    def note(_connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
-        if not statement.startswith(CONTROL):
-            seen.append(" ".join(statement.split()))
-
-    event.listen(Engine, "before_cursor_execute", note)
-    try:
-        yield seen
-    finally:
-        event.remove(Engine, "before_cursor_execute", note)
 
 
 def caller_of(api: Api, person: Person) -> Caller:

@@ -1,12 +1,12 @@
 """Configurations for tests: nested tables that are merged and written as TOML."""
 
-import json
 import tomllib
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 from strongroom.config import Settings
+from strongroom.testing.server import to_toml
 
 Table = dict[str, Any]
 """A table of TOML: values and tables by key."""
@@ -85,13 +85,3 @@ def read_toml(path: Path) -> Table:
 def change_config(path: Path, *changes: Table) -> Path:
     """Merge changes into a configuration file."""
     return write_toml(path, read_toml(path), *changes)
-
-
-def to_toml(table: Table, *parents: str) -> str:
-    """Return a table as TOML, values before tables."""
-    values = {key: value for key, value in table.items() if not isinstance(value, dict)}
-    # Strings, numbers, booleans and arrays of them look alike in JSON and TOML.
-    lines = [f"{key} = {json.dumps(value, ensure_ascii=False)}\n" for key, value in values.items()]
-    header = f"[{'.'.join(parents)}]\n" if parents and (values or not table) else ""
-    tables = [to_toml(value, *parents, key) for key, value in table.items() if key not in values]
-    return "".join([header, *lines, *tables])

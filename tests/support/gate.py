@@ -4,8 +4,8 @@ import socket
 import threading
 from contextlib import suppress
 
+from strongroom.testing.server import free_port
 from tests.support.proxy import pass_on
-from tests.support.server import free_port
 
 
 class Gate:

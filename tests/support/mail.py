@@ -10,7 +10,7 @@ from email import message_from_bytes, policy
 from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
 
-from tests.support.server import free_port
+from strongroom.testing.server import free_port
 from tests.support.waiting import wait_until
 
 ARRIVAL_SECONDS = 30

@@ -16,7 +16,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from tests.support.server import free_port
+from strongroom.testing.server import free_port
 
 PRODUCTION = Path(__file__).parents[2] / "examples" / "production"
 START_SECONDS = 10

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
-from tests.support.server import free_port
+from strongroom.testing.server import free_port
 
 STOP_SECONDS = 10
 

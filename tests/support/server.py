@@ -2,7 +2,6 @@
 
 import json
 import os
-import random
 import socket
 import subprocess
 import sys
@@ -15,13 +14,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from strongroom.testing.server import free_port
 from tests.support.commands import CommandProcess, run_command
 from tests.support.config import Table, base_config, read_toml, write_toml
 
 STRONGROOM = Path(sys.executable).with_name("strongroom")
 START_SECONDS = 30
 STOP_SECONDS = 60
-PORTS = (20_000, 32_000)
 
 EMAIL = "alice@example.com"
 """The user of servers that the fixtures start."""
@@ -136,19 +135,6 @@ def wait_until_answering(server: Server, output: Path) -> None:
         except (urllib.error.URLError, ConnectionError):
             time.sleep(0.02)
     raise AssertionError("the server does not answer")
-
-
-def free_port() -> int:
-    """Return a free port.
-
-    It is below the range that the system assigns: other tests and their connections
-    take ports of that range all the time, and might take this one before the server does.
-    """
-    while True:
-        port = random.SystemRandom().randrange(*PORTS)
-        with suppress(OSError), socket.socket() as probe:
-            probe.bind(("127.0.0.1", port))
-            return port
 
 
 def is_listening(port: int) -> bool:

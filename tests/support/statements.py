@@ -1,0 +1,27 @@
+"""The SQL statements that a block executes."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from sqlalchemy import event
+from sqlalchemy.engine import Engine
+
+# These control transactions; the rest reads or writes rows.
+CONTROL = ("BEGIN", "SAVEPOINT", "RELEASE", "ROLLBACK", "PRAGMA", "SET")
+
+
+@contextmanager
+def statements() -> Iterator[list[str]]:
+    """Collect the statements of all engines."""
+    seen: list[str] = []
+
+    def note(_connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
+        if not statement.startswith(CONTROL):
+            seen.append(" ".join(statement.split()))
+
+    event.listen(Engine, "before_cursor_execute", note)
+    try:
+        yield seen
+    finally:
+        event.remove(Engine, "before_cursor_execute", note)
