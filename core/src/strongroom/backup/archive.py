@@ -24,6 +24,7 @@ from typing import IO, Any, Final
 from sqlalchemy import Connection, Table, bindparam, insert, inspect, select, update
 
 from strongroom.database import metadata
+from strongroom.database.plugin_tables import AllTables, left_tables, sorted_tables, version_table
 from strongroom.database.statements import dynamic
 
 
@@ -66,6 +67,8 @@ class Manifest:
         storages: the storages by name.
         blobs_digest: the SHA-256 of the names and checksums of all blobs, in archive order.
         faults: ``missing`` or ``damaged`` for each blob that was so when the archive was created.
+        plugins: the revision of the tables of each enabled plugin that has any, by its name.
+        left_out: the tables of plugins that were not enabled, which the archive does not contain.
     """
 
     format: int
@@ -77,6 +80,8 @@ class Manifest:
     storages: dict[str, StorageSummary] = field(default_factory=dict)
     blobs_digest: str = ""
     faults: dict[str, str] = field(default_factory=dict)
+    plugins: dict[str, str] = field(default_factory=dict)
+    left_out: list[str] = field(default_factory=list)
 
     @classmethod
     def parse(cls, content: bytes) -> "Manifest":
@@ -296,17 +301,30 @@ _MIGRATIONS: Final = "alembic_version"
 Row = list[Any]
 
 
-def kept_tables(connection: Connection) -> list[Table]:
+def kept_tables(connection: Connection, plugins: AllTables) -> list[Table]:
     """Return the tables to back up, each after the tables that it refers to.
+
+    Args:
+        connection: a connection to the database.
+        plugins: the tables of the plugins whose rows are kept.
 
     Raises:
         BackupError: the database has a table that no model defines.
     """
     _import_models()
+    own = [table for table in metadata.sorted_tables if table.name not in EPHEMERAL | OF_THE_DATABASE]
+    kept = [*own, *sorted_tables(plugins)]
     found = set(inspect(connection).get_table_names()) - {_MIGRATIONS}
-    if unknown := sorted(found - set(metadata.tables)):
+    known = {*metadata.tables, *(table.name for table in kept), *map(version_table, plugins)}
+    if unknown := sorted(found - known - set(tables_left_out(connection, plugins))):
         raise BackupError(f"the database has unknown tables: {', '.join(unknown)}")
-    return [table for table in metadata.sorted_tables if table.name not in EPHEMERAL | OF_THE_DATABASE]
+    return kept
+
+
+def tables_left_out(connection: Connection, plugins: AllTables) -> list[str]:
+    """Return the tables of plugins that are not enabled, so that no model defines them."""
+    found = set(inspect(connection).get_table_names()) - {_MIGRATIONS}
+    return [name for names in left_tables(found, plugins).values() for name in names]
 
 
 def dump_rows(connection: Connection, table: Table, file: IO[bytes]) -> int:

@@ -26,11 +26,13 @@ from strongroom.backup.archive import (
     StorageSummary,
     dump_rows,
     kept_tables,
+    tables_left_out,
     writing,
 )
 from strongroom.clock import Clock, iso_format
 from strongroom.config.settings import Settings
 from strongroom.database import Database
+from strongroom.database.plugin_tables import AllTables, plugin_schemas
 from strongroom.database.statements import Statement
 from strongroom.database.upgrade import SCHEMA_REVISION, read_schema
 from strongroom.errors import Unavailable
@@ -58,6 +60,7 @@ class BackupService:
 
     Args:
         storages: backend name of each storage, and whether its objects are on this machine.
+        tables: the tables of plugins.
     """
 
     def __init__(
@@ -67,12 +70,14 @@ class BackupService:
         clock: Clock,
         blobs: BlobService,
         storages: Mapping[str, tuple[str, bool]],
+        tables: AllTables,
     ) -> None:
         self._settings = settings
         self._database = database
         self._clock = clock
         self._blobs = blobs
         self._storages = storages
+        self._tables = tables
 
     def create(self, path: Path) -> Manifest:
         """Create an archive and return its manifest, which lists missing and damaged blobs.
@@ -87,6 +92,7 @@ class BackupService:
             name: StorageSummary(backend, included)
             for name, (backend, included) in self._storages.items()
         }
+        manifest.plugins = {name: tables.revision for name, tables in self._tables.items()}
         try:
             with writing(path, manifest) as writer, self._blobs.holds.hold() as lease:
                 self._add_keys(writer)
@@ -100,6 +106,11 @@ class BackupService:
         schema = read_schema(self._database.engine)
         if not schema.is_current:
             raise BackupError(f"the schema is {schema}; back it up with the version that upgraded it")
+        for found in plugin_schemas(self._database.engine, self._tables):
+            if not found.is_current:
+                raise BackupError(
+                    f'the schema of the plugin "{found.plugin}" is {found}; {found.remedy}'
+                )
 
     def _add_keys(self, writer: ArchiveWriter) -> None:
         settings = self._settings
@@ -112,7 +123,8 @@ class BackupService:
     def _add_rows(self, writer: ArchiveWriter, lease: DeletionLease) -> None:
         with TemporaryFile() as wanted:
             with self._database.snapshot() as connection:
-                for table in kept_tables(connection):
+                writer.manifest.left_out = tables_left_out(connection, self._tables)
+                for table in kept_tables(connection, self._tables):
                     with TemporaryFile() as file:
                         writer.manifest.tables[table.name] = dump_rows(connection, table, file)
                         writer.add(f"{ROWS}/{table.name}.jsonl", file)

@@ -27,8 +27,9 @@ from strongroom.clock import Clock
 from strongroom.config.settings import Settings
 from strongroom.database import Database
 from strongroom.database.installation import become_another_database, set_restored_at
+from strongroom.database.plugin_tables import AllTables, PluginTablesError
 from strongroom.database.statements import Statement, dynamic
-from strongroom.database.upgrade import SCHEMA_REVISION, upgrade
+from strongroom.database.upgrade import SCHEMA_REVISION, NewerSchema, upgrade
 from strongroom.identity import Origin
 from strongroom.plugin_api.storage import StorageBackend, StorageError
 from strongroom.secret_keys import SecretKeys, create_private_file
@@ -58,7 +59,9 @@ class Restoration:
         database: Database,
         storages: Backends,
         clock: Clock,
+        tables: AllTables,
     ) -> None:
+        self._tables = tables
         self._archive = archive
         self._settings = settings
         self._database = database
@@ -79,13 +82,13 @@ class Restoration:
         secret = self._archive.read(SECRET).decode("ascii")
         self._require_fit(manifest, secret)
         # Creates the tables, which must exist before their emptiness can be checked.
-        upgrade(self._database.engine)
+        upgrade(self._database.engine, self._tables)
         self._require_empty(manifest)
         self._restore_keys(secret, keep_sessions=keep_sessions)
         for storage, key, file, size in self._archive.blobs():
             self._storages[storage].put(key, _Source(file), size=size)
         with self._database.write() as connection:
-            tables = kept_tables(connection)
+            tables = kept_tables(connection, self._tables)
             self._restore_rows(connection, tables)
             # A new id: the restored and the original database must not share a storage.
             become_another_database(connection, SecretKeys(secret).fingerprint)
@@ -100,6 +103,7 @@ class Restoration:
                 f"the archive's schema is {manifest.schema}, not {SCHEMA_REVISION}: restore it with "
                 f"strongroom {manifest.version}, then run: strongroom db upgrade"
             )
+        self._require_plugins(manifest)
         for name, summary in manifest.storages.items():
             if summary.included and summary.blobs and name not in self._storages:
                 raise BackupError(
@@ -113,9 +117,21 @@ class Restoration:
                 "verified; set it to the output of: tar -xOf ARCHIVE secret.key"
             )
 
+    def _require_plugins(self, manifest: Manifest) -> None:
+        for name, revision in manifest.plugins.items():
+            if name not in self._tables:
+                raise BackupError(
+                    f'the archive contains tables of the plugin "{name}": install and enable it'
+                )
+            if (needed := self._tables[name].revision) != revision:
+                raise BackupError(
+                    f'the archive\'s schema of the plugin "{name}" is {revision}, not {needed}: restore '
+                    "it with the version of the plugin that created it"
+                )
+
     def _require_empty(self, manifest: Manifest) -> None:
         with self._database.read() as connection:
-            if not is_empty(connection, kept_tables(connection)):
+            if not is_empty(connection, kept_tables(connection, self._tables)):
                 raise BackupError("the database is not empty; name another in database.url")
         for name, storage in self._storages.items():
             # The owner marker does not count: a store that was claimed and never used is empty.
@@ -146,7 +162,16 @@ class Restoration:
 
     def _restore_rows(self, connection: Connection, tables: Sequence[Table]) -> None:
         expected = self._archive.manifest.tables
+        new = {
+            table.name
+            for name, declared in self._tables.items()
+            if name not in self._archive.manifest.plugins
+            for table in declared.metadata.tables.values()
+        }
         for table in tables:
+            # The tables of a plugin that was enabled after the backup stay empty.
+            if table.name in new:
+                continue
             with self._archive.lines(f"{ROWS}/{table.name}.jsonl") as lines:
                 count = load_rows(connection, table, lines)
             # The manifest has the number of rows of the snapshot, so a missing line is detected.
@@ -181,6 +206,7 @@ def restore(
     database: Database,
     storages: Backends,
     clock: Clock,
+    tables: AllTables,
     *,
     keep_sessions: bool,
 ) -> Manifest:
@@ -189,10 +215,10 @@ def restore(
     Raises:
         BackupError: the archive is damaged, or the destination is not empty or does not fit it.
     """
-    restoration = Restoration(ArchiveReader(path), settings, database, storages, clock)
+    restoration = Restoration(ArchiveReader(path), settings, database, storages, clock, tables)
     try:
         return restoration.run(keep_sessions=keep_sessions)
-    except (OSError, StorageError) as error:
+    except (OSError, StorageError, NewerSchema, PluginTablesError) as error:
         raise BackupError(f"the archive cannot be restored here: {error}") from error
 
 

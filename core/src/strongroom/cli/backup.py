@@ -14,7 +14,7 @@ from strongroom.cli.database import open_database
 from strongroom.clock import SystemClock
 from strongroom.config import Configuration
 from strongroom.plugin_api.storage import LocalPaths, StorageBackend
-from strongroom.plugins.selection import select
+from strongroom.plugins.selection import load_plugins, select
 
 if TYPE_CHECKING:
     from strongroom.backup.archive import Manifest
@@ -87,6 +87,7 @@ def restore_command(context: CommandContext, file: Path, *, keep_sessions: bool,
                 database,
                 storages,
                 SystemClock(),
+                load_plugins(configuration).tables,
                 keep_sessions=keep_sessions,
             )
         except BackupError as error:
@@ -119,5 +120,8 @@ def _show(manifest: "Manifest", *, as_json: bool) -> None:
     for name, summary in manifest.storages.items():
         held = "included" if summary.included else "NOT included: back up that store separately"
         click.echo(f"storage {name}: {summary.blobs} blobs, {summary.bytes} bytes, {held}")
+    if manifest.left_out:
+        names = ", ".join(manifest.left_out)
+        click.echo(f"NOT included: tables of plugins that are not enabled: {names}", err=True)
     for name, fault in manifest.faults.items():
         click.echo(f"{name} is {fault}", err=True)

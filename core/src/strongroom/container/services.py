@@ -302,7 +302,8 @@ def _backups(base: Infrastructure, keeping: FileServices) -> BackupService:
         name: (store.backend.name, store.capability(LocalPaths) is not None)
         for name, store in keeping.blobs.storages.items()
     }
-    return BackupService(base.settings, base.database, base.clock, keeping.blobs, storages)
+    tables = base.selection.plugins.tables
+    return BackupService(base.settings, base.database, base.clock, keeping.blobs, storages, tables)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,13 +5,13 @@ table also shows, after a plugin was disabled, which tables are left from it.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
-from sqlalchemy import Engine, inspect, text
+from sqlalchemy import JSON, Engine, inspect, text
 from sqlalchemy.exc import InvalidRequestError
 
 from strongroom.database.metadata import metadata
@@ -22,7 +22,7 @@ AllTables = Mapping[str, PluginTables]
 
 _VERSION: Final = "_alembic_version"
 _REVISION = re.compile(r"\d{4}")
-_STORED_AS_JSON: Final = frozenset({str, int, bool, float, dict, list})
+_STORED_AS_JSON: Final = frozenset({str, int, bool, float})
 
 
 class PluginTablesError(Exception):
@@ -155,7 +155,7 @@ def _faults(plugin: str, declared: Any) -> Iterator[str]:
         if not table.primary_key.columns:
             yield f"the table {name} has no primary key"
         for column in table.columns:
-            if _python_type(column) not in _STORED_AS_JSON:
+            if not _is_stored_as_json(column):
                 yield f"the column {name}.{column.name} has a type that backups cannot write as JSON"
             yield from _reference_faults(column)
 
@@ -168,14 +168,15 @@ def _reference_faults(column: Any) -> Iterator[str]:
             yield f"{column.table.name}.{column.name} refers to a table of another owner"
 
 
-def _python_type(column: Any) -> type[Any] | None:
+def _is_stored_as_json(column: Any) -> bool:
+    if isinstance(column.type, JSON):
+        return True
     try:
-        found: type[Any] = column.type.python_type
+        return column.type.python_type in _STORED_AS_JSON
     except NotImplementedError:
-        return None
-    return found
+        return False
 
 
-def sorted_tables(tables: AllTables, plugins: Sequence[str]) -> list[Any]:
-    """Return the tables of some plugins, each after the tables that it refers to."""
-    return [table for plugin in plugins for table in tables[plugin].metadata.sorted_tables]
+def sorted_tables(tables: AllTables) -> list[Any]:
+    """Return the tables of plugins, each after the tables that it refers to."""
+    return [table for declared in tables.values() for table in declared.metadata.sorted_tables]
