@@ -80,13 +80,13 @@ class ReadPool:
             reader.connection.rollback()
         # An interrupt may leave the answer of a statement unread.
         is_sound = error is None or isinstance(error, Exception)
-        if is_sound and self._end(reader) and self._is_current(reader):
-            self._idle.append(reader)
-            if self._waiting:
-                with self._returned:
-                    self._returned.notify()
-        else:
+        if not (is_sound and self._end(reader) and self._is_current(reader)):
             self._close(reader)
+            return
+        self._idle.append(reader)
+        if self._waiting:
+            with self._returned:
+                self._returned.notify()
 
     def close(self) -> None:
         """Close the idle connections, and each other one when it is returned."""
@@ -194,7 +194,14 @@ class Read:
     def __enter__(self) -> Connection:
         self._guard.__enter__()
         try:
-            return self._begin()
+            # Listeners are registered with the ordinary engine, so it executes all reads while it has
+            # any.
+            if not is_observed(self._engine):
+                self._reader = reader = self._pool.acquire(self._in_transaction)
+                if reader is not None:
+                    return reader.connection
+            self._ordinary = self._engine.begin()
+            return self._ordinary.__enter__()
         except BaseException as error:
             self._guard.__exit__()
             raise_translated(error)
@@ -213,12 +220,5 @@ class Read:
                 self._ordinary.__exit__(kind, error, trace)
         finally:
             self._guard.__exit__()
-        raise_translated(error)
-
-    def _begin(self) -> Connection:
-        # Listeners are registered with the ordinary engine, so it executes all reads while it has any.
-        self._reader = None if is_observed(self._engine) else self._pool.acquire(self._in_transaction)
-        if self._reader is not None:
-            return self._reader.connection
-        self._ordinary = self._engine.begin()
-        return self._ordinary.__enter__()
+        if error is not None:
+            raise_translated(error)

@@ -7,11 +7,9 @@ Other ways to present an access key are the authenticators of plugins; a route a
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Protocol
 
-from flask import g
-
 from strongroom.errors import AmbiguousToken, Forbidden, KeyNotAdmitted, TokenRequired
 from strongroom.http.authenticators import Authenticators
-from strongroom.http.request import client_address, get_service, header
+from strongroom.http.request import client_address, current_environ, get_service, header
 from strongroom.identity import Caller, Identity, KeyUse
 from strongroom.plugin_api.authentication import ACCESS_KEY_PREFIX, Scope
 from strongroom.plugin_api.web import Access
@@ -31,6 +29,7 @@ __all__ = [
 ]
 
 TOKEN_HEADER: Final = "X-Access-Token"  # noqa: S105  the name of a header
+_CALLER: Final = "strongroom.caller"
 
 
 class TokenAuthenticator(Protocol):
@@ -111,7 +110,7 @@ def authenticate(
     authenticator: TokenAuthenticator | KeyAuthenticator
     if token is not None and not token.startswith(ACCESS_KEY_PREFIX):
         authenticator = get_service(TokenAuthenticator)
-        g.caller = caller = authenticator.caller(token, client_address())
+        caller = authenticator.caller(token, client_address())
     else:
         key = token or _admitted_key(access, admits)
         if key is None:
@@ -119,7 +118,8 @@ def authenticate(
         if scope is None:
             raise KeyNotAdmitted
         authenticator = get_service(KeyAuthenticator)
-        g.caller = caller = authenticator.caller(key, client_address(), KeyUse(scope, tenant_id))
+        caller = authenticator.caller(key, client_address(), KeyUse(scope, tenant_id))
+    current_environ()[_CALLER] = caller
     if verify_login:
         identity = authenticator.identify(caller)
         authenticator.note_seen(caller)
@@ -149,7 +149,7 @@ def current_identity() -> Identity:
 
 def optional_identity() -> Identity | None:
     """Return the caller, or ``None`` if the request has no token."""
-    caller: Caller | None = g.get("caller")
+    caller: Caller | None = current_environ().get(_CALLER)
     if caller is None:
         return None
     return caller.identity or _authenticator_of(caller).identify(caller)
@@ -157,7 +157,7 @@ def optional_identity() -> Identity | None:
 
 def own_id(user_id: str) -> str:
     """Resolve ``me`` in a path to the calling user's id; return any other id unchanged."""
-    return str(g.caller.user_id) if user_id == "me" else user_id
+    return str(current_environ()[_CALLER].user_id) if user_id == "me" else user_id
 
 
 def presented_token() -> str | None:

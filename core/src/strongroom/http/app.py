@@ -12,15 +12,15 @@ the duration of a short query on steps that are the same for every request, so t
 """
 
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextvars import copy_context
 from functools import cache, partial
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit, urlunsplit
 
 import flask
 from flask import Flask
-from flask.ctx import AppContext, RequestContext
+from flask.ctx import RequestContext
 from flask.globals import _cv_app, _cv_request, request_ctx
 from flask.sessions import NullSession
 from flask.signals import (
@@ -58,7 +58,6 @@ NO_STORE: Final = ("Cache-Control", "no-store")
 Hook = Callable[..., Any]
 Hooks = tuple[tuple[Hook, ...], tuple[Hook, ...]]
 """The functions to call before and after a view, in the order of the calls."""
-
 _NOSNIFF: Final = ("X-Content-Type-Options", "nosniff")
 
 
@@ -99,16 +98,18 @@ class Application(Flask):
             path = path.encode("latin-1").decode(errors="replace")
         if self.mounts and (mount := self._mount_of(path)):
             return self._serve_mount(mount, environ, start_response)
-        found = None if _is_invalid(path) else self._routes_of().match(environ["REQUEST_METHOD"], path)
-        if found is None or not self._is_direct(found[0]):
+        found = None if _is_invalid(path) else self._routes_of().find(environ["REQUEST_METHOD"], path)
+        if found is None or found[0].direct is None or _has_receivers():
             return super().wsgi_app(environ, start_response)
-        context = OperationContext(self, environ, *found)
+        route, values = found
+        context = OperationContext(
+            self, environ, route.rule, dict(zip(route.names, values, strict=True))
+        )
         # Flask's push() would open a session and send signals; its pop() would call teardown functions.
-        app_token, token = _cv_app.set(AppContext(self)), _cv_request.set(context)
+        app_token = _cv_app.set(context)  # type: ignore[arg-type]  # see OperationContext
+        token = _cv_request.set(context)
         try:
-            operation: Any = self.view_functions[context.rule.endpoint]
-            hooks = self._routes_of().hooks_of(context.rule)
-            return self._serve(context, operation, hooks)(environ, start_response)
+            return self._serve(context, found[0].direct)(environ, start_response)
         finally:
             _cv_request.reset(token)
             _cv_app.reset(app_token)
@@ -130,19 +131,17 @@ class Application(Flask):
     ) -> Iterable[bytes]:
         context = OperationContext(self, environ, mount.rule, {})
         # Never reset, because the caller discards the whole copy of the context.
-        _cv_app.set(AppContext(self))
+        _cv_app.set(context)  # type: ignore[arg-type]  # see OperationContext
         _cv_request.set(context)
-        return self._serve(context, mount, self._routes_of().app_hooks)(environ, start_response)
+        direct = Direct(mount, *self._routes_of().app_hooks)
+        return self._serve(context, direct)(environ, start_response)
 
-    def _serve(
-        self, context: OperationContext, view: Callable[..., flask.Response], hooks: Hooks
-    ) -> flask.Response:
-        before, after = hooks
+    def _serve(self, context: OperationContext, direct: "Direct") -> flask.Response:
         try:
-            response = self._replacement(before)
+            response: Any = self._replacement(direct.before) if direct.before else None
             if response is None:
-                response = view(**context.parameters)
-            for hook in (*context._after_request_functions, *after):  # noqa: SLF001  of after_this_request
+                response = direct.view(**context.parameters)
+            for hook in (*context._after_request_functions, *direct.after):  # noqa: SLF001  of after_this_request
                 response = hook(response)
             return self._completed(response)
         except Exception as error:
@@ -160,17 +159,6 @@ class Application(Flask):
                 # Flask's hooks may return everything that a view may, such as a text or a tuple.
                 return self.make_response(result)
         return None
-
-    def _is_direct(self, rule: Rule) -> bool:
-        """Return whether nothing but an operation and its hooks is to be called for a route."""
-        return self._routes_of().is_direct(rule) and not (
-            appcontext_popped.receivers
-            or appcontext_pushed.receivers
-            or appcontext_tearing_down.receivers
-            or request_finished.receivers
-            or request_started.receivers
-            or request_tearing_down.receivers
-        )
 
     def request_context(self, environ: dict[str, Any]) -> RequestContext:
         """Return the context of a request, without a session: tokens take its place."""
@@ -213,15 +201,14 @@ class Application(Flask):
         context, environ, identifier = _cv_request.get(), current_environ(), request_id()
         rule = context.rule if isinstance(context, OperationContext) else context.request.url_rule
         note_route(environ, rule.rule if rule else NO_ROUTE, identifier)
-        headers = [("X-Request-Id", identifier), _NOSNIFF]
         is_private = environ["REQUEST_METHOD"] != "GET" or carries_token(environ)
+        defaults = (NO_STORE,) if is_private else ()
+        headers = (("X-Request-Id", identifier), _NOSNIFF)
         if isinstance(response, Response):
-            if is_private and not response.has_header("Cache-Control"):
-                headers.append(NO_STORE)
-            response.append_headers(headers)
+            response.add_headers(headers, defaults)
             return response
-        if is_private:
-            response.headers.setdefault(*NO_STORE)
+        for default in defaults:
+            response.headers.setdefault(*default)
         response.headers.update(headers)
         return response
 
@@ -232,9 +219,9 @@ class Application(Flask):
             self._routes = RouteTable(self.url_map.iter_rules(), self._direct_endpoints(), hooks)
         return self._routes
 
-    def _direct_endpoints(self) -> dict[str, Hooks]:
-        """Return the hooks of each operation that has no functions of other kinds."""
-        found: dict[str, Hooks] = {}
+    def _direct_endpoints(self) -> dict[str, "Direct"]:
+        """Return each operation that has no functions but its hooks."""
+        found: dict[str, Direct] = {}
         for endpoint, view in self.view_functions.items():
             of_endpoint = partial(_functions, _blueprints(endpoint))
             others = (
@@ -243,7 +230,7 @@ class Application(Flask):
                 *of_endpoint(self.url_value_preprocessors),
             )
             if isinstance(view, Operation) and not others:
-                found[endpoint] = self._hooks_of(_blueprints(endpoint))
+                found[endpoint] = Direct(view, *self._hooks_of(_blueprints(endpoint)))
         slow = sum(isinstance(view, Operation) for view in self.view_functions.values()) - len(found)
         if slow:
             logger.warning(
@@ -260,6 +247,18 @@ class Application(Flask):
             for registered in (self.before_request_funcs, self.after_request_funcs)
         )
         return tuple(map(self.ensure_sync, before)), tuple(map(self.ensure_sync, reversed(after)))
+
+
+def _has_receivers() -> bool:
+    """Return whether a signal that Flask sends for each request has receivers."""
+    return bool(
+        appcontext_popped.receivers
+        or appcontext_pushed.receivers
+        or appcontext_tearing_down.receivers
+        or request_finished.receivers
+        or request_started.receivers
+        or request_tearing_down.receivers
+    )
 
 
 def _is_invalid(path: str) -> bool:
@@ -286,6 +285,22 @@ def _redirect(redirect: RequestRedirect) -> flask.Response:
     return response
 
 
+class Direct(NamedTuple):
+    """What the application calls for a route without Flask's dispatch, in the order of the calls."""
+
+    view: Callable[..., flask.Response]
+    before: tuple[Hook, ...]
+    after: tuple[Hook, ...]
+
+
+class Route(NamedTuple):
+    """A rule, the names of its parameters, and its calls if Flask's dispatch is not needed."""
+
+    rule: Rule
+    names: tuple[str, ...]
+    direct: Direct | None
+
+
 class _Node:
     """A position in a path.
 
@@ -297,7 +312,7 @@ class _Node:
     def __init__(self) -> None:
         self.segments: dict[str, _Node] = {}
         self.parameter: _Node | None = None
-        self.rules: dict[str, tuple[Rule, tuple[str, ...]]] = {}
+        self.rules: dict[str, Route] = {}
         self.is_exact = True
 
 
@@ -310,14 +325,14 @@ class RouteTable:
 
     Args:
         rules: all rules of the application.
-        direct: the hooks of the endpoints that :class:`Application` calls itself.
+        direct: what the application calls itself, by endpoint.
         app_hooks: the hooks that run for each request.
     """
 
     def __init__(
         self,
         rules: Iterable[Rule],
-        direct: Mapping[str, Hooks] | None = None,
+        direct: Mapping[str, Direct] | None = None,
         app_hooks: Hooks = ((), ()),
     ) -> None:
         self.app_hooks = app_hooks
@@ -331,24 +346,21 @@ class RouteTable:
 
     def match(self, method: str, path: str) -> tuple[Rule, dict[str, str]] | None:
         """Return the rule of a request with its path parameters, or ``None`` if Werkzeug must match."""
-        if method == "OPTIONS":
-            return None
-        try:
-            found = _find(self._root, method, path.split("/"), 1, ())
-        except _NotExact:
-            return None
+        found = self.find(method, path)
         if found is None:
             return None
-        rule, names, values = found
-        return rule, dict(zip(names, values, strict=True))
+        route, values = found
+        return route.rule, dict(zip(route.names, values, strict=True))
 
-    def is_direct(self, rule: Rule) -> bool:
-        """Return whether the application calls the endpoint of a rule itself."""
-        return rule.endpoint in self._direct
-
-    def hooks_of(self, rule: Rule) -> Hooks:
-        """Return the hooks before and after the endpoint of a rule, in the order of their calls."""
-        return self._direct[rule.endpoint]
+    def find(self, method: str, path: str) -> tuple[Route, list[str]] | None:
+        """Do the same as :meth:`match`, and return the route and the values of its parameters."""
+        segments = iter(path.split("/"))
+        # Empty, because a path begins with a slash.
+        next(segments)
+        try:
+            return _find(self._root, method, segments, [])
+        except _NotExact:
+            return None
 
     def _add(self, rule: Rule, *, is_exact: bool) -> None:
         node, names = self._root, []
@@ -368,8 +380,9 @@ class RouteTable:
                 is_exact = is_exact and segment != ""
         if not is_exact:
             node.is_exact = False
-        for method in rule.methods or ():
-            node.rules.setdefault(method, (rule, tuple(names)))
+        route = Route(rule, tuple(names), self._direct.get(rule.endpoint))
+        for method in (rule.methods or set()) - {"OPTIONS"}:
+            node.rules.setdefault(method, route)
 
 
 def _is_exact(rule: Rule) -> bool:
@@ -383,27 +396,30 @@ class _NotExact(Exception):
 
 
 def _find(
-    node: _Node, method: str, segments: list[str], index: int, values: tuple[str, ...]
-) -> tuple[Rule, tuple[str, ...], tuple[str, ...]] | None:
-    """Return the rule, its parameters' names and their values for the segments from ``index`` on."""
-    while node.is_exact:
-        if index == len(segments):
-            found = node.rules.get(method)
-            if found is None and "" in node.segments:
-                # Werkzeug redirects to the path with a trailing slash.
-                break
-            return found and (*found, values)
-        segment, index = segments[index], index + 1
+    node: _Node, method: str, segments: Iterator[str], values: list[str]
+) -> tuple[Route, list[str]] | None:
+    """Return the route and the values of its parameters, which are appended to ``values``."""
+    for segment in segments:
+        if not node.is_exact:
+            raise _NotExact
         # A parameter never matches an empty segment, as in Werkzeug's default converter.
         child, parameter = node.segments.get(segment), node.parameter if segment else None
-        if child is not None and parameter is not None:
-            match = _find(child, method, segments, index, values)
-            if match is not None:
-                return match
-            child = None
         if child is None:
             if parameter is None:
                 return None
-            child, values = parameter, (*values, segment)
+            child = parameter
+            values.append(segment)
+        elif parameter is not None:
+            rest = [*segments]
+            found = _find(child, method, iter(rest), [*values])
+            return found or _find(parameter, method, iter(rest), [*values, segment])
         node = child
-    raise _NotExact
+    return _end(node, method, values)
+
+
+def _end(node: _Node, method: str, values: list[str]) -> tuple[Route, list[str]] | None:
+    route = node.rules.get(method)
+    # Werkzeug redirects to the path with a trailing slash.
+    if not node.is_exact or (route is None and "" in node.segments):
+        raise _NotExact
+    return None if route is None else (route, values)

@@ -6,10 +6,9 @@ Conditions are evaluated in the order of section 13.2.2.
 import re
 import secrets
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
-from typing import Final
+from typing import Final, NamedTuple
 
 from flask import request
 from werkzeug.datastructures import ETags
@@ -33,8 +32,7 @@ _CONDITIONS: Final = frozenset(
 _RANGE = re.compile(r"(?:(\d{1,18})-(\d{0,18})|-(\d{1,18}))")
 
 
-@dataclass(frozen=True, slots=True)
-class Validators:
+class Validators(NamedTuple):
     """The validators of a representation (RFC 9110, section 8.8).
 
     Args:
@@ -57,7 +55,7 @@ def is_unchanged(current: Validators) -> bool:
     Raises:
         PreconditionFailed: a precondition of the request is false.
     """
-    if _CONDITIONS.isdisjoint(current_environ()):
+    if current_environ().keys().isdisjoint(_CONDITIONS):
         return False
     if header("If-Match") is not None:
         if not _matches(request.if_match, current.tag, strong=True):
@@ -123,8 +121,7 @@ def _matches(tags: ETags, tag: str, *, strong: bool) -> bool:
     return tags.star_tag or tags.contains(tag) or (not strong and tags.contains_weak(tag))
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(NamedTuple):
     """A range of bytes of a representation."""
 
     start: int

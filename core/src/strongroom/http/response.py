@@ -98,16 +98,19 @@ class Response(flask.Response):
         # The base class sends the response, and adds Content-Length.
         self._final_body = None
 
-    def append_headers(self, headers: list[tuple[str, str]]) -> None:
-        """Append headers, replacing those of the same name."""
-        names = [name for name, _ in headers]
-        # In place, because the object of the property `headers` shares the list.
-        self._items[:] = [item for item in self._items if item[0] not in names]
-        self._items += headers
-
-    def has_header(self, name: str) -> bool:
-        """Return whether a header was set by exactly this name."""
-        return any(item[0] == name for item in self._items)
+    def add_headers(
+        self, headers: Iterable[tuple[str, str]], defaults: Iterable[tuple[str, str]] = ()
+    ) -> None:
+        """Add headers in place of those of the same names, and defaults for absent ones."""
+        items, present = self._items, dict(self._items)
+        for header in headers:
+            if header[0] in present:
+                # In place, because the object of the property `headers` shares the list.
+                items[:] = [item for item in items if item[0] != header[0]]
+            items.append(header)
+        for default in defaults:
+            if default[0] not in present:
+                items.append(default)
 
     def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
         """Send the response (PEP 3333)."""

@@ -125,7 +125,8 @@ class Operation:
         if caller is None or not self._verifies_login:
             return self._answer(parameters)
         try:
-            response = self._answer({**parameters, "caller": caller})
+            parameters["caller"] = caller
+            response = self._answer(parameters)
         except Exception:
             # A revoked login takes precedence over any other error.
             current_identity()
