@@ -56,6 +56,7 @@ class TestRawBody:
             "revision": 0,
             "createdAt": "",
             "updatedAt": "",
+            "scan": "skipped",
         }
         assert api.get(f"{tenant}/files/{node['id']}", by=person).json == node
 

@@ -33,6 +33,7 @@ from strongroom.http.routing import reserved_blueprint
 from strongroom.observability.views import blueprint as health_blueprint
 from strongroom.plugin_api.authentication import Authenticator
 from strongroom.plugins.manager import PluginError
+from strongroom.scanning.views import blueprint as quarantine_blueprint
 from strongroom.sessions.views import blueprint as authorizations_blueprint
 from strongroom.tenants.service_account_views import blueprint as service_accounts_blueprint
 from strongroom.tenants.views import blueprint as tenants_blueprint
@@ -57,6 +58,7 @@ BLUEPRINTS = (
     business_files_blueprint,
     uploads_blueprint,
     direct_uploads_blueprint,
+    quarantine_blueprint,
     audit_blueprint,
     health_blueprint,
 )

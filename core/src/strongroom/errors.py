@@ -154,6 +154,11 @@ class FreshProofRequired(StrongroomError):
     message = "Requires a verification code, the current password or a recent login."
 
 
+class Quarantined(StrongroomError):
+    status, code = 403, "error.quarantined"
+    message = "The file is in quarantine and cannot be read."
+
+
 class RegistrationClosed(StrongroomError):
     status, code = 403, "error.registration-closed"
     message = "Self-registration is disabled on this server."
@@ -234,6 +239,11 @@ class NotAFile(StrongroomError):
     message = "The node is a folder, not a file."
 
 
+class NotScannedYet(StrongroomError):
+    status, code = 409, "error.not-scanned-yet"
+    message = "The file is not scanned yet; see Retry-After."
+
+
 class TooManyKeys(StrongroomError):
     status, code = 409, "error.too-many-access-keys"
     message = "The user has as many access keys as allowed; revoke one."
@@ -281,6 +291,16 @@ class RangeNotSatisfiable(StrongroomError):
     def __init__(self, size: int) -> None:
         super().__init__()
         self.size = size
+
+
+class ContentInfected(StrongroomError):
+    status, code = 422, "error.content-infected"
+    message = "A content scanner found malicious content."
+
+
+class ContentUnscannable(StrongroomError):
+    status, code = 422, "error.content-unscannable"
+    message = "The content cannot be scanned, such as an encrypted archive."
 
 
 class UploadLocked(StrongroomError):

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from strongroom.gateway.limits import RESERVED_THREADS, Admission, Job, Verdict
+from strongroom.gateway.limits import RESERVED_THREADS, Admission, AdmissionResult, Job
 
 
 @dataclass(eq=False)
@@ -18,7 +18,7 @@ class Task:
 
 def fill(admission: Admission, count: int, *, transfers: bool) -> list[Task]:
     tasks = [Task(transfers) for _ in range(count)]
-    assert {admission.enter(task) for task in tasks} <= {Verdict.RUN}
+    assert {admission.enter(task) for task in tasks} <= {AdmissionResult.RUN}
     return tasks
 
 
@@ -26,8 +26,8 @@ def fill(admission: Admission, count: int, *, transfers: bool) -> list[Task]:
 def test_transfers_leave_threads_for_short_requests(threads: int, share: int) -> None:
     admission = Admission(threads)
     fill(admission, share, transfers=True)
-    assert admission.enter(Task(is_transfer=True)) is Verdict.REFUSED
-    assert admission.enter(Task()) is Verdict.RUN
+    assert admission.enter(Task(is_transfer=True)) is AdmissionResult.REFUSED
+    assert admission.enter(Task()) is AdmissionResult.RUN
 
 
 def test_a_download_among_too_many_transfers_is_no_transfer() -> None:
@@ -38,14 +38,14 @@ def test_a_download_among_too_many_transfers_is_no_transfer() -> None:
     assert not admission.become_transfer(download)
     admission.leave(transfers[0])
     assert admission.become_transfer(download)
-    assert admission.enter(Task(is_transfer=True)) is Verdict.REFUSED
+    assert admission.enter(Task(is_transfer=True)) is AdmissionResult.REFUSED
 
 
 def test_requests_beyond_the_threads_wait_in_order() -> None:
     admission = Admission(16)
     running = fill(admission, 16, transfers=False)
     waiting: list[Job] = [Task(), Task()]
-    assert [admission.enter(job) for job in waiting] == [Verdict.QUEUED] * 2
+    assert [admission.enter(job) for job in waiting] == [AdmissionResult.QUEUED] * 2
     assert [admission.leave(job) for job in running[:3]] == [*waiting, None]
 
 
@@ -53,14 +53,14 @@ def test_a_full_queue_refuses() -> None:
     admission = Admission(16)
     fill(admission, 16, transfers=False)
     verdicts = [admission.enter(Task()) for _ in range(300)]
-    assert verdicts == [Verdict.QUEUED] * 256 + [Verdict.REFUSED] * 44
+    assert verdicts == [AdmissionResult.QUEUED] * 256 + [AdmissionResult.REFUSED] * 44
 
 
 def test_a_transfer_that_goes_on_is_never_refused() -> None:
     admission = Admission(16)
     running = fill(admission, 8, transfers=True)
     resumed = Task(is_transfer=True)
-    assert admission.resume(resumed) is Verdict.QUEUED
+    assert admission.resume(resumed) is AdmissionResult.QUEUED
     assert admission.leave(running[0]) is resumed
 
 
@@ -69,7 +69,7 @@ def test_an_upload_that_waits_does_not_hold_up_short_requests() -> None:
     short = fill(admission, 9, transfers=False)
     fill(admission, 7, transfers=True)
     upload, request = Task(is_transfer=True), Task()
-    assert [admission.enter(upload), admission.enter(request)] == [Verdict.QUEUED] * 2
+    assert [admission.enter(upload), admission.enter(request)] == [AdmissionResult.QUEUED] * 2
     assert admission.become_transfer(short[0])
     assert admission.leave(short[1]) is request
     assert admission.leave(short[0]) is upload

@@ -10,7 +10,10 @@ from strongroom.database.metadata import Id, Timestamp, metadata
 
 @dataclass(frozen=True, slots=True)
 class BusinessFile:
-    """A row of :data:`business_files`. ``size`` is in bytes; only pictures have a width and a height."""
+    """A row of :data:`business_files`. ``size`` is in bytes; only pictures have a width and a height.
+
+    ``scan`` is the :class:`~strongroom.scanning.states.ScanState` of the content, if it has one.
+    """
 
     name: str
     profile: str
@@ -21,6 +24,7 @@ class BusinessFile:
     width: int | None
     height: int | None
     created_at: int
+    scan: str | None = None
 
 
 business_files: Final = Table(
@@ -35,6 +39,7 @@ business_files: Final = Table(
     Column("width", Integer),
     Column("height", Integer),
     Column("created_at", Timestamp, nullable=False),
+    Column("scan", String(16)),
     Index(None, "owner_id", "created_at"),
     Index(None, "blob_key"),
 )

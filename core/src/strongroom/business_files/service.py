@@ -18,6 +18,9 @@ from strongroom.errors import NotFound, TokenRequired
 from strongroom.identity import Identity, Origin
 from strongroom.media_types import extension_of, sniff
 from strongroom.plugin_api.storage import ByteSource, ByteStream
+from strongroom.scanning.inspection import ContentInspection, inspected
+from strongroom.scanning.scanners import ScanSubject
+from strongroom.scanning.states import require_readable
 from strongroom.storage.models import Blob
 from strongroom.storage.service import BlobService, ReceivedBlob
 
@@ -68,6 +71,7 @@ class BusinessFileService:
         processor: PictureProcessor,
         variants: VariantService,
         audit: AuditService,
+        inspection: ContentInspection,
         profiles: Mapping[str, Profile],
     ) -> None:
         self._database = database
@@ -76,6 +80,7 @@ class BusinessFileService:
         self._processor = processor
         self._variants = variants
         self._audit = audit
+        self._inspection = inspection
         self.profiles = profiles
 
     def upload(self, identity: Identity, profile_name: str, incoming: IncomingContent) -> BusinessFile:
@@ -87,6 +92,7 @@ class BusinessFileService:
             PictureTooLarge: the picture has too many pixels, or needs too much memory or time.
             PictureUnreadable: the picture cannot be decoded.
             DigestMismatch: the content does not match the declared digest.
+            ContentInfected, ContentUnscannable, ApiError: a content scanner refuses the content.
             StorageFull: the storage is exhausted.
             Unavailable: too many pictures are being processed.
         """
@@ -98,6 +104,7 @@ class BusinessFileService:
         try:
             incoming.check(received.blob.checksum)
             profile.require_type(media_type)
+            received = self._inspection.inspect(identity, received, _name(media_type), media_type)
             return self._store(identity, profile, received, media_type, None, None)
         except BaseException:
             self._blobs.discard(received.blob.key)
@@ -109,6 +116,8 @@ class BusinessFileService:
         Raises:
             NotFound: the file does not exist.
             TokenRequired: the profile is not public, and the caller is not authenticated.
+            NotScannedYet: the file is not scanned yet.
+            Quarantined: the file is in quarantine.
             ValidationFailed: the profile does not offer this width.
             PictureTooLarge: scaling needs too much memory or time.
             PictureUnreadable: the picture can no longer be decoded.
@@ -121,6 +130,8 @@ class BusinessFileService:
         profile = self.profiles[file.profile]
         if identity is None and not profile.is_public:
             raise TokenRequired
+        # Variants are generated from the original, so its state is theirs.
+        require_readable(file.scan)
         if width is not None:
             profile.require_width(width)
             if file.width is not None and width < file.width:
@@ -159,9 +170,14 @@ class BusinessFileService:
             incoming.check(metered.checksum)
             media_type = sniff(metered.head)
             profile.require_type(media_type)
+            # The original is scanned whatever its size, before anything decodes it. What is stored has
+            # none of its bytes, and is scanned itself only if this scan had no verdict.
+            subject = ScanSubject(_name(media_type), metered.size, media_type)
+            result = self._inspection.inspect_file(identity, file, subject)
             picture = self._processor.clean(file, media_type, profile.max_pixels, identity.user_id)
         size = len(picture.content)
         received = self._blobs.receive(as_source(picture.content), size=size, max_bytes=size)
+        received = inspected(received, result)
         try:
             return self._store(identity, profile, received, media_type, picture.width, picture.height)
         except BaseException:
@@ -178,7 +194,7 @@ class BusinessFileService:
         height: int | None,
     ) -> BusinessFile:
         file = BusinessFile(
-            name=secrets.token_hex(20) + extension_of(media_type),
+            name=_name(media_type),
             profile=profile.name,
             blob_key=received.blob.key,
             owner_id=identity.user_id,
@@ -187,9 +203,11 @@ class BusinessFileService:
             width=width,
             height=height,
             created_at=self._clock.now(),
+            scan=self._inspection.state_of(received),
         )
         with self._database.write() as connection:
             self._blobs.commit(connection, received.blob)
+            self._inspection.record(connection, received)
             _ADD.execute(connection, asdict(file))
         return file
 
@@ -211,3 +229,8 @@ class BusinessFileService:
             details={"profile": file.profile, "file": file.name},
         )
         self._audit.record(connection, event)
+
+
+def _name(media_type: str) -> str:
+    """Return a new unguessable name, with the extension of the media type."""
+    return secrets.token_hex(20) + extension_of(media_type)

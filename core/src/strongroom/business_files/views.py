@@ -17,6 +17,7 @@ from strongroom.http.request import get_service, origin
 from strongroom.http.routing import Blueprint, Location, absolute_url
 from strongroom.http.uploads import UPLOAD_BODY, receive_upload
 from strongroom.plugin_api.authentication import Scope
+from strongroom.scanning.states import INSPECTION_ERRORS, UNREADABLE_ERRORS
 
 
 class WidthQuery(Schema):
@@ -59,6 +60,7 @@ _UPLOAD_ERRORS = (
     errors.DigestMismatch,
     errors.PayloadTooLarge,
     errors.UnsupportedMediaType,
+    *INSPECTION_ERRORS,
     errors.StorageFull,
 )
 _PICTURE_ERRORS = (*_UPLOAD_ERRORS, errors.PictureUnreadable, errors.PictureTooLarge, errors.Unavailable)
@@ -169,6 +171,7 @@ def upload_avatar() -> Json:
         errors.TokenRequired,
         errors.TokenInvalid,
         errors.NotFound,
+        *UNREADABLE_ERRORS,
         errors.PreconditionFailed,
         errors.PictureTooLarge,
         errors.PictureUnreadable,

@@ -110,6 +110,44 @@ class FilesSettings:
 
 
 _MEBIBYTE = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class ScanningSettings:
+    """The inspection of uploaded content; the table of each scanner has its options."""
+
+    scanners: tuple[str, ...] = option(
+        (),
+        help='The content scanners in the order of use, such as ["clamd"]; empty: uploads are not '
+        "scanned.",
+    )
+    inline_max_bytes: int = option(
+        _MEBIBYTE,
+        minimum=0,
+        maximum=64 * _MEBIBYTE,
+        help="The maximum size in bytes of files that are scanned before the upload is answered, in "
+        "memory; larger files are held back until they are scanned.",
+    )
+    on_unscannable: str = option(
+        "allow-marked",
+        choices=("allow-marked", "refuse"),
+        help="What happens to files that a scanner cannot examine, such as encrypted archives: they can "
+        "be read and are marked, or they are refused.",
+    )
+    on_unavailable: str = option(
+        "hold",
+        choices=("hold", "allow-marked"),
+        help="What happens to new files while a scanner is unavailable: they are held back, or they can "
+        "be read and are marked until they are scanned.",
+    )
+    threads: int = option(
+        2,
+        minimum=1,
+        maximum=64,
+        help="The number of held-back files that a process scans concurrently.",
+    )
+
+
 _PUBLIC, _USERS = "public", "users"
 _VISIBILITIES = (_PUBLIC, _USERS)
 _WIDEST = 16_383

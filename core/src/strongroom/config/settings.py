@@ -12,6 +12,7 @@ from strongroom.config.files import (
     BusinessFilesSettings,
     EventsSettings,
     FilesSettings,
+    ScanningSettings,
     StorageSettings,
     TenantsSettings,
 )
@@ -57,6 +58,9 @@ class Settings:
     files: FilesSettings = option(default_factory=FilesSettings, help="Files.")
     business_files: BusinessFilesSettings = option(
         default_factory=BusinessFilesSettings, help="Business files."
+    )
+    scanning: ScanningSettings = option(
+        default_factory=ScanningSettings, help="The inspection of uploaded content."
     )
     users: UsersSettings = option(default_factory=UsersSettings, help="Users.")
     login: LoginSettings = option(default_factory=LoginSettings, help="Login.")

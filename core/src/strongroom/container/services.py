@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from strongroom.backup.create import BackupService
 from strongroom.business_files.pictures import PictureProcessor, PictureSlots
+from strongroom.business_files.scan_states import BusinessFileContent
 from strongroom.business_files.service import BusinessFileService
 from strongroom.business_files.variants import VariantService, profiles_of
 from strongroom.clock import Clock, SystemClock
@@ -33,6 +34,7 @@ from strongroom.files.listing import FileListing
 from strongroom.files.moving import MovingService
 from strongroom.files.paths import PathLookup
 from strongroom.files.replacing import ReplacingService
+from strongroom.files.scan_states import NodeContent
 from strongroom.files.service import FilePurge, FileService, tenant_of_blob
 from strongroom.files.tree import Tree
 from strongroom.files.visibility import Visibility
@@ -49,6 +51,13 @@ from strongroom.plugin_host.jobs import registered_jobs
 from strongroom.plugin_host.life_cycle import PluginLifeCycle
 from strongroom.plugins.selection import Selection, select
 from strongroom.production import refuse_unsafe
+from strongroom.scanning.inspection import ContentInspection, InspectionPolicy
+from strongroom.scanning.owners import ContentOwners
+from strongroom.scanning.quarantine import QuarantineService
+from strongroom.scanning.repository import ScanRepository
+from strongroom.scanning.rescans import Rescans
+from strongroom.scanning.scanners import Scanners
+from strongroom.scanning.worker import ScanWorker
 from strongroom.storage.delivery import Delivery
 from strongroom.storage.fsck import StorageCheck
 from strongroom.storage.migration import Migration
@@ -93,6 +102,10 @@ class FileServices:
     bundles: BundleService
     business_files: BusinessFileService
     uploads: UploadService
+    scanners: Scanners
+    scan_worker: ScanWorker
+    rescans: Rescans
+    quarantine: QuarantineService
 
 
 def assemble_keeping(base: Infrastructure, identity: IdentityServices) -> FileServices:
@@ -113,7 +126,16 @@ def assemble_keeping(base: Infrastructure, identity: IdentityServices) -> FileSe
     identity.access_keys.check_targets(access.require_key_target)
     expiry, visibility = ExpiryRules(access), Visibility()
     tree = Tree(base.clock, visibility)
-    blobs = BlobService(database, base.clock, open_storages(base), settings.files.storage)
+    scans = ScanRepository(base.clock)
+    scanners = _scanners(base)
+    inspection = _inspection(base, scanners, scans)
+    blobs = BlobService(
+        database,
+        base.clock,
+        open_storages(base),
+        settings.files.storage,
+        kept_bytes=inspection.kept_bytes,
+    )
     base.resources.callback(blobs.close)
     events = FileEvents(
         database,
@@ -129,6 +151,7 @@ def assemble_keeping(base: Infrastructure, identity: IdentityServices) -> FileSe
         blobs,
         tenants.space,
         events,
+        inspection,
         max_file_bytes=settings.files.max_file_bytes,
         allowed_types=settings.files.allowed_types,
     )
@@ -141,6 +164,13 @@ def assemble_keeping(base: Infrastructure, identity: IdentityServices) -> FileSe
         lifetime=settings.files.bundle_lifetime_seconds * 1000,
     )
     uploads = _uploads(base, file_writer, blobs, tenants)
+    business_files = _business_files(base, blobs, inspection)
+    owners = ContentOwners(
+        [
+            NodeContent(database, base.clock, access, file_writer, blobs),
+            BusinessFileContent(business_files),
+        ]
+    )
     return FileServices(
         tenants=tenants,
         tenant_deletion=TenantDeletion(
@@ -186,8 +216,12 @@ def assemble_keeping(base: Infrastructure, identity: IdentityServices) -> FileSe
         listing=FileListing(database, base.clock, access, base.users),
         paths=PathLookup(database, base.clock, access),
         bundles=bundles,
-        business_files=_business_files(base, blobs),
+        business_files=business_files,
         uploads=uploads,
+        scanners=scanners,
+        scan_worker=_scan_worker(base, blobs, scanners, scans, owners),
+        rescans=Rescans(database, scans, owners),
+        quarantine=QuarantineService(database, base.clock, owners, base.audit, blobs.location_query()),
     )
 
 
@@ -199,7 +233,51 @@ def prune_steps(keeping: FileServices) -> Mapping[str, Step]:
     }
 
 
-def _business_files(base: Infrastructure, blobs: BlobService) -> BusinessFileService:
+def _scanners(base: Infrastructure) -> Scanners:
+    scanners = []
+    for choice in base.selection.scanners:
+        scanners.append(base.construct(choice, ("scanning", choice.extension.name)))
+        base.close_at_end(scanners[-1])
+    return Scanners(
+        scanners,
+        base.selection.plugins.errors,
+        refuse_unscannable=base.settings.scanning.on_unscannable == "refuse",
+        observe=base.metrics.scan if base.metrics else None,
+    )
+
+
+def _inspection(base: Infrastructure, scanners: Scanners, scans: ScanRepository) -> ContentInspection:
+    settings = base.settings.scanning
+    policy = InspectionPolicy(settings.inline_max_bytes, settings.on_unavailable == "hold")
+    return ContentInspection(base.database, scanners, scans, base.audit, policy)
+
+
+def _scan_worker(
+    base: Infrastructure,
+    blobs: BlobService,
+    scanners: Scanners,
+    scans: ScanRepository,
+    owners: ContentOwners,
+) -> ScanWorker:
+    settings = base.settings.scanning
+    worker = ScanWorker(
+        base.database,
+        base.clock,
+        blobs,
+        scanners,
+        scans,
+        owners,
+        base.audit,
+        hold_unavailable=settings.on_unavailable == "hold",
+        threads=settings.threads,
+    )
+    base.resources.callback(worker.close)
+    return worker
+
+
+def _business_files(
+    base: Infrastructure, blobs: BlobService, inspection: ContentInspection
+) -> BusinessFileService:
     settings = base.settings.business_files
     processor = PictureProcessor(
         PictureSlots(settings.max_concurrent_images),
@@ -213,6 +291,7 @@ def _business_files(base: Infrastructure, blobs: BlobService) -> BusinessFileSer
         processor,
         VariantService(base.database, base.clock, blobs, processor),
         base.audit,
+        inspection,
         profiles_of(settings),
     )
 
@@ -380,6 +459,7 @@ class Container:
         self.base.resources.callback(self.events.delivery.close)
         jobs.start()
         self.base.resources.callback(jobs.stop)
+        self.keeping.scan_worker.start()
 
     def close(self) -> None:
         """Close connections and extensions."""

@@ -38,6 +38,7 @@ from strongroom.files.names import normalize_name
 from strongroom.files.service import FileService
 from strongroom.identity import AnyCaller
 from strongroom.plugin_api.storage import ObjectNotFound, SignedRequest, SignedUploads, StorageError
+from strongroom.plugin_api.web import ApiError
 from strongroom.secret_keys import SecretKeys
 from strongroom.storage.service import BlobService, ReceivedBlob
 from strongroom.tenants.quota import Quota
@@ -279,6 +280,7 @@ class DirectUploads:
             NameConflict: the name is taken.
             UnsupportedMediaType: files of its type are not accepted.
             DigestMismatch: the content does not match the declared digest.
+            ContentInfected, ContentUnscannable, ApiError: a content scanner refuses the content.
             StorageFull: the tenant's quota would be exceeded.
         """
         key, agreed = self._open(caller, tenant_id, upload_id)
@@ -347,13 +349,14 @@ class DirectUploads:
                 )
             if not hmac.compare_digest(received.blob.checksum, agreed.checksum):
                 raise errors.DigestMismatch
+            received = self._file_writer.inspect(caller, received, target.name)
             return self._database.write_together(
                 lambda connection: self._store(connection, caller, target, received)
             )
         except errors.Unavailable:
             # Temporary: the client may retry, so the upload stays open.
             raise
-        except errors.StrongroomError:
+        except (errors.StrongroomError, ApiError):
             # Permanent: a retry would fail in the same way, so the reservation is released.
             self._give_up(key)
             raise

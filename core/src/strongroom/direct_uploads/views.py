@@ -15,6 +15,7 @@ from strongroom.http.parsing import Timestamp, text
 from strongroom.http.request import get_service
 from strongroom.http.routing import Blueprint
 from strongroom.plugin_api.authentication import Scope
+from strongroom.scanning.states import INSPECTION_ERRORS
 
 
 class NewDirectUploadSchema(Schema):
@@ -107,6 +108,7 @@ def begin_direct_upload(tenant_id: str, body: Json, query: Json) -> Json:
         errors.UploadIncomplete,
         errors.DigestMismatch,
         errors.UnsupportedMediaType,
+        *INSPECTION_ERRORS,
         errors.StorageFull,
     ),
 )

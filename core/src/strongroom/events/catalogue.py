@@ -134,6 +134,23 @@ EVENT_TYPES: Final[Mapping[str, EventType]] = {
             _text("role", "`admin` or `member`"),
             _ACTOR,
         ),
+        _of_server(
+            "scan.infected",
+            "A content scanner refused an upload, or found a stored file, which is now in quarantine.",
+            EventField("fileId", "The file or business file, or null for a refused upload", _NULLABLE),
+            EventField("tenantId", "The tenant of the file, or null without one", _NULLABLE),
+            _text("outcome", "`refused` or `quarantined`"),
+            _text("scanner", "The name of the scanner"),
+            _text("reason", "The signature that matched, or why the content was refused"),
+            _ACTOR,
+        ),
+        _of_server(
+            "quarantine.released",
+            "An administrator released a file from quarantine.",
+            _text("fileId", "The file or business file"),
+            EventField("tenantId", "The tenant of the file, or null without one", _NULLABLE),
+            _ACTOR,
+        ),
         _of_server("member.removed", "A member of a tenant was removed.", _TENANT, _USER, _ACTOR),
     )
 }

@@ -83,6 +83,19 @@ def _access_key(record: AuditRecord) -> Data:
     return {"keyId": record.target_id, "userId": record.details["user"], **_actor(record)}
 
 
+def _finding(record: AuditRecord) -> Data:
+    kept = {name: record.details[name] for name in ("outcome", "scanner", "reason")}
+    return {**_scanned(record), **kept, **_actor(record)}
+
+
+def _release(record: AuditRecord) -> Data:
+    return {**_scanned(record), **_actor(record)}
+
+
+def _scanned(record: AuditRecord) -> Data:
+    return {"fileId": record.target_id, "tenantId": record.details.get("tenant")}
+
+
 _TYPES: Final[Mapping[tuple[str, str], tuple[str, Convert]]] = {
     ("user.create", SUCCESS): ("user.registered", _registration),
     ("user.change", SUCCESS): ("user.updated", _user),
@@ -111,6 +124,8 @@ _TYPES: Final[Mapping[tuple[str, str], tuple[str, Convert]]] = {
     ("tenant.delete", SUCCESS): ("tenant.deleted", _tenant),
     ("tenant.restore", SUCCESS): ("tenant.restored", _tenant),
     ("tenant.purge", SUCCESS): ("tenant.purged", _tenant),
+    ("scan.infected", SUCCESS): ("scan.infected", _finding),
+    ("quarantine.release", SUCCESS): ("quarantine.released", _release),
     ("member.put", SUCCESS): ("member.added", _member),
     ("member.remove", SUCCESS): ("member.removed", _member),
 }
@@ -125,6 +140,7 @@ WITHOUT_EVENT: Final = frozenset(
         ("business-file.delete", SUCCESS),  # business files belong to no tenant
         ("credential.bind", FAILURE),  # nothing changed
         ("plugin.act-as", SUCCESS),  # what the plugin then does has events of its own
+        ("quarantine.delete", SUCCESS),  # the deletion of the file is an event of its own
         ("secret.adopt", SUCCESS),  # maintenance
         ("setup-link.issue", SUCCESS),  # before the first user exists
         ("setup-link.redeem", FAILURE),  # likewise

@@ -31,6 +31,7 @@ from strongroom.errors import Forbidden, NotAFolder, NotFound, TokenInvalid, Val
 from strongroom.files.grant_ends import with_granted_ends
 from strongroom.files.models import NODE, Node, NodeType, Permission, folders_around, grants, nodes
 from strongroom.identity import AnyCaller, Identity, KeyLimits
+from strongroom.scanning.states import require_readable
 from strongroom.sessions.store import good_authorization
 from strongroom.tenants.memberships import Memberships, membership
 from strongroom.tenants.models import Role
@@ -202,6 +203,19 @@ class NodeAccess(NamedTuple):
         if self.permission < needed:
             raise Forbidden
         return NodeView(self.node, self.permission)
+
+    def require_content(self) -> Node:
+        """Return the node if the user may read it and its content, which folders do not have.
+
+        Raises:
+            Forbidden: the user is not a member of the tenant, or may not read the node.
+            NotFound: the tenant has no such node.
+            NotScannedYet: the content is not scanned yet.
+            Quarantined: the content is in quarantine.
+        """
+        node = self.require(Permission.READ).node
+        require_readable(node.scan)
+        return node
 
     def require_folder(self, needed: Permission) -> "NodeView":
         """Do the same as :meth:`require` for a folder.

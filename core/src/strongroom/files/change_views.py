@@ -14,6 +14,7 @@ from strongroom.http.request import get_service
 from strongroom.http.routing import Blueprint
 from strongroom.http.uploads import UPLOAD_BODY, receive_upload
 from strongroom.plugin_api.authentication import Scope
+from strongroom.scanning.states import INSPECTION_ERRORS
 
 blueprint = Blueprint(
     "file changes",
@@ -84,6 +85,7 @@ def move_file(tenant_id: str, file_id: str, body: Json, query: Json) -> Tagged:
         errors.UnsupportedMediaType,
         errors.UploadIncomplete,
         errors.DigestMismatch,
+        *INSPECTION_ERRORS,
         errors.PayloadTooLarge,
         errors.StorageFull,
     ),

@@ -18,6 +18,7 @@ from strongroom.files.tree import FileContent, ParentRef, Tree
 from strongroom.identity import AnyCaller
 from strongroom.media_types import sniff
 from strongroom.plugin_api.storage import ByteSource
+from strongroom.scanning.inspection import ContentInspection
 from strongroom.storage.models import Released
 from strongroom.storage.service import BlobService, ReceivedBlob
 from strongroom.tenants.models import Role
@@ -80,6 +81,7 @@ class FileWriter:
         blobs: stores file content.
         space: tenants' usage and quotas.
         events: records changes of files.
+        inspection: scans received content.
         max_file_bytes: maximum size of a file, in bytes.
         allowed_types: glob patterns of accepted media types; empty accepts all.
     """
@@ -91,6 +93,7 @@ class FileWriter:
         blobs: BlobService,
         space: Quota,
         events: FileEvents,
+        inspection: ContentInspection,
         *,
         max_file_bytes: int,
         allowed_types: Sequence[str] = (),
@@ -100,6 +103,7 @@ class FileWriter:
         self._blobs = blobs
         self._space = space
         self.events = events
+        self._inspection = inspection
         self.max_file_bytes = max_file_bytes
         self._allowed_types = allowed_types
 
@@ -148,6 +152,31 @@ class FileWriter:
             raise errors.UnsupportedMediaType(f"Files of the type {essence} are not accepted.")
         return media_type
 
+    def inspect(self, caller: AnyCaller, received: ReceivedBlob, name: str) -> ReceivedBlob:
+        """Have received content scanned before :meth:`commit`, outside of transactions.
+
+        Raises:
+            UnsupportedMediaType: files of its type are not accepted.
+            ContentInfected, ContentUnscannable, ApiError: a content scanner refuses the content.
+        """
+        if not self._inspection.is_enabled:
+            return received
+        media_type = received.media_type or self.detect_type(received.head, name)
+        return self._inspection.inspect(caller, received, name, media_type)
+
+    def commit_content(self, connection: Connection, received: ReceivedBlob, name: str) -> FileContent:
+        """Commit a received blob with its scan state, and return it as the content of a file.
+
+        Raises:
+            UnsupportedMediaType: files of its type are not accepted.
+        """
+        blob = received.blob
+        media_type = received.media_type or self.detect_type(received.head, name)
+        self._blobs.commit(connection, blob)
+        self._inspection.record(connection, received)
+        scan = self._inspection.state_of(received)
+        return FileContent(blob.key, blob.size, media_type, blob.checksum, scan)
+
     def commit(
         self,
         connection: Connection,
@@ -178,11 +207,8 @@ class FileWriter:
         """
         # Lock before all checks, so that permissions and names cannot change until the commit.
         self.access.memberships.lock_tenant(connection, target.tenant_id)
-        blob = received.blob
-        media_type = received.media_type or self.detect_type(received.head, target.name)
-        content = FileContent(blob.key, blob.size, media_type, blob.checksum)
         # The blob is committed in the same transaction as the node that references it.
-        self._blobs.commit(connection, blob)
+        content = self.commit_content(connection, received, target.name)
         if target.on_conflict is OnConflict.REPLACE:
             self.access.require_parent(connection, caller, target.tenant_id, target.parent_id)
             existing = self._tree.find_child(connection, target.folder_id, target.name)

@@ -46,7 +46,10 @@ FOREVER: Final = 2**63 - 1
 
 
 class Node(NamedTuple):
-    """A row of :data:`nodes`. ``checksum`` is SHA-256 in hexadecimal digits; ``size`` is in bytes."""
+    """A row of :data:`nodes`. ``checksum`` is SHA-256 in hexadecimal digits; ``size`` is in bytes.
+
+    ``scan`` is the :class:`~strongroom.scanning.states.ScanState` of the content, if it has one.
+    """
 
     id: str
     tenant_id: str
@@ -61,6 +64,7 @@ class Node(NamedTuple):
     created_at: int
     updated_at: int
     revision: int
+    scan: str | None = None
 
     @property
     def is_root(self) -> bool:
@@ -96,6 +100,7 @@ nodes: Final = Table(
     Column("created_at", Timestamp, nullable=False),
     Column("updated_at", Timestamp, nullable=False),
     Column("revision", Timestamp, nullable=False),
+    Column("scan", String(16)),
     UniqueConstraint("parent_id", "name"),
     Index(None, "tenant_id"),
     # Foreign keys are indexed, because deleting the referenced row searches for them.

@@ -7,7 +7,7 @@ from strongroom.errors import NotAFile
 from strongroom.files.access import AccessControl, NodeView
 from strongroom.files.file_writer import FileWriter, IncomingFile
 from strongroom.files.models import Node, NodeType, Permission
-from strongroom.files.tree import FileContent, require_revision
+from strongroom.files.tree import require_revision
 from strongroom.identity import AnyCaller
 from strongroom.storage.service import BlobService, ReceivedBlob
 from strongroom.tenants.service import TenantService
@@ -52,6 +52,7 @@ class ReplacingService:
             PayloadTooLarge: the content is larger than allowed.
             UnsupportedMediaType: files of its type are not accepted.
             DigestMismatch: the content does not match the declared digest.
+            ContentInfected, ContentUnscannable, ApiError: a content scanner refuses the content.
             StorageFull: the tenant's quota or the storage is exhausted.
         """
         with self._database.read() as connection:
@@ -66,6 +67,7 @@ class ReplacingService:
         )
         try:
             incoming.check(received.blob.checksum)
+            received = self._file_writer.inspect(caller, received, node.name)
             with self._database.write() as connection:
                 # Permission and revision may have changed while the content was received.
                 self._access.memberships.lock_tenant(connection, tenant_id)
@@ -92,8 +94,5 @@ class ReplacingService:
     def _replace(
         self, connection: Connection, caller: AnyCaller, node: Node, received: ReceivedBlob
     ) -> NodeView:
-        blob = received.blob
-        media_type = received.media_type or self._file_writer.detect_type(received.head, node.name)
-        self._blobs.commit(connection, blob)
-        content = FileContent(blob.key, blob.size, media_type, blob.checksum)
+        content = self._file_writer.commit_content(connection, received, node.name)
         return self._file_writer.replace(connection, caller, node, content)

@@ -8,6 +8,7 @@ from strongroom.files.file_writer import OnConflict
 from strongroom.files.models import NodeType, Permission
 from strongroom.http.pages import ReferenceSchema
 from strongroom.http.parsing import Timestamp, text
+from strongroom.scanning.states import STATES
 from strongroom.tenants.models import Role
 
 _LEVELS = [item.name.lower() for item in Permission]
@@ -136,3 +137,12 @@ class NodeSchema(Schema):
     revision = fields.Integer(required=True)
     createdAt = Timestamp(required=True)
     updatedAt = Timestamp(required=True)
+    scan = fields.String(
+        required=True,
+        allow_none=True,
+        validate=validate.OneOf(STATES),
+        metadata={
+            "description": "Scan state of the content; null for folders. Content that is `pending`, "
+            "`infected` or `rejected` cannot be read"
+        },
+    )

@@ -6,6 +6,7 @@ from strongroom.cache import Cache
 from strongroom.clock import iso_format
 from strongroom.files.access import NodeView
 from strongroom.json_text import encode_json
+from strongroom.scanning.states import SKIPPED
 
 Json = dict[str, Any]
 
@@ -32,6 +33,7 @@ def serialize_node(view: NodeView) -> Json:
         "revision": node.revision,
         "createdAt": node.created_at,
         "updatedAt": node.updated_at,
+        "scan": None if node.blob_key is None else node.scan or SKIPPED,
     }
 
 

@@ -15,6 +15,7 @@ from strongroom.files.names import normalize_name
 from strongroom.files.tree import Tree, require_revision
 from strongroom.identity import AnyCaller
 from strongroom.plugin_api.storage import ByteStream
+from strongroom.scanning.states import require_readable
 from strongroom.storage.models import BlobLocation, Released
 from strongroom.storage.service import BlobService
 
@@ -89,6 +90,7 @@ class FileService:
             PayloadTooLarge: the file is larger than allowed.
             UnsupportedMediaType: files of its type are not accepted.
             DigestMismatch: the content does not match the declared digest.
+            ContentInfected, ContentUnscannable, ApiError: a content scanner refuses the content.
             StorageFull: the tenant's quota or the storage is exhausted.
         """
         target = Target(tenant_id, parent_id, normalize_name(incoming.name), on_conflict)
@@ -104,6 +106,7 @@ class FileService:
         )
         try:
             incoming.check(received.blob.checksum)
+            received = self._file_writer.inspect(caller, received, target.name)
             return self._database.write_together(
                 lambda connection: self._file_writer.commit(
                     connection, caller, target, received, checked=checked
@@ -126,7 +129,7 @@ class FileService:
     def locate(
         self, caller: AnyCaller, tenant_id: str, node_id: str
     ) -> tuple[Node, BlobLocation | None]:
-        """Return a node that the caller may read, and the location of its content.
+        """Return a node whose content the caller may read, and the location of the content.
 
         The location is ``None`` for a folder. It may be outdated: the blob may be moved at any time.
 
@@ -134,10 +137,12 @@ class FileService:
             TokenInvalid: the caller's login was revoked.
             Forbidden: the caller is not a member of the tenant, or may not read the node.
             NotFound: the tenant has no such node.
+            NotScannedYet: the content is not scanned yet.
+            Quarantined: the content is in quarantine.
         """
         with self._database.read_one() as connection:
             access = self._access.find(connection, caller, tenant_id, node_id, self._located)
-        node, (storage, object_key) = access.require(Permission.READ).node, access.more
+        node, (storage, object_key) = access.require_content(), access.more
         return node, None if storage is None else BlobLocation(storage, object_key)
 
     def _with_location(self, query: Select[Any]) -> Select[Any]:
@@ -176,9 +181,13 @@ class FileService:
 
         Raises:
             NotAFile: the node is a folder.
+            NotScannedYet: the content is not scanned yet.
+            Quarantined: the content is in quarantine.
         """
         if node.blob_key is None:
             raise NotAFile
+        # Checked here as well, for callers that read the node by other ways than locate().
+        require_readable(node.scan)
         return self._blobs.open(node.blob_key, start, length, place=location)
 
 

@@ -84,12 +84,13 @@ class ParentRef:
 
 @dataclass(frozen=True, slots=True)
 class FileContent:
-    """Content of a file: blob key, size in bytes, media type, and SHA-256 in hexadecimal digits."""
+    """Content of a file: blob key, size in bytes, media type, SHA-256 in hexadecimal, and scan state."""
 
     blob_key: str
     size: int
     content_type: str
     checksum: str
+    scan: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +170,7 @@ class Tree:
             created_at=now,
             updated_at=now,
             revision=now,
+            scan=content.scan if content else None,
         )
         # The foreign key fails if the parent was deleted concurrently.
         try:

@@ -40,6 +40,7 @@ from strongroom.http.uploads import UPLOAD_BODY, receive_upload
 from strongroom.identity import AnyCaller, Caller
 from strongroom.plugin_api.authentication import Scope
 from strongroom.plugin_api.storage import ByteStream
+from strongroom.scanning.states import INSPECTION_ERRORS, UNREADABLE_ERRORS
 from strongroom.storage.delivery import Delivery, Handover, InternalPath
 
 CACHE_CONTROL: Final = "private, no-cache"
@@ -147,6 +148,7 @@ _UPLOAD_ERRORS = (
     errors.DigestMismatch,
     errors.PayloadTooLarge,
     errors.UnsupportedMediaType,
+    *INSPECTION_ERRORS,
     errors.StorageFull,
 )
 _DOWNLOAD_DOCUMENT: Json = {
@@ -265,6 +267,7 @@ def get_file(tenant_id: str, file_id: str, caller: Caller) -> Response:
         errors.Forbidden,
         errors.NotFound,
         errors.NotAFile,
+        *UNREADABLE_ERRORS,
         errors.PreconditionFailed,
         errors.RangeNotSatisfiable,
     ),

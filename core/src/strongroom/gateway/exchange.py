@@ -16,7 +16,7 @@ from urllib.parse import unquote_to_bytes
 
 from strongroom import errors
 from strongroom.gateway.bodies import EARLY_BYTES, EarlyBody, Lingering, RequestBody
-from strongroom.gateway.limits import Admission, Job, Timers, TransferRate, Verdict
+from strongroom.gateway.limits import Admission, AdmissionResult, Job, Timers, TransferRate
 from strongroom.gateway.protocol import HttpProtocol
 from strongroom.gateway.responses import (
     PIECE_BYTES,
@@ -193,7 +193,7 @@ class Gateway:
 
     def resume(self, job: Job) -> None:
         """Continue a transfer after a wait."""
-        if self.admission.resume(job) is Verdict.RUN:
+        if self.admission.resume(job) is AdmissionResult.RUN:
             self.work(job)
 
 
@@ -258,9 +258,9 @@ class Exchange:
 
     def _enter(self) -> None:
         verdict = self._gateway.admission.enter(self)
-        if verdict is Verdict.RUN:
+        if verdict is AdmissionResult.RUN:
             self._gateway.work(self)
-        elif verdict is Verdict.REFUSED:
+        elif verdict is AdmissionResult.REFUSED:
             self._refuse(errors.Unavailable("The server is busy.", retry_after=RETRY_SECONDS))
             self._linger()
 

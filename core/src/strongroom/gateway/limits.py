@@ -122,7 +122,7 @@ class Job(Protocol):
         """Do the work, or as much of it as is possible without blocking; never raises."""
 
 
-class Verdict(Enum):
+class AdmissionResult(Enum):
     """The decision about a job."""
 
     RUN = auto()
@@ -150,29 +150,29 @@ class Admission:
         self._requests: deque[Job] = deque()
         self._resumed: deque[Job] = deque()
 
-    def enter(self, job: Job) -> Verdict:
+    def enter(self, job: Job) -> AdmissionResult:
         """Admit a new job: the caller runs it now, or it is queued, or it is refused."""
         with self._lock:
             # A transfer may take minutes, so queueing another one would only delay the 503.
             if job.is_transfer and self._transfers >= self.transfers_limit:
-                return Verdict.REFUSED
+                return AdmissionResult.REFUSED
             if self._running < self._limit:
                 self._begin(job)
-                return Verdict.RUN
+                return AdmissionResult.RUN
             if len(self._requests) >= self._queue_limit:
-                return Verdict.REFUSED
+                return AdmissionResult.REFUSED
             self._requests.append(job)
-            return Verdict.QUEUED
+            return AdmissionResult.QUEUED
 
-    def resume(self, job: Job) -> Verdict:
+    def resume(self, job: Job) -> AdmissionResult:
         """Admit a transfer that continues after a wait; it is never refused."""
         with self._lock:
             if self._running < self._limit and self._transfers < self.transfers_limit:
                 self._begin(job)
-                return Verdict.RUN
+                return AdmissionResult.RUN
             # The response has already begun, so a refusal with 503 is no longer possible.
             self._resumed.append(job)
-            return Verdict.QUEUED
+            return AdmissionResult.QUEUED
 
     def become_transfer(self, job: Job) -> bool:
         """Count a running job as a transfer; return ``False`` if the limit of transfers is reached."""

@@ -77,6 +77,21 @@ class Metrics:
             "Processes whose circuit breaker of a storage is open, because it was unavailable.",
             ["storage"],
         )
+        self._scans = Counter(
+            "strongroom_scans", "Finished content scans.", ["scanner", "state"], registry=registry
+        )
+        self._scan_seconds = Histogram(
+            "strongroom_scan_seconds",
+            "Duration of content scans.",
+            ["scanner"],
+            buckets=_SECONDS,
+            registry=registry,
+        )
+
+    def scan(self, scanner: str, state: str, seconds: float) -> None:
+        """Count a finished scan of one scanner."""
+        self._scans.labels(scanner, state).inc()
+        self._scan_seconds.labels(scanner).observe(seconds)
 
     def job_run(self, name: str, succeeded: bool, seconds: float) -> None:
         """Count a run of a recurring job."""

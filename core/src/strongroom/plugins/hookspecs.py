@@ -18,6 +18,7 @@ from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.jobs import Job
 from strongroom.plugin_api.login import LoginMethod
 from strongroom.plugin_api.messages import MessageSender
+from strongroom.plugin_api.scanning import ContentScanner
 from strongroom.plugin_api.state import PluginTables
 from strongroom.plugin_api.storage import StorageBackend
 from strongroom.plugin_api.web import Blueprint, ErrorKind
@@ -48,6 +49,11 @@ def register_captcha_providers() -> Iterable[type[CaptchaProvider[Any]]]:  # typ
 @hookspec
 def register_message_senders() -> Iterable[type[MessageSender[Any]]]:  # type: ignore[empty-body]
     """Return message senders. ``[messages]`` lists the senders of each channel in the order of use."""
+
+
+@hookspec
+def register_content_scanners() -> Iterable[type[ContentScanner[Any]]]:  # type: ignore[empty-body]
+    """Return content scanners. ``[scanning] scanners`` lists the enabled ones in the order of use."""
 
 
 @hookspec(

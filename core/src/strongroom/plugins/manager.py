@@ -24,6 +24,7 @@ from strongroom.plugin_api import API_VERSION, Extension
 from strongroom.plugin_api.captcha import CaptchaProvider
 from strongroom.plugin_api.login import LoginMethod
 from strongroom.plugin_api.messages import MessageSender
+from strongroom.plugin_api.scanning import ContentScanner
 from strongroom.plugin_api.state import PluginTables
 from strongroom.plugin_api.storage import SignedUploads, StorageBackend
 from strongroom.plugin_api.web import ErrorKind
@@ -111,6 +112,7 @@ _RULES: Final[tuple[tuple[type[Any], str, Callable[[Any], bool], str], ...]] = (
     (Extension, "name", _is_name, "lowercase letters, digits and underscores"),
     (CaptchaProvider, "kind", _is_text, 'a string, such as "image"'),
     (MessageSender, "channels", _are_texts, 'a set of channels, such as frozenset({"sms"})'),
+    (ContentScanner, "head_only", lambda value: isinstance(value, bool), "True or False"),
     (SignedUploads, "max_size", _is_size, "the largest upload in bytes, a positive int"),
     (Extension, "options_type", _are_options, "a dataclass whose fields are made by option()"),
 )
@@ -193,6 +195,9 @@ class PluginManager:
         )
         self.message_senders: Offered[MessageSender[Any]] = self._collect(
             "register_message_senders", MessageSender
+        )
+        self.content_scanners: Offered[ContentScanner[Any]] = self._collect(
+            "register_content_scanners", ContentScanner
         )
         self.errors: Mapping[str, ErrorKind] = self._collect_errors()
         self.options_types: Mapping[str, type[Any]] = dict(self._collect_options_types())

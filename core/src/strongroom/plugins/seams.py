@@ -11,6 +11,7 @@ from strongroom.plugin_api import Extension
 from strongroom.plugin_api.captcha import CaptchaProvider
 from strongroom.plugin_api.login import LoginMethod
 from strongroom.plugin_api.messages import MessageSender
+from strongroom.plugin_api.scanning import ContentScanner
 from strongroom.plugin_api.storage import StorageBackend
 
 
@@ -74,6 +75,7 @@ KINDS: Final = (
     Kind("login", "Authenticates users with a file of accounts", LoginMethod, "method", "Login"),
     Kind("captcha", "A captcha for Strongroom", CaptchaProvider, "provider", "Captcha"),
     Kind("sender", "Sends Strongroom's SMS over HTTP", MessageSender, "sender", "Sender"),
+    Kind("scan", "Refuses uploads of programs", ContentScanner, "scanner", "Scanner"),
 )
 
 SEAMS: Final = (
@@ -108,6 +110,14 @@ SEAMS: Final = (
         page="sender",
         contract="messages.MessageSenderContract",
         user="strongroom.builtin.smtp",
+    ),
+    Seam(
+        "register_content_scanners",
+        "inspect uploads: refuse them, or hold them back until they are scanned",
+        kind="scan",
+        page="scanner",
+        contract="scanning.ContentScannerContract",
+        user="strongroom_scan_clamd.plugin",
     ),
 )
 

@@ -21,6 +21,7 @@ from strongroom.plugin_api import Extension
 from strongroom.plugin_api.captcha import CaptchaProvider
 from strongroom.plugin_api.login import LoginMethod
 from strongroom.plugin_api.messages import MessageSender
+from strongroom.plugin_api.scanning import ContentScanner
 from strongroom.plugin_api.storage import StorageBackend
 from strongroom.plugin_discovery import installed_plugins, plugin_files
 from strongroom.plugins.manager import PluginError, PluginManager
@@ -56,6 +57,7 @@ class Selection:
     login_methods: Sequence[ExtensionSpec[LoginMethod[Any]]]
     captcha: ExtensionSpec[CaptchaProvider[Any]]
     senders: Mapping[str, Sequence[ExtensionSpec[MessageSender[Any]]]]
+    scanners: Sequence[ExtensionSpec[ContentScanner[Any]]]
     options: Mapping[str, Any]
     """The options of each plugin that has any, by the name of the plugin."""
 
@@ -70,6 +72,7 @@ class Selection:
             *((("login", choice.extension.name), choice) for choice in self.login_methods),
             (("captcha",), self.captcha),
             *((("messages", name), choice) for name, choice in senders.items()),
+            *((("scanning", choice.extension.name), choice) for choice in self.scanners),
         ]
         return [
             *(Section(path, choice.extension.options_type, choice.options) for path, choice in chosen),
@@ -87,6 +90,7 @@ def offered_sections(plugins: PluginManager) -> list[Section]:
         *((("login", name), kind, None) for name, kind in plugins.login_methods.items()),
         *((("captcha",), kind, "provider") for kind in plugins.captcha_providers.values()),
         *((("messages", name), kind, None) for name, kind in plugins.message_senders.items()),
+        *((("scanning", name), kind, None) for name, kind in plugins.content_scanners.items()),
     ]
     sections = [
         Section(path, kind.options_type, chosen_by=(key, kind.name) if key else None)
@@ -110,6 +114,7 @@ def select(configuration: Configuration) -> Selection:
         login_methods=chooser.login_methods(plugins.login_methods),
         captcha=chooser.captcha(plugins.captcha_providers),
         senders=chooser.senders(plugins.message_senders),
+        scanners=chooser.scanners(plugins.content_scanners),
         options=chooser.plugin_options(plugins),
     )
     configuration.reject_unknown(
@@ -118,6 +123,7 @@ def select(configuration: Configuration) -> Selection:
             "login": list(plugins.login_methods),
             "messages": list(plugins.message_senders),
             "captcha": [],
+            "scanning": list(plugins.content_scanners),
         }
     )
     configuration.raise_if_invalid()
@@ -177,19 +183,13 @@ class _Chooser:
     def login_methods(
         self, offered: Mapping[str, type[LoginMethod[Any]]]
     ) -> list[ExtensionSpec[LoginMethod[Any]]]:
-        names = self._settings.login.methods
-        # An unused login method needs no section, but an existing section is validated.
-        configured = {path[1] for path in self._configuration.extension_values if path[0] == "login"}
-        choices = {
-            name: self._choice(kind, ("login", name))
-            for name, kind in offered.items()
-            if name in {*names, *configured}
-        }
-        return [
-            choices[name]
-            for name in names
-            if self._is_offered(name, offered, ("login", "methods"), "login method")
-        ]
+        return self._listed(("login", "methods"), self._settings.login.methods, offered, "login method")
+
+    def scanners(
+        self, offered: Mapping[str, type[ContentScanner[Any]]]
+    ) -> list[ExtensionSpec[ContentScanner[Any]]]:
+        names = self._settings.scanning.scanners
+        return self._listed(("scanning", "scanners"), names, offered, "content scanner")
 
     def captcha(
         self, offered: Mapping[str, type[CaptchaProvider[Any]]]
@@ -215,6 +215,24 @@ class _Chooser:
             channel: [choices[name] for name in names if self._serves(name, channel, offered)]
             for channel, names in wanted.items()
         }
+
+    def _listed(
+        self,
+        key: tuple[str, str],
+        names: Sequence[str],
+        offered: Mapping[str, type[ExtensionT]],
+        kind: str,
+    ) -> list[ExtensionSpec[ExtensionT]]:
+        """Return the extensions that a key lists; their options are in sections next to it."""
+        section = key[0]
+        # An unused extension needs no section, but an existing section is validated.
+        configured = {path[1] for path in self._configuration.extension_values if path[0] == section}
+        choices = {
+            name: self._choice(extension, (section, name))
+            for name, extension in offered.items()
+            if name in {*names, *configured}
+        }
+        return [choices[name] for name in names if self._is_offered(name, offered, key, kind)]
 
     def plugin_options(self, plugins: PluginManager) -> dict[str, Any]:
         for path in self._configuration.extension_values:

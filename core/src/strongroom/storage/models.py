@@ -141,15 +141,17 @@ blob_holds: Final = Table(
 
 
 def referring_columns() -> list[Column[Any]]:
-    """Return the columns with a foreign key to blobs.
+    """Return the columns whose foreign key keeps a blob.
 
-    A feature needs no registration: its foreign key is found once its models are imported.
+    A feature needs no registration: its foreign key is found once its models are imported. A row that
+    is deleted with its blob (ON DELETE CASCADE) does not keep it.
     """
     return [
         column
         for table in metadata.sorted_tables
         for column in table.columns
-        if column.references(blobs.c.key)
+        for key in column.foreign_keys
+        if key.column is blobs.c.key and key.ondelete != "CASCADE"
     ]
 
 

@@ -94,11 +94,13 @@ class ReceivedBlob:
         blob: its key, storage, size and checksums.
         head: the first bytes, for type detection.
         media_type: the media type that ``inspect`` returned, if any.
+        content: all bytes, if they are few enough to be kept for an inspection.
     """
 
     blob: Blob
     head: bytes
     media_type: str | None = None
+    content: bytes | None = None
 
 
 class BlobService:
@@ -106,14 +108,24 @@ class BlobService:
 
     Args:
         target: the name of the storage for new blobs.
+        kept_bytes: the maximum size of content that :class:`ReceivedBlob` contains.
     """
 
-    def __init__(self, database: Database, clock: Clock, backends: Backends, target: str) -> None:
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        backends: Backends,
+        target: str,
+        *,
+        kept_bytes: int = 0,
+    ) -> None:
         self._database = database
         self._clock = clock
         self.ownership = StorageOwnership(database, clock)
         self.storages = Stores(backends, clock, self.ownership)
         self.target = target
+        self._kept_bytes = kept_bytes
         self.holds = DeletionLeases(database, clock)
         self._keys = ReservedKeys(self._reserve, clock)
         self._removal = BlobRemoval(database, clock, self.storages, self.holds)
@@ -140,9 +152,9 @@ class BlobService:
             PayloadTooLarge: the source yields more than ``max_bytes``.
         """
         if isinstance(source, StoredObjectSource):
-            return _measure(source, max_bytes, inspect)
+            return _measure(source, max_bytes, inspect, self._kept_bytes)
         key = self._keys.take()
-        metered = MeteredSource(source, max_bytes, inspect)
+        metered = MeteredSource(source, max_bytes, inspect, self._kept_bytes)
         try:
             self.storages[self.target].put(key, metered, size=size, scope=scope)
         except StorageUnavailable:
@@ -154,7 +166,7 @@ class BlobService:
             self.discard(key)
             raise
         blob = Blob(key, self.target, metered.size, metered.checksum, metered.crc32)
-        return ReceivedBlob(blob, metered.head, metered.media_type)
+        return ReceivedBlob(blob, metered.head, metered.media_type, metered.content)
 
     def close(self) -> None:
         """Delete the rows of reserved keys that were not used."""
@@ -376,16 +388,18 @@ class BlobService:
         return _KNOWN.scalar(connection, place) is not None
 
 
-def _measure(source: StoredObjectSource, max_bytes: int, inspect: Inspect | None) -> ReceivedBlob:
+def _measure(
+    source: StoredObjectSource, max_bytes: int, inspect: Inspect | None, kept_bytes: int
+) -> ReceivedBlob:
     # The object is in the store already; read it only for its size, checksums and media type.
-    metered = MeteredSource(source, max_bytes, inspect)
+    metered = MeteredSource(source, max_bytes, inspect, kept_bytes)
     try:
         while metered.read(_PIECE):
             pass
     except ReadingFailed as failure:
         raise failure.error from failure
     blob = Blob(source.key, source.storage, metered.size, metered.checksum, metered.crc32)
-    return ReceivedBlob(blob, metered.head, metered.media_type)
+    return ReceivedBlob(blob, metered.head, metered.media_type, metered.content)
 
 
 def _exactly(size: int, chunks: Iterator[bytes]) -> Iterator[bytes]:

@@ -67,9 +67,16 @@ class MeteredSource:
     Args:
         max_bytes: the largest accepted number of bytes.
         inspect: called once with the first bytes; its exceptions abort the read.
+        kept_bytes: the maximum size of the content that :attr:`content` returns.
     """
 
-    def __init__(self, source: ByteSource, max_bytes: int, inspect: Inspect | None = None) -> None:
+    def __init__(
+        self,
+        source: ByteSource,
+        max_bytes: int,
+        inspect: Inspect | None = None,
+        kept_bytes: int = 0,
+    ) -> None:
         self._source = source
         self._max_bytes = max_bytes
         self._inspect = inspect
@@ -78,6 +85,8 @@ class MeteredSource:
         self.crc32 = 0
         self.head = b""
         self.media_type: str | None = None
+        self._kept_bytes = kept_bytes
+        self._kept: list[bytes] | None = [] if kept_bytes else None
 
     def read(self, size: int, /) -> bytes:
         """Return the next piece.
@@ -93,11 +102,23 @@ class MeteredSource:
         self.crc32 = zlib.crc32(chunk, self.crc32)
         if len(self.head) < HEAD_BYTES:
             self.head += chunk[: HEAD_BYTES - len(self.head)]
+        if self._kept is not None:
+            self._keep(self._kept, chunk)
         # Content shorter than the head is inspected at its end.
         if self._inspect and (len(self.head) == HEAD_BYTES or not chunk):
             self.media_type = self._inspect(self.head)
             self._inspect = None
         return chunk
+
+    @property
+    def content(self) -> bytes | None:
+        """The bytes read so far, or ``None`` if there are too many to keep."""
+        return None if self._kept is None else b"".join(self._kept)
+
+    def _keep(self, kept: list[bytes], chunk: bytes) -> None:
+        kept.append(chunk)
+        if self.size > self._kept_bytes:
+            self._kept = None
 
     @property
     def checksum(self) -> str:

@@ -179,6 +179,7 @@ class ChunkWriter:
             UploadIncomplete: the connection broke before a body with a checksum was complete.
             UploadLocked: the lease expired, and another request acquired it.
             Forbidden, NotFound, NameConflict, StorageFull: the file cannot be created.
+            ContentInfected, ContentUnscannable, ApiError: a content scanner refuses the content.
         """
         heartbeat = self._heartbeat(upload.id, lease)
         algorithm = piece.checksum.algorithm if piece.checksum else None
@@ -230,11 +231,12 @@ class ChunkWriter:
             parts = self._repository.parts(connection, upload.id)
         whole = self._joined(upload, lease, [*parts, Part(last.blob.key, last.blob.size)])
         try:
+            complete = self._file_writer.inspect(caller, whole or last, upload.name)
             with self._database.write() as connection:
                 # Renewing also checks that no other request has acquired the lease since.
                 self._repository.renew(connection, upload.id, lease)
                 view = self._file_writer.commit(
-                    connection, caller, _target(upload), whole or last, reserved=upload.size
+                    connection, caller, _target(upload), complete, reserved=upload.size
                 )
                 finished = self._repository.finish(connection, upload, lease, view.node.id)
                 released = self._blobs.release(connection, [part.blob_key for part in parts])

@@ -13,6 +13,7 @@ from strongroom.http.request import get_service
 from strongroom.http.response import no_content
 from strongroom.http.routing import Blueprint, absolute_url
 from strongroom.plugin_api.authentication import Scope
+from strongroom.scanning.states import INSPECTION_ERRORS
 from strongroom.uploads import protocol
 from strongroom.uploads.repository import Upload
 from strongroom.uploads.service import UploadService
@@ -59,6 +60,7 @@ _RECEIVE_ERRORS = (
     errors.TusVersionUnsupported,
     errors.PayloadTooLarge,
     errors.UnsupportedMediaType,
+    *INSPECTION_ERRORS,
     errors.UploadLocked,
     errors.ChecksumMismatch,
     errors.StorageFull,

@@ -11,12 +11,13 @@ from typing import Any, Final
 from sqlalchemy import Connection, FromClause, Select, bindparam, select
 
 from strongroom.database.statements import Statement
-from strongroom.errors import Forbidden, NotFound
+from strongroom.errors import Forbidden, NotFound, Quarantined
 from strongroom.files.access import AccessControl
 from strongroom.files.bundles.manifest import BundleManifest, Item
 from strongroom.files.bundles.zip_format import Entry
 from strongroom.files.models import NodeType, Permission, nodes
 from strongroom.identity import AnyCaller
+from strongroom.scanning.states import require_readable
 from strongroom.storage.service import BlobService
 from strongroom.text_direction import without_direction
 
@@ -135,6 +136,7 @@ class Contents:
             nodes.c.updated_at,
             nodes.c.blob_key,
             facts.c.crc32,
+            nodes.c.scan,
         ).outerjoin(facts, facts.c.key == nodes.c.blob_key)
         self._by_ids = Statement(rows.where(nodes.c.id.in_(bindparam("node_ids", expanding=True))))
         self._by_folders = Statement(
@@ -153,9 +155,12 @@ class Contents:
     ) -> list[Selected]:
         """Add files and whole folders to the manifest, and return the requested nodes.
 
-        Only requested nodes are checked, because read permission on a folder includes its content.
+        Permissions are checked for requested nodes only, because read permission on a folder includes
+        its content. Files of a folder that are in quarantine are left out.
 
         Raises:
+            NotScannedYet: a requested file, or a file of a requested folder, is not scanned yet.
+            Quarantined: a requested file is in quarantine.
             Forbidden: the caller is not a member of the tenant, or may not read one of the nodes.
             NotFound: the tenant has no such node.
             PayloadTooLarge: a path is too long for an archive.
@@ -179,6 +184,8 @@ class Contents:
         if missing := [file_id for file_id in wanted if file_id not in found]:
             # Deleted since the check, on PostgreSQL.
             raise _not_found(missing[0])
+        for row in found.values():
+            require_readable(row.scan)
         return [found[file_id] for file_id in wanted]
 
     def _require_readable(
@@ -217,12 +224,27 @@ def _not_found(file_id: str) -> NotFound:
     return NotFound.of_field("fileIds", "not-found", f"{file_id} does not exist.")
 
 
+def _is_included(scan: str) -> bool:
+    """Return whether a folder's file belongs in the bundle; files in quarantine do not.
+
+    Raises:
+        NotScannedYet: the file is not scanned yet, so the bundle would be incomplete.
+    """
+    try:
+        require_readable(scan)
+    except Quarantined:
+        return False
+    return True
+
+
 def _add(manifest: BundleManifest, rows: Iterable[Sequence[Any]], path: bytes) -> list[Folder]:
     """Add the content of one folder to the manifest, and return its subfolders."""
     names = UniqueNames()
     folders: list[Folder] = []
     # Unpacking is faster than attribute access, and there may be very many rows.
-    for node_id, _parent_id, name, kind, size, updated_at, key, crc32 in rows:
+    for node_id, _parent_id, name, kind, size, updated_at, key, crc32, scan in rows:
+        if scan is not None and not _is_included(scan):
+            continue
         own_path = path + names.add(name).encode()
         if kind == NodeType.FOLDER:
             own_path += b"/"

@@ -116,6 +116,7 @@ class BundleService:
             ValidationFailed: the name is invalid.
             Forbidden: the caller is not a member of the tenant, or may not read one of the nodes.
             NotFound: the tenant has no such node.
+            NotScannedYet, Quarantined: the content of one of the nodes cannot be read.
             PayloadTooLarge: a path is too long for an archive.
         """
         manifest, selected = self._collect(caller, tenant_id, file_ids)
@@ -149,6 +150,7 @@ class BundleService:
         Raises:
             Forbidden: the caller is not a member of the tenant, or may no longer read one of the nodes.
             NotFound: the bundle does not exist or has expired, or one of the nodes was deleted.
+            NotScannedYet, Quarantined: the content of one of the nodes cannot be read.
         """
         wanted = {
             "id": bundle_id,

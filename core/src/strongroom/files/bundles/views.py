@@ -16,6 +16,7 @@ from strongroom.http.parsing import text
 from strongroom.http.request import get_service
 from strongroom.http.routing import Blueprint
 from strongroom.plugin_api.authentication import Scope
+from strongroom.scanning.states import UNREADABLE_ERRORS
 
 MAX_IDS: Final = 1000
 
@@ -56,6 +57,7 @@ _DOCUMENT: dict[str, Any] = {
 _ERRORS = (
     errors.Forbidden,
     errors.NotFound,
+    *UNREADABLE_ERRORS,
     errors.PayloadTooLarge,
     errors.PreconditionFailed,
     errors.RangeNotSatisfiable,
@@ -75,6 +77,8 @@ _ERRORS = (
 )
 def download_files(tenant_id: str, body: dict[str, Any]) -> Response:
     """Download several files, and whole folders, as one ZIP archive, or a range of it.
+
+    Files in quarantine are left out of folders. A file that is not scanned yet refuses the request.
 
     `Content-Location` is the URL of the archive: an interrupted download can be resumed there by GET
     with Range and If-Range until the bundle expires. This POST accepts Range, too.

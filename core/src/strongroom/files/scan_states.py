@@ -1,0 +1,104 @@
+"""The scan states of tenants' files."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from sqlalchemy import Connection, bindparam, case, select, update
+
+from strongroom.clock import Clock
+from strongroom.database import Database
+from strongroom.database.statements import Statement
+from strongroom.errors import NotFound
+from strongroom.files.access import AccessControl
+from strongroom.files.file_writer import FileWriter
+from strongroom.files.models import nodes
+from strongroom.identity import Identity, Origin
+from strongroom.scanning.owners import OwnedContent
+from strongroom.scanning.states import ScanState
+from strongroom.storage.service import BlobService
+
+_OWNED: Final = Statement(
+    select(
+        nodes.c.blob_key,
+        nodes.c.id,
+        nodes.c.tenant_id,
+        nodes.c.name,
+        nodes.c.owner_id,
+        nodes.c.size,
+        nodes.c.content_type,
+    ).where(nodes.c.blob_key.in_(bindparam("blob_keys", expanding=True)))
+)
+_REVISION: Final = nodes.c.revision
+_NOW: Final = bindparam("now", type_=nodes.c.revision.type)
+# The JSON of a node has its scan state, so a new state is a new revision. The content is the same, so
+# the time of the last change is not set.
+_SET: Final = Statement(
+    update(nodes)
+    .where(
+        nodes.c.id == bindparam("of_id"),
+        nodes.c.blob_key == bindparam("of_key"),
+        nodes.c.scan.is_distinct_from(bindparam("of_scan")),
+    )
+    .values(
+        scan=bindparam("of_scan"),
+        revision=case(
+            (nodes.c.revision < bindparam("now"), bindparam("now")), else_=nodes.c.revision + 1
+        ),
+    )
+)
+_UNSCANNED: Final = Statement(
+    select(nodes.c.id, nodes.c.blob_key)
+    .where(nodes.c.scan.is_(None), nodes.c.blob_key.is_not(None), nodes.c.id > bindparam("after"))
+    .order_by(nodes.c.id)
+    .limit(bindparam("limit"))
+)
+
+
+class NodeContent:
+    """Implements :class:`~strongroom.scanning.owners.ContentOwner` for tenants' files."""
+
+    kind = "file"
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        access: AccessControl,
+        file_writer: FileWriter,
+        blobs: BlobService,
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._access = access
+        self._file_writer = file_writer
+        self._blobs = blobs
+
+    def find(self, connection: Connection, blob_keys: Sequence[str]) -> Mapping[str, OwnedContent]:
+        rows = _OWNED.all(connection, {"blob_keys": blob_keys})
+        return {key: OwnedContent(self.kind, *values) for key, *values in rows}
+
+    def set_state(
+        self, connection: Connection, file: OwnedContent, blob_key: str, state: ScanState | None
+    ) -> bool:
+        self._access.memberships.lock_tenant(connection, str(file.tenant_id))
+        values: dict[str, Any] = {
+            "of_id": file.id,
+            "of_key": blob_key,
+            "of_scan": state.value if state else None,
+            "now": self._clock.now(),
+        }
+        return _SET.execute(connection, values) == 1
+
+    def unscanned(self, connection: Connection, after: str, limit: int) -> Sequence[tuple[str, str]]:
+        rows = _UNSCANNED.all(connection, {"after": after, "limit": limit})
+        return [(node_id, blob_key) for node_id, blob_key in rows]
+
+    def delete(self, admin: Identity, file: OwnedContent, origin: Origin) -> None:  # noqa: ARG002  for other kinds of files
+        tenant_id = str(file.tenant_id)
+        with self._database.write() as connection:
+            self._access.memberships.lock_tenant(connection, tenant_id)
+            node = self._access.find(connection, admin, tenant_id, file.id).node
+            if node is None:
+                raise NotFound
+            released = self._file_writer.remove(connection, admin, node)
+        self._blobs.remove(released)

@@ -1,0 +1,1 @@
+"""Inspection of uploaded content: scans, the states of files, and the quarantine."""

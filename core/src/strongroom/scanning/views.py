@@ -1,0 +1,98 @@
+"""The REST API of the quarantine, for administrators."""
+
+from typing import Any, Final
+
+from strongroom import errors
+from strongroom.accounts.reauthentication import FRESH_LOGIN, Reauthentication
+from strongroom.accounts.views import PROOF_HEADERS, PROOF_PARAMETERS, proof_of_headers
+from strongroom.http.access import Access, current_identity
+from strongroom.http.pages import PagingQuery, collection_of, envelope, paging
+from strongroom.http.parsing import DONE, DoneSchema
+from strongroom.http.request import get_service, origin
+from strongroom.http.routing import Blueprint
+from strongroom.scanning.quarantine import QuarantinedFile, QuarantineService
+from strongroom.scanning.schemas import QuarantinedFileSchema, ReleaseSchema
+from strongroom.verification.codes import Purpose
+
+blueprint = Blueprint(
+    "quarantine",
+    __name__,
+    url_prefix="/api/v1/quarantine",
+    description="Infected and rejected files, for administrators.",
+)
+
+_PROOF_ERRORS: Final = (
+    errors.CodeInvalid,
+    errors.WrongPassword,
+    errors.FreshProofRequired,
+    errors.TooManyRequests,
+)
+
+
+@blueprint.operation(
+    "GET",
+    "",
+    access=Access.ADMIN,
+    query=PagingQuery,
+    returns=collection_of(QuarantinedFileSchema),
+    errors=(errors.Forbidden,),
+)
+def list_quarantine(query: dict[str, int]) -> dict[str, Any]:
+    """List the files in quarantine, newest first."""
+    return envelope(get_service(QuarantineService).page(paging(query)), _present)
+
+
+@blueprint.operation(
+    "POST",
+    "/<scan_id>/release",
+    access=Access.ADMIN,
+    body=ReleaseSchema,
+    returns=DoneSchema,
+    errors=(errors.Forbidden, errors.NotFound, *_PROOF_ERRORS),
+    document={"parameters": PROOF_PARAMETERS},
+)
+def release_from_quarantine(scan_id: str, body: dict[str, str]) -> dict[str, bool]:
+    """Permit reading a file in quarantine.
+
+    Requires a fresh proof: a code for `unbind`, the current password, or a login within the last 10
+    minutes.
+    """
+    identity = current_identity()
+    get_service(Reauthentication).require_any(
+        identity, proof_of_headers(), Purpose.UNBIND, login_age=FRESH_LOGIN, fields=PROOF_HEADERS
+    )
+    get_service(QuarantineService).release(identity, scan_id, body["reason"], origin())
+    return DONE
+
+
+@blueprint.operation(
+    "DELETE",
+    "/<scan_id>",
+    access=Access.ADMIN,
+    returns=DoneSchema,
+    errors=(errors.Forbidden, errors.NotFound),
+)
+def delete_from_quarantine(scan_id: str) -> dict[str, bool]:
+    """Delete a file in quarantine."""
+    get_service(QuarantineService).delete(current_identity(), scan_id, origin())
+    return DONE
+
+
+def _present(item: QuarantinedFile) -> dict[str, Any]:
+    scan, file = item.scan, item.file
+    return {
+        "id": scan.id,
+        "kind": file.kind,
+        "fileId": file.id,
+        "tenantId": file.tenant_id,
+        "name": file.name,
+        "owner": {"$ref": file.owner_id},
+        "size": file.size,
+        "contentType": file.content_type,
+        "scan": scan.state,
+        "reason": scan.reason,
+        "scanner": scan.scanner,
+        "engine": scan.engine,
+        "databaseVersion": scan.database_version,
+        "scannedAt": scan.scanned_at,
+    }

@@ -1,0 +1,1 @@
+"""Content scanner for ClamAV's daemon clamd."""

@@ -1,0 +1,14 @@
+"""The entry point of the plugin."""
+
+from typing import Any
+
+from strongroom.plugin_api import hookimpl
+from strongroom.plugin_api.scanning import ContentScanner
+from strongroom_scan_clamd.scanner import ClamdScanner
+
+API_VERSION = "1.1"
+
+
+@hookimpl
+def register_content_scanners() -> list[type[ContentScanner[Any]]]:
+    return [ClamdScanner]
