@@ -12,13 +12,13 @@ from strongroom.plugin_api import API_VERSION
 from strongroom.plugin_api.files import FilesAPI, TenantsAPI, UsersAPI
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.storage import (
-    KeyRewrapping,
     LocalPaths,
     ScopedWrites,
     ServerSideCopy,
     SignedDownloads,
     SignedUploads,
     StorageBackend,
+    WrappedKeys,
 )
 from strongroom.plugins import hookspecs
 
@@ -43,7 +43,7 @@ _CAPABILITIES = (
     SignedDownloads,
     SignedUploads,
     ScopedWrites,
-    KeyRewrapping,
+    WrappedKeys,
 )
 
 

@@ -104,6 +104,7 @@ def _local_storages(configuration: Configuration) -> Iterator[dict[str, StorageB
         name: choice.create()
         for name, choice in select(configuration).storages.items()
         if issubclass(choice.extension, LocalPaths)
+        and configuration.settings.storages[name].over is None
     }
     try:
         yield storages

@@ -1,7 +1,8 @@
-"""``strongroom keys``: manages the signing keys and the secret key, without ever printing them."""
+"""``strongroom keys``: manages signing, secret and master keys, without ever printing them."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 
 import click
 
@@ -10,12 +11,15 @@ from strongroom.cli.context import CommandContext, config_option
 from strongroom.clock import SystemClock, iso_format
 from strongroom.database.installation import adopt_secret
 from strongroom.identity import Origin
+from strongroom.plugin_api.keys import KeyProviderError
+from strongroom.plugin_api.storage import StorageError, WrappedKeys
+from strongroom.secret_keys import create_private_file
 from strongroom.sessions.keys import Key, KeyRingError, created_at, load_keys, prune, rotate
 
 
 @click.group("keys")
 def keys_group() -> None:
-    """Manage the keys that sign access tokens, and the secret key."""
+    """Manage the keys that sign access tokens, the secret key, and the master keys."""
 
 
 @keys_group.command("list")
@@ -69,6 +73,90 @@ def adopt_secret_command(context: CommandContext) -> None:
             event = AuditEvent("secret.adopt", origin=Origin(user_agent="command line"))
             container.base.audit.record(connection, event)
     click.echo("the configured secret key is the database's from now on")
+
+
+@keys_group.command("create-master-key")
+@config_option
+@click.pass_obj
+def create_master_key_command(context: CommandContext) -> None:
+    """Create the file of the key provider `file`, with a first master key.
+
+    Back the file up, apart from the backups of the files: without it, encrypted storages cannot be read.
+    An existing file is never replaced.
+    """
+    from strongroom.builtin.key_file import KeyFile, create_key_file
+    from strongroom.plugins.selection import select
+
+    choice = select(context.configuration).keys
+    if choice.extension is not KeyFile:
+        raise click.UsageError(f'the key provider "{choice.extension.name}" has no file')
+    path = choice.options.path
+    try:
+        key_id = create_key_file(path)
+    except FileExistsError as error:
+        raise click.ClickException(f"{path} exists; to add a key, use rotate-master-key") from error
+    except OSError as error:
+        raise click.ClickException(f"{path} cannot be created: {error.strerror}") from error
+    click.echo(f"{key_id} created in {path}; back this file up")
+
+
+@keys_group.command("rotate-master-key")
+@config_option
+@click.option(
+    "--only-rewrap", is_flag=True, help="Create no key; wrap all keys with the current one again."
+)
+@click.pass_obj
+def rotate_master_key_command(context: CommandContext, *, only_rewrap: bool) -> None:
+    """Create a new master key, and wrap the keys of all storages with it; no file is rewritten.
+
+    Safe while servers run. After an interruption, continue with --only-rewrap. The former master key is
+    needed until the command has succeeded, and to restore older backups of a store.
+    """
+    with context.owning_container() as container:
+        try:
+            if not only_rewrap:
+                click.echo(f"{container.base.key_provider.rotate()} is the current master key")
+            for name, store in container.keeping.blobs.storages.items():
+                if keyring := store.capability(WrappedKeys):
+                    click.echo(f"{name}: {keyring.rewrap()} keys wrapped again")
+        except (KeyProviderError, StorageError) as error:
+            message = f"{error}; run the command again with --only-rewrap"
+            raise click.ClickException(message) from error
+
+
+@keys_group.command("export-tenant-key")
+@config_option
+@click.argument("storage")
+@click.argument("tenant_id", required=False)
+@click.option(
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False),
+    required=True,
+    help="The file to write; it must not exist, and is readable only by its owner.",
+)
+@click.pass_obj
+def export_tenant_key_command(
+    context: CommandContext, storage: str, tenant_id: str | None, output: Path
+) -> None:
+    """Write the keys of a tenant in a storage to a file, to read its objects without Strongroom.
+
+    Without TENANT_ID, export the keys of files that belong to no tenant. The storage defines the format;
+    the plugin storage_encrypted writes identities of age.
+    """
+    if output.exists():
+        raise click.UsageError(f"{output} exists")
+    with context.container() as container:
+        store = container.keeping.blobs.storages.get(storage)
+        keyring = store.capability(WrappedKeys) if store else None
+        if keyring is None:
+            raise click.UsageError(f"[storages.{storage}] has no keys")
+        try:
+            text = keyring.export_keys(tenant_id)
+        except StorageError as error:
+            raise click.ClickException(str(error)) from error
+    if not text:
+        raise click.ClickException("it has no key in this storage")
+    create_private_file(output, text)
 
 
 def _show(keys: Sequence[Key], algorithm: str) -> None:

@@ -13,6 +13,9 @@ class StorageSettings:
     """A named storage; the other keys of its table are the options of the backend."""
 
     backend: str = option(help="The name of a registered storage backend, such as local or s3.")
+    over: str | None = option(
+        None, help="The name of the storage that a wrapper, such as encrypted, stores its objects in."
+    )
     downloads: str = option(
         "server",
         choices=("server", "redirect", "x_accel"),
@@ -31,6 +34,13 @@ class StorageSettings:
         maximum=12 * 3600,
         help="The lifetime in seconds of presigned URLs, for redirects and direct uploads.",
     )
+
+
+@dataclass(frozen=True, slots=True)
+class KeysSettings:
+    """The master keys of encrypted storages; the other keys are the options of the provider."""
+
+    provider: str = option("file", help="The name of a registered key provider.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Loads and validates the configuration, and parses the options of each extension.
 
-``[storages.NAME]`` and ``[captcha]`` contain keys of both; ``[login.NAME]`` and ``[messages.NAME]``
-contain only keys of an extension, and ``[plugins.NAME]`` only those of a plugin.
+``[storages.NAME]``, ``[keys]`` and ``[captcha]`` contain keys of both; ``[login.NAME]`` and
+``[messages.NAME]`` contain only keys of an extension, and ``[plugins.NAME]`` only those of a plugin.
 """
 
 import re
@@ -13,7 +13,7 @@ from typing import Any, Final, get_type_hints
 
 from marshmallow import ValidationError
 
-from strongroom.config.files import StorageSettings
+from strongroom.config.files import KeysSettings, StorageSettings
 from strongroom.config.identity import CaptchaSettings
 from strongroom.config.schema import find_problems, interpret, schema_for
 from strongroom.config.server import PluginsSettings
@@ -78,6 +78,8 @@ def split(values: dict[str, Any]) -> tuple[dict[str, Any], ExtensionValues]:
     for name, table in _tables(core.get("storages")):
         own, extensions["storages", name] = _divide(table, StorageSettings)
         core["storages"] = {**core["storages"], name: own}
+    if isinstance(core.get("keys"), dict):
+        core["keys"], extensions["keys",] = _divide(core["keys"], KeysSettings)
     if isinstance(core.get("captcha"), dict):
         core["captcha"], extensions["captcha",] = _divide(core["captcha"], CaptchaSettings)
     return core, extensions
@@ -98,14 +100,15 @@ def _tables(section: object) -> list[tuple[str, dict[str, Any]]]:
 
 _SMS: Final = "sms"
 _OF_SMS: Final = "login_sms"
+_FILE: Final = "file"
 
 
 def fill(settings: Settings, extension_values: ExtensionValues, raw: RawConfiguration) -> Settings:
     """Return the settings with these defaults, and add those of extensions to ``extension_values``.
 
-    The default storage and the console sender store their files in ``data_dir``. The default of
-    ``plugins.enabled`` contains only installed plugins. The default of ``login.methods`` contains SMS
-    only if its plugin is enabled.
+    The default storage, key provider and console sender store their files in ``data_dir``. The default
+    of ``plugins.enabled`` contains only installed plugins. The default of ``login.methods`` contains
+    SMS only if its plugin is enabled.
 
     Args:
         settings: the configured values, with fixed defaults for all other keys.
@@ -116,6 +119,9 @@ def fill(settings: Settings, extension_values: ExtensionValues, raw: RawConfigur
     if not settings.storages:
         settings.storages["main"] = StorageSettings(backend="local")
         extension_values["storages", "main"] = {"root": str(data_dir / "files")}
+    if settings.keys.provider == _FILE:
+        keys = extension_values.setdefault(("keys",), {})
+        keys.setdefault("path", str(data_dir / "master-keys.json"))
     console = extension_values.setdefault(("messages", "console"), {})
     console.setdefault("outbox", str(data_dir / "outbox.jsonl"))
     enabled, methods = settings.plugins.enabled, settings.login.methods

@@ -1,7 +1,7 @@
 """The root of the core's configuration; the modules of the sections declare the keys.
 
-Keys of an extension (a storage backend, a login method, a captcha provider, a message sender) are
-declared by that extension, in a table named after it.
+Keys of an extension (a storage backend, a key provider, a login method, a captcha provider, a message
+sender) are declared by that extension, in a table named after it.
 """
 
 from dataclasses import dataclass
@@ -12,6 +12,7 @@ from strongroom.config.files import (
     BusinessFilesSettings,
     EventsSettings,
     FilesSettings,
+    KeysSettings,
     ScanningSettings,
     StorageSettings,
     TenantsSettings,
@@ -53,6 +54,7 @@ class Settings:
     redis: RedisSettings = option(default_factory=RedisSettings, help="Redis.")
     plugins: PluginsSettings = option(default_factory=PluginsSettings, help="The plugins in use.")
     storages: dict[str, StorageSettings] = option(default_factory=dict, help="The named storages.")
+    keys: KeysSettings = option(default_factory=KeysSettings, help="Master keys.")
     tenants: TenantsSettings = option(default_factory=TenantsSettings, help="Tenants.")
     events: EventsSettings = option(default_factory=EventsSettings, help="Events.")
     files: FilesSettings = option(default_factory=FilesSettings, help="Files.")

@@ -3,13 +3,14 @@
 import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 
 from strongroom.audit.service import AuditService
 from strongroom.clock import Clock
-from strongroom.config import Configuration, Settings
+from strongroom.config import Configuration, ConfigurationError, Settings
 from strongroom.config.files import StorageSettings
 from strongroom.database import Database
 from strongroom.identity import Origin
@@ -17,8 +18,10 @@ from strongroom.limits.backends import LimitBackend, in_database, in_redis
 from strongroom.limits.service import Counters, RateLimits
 from strongroom.notifications.templates import TEMPLATES, Texts, TextsRefused, read_texts
 from strongroom.plugin_api import Extension
+from strongroom.plugin_api.keys import KeyProvider, KeyProviderError
 from strongroom.plugin_api.storage import (
     Capability,
+    InnerStorage,
     LocalPaths,
     SignedDownloads,
     SignedUploads,
@@ -28,6 +31,7 @@ from strongroom.plugin_api.storage import (
 from strongroom.plugins.selection import ExtensionSpec, ExtensionT, Selection
 from strongroom.secret_keys import SecretKeys, load_or_create_secret
 from strongroom.storage.delivery import Route
+from strongroom.storage.namespaces import Namespace
 from strongroom.users.service import UserService
 
 if TYPE_CHECKING:
@@ -134,13 +138,25 @@ class Infrastructure:
         """
         try:
             extension = choice.create(*services)
-        except StorageError as error:
+        except ConfigurationError:
+            # Of another extension that this one depends on.
+            raise
+        except (StorageError, KeyProviderError) as error:
             self.refuse(path, f"cannot be opened: {error}")
         except Exception as error:
             reason = f"{type(error).__name__}: {' '.join(str(error).split())}"
             self.refuse(path, f"{choice.extension.name} refuses its options: {reason}")
         self.close_at_end(extension)
         return extension
+
+    @cached_property
+    def key_provider(self) -> KeyProvider[Any]:
+        """The key provider, constructed at its first use: most deployments have no master key.
+
+        Raises:
+            ConfigurationError: the constructor failed.
+        """
+        return self.construct(self.selection.keys, ("keys",))
 
     def close_at_end(self, extension: Extension[Any]) -> None:
         """Close an extension at the end of the process; a failure is logged and does not propagate."""
@@ -213,8 +229,12 @@ def open_storages(base: Infrastructure) -> Mapping[str, StorageBackend[Any]]:
     """
     storages: dict[str, StorageBackend[Any]] = {}
     for name, choice in base.selection.storages.items():
-        storages[name] = base.construct(choice, ("storages", name))
-        _require_capabilities(base, name, storages[name], base.settings.storages[name])
+        settings, services = base.settings.storages[name], []
+        if settings.over is not None:
+            inner = Namespace(storages[settings.over], name)
+            services.append(InnerStorage(name, inner, lambda: base.key_provider))
+        storages[name] = base.construct(choice, ("storages", name), *services)
+        _require_capabilities(base, name, storages[name], settings)
     return storages
 
 

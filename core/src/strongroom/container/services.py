@@ -62,7 +62,7 @@ from strongroom.storage.delivery import Delivery
 from strongroom.storage.fsck import StorageCheck
 from strongroom.storage.migration import Migration
 from strongroom.storage.service import BlobService
-from strongroom.storage.stores import Inventory
+from strongroom.storage.stores import Inventory, Store
 from strongroom.tenants.deletion import TenantDeletion
 from strongroom.tenants.memberships import Memberships
 from strongroom.tenants.quota import Quota
@@ -376,9 +376,15 @@ def _note_circuit(metrics: "Metrics", storage: str, is_open: bool) -> None:
     metrics.circuit(storage, is_open=is_open)
 
 
+def _is_in_backups(base: Infrastructure, store: Store) -> bool:
+    # A backup of a wrapper's objects would undo what the wrapper does, such as encryption.
+    is_wrapper = base.settings.storages[store.name].over is not None
+    return not is_wrapper and store.capability(LocalPaths) is not None
+
+
 def _backups(base: Infrastructure, keeping: FileServices) -> BackupService:
     storages = {
-        name: (store.backend.name, store.capability(LocalPaths) is not None)
+        name: (store.backend.name, _is_in_backups(base, store))
         for name, store in keeping.blobs.storages.items()
     }
     tables = base.selection.plugins.tables

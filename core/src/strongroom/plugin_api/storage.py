@@ -224,8 +224,16 @@ class ScopedWrites(Capability):
         """
 
 
-class KeyRewrapping(Capability):
+class WrappedKeys(Capability):
     """Capability: the store has keys that are wrapped with the master key of a key provider."""
+
+    @abstractmethod
+    def export_keys(self, scope: str | None) -> str:
+        """Return the unwrapped keys of a scope, or of the objects of no scope, for an emergency.
+
+        The text is a file for a tool that reads the objects without Strongroom. It is empty if the
+        scope has no key.
+        """
 
     @abstractmethod
     def rewrap(self) -> int:

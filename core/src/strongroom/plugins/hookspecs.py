@@ -16,11 +16,12 @@ from strongroom.plugin_api.captcha import CaptchaProvider
 from strongroom.plugin_api.events import EventSink, EventSubscriber
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.jobs import Job
+from strongroom.plugin_api.keys import KeyProvider
 from strongroom.plugin_api.login import LoginMethod
 from strongroom.plugin_api.messages import MessageSender
 from strongroom.plugin_api.scanning import ContentScanner
 from strongroom.plugin_api.state import PluginTables
-from strongroom.plugin_api.storage import StorageBackend
+from strongroom.plugin_api.storage import StorageBackend, StorageWrapper
 from strongroom.plugin_api.web import Blueprint, ErrorKind
 
 if TYPE_CHECKING:
@@ -34,6 +35,16 @@ hookspec = pluggy.HookspecMarker("strongroom")
 @hookspec
 def register_storage_backends() -> Iterable[type[StorageBackend[Any]]]:  # type: ignore[empty-body]
     """Return storage backends. A section ``[storages.NAME]`` selects one with ``backend``."""
+
+
+@hookspec
+def register_storage_wrappers() -> Iterable[type[StorageWrapper[Any]]]:  # type: ignore[empty-body]
+    """Return storage wrappers. ``backend`` selects one, and ``over`` names the storage below it."""
+
+
+@hookspec
+def register_key_providers() -> Iterable[type[KeyProvider[Any]]]:  # type: ignore[empty-body]
+    """Return key providers. ``[keys] provider`` selects one; storage wrappers can use it."""
 
 
 @hookspec

@@ -22,11 +22,12 @@ from strongroom.database.plugin_tables import tables_fault
 from strongroom.errors import catalogue
 from strongroom.plugin_api import API_VERSION, Extension
 from strongroom.plugin_api.captcha import CaptchaProvider
+from strongroom.plugin_api.keys import KeyProvider
 from strongroom.plugin_api.login import LoginMethod
 from strongroom.plugin_api.messages import MessageSender
 from strongroom.plugin_api.scanning import ContentScanner
 from strongroom.plugin_api.state import PluginTables
-from strongroom.plugin_api.storage import SignedUploads, StorageBackend
+from strongroom.plugin_api.storage import SignedUploads, StorageBackend, StorageWrapper
 from strongroom.plugin_api.web import ErrorKind
 from strongroom.plugin_discovery import (
     InstalledPlugins,
@@ -187,6 +188,12 @@ class PluginManager:
         self.storage_backends: Offered[StorageBackend[Any]] = self._collect(
             "register_storage_backends", StorageBackend
         )
+        self.storage_wrappers: Offered[StorageWrapper[Any]] = self._collect(
+            "register_storage_wrappers", StorageWrapper, self.storage_backends
+        )
+        self.key_providers: Offered[KeyProvider[Any]] = self._collect(
+            "register_key_providers", KeyProvider
+        )
         self.login_methods: Offered[LoginMethod[Any]] = self._collect(
             "register_login_methods", LoginMethod
         )
@@ -271,11 +278,15 @@ class PluginManager:
             raise PluginError(f"{plugin} is invalid: {_explain(plugin, error)}") from error
         self.plugins.append(plugin)
 
-    def _collect(self, hook: str, kind: type[Any]) -> dict[str, Any]:
+    def _collect(
+        self, hook: str, kind: type[Any], taken: Mapping[str, Any] = MappingProxyType({})
+    ) -> dict[str, Any]:
         found: dict[str, Any] = {}
         owners: dict[str, Plugin] = {}
         for plugin, item in self.call(hook):
             _check_extension(plugin, hook, item, kind)
+            if item.name in taken:
+                raise PluginError(f'{plugin} claims the name "{item.name}" in {hook}, which is taken')
             if item.name in found:
                 raise PluginError(
                     f'{owners[item.name]} and {plugin} both claim the name "{item.name}" in {hook}'
@@ -361,6 +372,8 @@ def _check_extension(plugin: Plugin, hook: str, item: Any, kind: type[Extension[
         raise PluginError(
             f"{plugin} returned {item!r} from {hook}; expected a subclass of {kind.__name__}"
         )
+    if kind is StorageBackend and issubclass(item, StorageWrapper):
+        raise PluginError(f"{plugin}: {item.__name__} belongs in register_storage_wrappers")
     # Checked now, because an abstract class would only fail when it is created.
     if inspect.isabstract(item):
         missing = ", ".join(sorted(item.__abstractmethods__))

@@ -9,10 +9,11 @@ from typing import Any, Final
 
 from strongroom.plugin_api import Extension
 from strongroom.plugin_api.captcha import CaptchaProvider
+from strongroom.plugin_api.keys import KeyProvider
 from strongroom.plugin_api.login import LoginMethod
 from strongroom.plugin_api.messages import MessageSender
 from strongroom.plugin_api.scanning import ContentScanner
-from strongroom.plugin_api.storage import StorageBackend
+from strongroom.plugin_api.storage import StorageBackend, StorageWrapper
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +73,8 @@ class Seam:
 
 KINDS: Final = (
     Kind("storage", "Stores Strongroom's files in a folder", StorageBackend, "backend", "Backend"),
+    Kind("wrapper", "Logs the slow calls of another storage", StorageWrapper, "wrapper", "Wrapper"),
+    Kind("keys", "Wraps the keys of encrypted storages", KeyProvider, "provider", "Keys"),
     Kind("login", "Authenticates users with a file of accounts", LoginMethod, "method", "Login"),
     Kind("captcha", "A captcha for Strongroom", CaptchaProvider, "provider", "Captcha"),
     Kind("sender", "Sends Strongroom's SMS over HTTP", MessageSender, "sender", "Sender"),
@@ -86,6 +89,22 @@ SEAMS: Final = (
         page="storage",
         contract="storage.StorageBackendContract",
         user="strongroom_storage_local.plugin",
+    ),
+    Seam(
+        "register_storage_wrappers",
+        "change what another storage stores, such as encrypt it",
+        kind="wrapper",
+        page="wrapper",
+        contract="storage.StorageWrapperContract",
+        user="strongroom_storage_encrypted.plugin",
+    ),
+    Seam(
+        "register_key_providers",
+        "keep the master key of encrypted storages in another place",
+        kind="keys",
+        page="keys",
+        contract="keys.KeyProviderContract",
+        user="strongroom.builtin.key_file",
     ),
     Seam(
         "register_login_methods",
@@ -124,7 +143,8 @@ SEAMS: Final = (
 
 def extension_kind(extension: type[Extension[Any]]) -> Kind:
     """Return the kind of an extension."""
-    return next(kind for kind in KINDS if kind.base is not None and issubclass(extension, kind.base))
+    # The most derived base decides, because a storage wrapper is also a storage.
+    return next(kind for base in extension.__mro__ for kind in KINDS if kind.base is base)
 
 
 def main_seam(kind: Kind) -> Seam:

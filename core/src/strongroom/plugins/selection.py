@@ -9,6 +9,7 @@ from strongroom.builtin import (
     console,
     fixed_captcha,
     image_captcha,
+    key_file,
     password,
     proof_of_work,
     pyfilesystem,
@@ -19,19 +20,32 @@ from strongroom.config.describe import Section
 from strongroom.config.sources import suggestion
 from strongroom.plugin_api import Extension
 from strongroom.plugin_api.captcha import CaptchaProvider
+from strongroom.plugin_api.keys import KeyProvider
 from strongroom.plugin_api.login import LoginMethod
 from strongroom.plugin_api.messages import MessageSender
 from strongroom.plugin_api.scanning import ContentScanner
-from strongroom.plugin_api.storage import StorageBackend
+from strongroom.plugin_api.storage import StorageBackend, StorageWrapper
 from strongroom.plugin_discovery import installed_plugins, plugin_files
 from strongroom.plugins.manager import PluginError, PluginManager
 
-BUILTIN = (password, image_captcha, proof_of_work, fixed_captcha, smtp, console, pyfilesystem, basic)
+BUILTIN = (
+    password,
+    image_captcha,
+    proof_of_work,
+    fixed_captcha,
+    smtp,
+    console,
+    pyfilesystem,
+    basic,
+    key_file,
+)
 
 _NO_STORAGE = (
     "there is no storage: pip install strongroom-storage-local, or configure [storages.main] with the "
     "backend of another enabled plugin"
 )
+
+_NO_INNER = "wraps another storage; name it"
 
 ExtensionT = TypeVar("ExtensionT", bound=Extension[Any])
 
@@ -54,6 +68,8 @@ class Selection:
 
     plugins: PluginManager
     storages: Mapping[str, ExtensionSpec[StorageBackend[Any]]]
+    """By name; a wrapper follows the storage that it stores its objects in."""
+    keys: ExtensionSpec[KeyProvider[Any]]
     login_methods: Sequence[ExtensionSpec[LoginMethod[Any]]]
     captcha: ExtensionSpec[CaptchaProvider[Any]]
     senders: Mapping[str, Sequence[ExtensionSpec[MessageSender[Any]]]]
@@ -69,6 +85,7 @@ class Selection:
         }
         chosen: list[tuple[tuple[str, ...], ExtensionSpec[Any]]] = [
             *((("storages", name), choice) for name, choice in self.storages.items()),
+            (("keys",), self.keys),
             *((("login", choice.extension.name), choice) for choice in self.login_methods),
             (("captcha",), self.captcha),
             *((("messages", name), choice) for name, choice in senders.items()),
@@ -86,7 +103,8 @@ class Selection:
 def offered_sections(plugins: PluginManager) -> list[Section]:
     """Return the configuration sections of all available extensions."""
     offered: list[tuple[tuple[str, ...], type[Extension[Any]], str | None]] = [
-        *((("storages", name), kind, "backend") for name, kind in plugins.storage_backends.items()),
+        *((("storages", name), kind, "backend") for name, kind in _storages(plugins).items()),
+        *((("keys",), kind, "provider") for kind in plugins.key_providers.values()),
         *((("login", name), kind, None) for name, kind in plugins.login_methods.items()),
         *((("captcha",), kind, "provider") for kind in plugins.captcha_providers.values()),
         *((("messages", name), kind, None) for name, kind in plugins.message_senders.items()),
@@ -100,6 +118,10 @@ def offered_sections(plugins: PluginManager) -> list[Section]:
     return [section for section in sections if fields(section.options_type)]
 
 
+def _storages(plugins: PluginManager) -> dict[str, type[StorageBackend[Any]]]:
+    return {**plugins.storage_backends, **plugins.storage_wrappers}
+
+
 def select(configuration: Configuration) -> Selection:
     """Load the enabled plugins and select extensions.
 
@@ -110,7 +132,8 @@ def select(configuration: Configuration) -> Selection:
     chooser = _Chooser(configuration)
     selection = Selection(
         plugins=plugins,
-        storages=chooser.storages(plugins.storage_backends),
+        storages=chooser.storages(_storages(plugins)),
+        keys=chooser.keys(plugins.key_providers),
         login_methods=chooser.login_methods(plugins.login_methods),
         captcha=chooser.captcha(plugins.captcha_providers),
         senders=chooser.senders(plugins.message_senders),
@@ -124,6 +147,7 @@ def select(configuration: Configuration) -> Selection:
             "messages": list(plugins.message_senders),
             "captcha": [],
             "scanning": list(plugins.content_scanners),
+            "keys": [],
         }
     )
     configuration.raise_if_invalid()
@@ -178,7 +202,41 @@ class _Chooser:
             self._configuration.add_error(
                 ("files", "storage"), f"there is no [storages.{target}]; {known}"
             )
-        return chosen
+        return self._in_order(chosen)
+
+    def _in_order(
+        self, chosen: dict[str, ExtensionSpec[StorageBackend[Any]]]
+    ) -> dict[str, ExtensionSpec[StorageBackend[Any]]]:
+        """Return the storages in an order in which a wrapper follows the storage below it."""
+        depths = {name: self._depth(name, choice.extension) for name, choice in chosen.items()}
+        return {name: chosen[name] for name in sorted(chosen, key=lambda name: depths[name])}
+
+    def _depth(self, name: str, extension: type[StorageBackend[Any]]) -> int:
+        """Return the number of storages below a storage; report a fault of its key ``over``."""
+        settings, over = self._settings.storages, self._settings.storages[name].over
+        path = ("storages", name, "over")
+        if issubclass(extension, StorageWrapper) != (over is not None):
+            message = "does not wrap a storage; remove this key" if over else _NO_INNER
+            self._configuration.add_error(path, f'"{extension.name}" {message}')
+        below: list[str] = []
+        while over is not None and over in settings and over not in below:
+            below.append(over)
+            over = settings[over].over
+        if name in below:
+            chain = " -> ".join([name, *below[: below.index(name) + 1]])
+            self._configuration.add_error(path, f"leads back to this storage: {chain}")
+        elif over is not None and not below:
+            self._configuration.add_error(
+                path, f"there is no [storages.{over}]; {suggestion(over, list(settings))}"
+            )
+        return len(below)
+
+    def keys(self, offered: Mapping[str, type[KeyProvider[Any]]]) -> ExtensionSpec[KeyProvider[Any]]:
+        name = self._settings.keys.provider
+        if not self._is_offered(name, offered, ("keys", "provider"), "key provider"):
+            # No provider, no options to validate: stop here.
+            self._configuration.raise_if_invalid()
+        return self._choice(offered[name], ("keys",))
 
     def login_methods(
         self, offered: Mapping[str, type[LoginMethod[Any]]]

@@ -9,11 +9,15 @@ import tracemalloc
 import urllib.request
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
 
+from strongroom.plugin_api.extension import NoOptions
 from strongroom.plugin_api.storage import (
+    CHUNK_SIZE,
+    ByteSource,
     LocalPaths,
     ObjectNotFound,
     ObjectStat,
@@ -21,8 +25,11 @@ from strongroom.plugin_api.storage import (
     SignedDownloads,
     SignedUploads,
     StorageBackend,
+    StorageError,
     StorageFull,
     StorageUnavailable,
+    StorageWrapper,
+    chunks,
 )
 
 MEBIBYTE = 1024 * 1024
@@ -82,6 +89,43 @@ def read_all(
     """Return the bytes of an object, or of a range of it."""
     with backend.open(key, start=start, length=length) as chunks:
         return b"".join(chunks)
+
+
+class MemoryStorage(StorageBackend[NoOptions]):
+    """Stores objects in memory, for tests of wrappers. A test may read and change ``objects``."""
+
+    name = "memory"
+
+    def __init__(self) -> None:
+        super().__init__(NoOptions())
+        self.objects: dict[str, bytes] = {}
+
+    def put(self, key: str, source: ByteSource, *, size: int | None = None) -> int:
+        content = b"".join(iter(lambda: source.read(CHUNK_SIZE), b""))
+        assert size in (None, len(content)), "the wrapper announced another size than it sent"
+        self.objects[key] = content
+        return len(content)
+
+    @contextmanager
+    def open(self, key: str, *, start: int = 0, length: int | None = None) -> Iterator[Iterator[bytes]]:
+        stop = None if length is None else start + length
+        # Chunks of an odd size, because a wrapper must not rely on their size.
+        yield chunks(io.BytesIO(self._get(key)[start:stop]), size=70_001)
+
+    def stat(self, key: str) -> ObjectStat:
+        return ObjectStat(key, len(self._get(key)), 0)
+
+    def delete(self, key: str) -> None:
+        self.objects.pop(key, None)
+
+    def scan(self, prefix: str = "") -> Iterator[ObjectStat]:
+        return (self.stat(key) for key in list(self.objects) if key.startswith(prefix))
+
+    def _get(self, key: str) -> bytes:
+        try:
+            return self.objects[key]
+        except KeyError:
+            raise ObjectNotFound(key) from None
 
 
 class StorageBackendContract:
@@ -323,6 +367,83 @@ class StorageBackendContract:
         with urllib.request.urlopen(request, timeout=30) as response:  # noqa: S310  likewise
             assert response.status in (200, 201, 204)
         assert read_all(backend, key) == b"signed"
+
+
+class StorageWrapperContract(StorageBackendContract):
+    """The contract of storage wrappers. Provide the fixture ``make_wrapper``.
+
+    A wrapper passes the contract of storage backends over a storage in memory, and further tests.
+    Override the fixture ``inner`` to test it over another storage, which must be empty.
+    """
+
+    @pytest.fixture
+    def make_wrapper(self) -> Callable[[StorageBackend[Any]], StorageWrapper[Any]]:
+        """A function that returns an instance over a storage; all share their keys, if they have any."""
+        raise NotImplementedError("the test class of the plugin must provide this fixture")
+
+    @pytest.fixture
+    def inner(self) -> StorageBackend[Any]:
+        return MemoryStorage()
+
+    @pytest.fixture
+    def backend(
+        self,
+        make_wrapper: Callable[[StorageBackend[Any]], StorageWrapper[Any]],
+        inner: StorageBackend[Any],
+    ) -> StorageBackend[Any]:
+        return make_wrapper(inner)
+
+    def test_another_instance_reads_the_objects(
+        self,
+        backend: StorageBackend[Any],
+        make_wrapper: Callable[[StorageBackend[Any]], StorageWrapper[Any]],
+        inner: StorageBackend[Any],
+        key: str,
+    ) -> None:
+        backend.put(key, io.BytesIO(b"of another process"))
+        other = make_wrapper(inner)
+        assert read_all(other, key) == b"of another process"
+        other.delete(key)
+        assert list(backend.scan()) == []
+
+    def test_the_size_is_that_of_the_content(self, backend: StorageBackend[Any]) -> None:
+        sizes = {new_key(): size for size in (0, 1, 65_535, 65_536, 65_537, 131_072, 300_000)}
+        for key, size in sizes.items():
+            assert backend.put(key, PatternSource(size), size=size) == size
+            assert backend.stat(key).size == size
+            assert len(read_all(backend, key)) == size
+        assert {found.key: found.size for found in backend.scan()} == sizes
+
+    def test_an_error_of_the_inner_storage_is_passed_on(
+        self, make_wrapper: Callable[[StorageBackend[Any]], StorageWrapper[Any]], key: str
+    ) -> None:
+        class Full(MemoryStorage):
+            def put(self, *_: object, **__: object) -> int:
+                raise StorageFull("no space")
+
+        full = make_wrapper(Full())
+        with pytest.raises(StorageFull):
+            full.put(key, io.BytesIO(b"x"))
+
+    def test_a_truncated_object_is_never_taken_for_a_whole_one(
+        self,
+        backend: StorageBackend[Any],
+        inner: StorageBackend[Any],
+        key: str,
+    ) -> None:
+        """For wrappers that can detect it: those whose content is not that of the inner object."""
+        if not isinstance(inner, MemoryStorage):
+            pytest.skip("the inner storage is not in memory")
+        content = secrets.token_bytes(200_000)
+        backend.put(key, io.BytesIO(content))
+        (stored,) = (name for name in inner.objects if name.endswith(key))
+        whole = inner.objects[stored]
+        if whole == content:
+            pytest.skip("stores the content unchanged")
+        for size in (0, 1, len(whole) // 2, len(whole) - 1):
+            inner.objects[stored] = whole[:size]
+            with pytest.raises(StorageError):
+                read_all(backend, key)
 
 
 def _round_trip(backend: StorageBackend[Any], barrier: threading.Barrier, key: str, number: int) -> bool:

@@ -1,0 +1,1 @@
+"""Storage wrapper that encrypts objects."""

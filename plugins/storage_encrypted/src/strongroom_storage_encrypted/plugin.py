@@ -1,0 +1,15 @@
+"""Entry point of the plugin."""
+
+from typing import Any
+
+from strongroom.plugin_api import hookimpl
+from strongroom.plugin_api.storage import StorageWrapper
+from strongroom_storage_encrypted.wrapper import EncryptedStorage
+
+API_VERSION = "1.1"
+
+
+@hookimpl
+def register_storage_wrappers() -> list[type[StorageWrapper[Any]]]:
+    """Register the wrapper ``encrypted``."""
+    return [EncryptedStorage]
