@@ -3,7 +3,8 @@
 import re
 from pathlib import Path
 
-from strongroom.notifications.templates import LOCALES, TEMPLATES, parameters_of, read_texts
+from strongroom.locales import LOCALES
+from strongroom.notifications.templates import TEMPLATES, parameters_of, read_texts
 
 GUIDE = (Path(__file__).parents[2] / "docs/guides/message-texts.md").read_text()
 

@@ -12,10 +12,11 @@ from strongroom.cli.database import require_served_schema
 from strongroom.config import ConfigurationError, load
 from strongroom.database import Database
 from strongroom.plugins.selection import load_plugins
+from strongroom.testing.server import free_port
 from tests.support.commands import run_command
 from tests.support.config import change_config
 from tests.support.databases import on_sqlite
-from tests.support.server import free_port, serving, serving_nodes, write_config
+from tests.support.server import serving, serving_nodes, write_config
 from tests.support.waiting import wait_until
 
 FIRST = """

@@ -2,12 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict
-from functools import lru_cache
 from typing import Any, Final
 from urllib.parse import unquote
 
 from flask import Response, request
-from jinja2 import Environment, PackageLoader, Template
 
 from strongroom import errors
 from strongroom.accounts.bindings import CODE_HEADER
@@ -24,40 +22,28 @@ from strongroom.accounts.schemas import (
 from strongroom.accounts.service import AccountDeletion, AccountService
 from strongroom.http.access import Access, current_identity, own_id
 from strongroom.http.conditions import expected_revision
+from strongroom.http.html import Pages
 from strongroom.http.pages import collection_of, envelope, paging
 from strongroom.http.parsing import DONE, DoneSchema
-from strongroom.http.request import get_service, header_pair, languages, origin
-from strongroom.http.response import html_page
+from strongroom.http.request import get_service, header_pair, origin
 from strongroom.http.routing import Blueprint, Location
-from strongroom.notifications.templates import locale_of
 from strongroom.plugin_api.authentication import Scope
 from strongroom.plugin_api.login import VerificationCode
 from strongroom.users.models import SINGLE_KINDS, User, UserType
 from strongroom.verification.captchas import CaptchaAnswer
 
-
-def setup_page() -> Response:
-    """Return the page in the browser's preferred language."""
-    return html_page(_template(), language=locale_of(languages()))
-
-
-@lru_cache(maxsize=1)
-def _template() -> Template:
-    loader = PackageLoader("strongroom.accounts")
-    return Environment(loader=loader, autoescape=True, trim_blocks=True).get_template("setup.html")
-
-
 setup_blueprint = Blueprint(
     "setup", __name__, url_prefix="/setup", description="The first administrator."
 )
 
+_PAGES: Final = Pages("strongroom.accounts")
 _PAGE = {"responses": {"200": {"description": "A page", "content": {"text/html": {}}}}}
 
 
 @setup_blueprint.operation("GET", "", access=Access.PUBLIC, document=_PAGE)
 def show_setup_page() -> Response:
     """Get the setup page. The token is in the URL fragment, which browsers do not send."""
-    return setup_page()
+    return _PAGES.render("setup.html")
 
 
 @setup_blueprint.operation(

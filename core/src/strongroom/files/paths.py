@@ -17,6 +17,7 @@ from sqlalchemy import (
     func,
     literal,
     select,
+    union_all,
 )
 
 from strongroom.clock import Clock
@@ -47,7 +48,7 @@ def _first() -> ColumnElement[Any]:
 
     A member may have several of one name, from different folders; the one with the lowest id counts.
     """
-    named = bindparam("first_name", type_=String)
+    named, of_key = bindparam("first_name", type_=String), bindparam("key_folder", type_=Id)
     role = select(membership().c.role).scalar_subquery()
     managed = select(nodes.c.id).where(
         nodes.c.parent_id == bindparam("tenant_id"), nodes.c.name == named, role == Role.ADMIN.value
@@ -59,7 +60,13 @@ def _first() -> ColumnElement[Any]:
         is_at_top(bindparam("now")),
         role != Role.ADMIN.value,
     )
-    tops = managed.union_all(granted).subquery("tops")
+    # The top level of an access key that reaches only a folder is that folder.
+    reached = select(nodes.c.id).where(
+        nodes.c.id == of_key, nodes.c.tenant_id == bindparam("tenant_id"), nodes.c.name == named
+    )
+    tops = union_all(managed.where(of_key.is_(None)), granted.where(of_key.is_(None)), reached).subquery(
+        "tops"
+    )
     # PostgreSQL: min() returns text, and both parts of a recursive query must have the same type.
     return cast(select(func.min(tops.c[0])).scalar_subquery(), Id)
 
@@ -101,18 +108,21 @@ class PathLookup:
             ValidationFailed: a name is invalid.
         """
         names = [normalize_name(name) for name in path]
+        key = caller.identity.key if caller.identity else None
         with self._database.read() as connection:
             parameters = {
                 "tenant_id": tenant_id,
                 "user_id": caller.user_id,
                 "now": self._clock.now(),
+                "key_folder": key.folder_id if key else None,
                 "first_name": names[0] if names else "",
                 "names": json.dumps(names),
                 "last": len(names) - 1,
             }
             node_id = _NODE_OF_PATH.scalar(connection, parameters)
             access = self._access.find(connection, caller, tenant_id, node_id)
-            access.require_member()
+            if access.role is None:
+                raise Forbidden
             if node_id is None:
                 raise NotFound
             try:

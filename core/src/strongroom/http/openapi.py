@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from functools import cached_property, lru_cache
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,12 +12,11 @@ import flask_swagger_ui
 from apispec.ext.marshmallow import MarshmallowPlugin
 from apispec.ext.marshmallow.common import resolve_schema_cls
 from flask import Flask, Response, jsonify, send_from_directory
-from jinja2 import Environment, PackageLoader, Template
 
 from strongroom.http.errors import ErrorSchema
 from strongroom.http.headers import request_header, response_headers
+from strongroom.http.html import Pages
 from strongroom.http.parsing import API_FIELDS
-from strongroom.http.response import html_page
 from strongroom.http.routing import HEADERS_KEY
 
 DOCUMENT_PATH: Final = "/openapi.json"
@@ -25,12 +24,13 @@ PAGE_PATH: Final = "/docs"
 OPENAPI_VERSION: Final = "3.1.0"
 
 _ASSETS: Final = Path(flask_swagger_ui.__file__).with_name("dist")
-_PAGE_POLICY: Final = (
+_PAGES: Final = Pages("strongroom.http")
+_PAGE_POLICY: Final = {
     # Swagger UI creates style elements, and its icons are data URLs.
-    "default-src 'none'; script-src 'self' 'nonce-{nonce}'; style-src 'self' 'unsafe-inline'; "
-    "img-src 'self' data:; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; "
-    "form-action 'none'"
-)
+    "script-src": "'self' 'nonce-{nonce}'",
+    "style-src": "'self' 'unsafe-inline'",
+    "img-src": "'self' data:",
+}
 
 _METHODS: Final = frozenset({"get", "put", "post", "delete", "options", "head", "patch"})
 _PATH_PARAMETERS: Final = {"reference": "accessToken"}
@@ -125,20 +125,18 @@ def _page(base_path: str) -> flask.Blueprint:
 
     @blueprint.get("", strict_slashes=False)
     def show() -> Response:
-        paths = {"page_path": page_path, "document_path": base_path + DOCUMENT_PATH}
-        return html_page(_template(), _PAGE_POLICY, **paths)
+        return _PAGES.render(
+            "api_docs.html",
+            policy=_PAGE_POLICY,
+            page_path=page_path,
+            document_path=base_path + DOCUMENT_PATH,
+        )
 
     @blueprint.get("/<path:name>")
     def asset(name: str) -> Response:
         return send_from_directory(_ASSETS, name)
 
     return blueprint
-
-
-@lru_cache(maxsize=1)
-def _template() -> Template:
-    loader = PackageLoader("strongroom.http")
-    return Environment(loader=loader, autoescape=True).get_template("api_docs.html")
 
 
 def _completed(document: Json) -> Json:

@@ -1,6 +1,5 @@
 """Responses of operations: their type, the JSON encoder, and serializers compiled from schemas."""
 
-import secrets
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache, partial
 from http import HTTPStatus
@@ -8,37 +7,11 @@ from typing import Any, Final
 
 import flask
 from flask.json.provider import DefaultJSONProvider
-from jinja2 import Template
 from marshmallow import Schema, fields, missing
 from werkzeug.datastructures import Headers
 
 from strongroom.clock import iso_format
 from strongroom.http.parsing import Timestamp
-
-STRICT_POLICY: Final = (
-    "default-src 'none'; script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; connect-src 'self'; "
-    "frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
-)
-"""The policy of a page with inline scripts and styles only."""
-
-
-def html_page(template: Template, policy: str = STRICT_POLICY, **values: Any) -> flask.Response:
-    """Render a template that marks its scripts and styles with ``nonce``.
-
-    Args:
-        template: the page.
-        policy: its Content-Security-Policy, with ``{nonce}`` where the nonce belongs.
-        values: the other variables of the template.
-    """
-    nonce = secrets.token_urlsafe(16)
-    response = flask.Response(
-        template.render(nonce=nonce, **values), content_type="text/html; charset=utf-8"
-    )
-    response.headers["Content-Security-Policy"] = policy.format(nonce=nonce)
-    response.headers["Referrer-Policy"] = "no-referrer"
-    response.headers["Cache-Control"] = "no-store"
-    return response
-
 
 JSON_TYPE: Final = ("Content-Type", "application/json")
 

@@ -15,7 +15,8 @@ from strongroom.database.metadata import Id, Name, Timestamp, metadata
 from strongroom.database.pruning import prune
 from strongroom.database.statements import Statement
 from strongroom.ids import new_id
-from strongroom.notifications.templates import DEFAULT_LOCALE, TEMPLATES, Texts, locale_of, text_of
+from strongroom.locales import DEFAULT_LOCALE, locale_of
+from strongroom.notifications.templates import TEMPLATES, Texts, text_of
 from strongroom.plugin_api.login import Credential
 from strongroom.plugin_api.messages import DeliveryUncertain, Message, MessageNotSent, MessageSender
 from strongroom.users.credentials import CredentialService

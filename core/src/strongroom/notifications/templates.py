@@ -1,10 +1,12 @@
 """The templates of messages, and the files that override them."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from string import Template
 from typing import Final
+
+from strongroom.locales import DEFAULT_LOCALE, LOCALES
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,9 +26,6 @@ _CODE_EN = Text(
     "$code is your verification code. It is good for $minutes minutes. Do not share it.",
 )
 _CODE_ZH = Text("您的验证码", "验证码:$code,$minutes 分钟内有效。请勿告诉他人。")
-
-LOCALES: Final = ("en", "zh")
-DEFAULT_LOCALE: Final = LOCALES[0]
 
 _NOTICE = Text("$subject", "$text")
 
@@ -100,12 +99,6 @@ def parameters_of(template: str) -> frozenset[str]:
     text = TEMPLATES[template][DEFAULT_LOCALE]
     found = (Template(part).get_identifiers() for part in (text.subject, text.body))
     return frozenset(name for names in found for name in names)
-
-
-def locale_of(languages: Iterable[str], default: str = DEFAULT_LOCALE) -> str:
-    """Return the first language that has texts, ignoring regions, or the default."""
-    primary = (language.partition("-")[0].lower() for language in languages)
-    return next((language for language in primary if language in LOCALES), default)
 
 
 def text_of(texts: Texts, template: str, locale: str) -> Text:

@@ -21,7 +21,8 @@ from strongroom.database.statements import Statement
 from strongroom.database.upgrade import current_revision, read_schema
 from strongroom.errors import Unavailable
 from strongroom.ids import new_id
-from strongroom.notifications.templates import DEFAULT_LOCALE, TEMPLATES, text_of
+from strongroom.locales import DEFAULT_LOCALE
+from strongroom.notifications.templates import TEMPLATES, text_of
 from strongroom.observability.readiness import DISK_FULL, database_fault
 from strongroom.plugin_api.messages import DeliveryUncertain, Message, MessageNotSent, MessageSender
 from strongroom.plugin_api.storage import StorageBackend, StorageError, StorageFull, StorageUnavailable

@@ -159,14 +159,47 @@ class HostAPI(ABC):
         """Return an empty set of routes. Its name is the OpenAPI tag."""
 
     @abstractmethod
-    def authenticate(self) -> str:
+    def authenticate(self, *, scope: str | None = None, admits: Sequence[str] = ()) -> str:
         """Authenticate the request of a mounted WSGI application, and return the user's id.
 
-        Afterwards the user is the caller of :attr:`files`, :attr:`tenants` and :attr:`users`. Routes of
-        blueprints need no call: their ``access`` does it.
+        Afterwards the user is the caller of :attr:`files`, :attr:`tenants` and :attr:`users`, within
+        the limits of the access key if the request presents one. Routes of blueprints need no call:
+        their ``access`` does it.
+
+        Args:
+            scope: the scope that an access key needs at least, see
+                :class:`~strongroom.plugin_api.authentication.Scope`; without one, only access tokens
+                are admitted. Each method of :attr:`files` and the others requires its own scope, too.
+            admits: the names of the authenticators that are admitted, such as ``basic``.
 
         Raises:
-            ApiError: ``error.token-required`` or ``error.token-invalid``, both with status 401.
+            ApiError: with status 401, whose response names the admitted challenges, or 403.
+        """
+
+    @abstractmethod
+    def page(
+        self,
+        template: str,
+        *,
+        status: int = 200,
+        policy: Mapping[str, str] | None = None,
+        **values: Any,
+    ) -> Any:
+        """Return the Flask response with an HTML page of the plugin, in the browser's language.
+
+        The package of the plugin has the folders ``templates``, with Jinja2 templates, and ``messages``,
+        with a TOML file of texts per language, such as ``zh.toml``. ``{{ text("key", name=name) }}`` is
+        a text of the page's language, with ``{name}`` replaced. ``{% extends "strongroom/page.html"
+        %}`` gives a page the look of the server's own; its blocks are ``title``, ``style``, ``main`` and
+        ``script``. The Content-Security-Policy admits only scripts and styles with ``nonce="{{ nonce
+        }}"``.
+
+        Args:
+            template: the file name of the template.
+            status: the status code.
+            policy: directives that replace those of the strict policy, such as
+                ``{"form-action": "'self'"}``.
+            values: the other variables of the template.
         """
 
     @abstractmethod

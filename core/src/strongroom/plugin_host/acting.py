@@ -6,11 +6,12 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Final
 
 from strongroom.audit.service import AuditEvent
-from strongroom.errors import NotFound, TokenRequired, UserSuspended
+from strongroom.errors import InsufficientScope, NotFound, TokenRequired, UserSuspended
 from strongroom.http.access import optional_identity
 from strongroom.http.parsing import is_unstorable
 from strongroom.http.request import current_request_id, origin
 from strongroom.identity import Identity, Origin
+from strongroom.plugin_api.authentication import Scope
 from strongroom.users.models import UserStatus
 
 if TYPE_CHECKING:
@@ -31,14 +32,16 @@ class ActingUser:
         self._plugin = plugin
         self.services = services
 
-    def identity(self, *ids: str | None) -> Identity:
+    def identity(self, scope: Scope, *ids: str | None) -> Identity:
         """Return the user as whom the plugin acts.
 
         Args:
+            scope: the scope that an access key needs: the one of the operation of REST.
             ids: the ids that the plugin has passed, which may be from a URL.
 
         Raises:
             TokenRequired: there is no request, or it has no caller.
+            InsufficientScope: the caller's access key lacks the scope.
             NotFound: the database cannot have such an id.
         """
         found = _acting.get()
@@ -46,6 +49,8 @@ class ActingUser:
             found = optional_identity()
         if found is None:
             raise TokenRequired
+        if found.key is not None and scope not in found.key.scopes:
+            raise InsufficientScope(scope)
         if any(is_unstorable(text) for text in ids if text is not None):
             raise NotFound
         return found

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from strongroom.database.paging import Page, Paging
 from strongroom.errors import (
     DigestMismatch,
+    Forbidden,
     NotAFile,
     StorageFull,
     Unavailable,
@@ -26,6 +27,7 @@ from strongroom.http.pages import MAX_PAGE_NUMBER, MAX_PAGE_SIZE
 from strongroom.identity import Identity
 from strongroom.plugin_api import files as api
 from strongroom.plugin_api import storage
+from strongroom.plugin_api.authentication import Scope
 from strongroom.plugin_api.storage import ByteSource
 from strongroom.plugin_host.acting import ActingUser
 from strongroom.tenants.models import Member, Tenant
@@ -92,8 +94,8 @@ class _AsCaller:
     def _keeping(self) -> "FileServices":
         return self._user.services().keeping
 
-    def _caller(self, *ids: str | None) -> Identity:
-        return self._user.identity(*ids)
+    def _caller(self, scope: Scope, *ids: str | None) -> Identity:
+        return self._user.identity(scope, *ids)
 
 
 class HostFiles(_AsCaller, api.FilesAPI):
@@ -102,7 +104,7 @@ class HostFiles(_AsCaller, api.FilesAPI):
     def list(
         self, tenant_id: str, parent_id: str | None, *, page: int = 1, size: int = 100
     ) -> api.ResultPage[api.FileInfo]:
-        caller, paging = self._caller(tenant_id, parent_id), _paging(page, size)
+        caller, paging = self._caller(Scope.FILES_READ, tenant_id, parent_id), _paging(page, size)
         listing = self._keeping.listing
         if parent_id is None:
             found = listing.top_level(caller, tenant_id, caller.user_id, paging)
@@ -113,17 +115,17 @@ class HostFiles(_AsCaller, api.FilesAPI):
 
     def stat(self, tenant_id: str, file_id: str) -> api.FileInfo:
         files = self._keeping.files
-        return _file(files.get(self._caller(tenant_id, file_id), tenant_id, file_id))
+        return _file(files.get(self._caller(Scope.FILES_READ, tenant_id, file_id), tenant_id, file_id))
 
     def resolve(self, tenant_id: str, path: Sequence[str]) -> api.FileInfo:
         paths = self._keeping.paths
-        return _file(paths.resolve(self._caller(tenant_id), tenant_id, path))
+        return _file(paths.resolve(self._caller(Scope.FILES_READ, tenant_id), tenant_id, path))
 
     @contextmanager
     def open(
         self, tenant_id: str, file_id: str, start: int = 0, length: int | None = None
     ) -> Iterator[Iterator[bytes]]:
-        caller, keeping = self._caller(tenant_id, file_id), self._keeping
+        caller, keeping = self._caller(Scope.FILES_READ, tenant_id, file_id), self._keeping
         node, location = keeping.files.locate(caller, tenant_id, file_id)
         if location is None:
             raise NotAFile
@@ -134,7 +136,7 @@ class HostFiles(_AsCaller, api.FilesAPI):
             yield chunks
 
     def send(self, tenant_id: str, file_id: str) -> Any:
-        return send_download(self._caller(tenant_id, file_id), tenant_id, file_id)
+        return send_download(self._caller(Scope.FILES_READ, tenant_id, file_id), tenant_id, file_id)
 
     def upload(
         self,
@@ -151,7 +153,13 @@ class HostFiles(_AsCaller, api.FilesAPI):
         incoming, rule = _incoming(name, source, size, checksum), _on_conflict(on_conflict)
         with _storage_errors():
             return _file(
-                files.upload(self._caller(tenant_id, parent_id), tenant_id, parent_id, incoming, rule)
+                files.upload(
+                    self._caller(Scope.FILES_WRITE, tenant_id, parent_id),
+                    tenant_id,
+                    parent_id,
+                    incoming,
+                    rule,
+                )
             )
 
     def replace(
@@ -166,7 +174,10 @@ class HostFiles(_AsCaller, api.FilesAPI):
     ) -> api.FileInfo:
         replacing = self._keeping.replacing
         # The file keeps its name.
-        incoming, caller = _incoming("", source, size, checksum), self._caller(tenant_id, file_id)
+        incoming, caller = (
+            _incoming("", source, size, checksum),
+            self._caller(Scope.FILES_WRITE, tenant_id, file_id),
+        )
         with _storage_errors():
             return _file(replacing.replace_content(caller, tenant_id, file_id, incoming, revision))
 
@@ -175,7 +186,9 @@ class HostFiles(_AsCaller, api.FilesAPI):
     ) -> api.FileInfo:
         files, rule = self._keeping.files, _on_conflict(on_conflict)
         return _file(
-            files.create_folder(self._caller(tenant_id, parent_id), tenant_id, parent_id, name, rule)
+            files.create_folder(
+                self._caller(Scope.FILES_WRITE, tenant_id, parent_id), tenant_id, parent_id, name, rule
+            )
         )
 
     def rename(
@@ -189,7 +202,14 @@ class HostFiles(_AsCaller, api.FilesAPI):
     ) -> api.FileInfo:
         moving, rule = self._keeping.moving, _on_conflict(on_conflict)
         return _file(
-            moving.rename(self._caller(tenant_id, file_id), tenant_id, file_id, name, revision, rule)
+            moving.rename(
+                self._caller(Scope.FILES_WRITE, tenant_id, file_id),
+                tenant_id,
+                file_id,
+                name,
+                revision,
+                rule,
+            )
         )
 
     def move(
@@ -206,19 +226,25 @@ class HostFiles(_AsCaller, api.FilesAPI):
         moving = self._keeping.moving
         return _file(
             moving.move(
-                self._caller(tenant_id, file_id, parent_id), tenant_id, file_id, wanted, revision
+                self._caller(Scope.FILES_SHARE, tenant_id, file_id, parent_id),
+                tenant_id,
+                file_id,
+                wanted,
+                revision,
             )
         )
 
     def delete(self, tenant_id: str, file_id: str, *, revision: int | None = None) -> None:
         files = self._keeping.files
-        files.delete(self._caller(tenant_id, file_id), tenant_id, file_id, revision)
+        files.delete(self._caller(Scope.FILES_SHARE, tenant_id, file_id), tenant_id, file_id, revision)
 
     def grants(
         self, tenant_id: str, file_id: str, *, page: int = 1, size: int = 100
     ) -> api.ResultPage[api.GrantInfo]:
         service, paging = self._keeping.grants, _paging(page, size)
-        found, _ = service.page(self._caller(tenant_id, file_id), tenant_id, file_id, paging)
+        found, _ = service.page(
+            self._caller(Scope.FILES_SHARE, tenant_id, file_id), tenant_id, file_id, paging
+        )
         return _page(found, _grant)
 
     def share(
@@ -234,14 +260,17 @@ class HostFiles(_AsCaller, api.FilesAPI):
             raise ValidationFailed.of_field("permission", "invalid", f"Must be one of: {list(_LEVELS)}")
         requested = GrantRequest(user_id, _LEVELS[permission], expires_at)
         service = self._keeping.grants
-        caller, origin = self._caller(tenant_id, file_id, user_id), self._user.origin()
+        caller, origin = (
+            self._caller(Scope.FILES_SHARE, tenant_id, file_id, user_id),
+            self._user.origin(),
+        )
         grant, _ = service.put(caller, tenant_id, file_id, requested, origin)
         return _grant(grant)
 
     def unshare(self, tenant_id: str, file_id: str, user_id: str) -> None:
         service = self._keeping.grants
         service.remove(
-            self._caller(tenant_id, file_id, user_id),
+            self._caller(Scope.FILES_SHARE, tenant_id, file_id, user_id),
             tenant_id,
             file_id,
             user_id,
@@ -254,29 +283,34 @@ class HostTenants(_AsCaller, api.TenantsAPI):
 
     def list(self, *, page: int = 1, size: int = 100) -> api.ResultPage[api.TenantInfo]:
         tenants = self._keeping.tenants
-        return _page(tenants.of_caller(self._caller(), _paging(page, size)), _tenant)
+        return _page(tenants.of_caller(self._caller(Scope.TENANTS_READ), _paging(page, size)), _tenant)
 
     def get(self, tenant_id: str) -> api.TenantInfo:
-        return _tenant(self._keeping.tenants.get(self._caller(tenant_id), tenant_id))
+        return _tenant(self._keeping.tenants.get(self._caller(Scope.TENANTS_READ, tenant_id), tenant_id))
 
     def role(self, tenant_id: str) -> str | None:
-        return self._keeping.tenants.role(self._caller(tenant_id), tenant_id)
+        return self._keeping.tenants.role(self._caller(Scope.TENANTS_READ, tenant_id), tenant_id)
 
     def members(
         self, tenant_id: str, *, page: int = 1, size: int = 100
     ) -> api.ResultPage[api.MemberInfo]:
         tenants, paging = self._keeping.tenants, _paging(page, size)
-        return _page(tenants.members(self._caller(tenant_id), tenant_id, paging)[0], _member)
+        return _page(
+            tenants.members(self._caller(Scope.TENANTS_READ, tenant_id), tenant_id, paging)[0], _member
+        )
 
 
 class HostUsers(_AsCaller, api.UsersAPI):
     """Implements ``host.users``."""
 
     def me(self) -> api.UserInfo:
-        return self.get(self._caller().user_id)
+        return self.get(self._caller(Scope.USERS_READ).user_id)
 
     def get(self, user_id: str) -> api.UserInfo:
-        return _user(self._user.services().identity.accounts.get(self._caller(user_id), user_id))
+        caller = self._caller(Scope.USERS_READ, user_id)
+        if caller.key is not None and caller.key.tenant_id is not None:
+            raise Forbidden("The access key is limited to a tenant.")
+        return _user(self._user.services().identity.accounts.get(caller, user_id))
 
 
 def _incoming(name: str, source: ByteSource, size: int | None, checksum: str | None) -> _Incoming:

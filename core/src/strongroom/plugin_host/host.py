@@ -19,11 +19,14 @@ from strongroom.config import Settings
 from strongroom.database.paging import Page
 from strongroom.http.access import Access, authenticate, current_identity, optional_identity, own_id
 from strongroom.http.errors import error_response
+from strongroom.http.html import Pages
 from strongroom.http.pages import PagingQuery, collection_of, envelope, paging
 from strongroom.http.parsing import DONE, DoneSchema
 from strongroom.http.rate_limits import RequestLimits
 from strongroom.http.request import client, get_service, header_pair, origin
 from strongroom.http.routing import Blueprint
+from strongroom.identity import ANY_TENANT
+from strongroom.plugin_api.authentication import Scope
 from strongroom.plugin_api.events import EventLog
 from strongroom.plugin_api.host import HostAPI, MethodT
 from strongroom.plugin_api.login import Credential, LoginAttempt, VerificationCode
@@ -168,9 +171,28 @@ class PluginHost(HostAPI):
     def blueprint(self, name: str, *, description: str) -> Blueprint:
         return Blueprint(name, __name__, description=description)
 
-    def authenticate(self) -> str:
-        authenticate(Access.USER)
+    def authenticate(self, *, scope: str | None = None, admits: Sequence[str] = ()) -> str:
+        needed = None if scope is None else Scope(scope)
+        # The services limit the caller to the tenant of an access key.
+        authenticate(Access.USER, scope=needed, admits=admits, tenant_id=ANY_TENANT)
         return current_identity().user_id
+
+    def page(
+        self,
+        template: str,
+        *,
+        status: int = 200,
+        policy: Mapping[str, str] | None = None,
+        **values: Any,
+    ) -> Response:
+        return self._pages.render(template, status=status, policy=policy, **values)
+
+    @cached_property
+    def _pages(self) -> Pages:
+        plugins = self._services().selection.plugins.plugins
+        module = next(plugin.module for plugin in plugins if plugin.name == self._plugin)
+        # The package of the plugin's module, or the module itself if it is a package.
+        return Pages(module.__package__ or module.__name__)
 
     def error_response(self, error: ApiError) -> Response:
         return error_response(error)

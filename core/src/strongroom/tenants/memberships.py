@@ -93,7 +93,7 @@ class Memberships:
         Raises:
             Forbidden: the caller is not a member, whether or not the tenant exists.
         """
-        role = self._role_of(connection, tenant_id, identity)
+        role = self.role_of(connection, tenant_id, identity)
         if role is None:
             raise Forbidden
         return role
@@ -104,10 +104,10 @@ class Memberships:
         Raises:
             Forbidden: the caller is not, whether or not the tenant exists.
         """
-        if self._role_of(connection, tenant_id, identity) is not Role.ADMIN:
+        if self.role_of(connection, tenant_id, identity) is not Role.ADMIN:
             raise Forbidden
 
-    def _role_of(self, connection: Connection, tenant_id: str, identity: Identity) -> Role | None:
+    def role_of(self, connection: Connection, tenant_id: str, identity: Identity) -> Role | None:
         """Return the caller's role; ``None`` if the access key does not reach the tenant itself."""
         if identity.key is not None and not identity.key.covers_tenant(tenant_id):
             return None

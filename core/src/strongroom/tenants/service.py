@@ -80,9 +80,12 @@ class TenantService:
             return self.space.find(connection, tenant_id)
 
     def role(self, identity: Identity, tenant_id: str) -> Role | None:
-        """Return the caller's role; ``None`` for a non-member, whether or not the tenant exists."""
+        """Return the caller's role; ``None`` for a non-member, whether or not the tenant exists.
+
+        It is also ``None`` if the caller's access key does not reach the tenant itself.
+        """
         with self._database.read() as connection:
-            return self._memberships.role(connection, tenant_id, identity.user_id)
+            return self._memberships.role_of(connection, tenant_id, identity)
 
     def usage(self, identity: Identity, tenant_id: str) -> Tenant:
         """Return a tenant with its usage, for members and server administrators.
