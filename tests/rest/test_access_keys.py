@@ -4,7 +4,9 @@ from dataclasses import replace
 
 import pytest
 from tests.support.api import PASSWORD, Answer, Api, Json, Person, error_code
+from tests.support.config import Table
 
+from strongroom.access_keys.secrets import KeyText
 from strongroom.clock import iso_format
 from strongroom.testing.clock import HOUR
 
@@ -22,6 +24,11 @@ def key_of(api: Api, user: Person, *scopes: str, **body: object) -> Person:
 def create(api: Api, user: Person, *scopes: str, **body: object) -> Answer:
     wanted: Json = {"name": "robot", "scopes": list(scopes or ("files:read",)), **body}
     return api.post("/users/me/access-keys", {"currentPassword": PASSWORD, **wanted}, by=user)
+
+
+@pytest.fixture
+def config_changes() -> Table:
+    return {"limits": {"wrong_keys_per_address": ["5/hour"]}}
 
 
 @pytest.fixture
@@ -213,32 +220,27 @@ class TestEnd:
 
 class TestWrongKeys:
     def test_each_is_401(self, api: Api, owner: Person) -> None:
-        key = key_of(api, owner, "users:read").token
-        assert key is not None
-        other = key_of(api, owner, "users:read").token
-        assert other is not None
-        from strongroom.access_keys.secrets import KeyText, parse_key
-
-        parsed = parse_key(key)
-        assert parsed is not None
-        swapped = KeyText(parsed.id, other[13:56]).text
-        for wrong in (
-            "srk_",
-            key[:-1],
-            key[:-1] + "~",
-            key + "0",
-            swapped,
-            key.replace(parsed.id, "0" * 8),
-        ):
+        first, second = (str(key_of(api, owner, "users:read").token) for _ in range(2))
+        key_id = first[4:12]
+        swapped = KeyText(key_id, second[13:56]).text
+        unknown = KeyText("0" * 8, first[13:56]).text
+        for wrong in ("srk_", first[:-1], first[:-1] + "~", swapped, unknown):
             answer = api.get("/users/me", by=replace(owner, token=wrong))
             assert error_code(answer) == "error.token-invalid", wrong
+
+    def test_a_right_key_that_has_expired_is_not_counted(self, api: Api, owner: Person) -> None:
+        ends_at = iso_format(api.clock.now() + 1)
+        expired = key_of(api, owner, "users:read", expiresAt=ends_at)
+        api.clock.advance(1)
+        answers = [api.get("/users/me", by=expired) for _ in range(7)]
+        assert [answer.status_code for answer in answers] == [401] * 7
 
     def test_too_many_from_one_address_refuse_right_keys_too(self, api: Api, owner: Person) -> None:
         robot = key_of(api, owner, "users:read")
         thief = replace(owner, token="srk_00000000_" + "0" * 49)
         there = {"environ_overrides": {"REMOTE_ADDR": "192.0.2.1"}}
-        codes = [api.get("/users/me", by=thief, **there).status_code for _ in range(61)]
-        assert codes == [401] * 60 + [429]
+        codes = [api.get("/users/me", by=thief, **there).status_code for _ in range(6)]
+        assert codes == [401] * 5 + [429]
         assert api.get("/users/me", by=robot, **there).status_code == 429
         assert api.get("/users/me", by=robot).status_code == 200
         assert api.get("/users/me", by=owner, **there).status_code == 200

@@ -1,11 +1,11 @@
-"""Each actor at each endpoint of tenants' files, on a file, a folder, and both below a granted folder.
+"""Each actor and key at each endpoint of tenants' files, on files and folders, granted and below.
 
 An endpoint is a row of ``ENDPOINTS``: its required permission, and its call. All else follows.
 """
 
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 from tests.support.actors import (
@@ -21,9 +21,10 @@ from tests.support.actors import (
     World,
     make_world,
 )
-from tests.support.api import Answer, Api, Json, Person
-from tests.support.config import write_api_config
+from tests.support.api import PASSWORD, Answer, Api, Json, Person
+from tests.support.config import lifted, write_api_config
 
+from strongroom.clock import iso_format
 from strongroom.files.models import Permission
 
 PICTURE = b64decode(
@@ -144,7 +145,7 @@ def world(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     databases = request.getfixturevalue(f"{request.param}_databases")
     with (
         databases.create() as url,
-        Api.running(write_api_config(tmp_path_factory.mktemp("matrix"), url)) as api,
+        Api.running(write_api_config(tmp_path_factory.mktemp("matrix"), url, lifted())) as api,
     ):
         yield make_world(api)
 
@@ -164,6 +165,72 @@ def test_each_actor_has_the_permissions_of_the_table_and_a_refusal_changes_nothi
             wrong[actor] = (answer.status_code, answer.text)
         if refused or not endpoint.changes:
             assert world.digest() == before, actor
+        else:
+            target = world.target(kind)
+            before = world.digest()
+    assert wrong == {}
+
+
+SCOPES = {READ: "files:read", WRITE: "files:write", MANAGE: "files:share"}
+REVOKED, EXPIRED = "a revoked key", "an expired key"
+
+
+@pytest.fixture(scope="module")
+def keys(world: World) -> dict[str, tuple[Person, Permission | None]]:
+    """Return access keys with the permission that each has on all nodes; ``None``: it is invalid."""
+    admin, reader = world.people[Actor.TENANT_ADMIN], world.people[Actor.READER]
+    other = world.api.get("/api/v1/tenants", by=world.people[Actor.OTHER_ADMIN]).json["data"][0]["id"]
+    world.api.join(f"/api/v1/tenants/{other}", world.people[Actor.OTHER_ADMIN], admin, "admin")
+    tenant: Json = {"tenantId": world.path.rpartition("/")[2]}
+    found: dict[str, tuple[Person, Permission | None]] = {
+        f"{level.name} of {user.name}": (
+            make_key(world, world.people[user], scope, **tenant),
+            min(level, most),
+        )
+        for level, scope in SCOPES.items()
+        for user, most in ((Actor.TENANT_ADMIN, MANAGE), (Actor.READER, READ))
+    }
+    share = SCOPES[MANAGE]
+    expiring = iso_format(world.api.clock.now() + 1)
+    found |= {
+        "another folder": (make_key(world, admin, share, **tenant, fileId=world.inbox), NONE),
+        "another tenant": (make_key(world, admin, share, tenantId=other), NONE),
+        "no scope of files": (make_key(world, reader, "users:read"), NONE),
+        REVOKED: (make_key(world, admin, share), None),
+        EXPIRED: (make_key(world, admin, share, expiresAt=expiring), None),
+    }
+    revoked = str(found[REVOKED][0].token)[4:12]
+    assert world.api.delete(f"/users/me/access-keys/{revoked}", by=admin).status_code == 200
+    world.api.clock.advance(1)
+    return found
+
+
+def make_key(world: World, user: Person, scope: str, **limits: str) -> Person:
+    body: Json = {"name": "robot", "scopes": [scope], "currentPassword": PASSWORD, **limits}
+    answer = world.api.post("/users/me/access-keys", body, by=user)
+    assert answer.status_code == 201, answer.text
+    return replace(user, token=answer.json["key"])
+
+
+@pytest.mark.parametrize("kind", ["folder", "nested file"])
+@pytest.mark.parametrize("endpoint", ENDPOINTS, ids=lambda endpoint: endpoint.name)
+def test_each_key_has_the_permissions_of_its_user_within_its_limits(
+    world: World,
+    keys: dict[str, tuple[Person, Permission | None]],
+    endpoint: Endpoint,
+    kind: str,
+) -> None:
+    target, wrong = world.target(kind), {}
+    fits = endpoint.kind is None or kind.endswith(endpoint.kind)
+    before = world.digest()
+    for name, (key, level) in sorted(keys.items(), key=lambda item: item[1][1] or NONE):
+        refused = UNAUTHENTICATED if level is None else FORBIDDEN if level < endpoint.needs else None
+        refused = refused or (None if fits else WRONG_KIND)
+        answer = endpoint.call(target, key)
+        if answer.status_code != refused if refused else answer.status_code >= 300:
+            wrong[name] = (answer.status_code, answer.text)
+        if refused or not endpoint.changes:
+            assert world.digest() == before, name
         else:
             target = world.target(kind)
             before = world.digest()

@@ -1,6 +1,6 @@
 """Stores access keys, within the caller's transaction."""
 
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from sqlalchemy import Connection, FromClause, bindparam, delete, func, insert, select, update
 
@@ -60,17 +60,33 @@ _ENDING: Final = Statement(
 _WARNED: Final = Statement(update(access_keys).where(_OF_ID).values(warned_at=bindparam("now")))
 
 
-def good_key() -> FromClause:
-    """Return a subquery for the columns that decide about a request with an unexpired access key.
+class KeyRow(NamedTuple):
+    """The columns of :func:`good_key`; all are ``None`` if there is no such key."""
 
-    Its parameters are ``key_id``, ``user_id`` and ``now``. ``user_type`` is NULL unless the user is
-    active.
+    user_type: str | None
+    last_used_at: int | None
+    expires_at: int
+    secret_hash: str | None
+    previous_hash: str | None
+    previous_until: int | None
+    scopes: str
+    max_permission: int
+    key_tenant_id: str | None
+    key_folder_id: str | None
+    addresses: list[str]
+
+
+def good_key() -> FromClause:
+    """Return a subquery for the columns that decide about a request with an access key.
+
+    Its parameters are ``key_id`` and ``user_id``. ``user_type`` is NULL unless the user is active.
     """
     columns = access_keys.c
     return (
         select(
             type_of_active(columns.user_id).label("user_type"),
             columns.last_used_at,
+            columns.expires_at,
             columns.secret_hash,
             columns.previous_hash,
             columns.previous_until,
@@ -83,7 +99,6 @@ def good_key() -> FromClause:
         .where(
             columns.id == bindparam("key_id"),
             columns.user_id == bindparam("user_id"),
-            columns.expires_at > bindparam("now"),
         )
         .subquery("access_key")
     )
@@ -91,7 +106,7 @@ def good_key() -> FromClause:
 
 _GOOD: Final = Statement(select(good_key()))
 
-KEY_COLUMNS: Final = len(good_key().c)
+KEY_COLUMNS: Final = len(KeyRow._fields)
 """The number of columns of :func:`good_key`."""
 
 
@@ -116,7 +131,7 @@ class AccessKeyStore:
 
     def good(self, connection: Connection, key_id: str, user_id: str) -> Any | None:
         """Return the row of :func:`good_key`, or ``None``."""
-        return _GOOD.first(connection, {"key_id": key_id, "user_id": user_id, "now": self._clock.now()})
+        return _GOOD.first(connection, {"key_id": key_id, "user_id": user_id})
 
     def page(self, connection: Connection, user_id: str, paging: Paging) -> Page[AccessKey]:
         """Return a page of a user's keys, newest first."""

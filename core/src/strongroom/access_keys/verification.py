@@ -15,7 +15,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from strongroom.access_keys.models import with_included
 from strongroom.access_keys.secrets import KeyText, parse_key
-from strongroom.access_keys.store import KEY_COLUMNS, AccessKeyStore
+from strongroom.access_keys.store import KEY_COLUMNS, AccessKeyStore, KeyRow
 from strongroom.addresses import network_of, parse_address, parse_network
 from strongroom.cache import Cache
 from strongroom.clock import Clock
@@ -102,32 +102,25 @@ class PresentedKey:
             Forbidden: the key may not be used from this address, or for this tenant.
             InsufficientScope: the key lacks the scope of the operation.
         """
-        (
-            user_type,
-            last_used_at,
-            current,
-            previous,
-            until,
-            scopes,
-            level,
-            tenant_id,
-            folder_id,
-            networks,
-        ) = row
-        if user_type is None or not self._is_secret(current, previous, until):
+        key = KeyRow._make(row)
+        if key.secret_hash is None or not self._is_secret(key):
             self._wrong.count(self._address)
             raise TokenInvalid
-        if networks and not _is_within(self._address, tuple(networks)):
+        # Not counted as wrong: a forgotten program must not lock out the others of its address.
+        if key.user_type is None or key.expires_at <= self._now:
+            raise TokenInvalid
+        if key.addresses and not _is_within(self._address, tuple(key.addresses)):
             raise Forbidden("The access key may not be used from this address.")
-        limits = KeyLimits(self.key_id, _scopes(scopes), tenant_id, folder_id, level)
+        scopes = _scopes(key.scopes)
+        limits = KeyLimits(self.key_id, scopes, key.key_tenant_id, key.key_folder_id, key.max_permission)
         self._require_use(limits)
-        return last_used_at, user_type, limits
+        return key.last_used_at, key.user_type, limits
 
-    def _is_secret(self, current: str, previous: str | None, until: int | None) -> bool:
+    def _is_secret(self, key: KeyRow) -> bool:
         # Not short-circuited, so that the time does not depend on the stored hashes.
-        is_current = hmac.compare_digest(current, self._hash)
-        is_previous = hmac.compare_digest(previous or "", self._hash)
-        return is_current or (is_previous and until is not None and until > self._now)
+        is_current = hmac.compare_digest(key.secret_hash or "", self._hash)
+        is_previous = hmac.compare_digest(key.previous_hash or "", self._hash)
+        return is_current or (is_previous and (key.previous_until or 0) > self._now)
 
     def _require_use(self, limits: KeyLimits) -> None:
         if self._use.scope not in limits.scopes:

@@ -212,7 +212,7 @@ class LimitsSettings:
         help="Wrong verification codes per recipient and day, across all codes sent to the recipient.",
     )
     wrong_keys_per_address: tuple[Rate, ...] = option(
-        rates("60/hour"),
+        rates("600/hour"),
         help="Wrong access keys per client address; beyond it, right keys are refused, too.",
     )
     leaked_keys_per_address: tuple[Rate, ...] = option(

@@ -10,7 +10,7 @@ from strongroom.clock import Clock
 from strongroom.database import Database
 from strongroom.database.metadata import Id, Name, Timestamp, metadata
 from strongroom.database.statements import Statement
-from strongroom.errors import NotFound
+from strongroom.errors import Forbidden, NotFound
 from strongroom.files.bundles.archive import Archive
 from strongroom.files.bundles.contents import Contents, Selected
 from strongroom.files.bundles.manifest import BundleManifest
@@ -164,7 +164,13 @@ class BundleService:
         if request is None:
             raise NotFound
         # This checks the permissions again, because they may have changed since the request.
-        manifest, selected = self._collect(caller, tenant_id, request.file_ids)
+        try:
+            manifest, selected = self._collect(caller, tenant_id, request.file_ids)
+        except (Forbidden, NotFound) as error:
+            if caller.key is None:
+                raise
+            # The error would name a node that the access key may not reach.
+            raise NotFound from error
         return self._bundle(request, manifest, selected)
 
     def _collect(

@@ -1,0 +1,139 @@
+"""Each operation states whether it admits access keys, and by which scope."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+from tests.support.api import PASSWORD, Api, Json, Person, error_code
+
+from strongroom.http.access import Access
+from strongroom.http.routing import Operation
+from strongroom.plugin_api.authentication import Scope
+
+SCOPES = {
+    "files:read": {
+        "business_files.download_business_file",
+        "bundles.download_files",
+        "bundles.download_files_again",
+        "file events.list_file_events",
+        "files.download_file",
+        "files.get_file",
+        "files.list_files",
+        "files.list_files_in_folder",
+    },
+    "files:write": {
+        "business_files.upload_avatar",
+        "business_files.upload_business_file",
+        "business_files.upload_cover",
+        "business_files.upload_figure",
+        "business_files.upload_photo",
+        "direct_uploads.begin_direct_upload",
+        "direct_uploads.complete_direct_upload",
+        "file changes.rename_file",
+        "file changes.replace_content",
+        "files.create_folder",
+        "files.create_folder_in_folder",
+        "files.upload_file",
+        "files.upload_file_into_folder",
+        "uploads.append_to_upload",
+        "uploads.change_upload",
+        "uploads.create_upload",
+        "uploads.get_upload",
+        "uploads.terminate_upload",
+    },
+    "files:share": {
+        "business_files.delete_business_file",
+        "file changes.move_file",
+        "files.delete_file",
+        "permissions.delete_grant",
+        "permissions.explain_access",
+        "permissions.list_grants",
+        "permissions.put_grant",
+    },
+    "tenants:read": {
+        "tenants.get_tenant",
+        "tenants.get_usage",
+        "tenants.list_members",
+        "tenants.list_tenants",
+    },
+    "users:read": {"users.get_user", "users.list_users"},
+    "audit:read": {"audit.list_audit_events"},
+}
+"""The operations that admit access keys. A new one is added here only after its limits were tested."""
+
+
+def operations(api: Api) -> Iterator[tuple[str, str, str, Operation]]:
+    """Yield the endpoint, the method and the path of each operation."""
+    for rule in api.app.url_map.iter_rules():
+        view = api.app.view_functions[rule.endpoint]
+        if isinstance(view, Operation):
+            (method,) = (rule.methods or set()) - {"HEAD", "OPTIONS"} or {"OPTIONS"}
+            yield rule.endpoint, method, rule.rule, view
+
+
+def key_of(api: Api, user: Person, scopes: list[str], **limits: str) -> Person:
+    body: Json = {"name": "robot", "scopes": scopes, "currentPassword": PASSWORD, **limits}
+    return replace(user, token=api.post("/users/me/access-keys", body, by=user).json["key"])
+
+
+def test_the_operations_that_admit_keys_are_those_of_the_table(api: Api) -> None:
+    found: dict[str, set[str]] = {}
+    for endpoint, _, _, view in operations(api):
+        if view.scope is not None:
+            found.setdefault(view.scope.value, set()).add(endpoint)
+    assert found == SCOPES
+    assert set(SCOPES) == set(Scope)
+
+
+def test_the_description_names_the_scope_of_each_operation(api: Api) -> None:
+    paths = api.get("/openapi.json").json["paths"]
+    named = {
+        requirement["accessKey"][0]
+        for item in paths.values()
+        for operation in item.values()
+        if isinstance(operation, dict)
+        for requirement in operation.get("security", [])
+        if "accessKey" in requirement
+    }
+    assert named == set(SCOPES)
+
+
+def test_every_other_operation_refuses_a_key_of_an_administrator_with_all_scopes(api: Api) -> None:
+    robot = key_of(api, api.person(admin=True), sorted(SCOPES))
+    for endpoint, method, path, view in operations(api):
+        if view.scope is None and view.access is not Access.PUBLIC:
+            answer = api.request(method, path, by=robot)
+            assert error_code(answer) == "error.key-not-admitted", endpoint
+
+
+@pytest.mark.parametrize("scope", SCOPES)
+def test_a_key_reaches_only_the_operations_of_its_scope(api: Api, scope: str) -> None:
+    robot = key_of(api, api.person(admin=True), [scope])
+    levels = ["files:read", "files:write", "files:share"]
+    included = levels[: levels.index(scope) + 1] if scope in levels else [scope]
+    for endpoint, method, path, view in operations(api):
+        if view.scope is None:
+            continue
+        answer = api.request(method, path, by=robot)
+        refused = method != "HEAD" and (answer.json or {}).get("error", {}).get("code")
+        assert (refused == "error.insufficient-scope") == (view.scope not in included), endpoint
+
+
+def test_a_key_of_a_tenant_is_refused_where_the_path_names_no_tenant_or_another(api: Api) -> None:
+    admin = api.person(admin=True)
+    own, other = api.tenant(admin), api.tenant(admin)
+    scopes = ["files:share", "tenants:read"]
+    robot = key_of(api, admin, scopes, tenantId=own.rpartition("/")[2])
+    for endpoint, method, path, view in operations(api):
+        if view.scope is None or view.scope.value in {"users:read", "audit:read"}:
+            continue
+        if "<tenant_id>" in path:
+            called = path.replace("/api/v1/tenants/<tenant_id>", other)
+            assert api.request(method, called, by=robot).status_code == 403, endpoint
+        elif endpoint != "tenants.list_tenants":
+            assert api.request(method, path, by=robot).status_code == 403, endpoint
+    assert [tenant["id"] for tenant in api.get("/api/v1/tenants", by=robot).json["data"]] == [
+        own.rpartition("/")[2]
+    ]
+    assert api.get(f"{own}/usage", by=robot).status_code == 200
+    assert api.get(f"{own}/members", by=robot).status_code == 200
