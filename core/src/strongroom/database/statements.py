@@ -57,7 +57,7 @@ class Compiled:
         binds = {name: self._compiled.binds[name] for name in self._compiled.params}
         # Parameters of IN lists: their number of values, and so the text, is known only at execution.
         self._lists = [self._compiled.bind_names[bind] for bind in self._compiled.post_compile_params]
-        self._expanded: dict[tuple[int, ...], tuple[str, Mapping[str, list[str]]]] = {}
+        self._expanded: dict[tuple[int, ...], tuple[str, list[list[str]]]] = {}
         self._bound = _converters(
             {
                 name: bind.type.dialect_impl(dialect).bind_processor(dialect)
@@ -152,16 +152,18 @@ class Compiled:
         statement has a few texts only, which are remembered here and prepared by the database.
         """
         values = {**self._fixed_lists, **parameters}
-        lists = {name: _padded(values.pop(name)) for name in self._lists}
-        lengths = tuple(map(len, lists.values()))
+        lists = [_padded(values.pop(name)) for name in self._lists]
+        lengths = tuple(map(len, lists))
         if lengths not in self._expanded:
-            state = self._compiled.construct_expanded_state({**values, **lists})
-            self._expanded[lengths] = (state.statement, state.parameter_expansion)
+            given = dict(zip(self._lists, lists, strict=True))
+            state = self._compiled.construct_expanded_state({**values, **given})
+            names = [state.parameter_expansion[name] for name in self._lists]
+            self._expanded[lengths] = (state.statement, names)
         text, expansion = self._expanded[lengths]
-        values = {**self._fixed, **self._converted(values)}
-        for name, items in lists.items():
-            convert = self._bound.get(name, _same)
-            values.update(zip(expansion[name], map(convert, _flat(items)), strict=True))
+        values = {**self._fixed, **(self._converted(values) if self._bound else values)}
+        for name, names, items in zip(self._lists, expansion, lists, strict=True):
+            flat, convert = _flat(items), self._bound.get(name)
+            values.update(zip(names, map(convert, flat) if convert else flat, strict=True))
         return text, values
 
 
@@ -173,7 +175,8 @@ class Statement(Generic[T]):
             Every variable value is a named parameter; ``bindparam("ids", expanding=True)`` takes a list.
             An INSERT without values has a parameter for each column of its table.
         row: makes a record of a row: a dataclass with the same fields as the statement's columns, a
-            :class:`RowMapper`, or a function. By default the values of a row are its attributes.
+            :class:`RowMapper`, ``tuple``, or a function. By default the values of a row are its
+            attributes.
 
     Raises:
         TypeError: the dataclass has other fields than the statement's columns.
@@ -375,10 +378,11 @@ def _compiler_of(base: Any) -> Any:
 
 
 def _maker(row: Callable[..., T] | None, statement: Source) -> Callable[[Row], T] | None:
+    make: Any = row
     if isinstance(row, RowMapper):
         return row.make
-    if not isinstance(row, type):
-        return row
+    if not isinstance(row, type) or row is tuple:
+        return make  # type: ignore[no-any-return]  # `tuple` has no type of one call
     one: Any = statement if isinstance(statement, Executable) else statement("sqlite")
     return RowMapper(row, one.exported_columns).make
 
@@ -389,6 +393,8 @@ def _converters(found: Mapping[Any, Converter | None]) -> dict[Any, Converter]:
 
 def _padded(items: Sequence[Any]) -> list[Any]:
     items = list(items)
+    if len(items) == 1:
+        return items
     missing = (1 << (len(items) - 1).bit_length()) - len(items) if items else 0
     return items + items[-1:] * missing
 

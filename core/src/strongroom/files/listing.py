@@ -36,7 +36,7 @@ from strongroom.files.access import (
 )
 from strongroom.files.child_counts import children_of, run_at, runs
 from strongroom.files.models import NODE, Permission, grants, nodes
-from strongroom.files.serializers import cached_node_json, node_json
+from strongroom.files.serializers import cached_nodes_json, node_json
 from strongroom.identity import AnyCaller
 from strongroom.tenants.models import Role
 from strongroom.users.service import UserService
@@ -290,16 +290,14 @@ class FileListing:
         levels: tuple[Permission, Permission],
     ) -> FilePage:
         """Return a page of a query; ``levels`` are the least and the highest permission on its nodes."""
-        least, most = levels
+        permissions = _within(levels)
         rows = self._statement(query, paging, _KEYS).all(connection, parameters)
-        records = [
-            cached_node_json(node_id, revision, min(max(least, own), most))
-            for node_id, revision, _, own in rows
-        ]
+        keys = [(node_id, revision, permissions[own]) for node_id, revision, _, own in rows]
+        records = cached_nodes_json(keys)
         # One missing node needs the same query as all of them, so all are read again.
         if None in records:
             whole = self._statement(query, paging, _WHOLE).all(connection, parameters)
-            records = [_record(row, levels) for row in whole]
+            records = [_record(row, permissions) for row in whole]
         # Owners are not part of the cached JSON: their names change without a new revision of the node.
         owners = self._users.summaries(connection, {owner_id for _, _, owner_id, _ in rows})
         return FilePage(total, paging, [record for record in records if record], owners)
@@ -309,7 +307,7 @@ class FileListing:
         key = (query, columns is _WHOLE, paging.size, paging.offset > 0)
         statement = self._statements.get(key)
         if statement is None:
-            statement = self._statements[key] = Statement(query(paging, columns))
+            statement = self._statements[key] = Statement(query(paging, columns), tuple)
         return statement
 
     def _parameters(self, tenant_id: str, owner_id: str, folder_id: str) -> dict[str, Any]:
@@ -321,7 +319,12 @@ class FileListing:
         }
 
 
-def _record(row: Sequence[Any], levels: tuple[Permission, Permission]) -> str:
+def _within(levels: tuple[Permission, Permission]) -> list[Permission]:
+    """Return the permission on a node by the user's grant on it, from the least to the highest level."""
     least, most = levels
-    node, (permission,) = NODE.split(row)
-    return node_json(NodeView(node, min(max(least, Permission(permission)), most)))
+    return [min(max(least, own), most) for own in Permission]
+
+
+def _record(row: Sequence[Any], permissions: Sequence[Permission]) -> str:
+    node, (own,) = NODE.split(row)
+    return node_json(NodeView(node, permissions[own]))

@@ -1,5 +1,6 @@
 """Serializes files and folders as JSON."""
 
+from collections.abc import Iterable
 from typing import Any, Final
 
 from strongroom.cache import Cache
@@ -37,9 +38,13 @@ def serialize_node(view: NodeView) -> Json:
     }
 
 
-def cached_node_json(node_id: str, revision: int, permission: int) -> str | None:
-    """Return the JSON text of a node if it is cached: it depends on these arguments alone."""
-    return _cache.get((node_id, revision, permission))
+def cached_nodes_json(keys: Iterable[tuple[str, int, int]]) -> list[str | None]:
+    """Return the JSON texts of nodes; ``None`` for those that are not cached.
+
+    Args:
+        keys: the id, the revision and the permission of each node; the text depends on them alone.
+    """
+    return [*map(_cache.get, keys)]
 
 
 def node_json(view: NodeView) -> str:

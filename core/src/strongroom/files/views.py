@@ -2,10 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import nullcontext
-from dataclasses import replace
 from typing import Final
-
-from flask import request
 
 from strongroom import errors
 from strongroom.files.events.recorder import SENT, DownloadRecorder
@@ -33,7 +30,7 @@ from strongroom.http.downloads import (
 from strongroom.http.headers import DOWNLOAD_REQUEST, DOWNLOAD_RESPONSE, UPLOAD_REQUEST
 from strongroom.http.pages import PagingQuery, collection_of, paging
 from strongroom.http.parsing import DONE, DoneSchema
-from strongroom.http.request import get_service
+from strongroom.http.request import get_service, method
 from strongroom.http.response import Response
 from strongroom.http.routing import Blueprint
 from strongroom.http.uploads import UPLOAD_BODY, receive_upload
@@ -83,11 +80,11 @@ def send_file(content: Content, offer: Offer, *, cache_control: str) -> Response
         PreconditionFailed: If-Match or If-Unmodified-Since does not match.
         RangeNotSatisfiable: the range lies outside the file.
     """
-    handover = offer(lambda: handover_headers(content)) if request.method == "GET" else None
+    handover = offer(lambda: handover_headers(content)) if method() == "GET" else None
     if handover is None:
         return send_content(content, cache_control=cache_control)
     # Evaluates conditions and builds the headers; the body is sent elsewhere.
-    response = send_content(replace(content, open=nothing), cache_control=cache_control)
+    response = send_content(content._replace(open=nothing), cache_control=cache_control)
     if response.status_code >= 300:  # noqa: PLR2004  no body, such as 304
         return response
     response.close()
@@ -118,7 +115,7 @@ def send_download(caller: AnyCaller, tenant_id: str, file_id: str) -> Response:
         content, lambda headers: delivery.offer(location, headers), cache_control=CACHE_CONTROL
     )
     # HEAD requests and responses such as 304 are not downloads.
-    if request.method == "GET" and response.status_code in SENT:
+    if method() == "GET" and response.status_code in SENT:
         get_service(DownloadRecorder).record(caller, node)
     return response
 

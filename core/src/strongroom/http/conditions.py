@@ -15,7 +15,7 @@ from werkzeug.datastructures import ETags
 from werkzeug.http import parse_date
 
 from strongroom.errors import PreconditionFailed, RangeNotSatisfiable
-from strongroom.http.request import current_environ, header
+from strongroom.http.request import current_environ, header, method
 
 MAX_RANGES: Final = 16
 """The maximum number of ranges; with more, or with overlaps, the whole is sent (section 14.2)."""
@@ -62,7 +62,7 @@ def is_unchanged(current: Validators) -> bool:
             raise PreconditionFailed
     elif (since := _date("If-Unmodified-Since")) and current.modified and current.modified > since:
         raise PreconditionFailed
-    reads = request.method in ("GET", "HEAD")
+    reads = method() in ("GET", "HEAD")
     if header("If-None-Match") is not None:
         matches = _matches(request.if_none_match, current.tag, strong=False)
         if matches and not reads:

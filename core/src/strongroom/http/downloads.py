@@ -7,13 +7,11 @@ import base64
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 from urllib.parse import quote
 
-from flask import request
 from werkzeug.http import http_date
 
 from strongroom.http.conditions import (
@@ -24,7 +22,7 @@ from strongroom.http.conditions import (
     is_unchanged,
     parse_ranges,
 )
-from strongroom.http.request import header
+from strongroom.http.request import header, method
 from strongroom.http.response import Response, not_modified
 from strongroom.plugin_api.storage import ByteStream
 from strongroom.text_direction import without_direction
@@ -53,8 +51,7 @@ _RANGED_METHODS = ("GET", "POST")
 _WANTED_DIGEST = re.compile(r"(?:^|,)\s*sha-256\s*=\s*([1-9]|10)\s*(?:,|$)")
 
 
-@dataclass(frozen=True, slots=True)
-class Content:
+class Content(NamedTuple):
     """The content and metadata of a download.
 
     Args:
@@ -78,10 +75,7 @@ class Content:
     @property
     def validators(self) -> Validators:
         """The validators for conditional requests."""
-        if self.modified_at is None:
-            return Validators(self.tag or self.checksum or "", None)
-        modified = datetime.fromtimestamp(self.modified_at // 1000, tz=UTC)
-        return Validators(self.tag or self.checksum or "", modified)
+        return _validators(self.tag or self.checksum or "", self.modified_at)
 
 
 def send_content(content: Content, *, cache_control: str) -> Response:
@@ -95,7 +89,7 @@ def send_content(content: Content, *, cache_control: str) -> Response:
     version = _version_headers(current, cache_control)
     if is_unchanged(current):
         return not_modified(version)
-    ranged = request.method in _RANGED_METHODS and if_range_holds(current)
+    ranged = method() in _RANGED_METHODS and if_range_holds(current)
     spans = parse_ranges(header("Range"), content.size) if ranged else None
     headers = [*_content_headers(content.name, content.content_type, content.checksum), *version]
     if spans is None:
@@ -103,7 +97,13 @@ def send_content(content: Content, *, cache_control: str) -> Response:
     return _part(content, spans[0], headers) if len(spans) == 1 else _parts(content, spans, headers)
 
 
-# Both depend only on the version of the file, and both take longer than to read a small file.
+# The following depend only on the version of the file, and take longer than to read a small file.
+@lru_cache(maxsize=2048)
+def _validators(tag: str, modified_at: int | None) -> Validators:
+    modified = None if modified_at is None else datetime.fromtimestamp(modified_at // 1000, tz=UTC)
+    return Validators(tag, modified)
+
+
 @lru_cache(maxsize=2048)
 def _version_headers(current: Validators, cache_control: str) -> HeaderList:
     """Return the validators and the cache policy as headers."""
@@ -136,18 +136,18 @@ def content_disposition(name: str, *, inline: bool) -> str:
 
 
 def _whole(content: Content, headers: HeaderList) -> Response:
-    is_head = request.method == "HEAD"
+    is_head = method() == "HEAD"
     wanted = header("Want-Content-Digest")
     if wanted and content.checksum and not is_head and _WANTED_DIGEST.search(wanted):
         headers.append(("Content-Digest", _digest(content.checksum)))
-    body = () if is_head else pieces(content.open(0, content.size))
-    return _streamed(body, 200, content.content_type, content.size, headers)
+    body = () if is_head else _body(content, 0, content.size)
+    return _response(body, 200, content.content_type, content.size, headers)
 
 
 def _part(content: Content, span: Span, headers: HeaderList) -> Response:
     headers.append(("Content-Range", span.content_range(content.size)))
-    body = pieces(content.open(span.start, span.length))
-    return _streamed(body, 206, content.content_type, span.length, headers)
+    body = _body(content, span.start, span.length)
+    return _response(body, 206, content.content_type, span.length, headers)
 
 
 def _parts(content: Content, spans: list[Span], headers: HeaderList) -> Response:
@@ -159,16 +159,23 @@ def _parts(content: Content, spans: list[Span], headers: HeaderList) -> Response
             yield from pieces(content.open(span.start, span.length))
         yield multipart.tail
 
-    return _streamed(body(), 206, multipart.media_type, multipart.length, headers)
+    sent = [b"".join(body())] if multipart.length <= IN_ONE_PIECE else body()
+    return _response(sent, 206, multipart.media_type, multipart.length, headers)
 
 
-def _streamed(
+def _body(content: Content, start: int, length: int) -> Iterable[bytes]:
+    stream = content.open(start, length)
+    if length > IN_ONE_PIECE:
+        return pieces(stream)
+    # Read before the response begins, so that a failure is an error response. The gateway sends a list
+    # without occupying a thread.
+    with stream as chunks:
+        return [b"".join(chunks)]
+
+
+def _response(
     body: Iterable[bytes], status: int, content_type: str, length: int, headers: HeaderList
 ) -> Response:
-    if length <= IN_ONE_PIECE:
-        # Read before the response begins, so that a failure is an error response. The gateway sends a
-        # list without occupying a thread.
-        body = [b"".join(body)]
     about = [("Content-Type", content_type), ("Content-Length", str(length))]
     return Response(body, status, [*about, *headers])
 

@@ -1,16 +1,15 @@
 """The response envelope of collections, with paging."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
-from functools import cache
+from dataclasses import dataclass
+from functools import cache, lru_cache
 from typing import Any, TypeVar
-from urllib.parse import quote, urlencode
+from urllib.parse import parse_qsl, quote, urlencode
 
-from flask import request
 from marshmallow import Schema, fields, validate
 
 from strongroom.database.paging import Page, Paging
-from strongroom.http.request import PublicUrl, get_service
+from strongroom.http.request import PublicUrl, current_environ, get_service
 
 T = TypeVar("T")
 
@@ -26,17 +25,27 @@ class Links:
     Args:
         root: the public root URL, see :class:`PublicUrl`.
         path: the path of the collection.
-        others: the other query parameters.
+        query: the query string of a request for one of the pages.
     """
 
     root: str
     path: str
-    others: Mapping[str, str] = field(default_factory=dict)
+    query: str = ""
 
     def to(self, number: int, size: int) -> str:
         """Return the URL of a page."""
-        query = urlencode({**self.others, "pageSize": size, "pageNumber": number})
-        return f"{self.root}{quote(self.path)}?{query}"
+        others = _other_parameters(self.query)
+        return f"{self.root}{quote(self.path)}?{others}pageSize={size}&pageNumber={number}"
+
+
+# Pages of one list differ in few parameters, and parsing them takes longer than reading a short page.
+@lru_cache(maxsize=256)
+def _other_parameters(query: str) -> str:
+    """Return the query parameters that are the same for all pages, as the beginning of a query."""
+    parameters = parse_qsl(query, keep_blank_values=True, errors="werkzeug.url_quote")
+    first = dict(reversed(parameters))
+    others = {name: first[name] for name, _ in parameters if name not in ("pageSize", "pageNumber")}
+    return f"{urlencode(others)}&" if others else ""
 
 
 class PagingQuery(Schema):
@@ -151,5 +160,7 @@ def _meta(page: Page[Any], links: Links) -> dict[str, Any]:
 
 
 def _current_links() -> Links:
-    others = {key: value for key, value in request.args.items() if key not in ("pageSize", "pageNumber")}
-    return Links(get_service(PublicUrl).root, request.path, others)
+    environ = current_environ()
+    path = environ["PATH_INFO"].encode("latin-1").decode(errors="replace")
+    query = environ.get("QUERY_STRING", "").encode("latin-1").decode(errors="replace")
+    return Links(get_service(PublicUrl).root, path, query)

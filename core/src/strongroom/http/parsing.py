@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, Final, Literal, NoReturn
 
 from flask import request
@@ -17,6 +17,7 @@ from werkzeug.datastructures import MultiDict
 
 from strongroom.clock import iso_format
 from strongroom.errors import Detail, MalformedRequest, UnsupportedMediaType, ValidationFailed
+from strongroom.http.request import current_environ
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -54,6 +55,9 @@ DONE = {"success": True}
 API_FIELDS = [(Timestamp, "string", "date-time")]
 """The OpenAPI types of custom fields: class, type, format."""
 
+
+_REMEMBERED_QUERY: Final = 256
+"""The maximum length of a query string whose loaded values are cached."""
 
 MAX_DEPTH: Final = 64
 """The maximum nesting of arrays and objects."""
@@ -100,15 +104,17 @@ def parse_query(schema: type[Schema]) -> Any:
     Raises:
         ValidationFailed: they do not match the schema, or one is unknown.
     """
-    if not request.query_string:
-        return dict(_defaults(schema))
-    return _load(schema, _checked(request.args, schema))
+    query = current_environ().get("QUERY_STRING", "")
+    if len(query) > _REMEMBERED_QUERY:
+        return _load(schema, _checked(request.args, schema))
+    return dict(_loaded_query(schema, query))
 
 
-@cache
-def _defaults(schema: type[Schema]) -> Mapping[str, Any]:
-    """Return the values of an empty query."""
-    loaded: Mapping[str, Any] = _load(schema, {})
+# Most queries are those of pages, and loading one takes longer than a short page.
+@lru_cache(maxsize=1024)
+def _loaded_query(schema: type[Schema], query: str) -> Mapping[str, Any]:
+    """Return the values of the current request's query, which is ``query``."""
+    loaded: Mapping[str, Any] = _load(schema, _checked(request.args, schema) if query else {})
     return loaded
 
 

@@ -137,6 +137,12 @@ def current_environ() -> dict[str, Any]:
     return context.request.environ
 
 
+def method() -> str:
+    """Return the HTTP method of the request."""
+    name: str = current_environ()["REQUEST_METHOD"]
+    return name
+
+
 def client() -> Client:
     """Return the client of the request."""
     return Client(

@@ -6,7 +6,7 @@ not ``stored``, so garbage collection finds it without listing the store.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -305,7 +305,7 @@ class BlobService:
         Raises:
             NotFound: on entering the context, if the blob was deleted concurrently.
         """
-        return self._reader(key, start, length, place)
+        return _BlobReader(self, key, start, length, place)
 
     def is_pending(self, key: str) -> bool:
         """Return whether a blob is pending: not completely received, and not referred to."""
@@ -352,26 +352,6 @@ class BlobService:
         with self._database.read() as connection:
             return {item.key: item.place for item in _LOCATIONS.all(connection, {"of_keys": keys})}
 
-    @contextmanager
-    def _reader(
-        self, key: str, start: int, length: int, known: BlobLocation | None
-    ) -> Iterator[Iterator[bytes]]:
-        place = known or self.location(key)
-        with ExitStack() as stack:
-            try:
-                chunks = stack.enter_context(self._at(place, start, length))
-            except ObjectNotFound:
-                # A migration or a deletion may have changed the location since it was read. An
-                # unchanged location means that the object is really missing.
-                moved_to = self.location(key)
-                if moved_to == place:
-                    raise
-                chunks = stack.enter_context(self._at(moved_to, start, length))
-            yield _exactly(length, chunks)
-
-    def _at(self, place: BlobLocation, start: int, length: int) -> ByteStream:
-        return self.storages[place.storage].open(place.object_key, start=start, length=length)
-
     def _discard_pending(self, key: str) -> list[Released]:
         with self._database.write() as connection:
             row = _DISCARD_PENDING.first(connection, {"of_key": key})
@@ -400,6 +380,40 @@ def _measure(
         raise failure.error from failure
     blob = Blob(source.key, source.storage, metered.size, metered.checksum, metered.crc32)
     return ReceivedBlob(blob, metered.head, metered.media_type, metered.content)
+
+
+class _BlobReader:
+    """The context manager of :meth:`BlobService.open`; a generator would cost as much as the read."""
+
+    def __init__(
+        self, blobs: BlobService, key: str, start: int, length: int, place: BlobLocation | None
+    ) -> None:
+        self._blobs = blobs
+        self._key = key
+        self._range = (start, length)
+        self._place = place
+
+    def __enter__(self) -> Iterator[bytes]:
+        place = self._place or self._blobs.location(self._key)
+        try:
+            chunks = self._open(place)
+        except ObjectNotFound:
+            # A migration or a deletion may have changed the location since it was read. An unchanged
+            # location means that the object is really missing.
+            moved_to = self._blobs.location(self._key)
+            if moved_to == place:
+                raise
+            chunks = self._open(moved_to)
+        return _exactly(self._range[1], chunks)
+
+    def __exit__(self, *raised: Any) -> None:
+        self._stream.__exit__(*raised)
+
+    def _open(self, place: BlobLocation) -> Iterator[bytes]:
+        start, length = self._range
+        store = self._blobs.storages[place.storage]
+        self._stream = store.open(place.object_key, start=start, length=length)
+        return self._stream.__enter__()
 
 
 def _exactly(size: int, chunks: Iterator[bytes]) -> Iterator[bytes]:

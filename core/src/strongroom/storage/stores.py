@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from io import BytesIO
@@ -82,8 +81,7 @@ class Circuit:
         self.observe: Callable[[bool], None] = lambda _is_open: None
         """Called with whether the circuit is open, each time that it opens or closes."""
 
-    @contextmanager
-    def guard(self) -> Iterator[None]:
+    def guard(self) -> "_Guard":
         """Run the block, which calls the storage, unless the circuit is open.
 
         Only :class:`StorageUnavailable` counts as a failure. Any other :class:`StorageError` is a
@@ -93,16 +91,7 @@ class Circuit:
         Raises:
             StorageUnavailable: the circuit is open; ``retry_after`` is the remaining time in seconds.
         """
-        self._enter()
-        try:
-            yield
-        except StorageUnavailable:
-            self.failed()
-            raise
-        except StorageError:
-            self._succeeded()
-            raise
-        self._succeeded()
+        return _Guard(self)
 
     def failed(self) -> None:
         """Count a failure: the storage did not respond."""
@@ -113,7 +102,15 @@ class Circuit:
             if self._failures >= FAILURES_TO_OPEN:
                 self._probe_at = self._clock.now() + OPEN_MILLISECONDS
 
-    def _enter(self) -> None:
+    def enter(self) -> None:
+        """Begin a call.
+
+        Raises:
+            StorageUnavailable: as :meth:`guard`.
+        """
+        # A closed circuit needs no lock; a failure at the same moment is counted after this call.
+        if self._failures < FAILURES_TO_OPEN:
+            return
         with self._lock:
             if self._failures < FAILURES_TO_OPEN:
                 return
@@ -126,11 +123,32 @@ class Circuit:
             # This call probes the storage; the others are refused until it ends or takes too long.
             self._probe_at = self._clock.now() + OPEN_MILLISECONDS
 
-    def _succeeded(self) -> None:
+    def succeeded(self) -> None:
+        """Count a response of the storage."""
+        if self._failures == 0:
+            return
         with self._lock:
             if self._failures >= FAILURES_TO_OPEN:
                 self.observe(False)
             self._failures = 0
+
+
+class _Guard:
+    """The context manager of :meth:`Circuit.guard`. Not a generator, which costs as much as a read."""
+
+    __slots__ = ("_circuit",)
+
+    def __init__(self, circuit: Circuit) -> None:
+        self._circuit = circuit
+
+    def __enter__(self) -> None:
+        self._circuit.enter()
+
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
+        if isinstance(error, StorageUnavailable):
+            self._circuit.failed()
+        elif error is None or isinstance(error, StorageError):
+            self._circuit.succeeded()
 
 
 FIRST_BYTES: Final = 64 * 1024
@@ -258,19 +276,21 @@ class _Reader:
     def __init__(self, store: Store, key: str, start: int, length: int | None) -> None:
         self._circuit = store.circuit
         self._open = partial(store.backend.open, key, start=start, length=length)
-        self._first = FIRST_BYTES if length is None else min(FIRST_BYTES, length)
+        self._length = sys.maxsize if length is None else length
 
     def __enter__(self) -> Iterator[bytes]:
         with self._circuit.guard():
             self._stream = self._open()
             chunks = iter(self._stream.__enter__())
             try:
-                begun = _begin(chunks, self._first)
+                begun = _begin(chunks, min(FIRST_BYTES, self._length))
             except BaseException:
                 # __exit__ is not called when __enter__ raises, so close the stream here.
                 self._stream.__exit__(*sys.exc_info())
                 raise
-        return self._watched(begun, chunks)
+        # What is read completely cannot fail any more.
+        is_whole = sum(map(len, begun)) >= self._length
+        return iter(begun) if is_whole else self._watched(begun, chunks)
 
     def __exit__(self, *raised: Any) -> None:
         self._stream.__exit__(*raised)
