@@ -1,0 +1,1 @@
+"""Storage backend for the filesystems of fsspec."""

@@ -1,0 +1,15 @@
+"""Entry point of the plugin."""
+
+from typing import Any
+
+from strongroom.plugin_api import hookimpl
+from strongroom.plugin_api.storage import StorageBackend
+from strongroom_storage_fsspec.backend import FsspecBackend
+
+API_VERSION = "1.1"
+
+
+@hookimpl
+def register_storage_backends() -> list[type[StorageBackend[Any]]]:
+    """Register the backend ``fsspec``."""
+    return [FsspecBackend]
