@@ -22,11 +22,6 @@ INCOMPLETE = {
     "register_wsgi_applications",
     "register_errors",
     "register_commands",
-    "register_options",
-    "register_jobs",
-    "register_tables",
-    "start",
-    "stop",
     "register_event_sinks",
     "register_event_subscribers",
 }

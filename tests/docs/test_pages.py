@@ -19,6 +19,7 @@ RUN = ("sh", "json", "text", "toml")
 ELSEWHERE = {
     ("verifying-tokens.md", "python"): "tests/rest/test_jwks.py",
     ("kit.md", "python"): "tests/unit/plugin_api/test_outbound.py",
+    ("table.md", "python"): "tests/unit/plugin_values/test_service.py",
     ("message-texts.md", ""): "tests/docs/test_message_texts.py",
     ("file-delivery.md", "nginx"): "tests/e2e/test_x_accel.py",
 }

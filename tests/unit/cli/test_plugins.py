@@ -55,7 +55,7 @@ def test_nothing_is_written_over(tmp_path: Path) -> None:
 def test_no_placeholder_is_left(kind: str, tmp_path: Path) -> None:
     assert plugins("new", kind, "tape", "--folder", str(tmp_path)).exit_code == 0
     written = [path for path in tmp_path.rglob("*") if path.is_file()]
-    assert len(written) > 10
+    assert len(written) > 8
     left = Counter(path.name for path in written if "$" in path.read_text().replace("${{ matrix", ""))
     assert left == Counter()
 
@@ -72,6 +72,17 @@ def test_a_new_plugin_is_clean_with_a_name_of_any_length(kind: str, name: str, t
             check=False,
         )
         assert result.returncode == 0, result.stdout
+
+
+def test_a_one_file_plugin_is_written_once_and_only_if_one_file_is_enough(tmp_path: Path) -> None:
+    folder = tmp_path / "plugins.d"
+    arguments = ("new", "job", "tape", "--one-file", str(folder))
+    assert f"{folder}/job_tape.py was created" in plugins(*arguments).stdout
+    assert [path.name for path in folder.iterdir()] == ["job_tape.py"]
+    again = plugins(*arguments)
+    assert (again.exit_code, "already exists" in again.stderr) == (1, True)
+    refused = plugins("new", "storage", "tape", "--one-file", str(folder))
+    assert "storage plugins have several files; omit --one-file" in refused.stderr
 
 
 def test_info_shows_where_a_plugin_comes_from_and_its_options() -> None:

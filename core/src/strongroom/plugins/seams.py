@@ -79,6 +79,8 @@ KINDS: Final = (
     Kind("captcha", "A captcha for Strongroom", CaptchaProvider, "provider", "Captcha"),
     Kind("sender", "Sends Strongroom's SMS over HTTP", MessageSender, "sender", "Sender"),
     Kind("scan", "Refuses uploads of programs", ContentScanner, "scanner", "Scanner"),
+    Kind("job", "Warns when a disk of Strongroom is nearly full"),
+    Kind("table", "Keeps notes about a Strongroom server"),
 )
 
 SEAMS: Final = (
@@ -137,6 +139,46 @@ SEAMS: Final = (
         page="scanner",
         contract="scanning.ContentScannerContract",
         user="strongroom_scan_clamd.plugin",
+    ),
+    Seam(
+        "register_jobs",
+        "run something every hour, once for all servers together",
+        kind="job",
+        page="job",
+        contract="state.JobsContract",
+        user="strongroom_webhooks.plugin",
+    ),
+    Seam(
+        "register_options",
+        "have options in the configuration",
+        kind="job",
+        page="job",
+        contract="state.OptionsContract",
+        user="strongroom_webhooks.plugin",
+    ),
+    Seam(
+        "start",
+        "prepare or run something while a server runs",
+        kind="job",
+        page="job",
+        contract="state.LifeCycleContract",
+        user="strongroom_webhooks.plugin",
+    ),
+    Seam(
+        "stop",
+        "end what runs when the server stops",
+        kind="job",
+        page="job",
+        contract="state.LifeCycleContract",
+        user="strongroom_webhooks.plugin",
+    ),
+    Seam(
+        "register_tables",
+        "store rows in tables of my own",
+        kind="table",
+        page="table",
+        contract="state.TablesContract",
+        user="strongroom_webhooks.plugin",
     ),
 )
 

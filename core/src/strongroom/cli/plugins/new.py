@@ -44,7 +44,13 @@ class PluginName(click.ParamType[str]):
     type=click.Path(path_type=Path),
     help="The folder of the package. Default: strongroom-KIND-NAME in the current folder.",
 )
-def new_command(kind: str, name: str, folder: Path | None) -> None:
+@click.option(
+    "--one-file",
+    "plugins_folder",
+    type=click.Path(path_type=Path),
+    help="Write one file to this folder of one-file plugins instead of a package.",
+)
+def new_command(kind: str, name: str, folder: Path | None, plugins_folder: Path | None) -> None:
     """Create a plugin from a template: an installable package with passing tests.
 
     NAME is the name of the extension in the configuration. No network access is needed, neither now nor
@@ -53,6 +59,11 @@ def new_command(kind: str, name: str, folder: Path | None) -> None:
     chosen = next(item for item in KINDS if item.name == kind)
     _refuse_taken_name(chosen, name)
     values = _values(chosen, name)
+    if plugins_folder is not None:
+        path = write_plugin_file(chosen, name, plugins_folder)
+        click.echo(f"{path} was created. Next:")
+        click.echo(f'  set folder = "{plugins_folder}" in the section [plugins] of the configuration')
+        return
     target = folder or Path(values["distribution"])
     write_plugin(chosen, name, target)
     click.echo(f"{target} was created. Next:")
@@ -76,6 +87,28 @@ def write_plugin(kind: Kind, name: str, target: Path) -> None:
             path.write_text(Template(source.read_text()).substitute(values))
     except OSError as error:
         raise click.ClickException(f"{target} cannot be written: {error.strerror}") from error
+
+
+def write_plugin_file(kind: Kind, name: str, folder: Path) -> Path:
+    """Write a one-file plugin, and return its path.
+
+    Raises:
+        click.ClickException: the kind needs a package, the file exists, or it cannot be written.
+    """
+    values, sources = _values(kind, name), _templates(kind)
+    modules = {place for place in sources if place[0] == "package" and place[-1].endswith(".py")}
+    if modules != {("package", "__init__.py"), ("package", "plugin.py")}:
+        raise click.ClickException(f"{kind.name} plugins have several files; omit --one-file")
+    path = folder / f"{values['plugin']}.py"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with path.open("x") as file:
+            file.write(Template(sources["package", "plugin.py"].read_text()).substitute(values))
+    except FileExistsError as error:
+        raise click.ClickException(f"{path} already exists") from error
+    except OSError as error:
+        raise click.ClickException(f"{path} cannot be written: {error.strerror}") from error
+    return path
 
 
 def _refuse_taken_name(kind: Kind, name: str) -> None:

@@ -1,0 +1,203 @@
+"""Contracts of a plugin's options, tables, jobs and life cycle, and its host without a server.
+
+The contracts use a fixture of the plugin's tests::
+
+    @pytest.fixture
+    def opened(tmp_path: Path) -> Iterator[OpenedPlugin]:
+        with opened_plugin(tmp_path, "acme") as opened:
+            yield opened
+
+    class TestJobs(JobsContract):
+        pass
+"""
+
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, fields
+from importlib import import_module
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final
+
+import pytest
+
+from strongroom.plugin_api.host import HostAPI
+from strongroom.plugin_api.jobs import Job
+from strongroom.plugin_api.state import PluginTables
+from strongroom.testing.clock import ManualClock
+from strongroom.testing.server import to_toml
+
+_NO_OPTIONS: Final[Mapping[str, Any]] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Implements :class:`strongroom.plugin_api.jobs.JobRun`."""
+
+    should_stop: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedPlugin:
+    """A plugin that was loaded with the services of a server, but without a server.
+
+    Args:
+        name: the name of the plugin.
+        host: its host; methods for requests cannot be called.
+        clock: the clock of the services.
+        services: the container of the services, which is no part of the plugin API.
+    """
+
+    name: str
+    host: HostAPI
+    clock: ManualClock
+    services: Any
+
+    @property
+    def jobs(self) -> Mapping[str, Job]:
+        """The jobs of the plugin by their names, such as ``prune``."""
+        prefix = f"{self.name}."
+        jobs: Mapping[str, Job] = self.services.jobs()
+        return {name.removeprefix(prefix): job for name, job in jobs.items() if name.startswith(prefix)}
+
+    @property
+    def tables(self) -> PluginTables:
+        """The tables of the plugin."""
+        tables: PluginTables = self.services.selection.plugins.tables[self.name]
+        return tables
+
+    def create_user(self, name: str = "Alice") -> str:
+        """Create a user, and return the id."""
+        with self.services.database.write() as connection:
+            user = self.services.base.users.create(connection, name)
+        return str(user.id)
+
+    def life_cycle(self) -> Any:
+        """Return an object whose ``start()`` and ``stop()`` call the hooks."""
+        module = import_module("strongroom.plugin_host.life_cycle")
+        return module.PluginLifeCycle(self.services.hosts)
+
+
+@contextmanager
+def opened_plugin(
+    folder: Path,
+    plugin: str,
+    options: Mapping[str, Any] = _NO_OPTIONS,
+    *,
+    file: Path | None = None,
+    settings: Mapping[str, Any] = _NO_OPTIONS,
+) -> Iterator[OpenedPlugin]:
+    """Load a plugin with a new SQLite database, whose schema includes the tables of the plugin.
+
+    Args:
+        folder: an empty folder, such as ``tmp_path``.
+        plugin: the name of an installed plugin, or of a one-file plugin.
+        options: its options, as in ``[plugins.NAME]``.
+        file: the file of a one-file plugin; its folder must not contain other plugins.
+        settings: further tables of the configuration.
+    """
+    config, services = import_module("strongroom.config"), import_module("strongroom.container.services")
+    enabled = ["storage_local"] if file else ["storage_local", plugin]
+    plugins: dict[str, Any] = {"enabled": enabled, plugin: dict(options)} if options else {}
+    plugins = plugins or {"enabled": enabled}
+    if file:
+        plugins["folder"] = str(file.parent)
+    path, clock = folder / "strongroom.toml", ManualClock()
+    table = {"server": {"data_dir": str(folder / "data")}, "plugins": plugins, **settings}
+    path.write_text(to_toml(table))
+    with closing(services.build(config.load(path, {}), clock)) as container:
+        schema = import_module("strongroom.database.upgrade")
+        schema.upgrade(container.database.engine, container.selection.plugins.tables)
+        yield OpenedPlugin(plugin, container.hosts.of(plugin), clock, container)
+
+
+class OptionsContract:
+    """The rules of ``register_options``. Requires a fixture ``opened``."""
+
+    def test_each_option_is_described(self, opened: OpenedPlugin) -> None:
+        for field in fields(opened.host.options):
+            text = field.metadata["help"]
+            assert text.strip(), f"{field.name} has no help"
+            assert text.endswith("."), f"the help of {field.name} is no sentence"
+
+    def test_options_cannot_be_changed(self, opened: OpenedPlugin) -> None:
+        for field in fields(opened.host.options):
+            with pytest.raises(AttributeError):
+                setattr(opened.host.options, field.name, None)
+
+    def test_secrets_are_not_in_the_text_of_the_options(self, opened: OpenedPlugin) -> None:
+        shown = [field.name for field in fields(opened.host.options) if field.repr]
+        secret = [field.name for field in fields(opened.host.options) if field.metadata["secret"]]
+        assert not set(shown) & set(secret)
+
+
+class TablesContract:
+    """The rules of ``register_tables``. Requires a fixture ``opened``."""
+
+    def test_the_migrations_create_the_tables_of_the_metadata(self, opened: OpenedPlugin) -> None:
+        autogenerate = import_module("alembic.autogenerate")
+        migration = import_module("alembic.migration")
+        own = opened.tables.metadata.tables
+
+        def is_own(_object: Any, name: str | None, kind: str, _reflected: bool, _other: Any) -> bool:
+            return kind != "table" or name in own
+
+        with opened.services.database.engine.connect() as connection:
+            options = {"compare_type": True, "include_object": is_own}
+            context = migration.MigrationContext.configure(connection, opts=options)
+            assert autogenerate.compare_metadata(context, opened.tables.metadata) == []
+
+    def test_the_stated_revision_is_the_newest(self, opened: OpenedPlugin) -> None:
+        module = import_module("strongroom.database.plugin_tables")
+        tables = {opened.name: opened.tables}
+        (schema,) = module.plugin_schemas(opened.services.database.engine, tables)
+        assert schema.revision == opened.tables.revision
+
+    def test_tables_are_empty_at_first(self, opened: OpenedPlugin) -> None:
+        with opened.host.database.read() as transaction:
+            for table in opened.tables.metadata.tables.values():
+                assert transaction.all(table.select()) == []
+
+
+class JobsContract:
+    """The rules of ``register_jobs``. Requires a fixture ``opened``."""
+
+    def test_there_are_jobs(self, opened: OpenedPlugin) -> None:
+        assert opened.jobs
+
+    def test_each_job_can_be_repeated(self, opened: OpenedPlugin) -> None:
+        for job in opened.jobs.values():
+            job.run(Run())
+            job.run(Run())
+            opened.clock.advance(int(job.every.total_seconds() * 1000))
+            job.run(Run())
+
+    def test_each_job_ends_when_the_server_stops(self, opened: OpenedPlugin) -> None:
+        for job in opened.jobs.values():
+            job.run(Run(should_stop=True))
+
+
+class LifeCycleContract:
+    """The rules of ``start`` and ``stop``. Requires a fixture ``opened``."""
+
+    def test_a_stop_ends_all_threads(self, opened: OpenedPlugin) -> None:
+        before = set(threading.enumerate())
+        life_cycle = opened.life_cycle()
+        life_cycle.start()
+        life_cycle.stop()
+        assert set(threading.enumerate()) <= before
+
+    def test_it_starts_again_after_a_stop(self, opened: OpenedPlugin) -> None:
+        for _ in range(2):
+            life_cycle = opened.life_cycle()
+            life_cycle.start()
+            life_cycle.stop()
+
+    def test_a_start_does_not_wait(self, opened: OpenedPlugin) -> None:
+        life_cycle = opened.life_cycle()
+        thread = threading.Thread(target=life_cycle.start, daemon=True)
+        thread.start()
+        thread.join(10)
+        assert not thread.is_alive(), "the server waits for start; use a thread"
+        life_cycle.stop()
