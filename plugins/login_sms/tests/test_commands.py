@@ -19,7 +19,13 @@ from .conftest import aliyun_options
 
 pytestmark = pytest.mark.filterwarnings(r"ignore:datetime.datetime.utcnow\(\) is deprecated")
 
-RUN = "from strongroom_login_sms.commands import sms; sms()"
+# A shell that starts the tests in the background makes them ignore interrupts, and so their processes.
+RUN = """
+import signal
+from strongroom_login_sms.commands import sms
+signal.signal(signal.SIGINT, signal.default_int_handler)
+sms()
+"""
 Start = Callable[..., tuple["subprocess.Popen[str]", str]]
 
 

@@ -12,7 +12,13 @@ from strongroom_storage_oss.backend import OssBackend
 from strongroom_storage_oss.commands import oss
 from strongroom_storage_oss.options import OssOptions
 
-RUN = "from strongroom_storage_oss.commands import oss; oss()"
+# A shell that starts the tests in the background makes them ignore interrupts, and so their processes.
+RUN = """
+import signal
+from strongroom_storage_oss.commands import oss
+signal.signal(signal.SIGINT, signal.default_int_handler)
+oss()
+"""
 
 
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
