@@ -13,6 +13,28 @@ from typing import Any, Final, Protocol
 from strongroom.http.headers import REQUEST_HEADERS, RESPONSE_HEADERS
 from strongroom.logs import ACCESS_LOGGER
 
+NO_ROUTE: Final = "-"
+"""The route label of a request that matches no route."""
+
+_SEEN: Final = "strongroom.seen"
+
+_METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+
+ANY_ORIGIN: Final = "*"
+
+EXPOSED_HEADERS: Final = ", ".join(sorted({*RESPONSE_HEADERS, "Content-Length"}))
+"""The response headers that scripts of allowed origins may read."""
+
+ALLOWED_HEADERS: Final = ", ".join(
+    sorted({*REQUEST_HEADERS, "Authorization", "Content-Encoding", "Content-Type", "X-Access-Token"})
+)
+"""The request headers that scripts of allowed origins may send: all headers that routes read."""
+
+_ALLOWED_METHODS: Final = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"
+
+# Chromium caches preflight responses for at most two hours.
+_MAX_AGE_SECONDS: Final = 7200
+
 
 class DrainFlag:
     """Whether the server is draining; shared memory with the processes forked from this one."""
@@ -38,12 +60,6 @@ DRAINING: Final = DrainFlag()
 WsgiApp = Callable[..., Iterable[bytes]]
 
 access_log = logging.getLogger(ACCESS_LOGGER)
-
-NO_ROUTE: Final = "-"
-"""The route label of a request that matches no route."""
-
-_SEEN: Final = "strongroom.seen"
-_METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
 
 class Meter(Protocol):
@@ -192,22 +208,6 @@ class _Measured:
         finally:
             self._stats.end()
 
-
-# CORS
-
-ANY_ORIGIN: Final = "*"
-
-EXPOSED_HEADERS: Final = ", ".join(sorted({*RESPONSE_HEADERS, "Content-Length"}))
-"""The response headers that scripts of allowed origins may read."""
-
-ALLOWED_HEADERS: Final = ", ".join(
-    sorted({*REQUEST_HEADERS, "Authorization", "Content-Encoding", "Content-Type", "X-Access-Token"})
-)
-"""The request headers that scripts of allowed origins may send: all headers that routes read."""
-
-_ALLOWED_METHODS: Final = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"
-# Chromium caches preflight responses for at most two hours.
-_MAX_AGE_SECONDS: Final = 7200
 
 Headers = list[tuple[str, str]]
 

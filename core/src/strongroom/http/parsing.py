@@ -22,6 +22,34 @@ from strongroom.http.request import current_environ
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
+DONE = {"success": True}
+
+_REMEMBERED_QUERY: Final = 256
+"""The maximum length of a query string whose loaded values are cached."""
+
+MAX_DEPTH: Final = 64
+"""The maximum nesting of arrays and objects."""
+
+MAX_NUMBER: Final = 64
+"""The maximum length of a number in characters."""
+
+# A string, terminated or not, or a bracket. The possessive quantifiers prevent backtracking, so that
+# the scan of malicious input takes linear time.
+_TOKEN: Final = re.compile(r'"(?:[^"\\]++|\\.)*+\\?(?:"|\Z)|[\[{]|[\]}]', re.DOTALL)
+
+_SUSPECT_ESCAPE: Final = re.compile(r"\\u(?:0000|[dD][89a-fA-F])")
+
+_UNSTORABLE: Final = re.compile("[\0\ud800-\udfff]")
+
+_UNSTORABLE_MESSAGE: Final = "Must not contain NUL or an unpaired surrogate."
+
+_CODES: Final[Mapping[str, tuple[str, str]]] = {
+    "Missing data for required field.": ("required", "The field is required."),
+    "Unknown field.": ("unknown-field", "Unknown field."),
+    "Field may not be null.": ("null", "The field may not be null."),
+}
+
+
 class Timestamp(fields.Field[int]):
     """A point in time: milliseconds since the Unix epoch in Python, ISO 8601 in UTC in JSON."""
 
@@ -50,27 +78,8 @@ class DoneSchema(Schema):
     success = fields.Boolean(required=True)
 
 
-DONE = {"success": True}
-
 API_FIELDS = [(Timestamp, "string", "date-time")]
 """The OpenAPI types of custom fields: class, type, format."""
-
-
-_REMEMBERED_QUERY: Final = 256
-"""The maximum length of a query string whose loaded values are cached."""
-
-MAX_DEPTH: Final = 64
-"""The maximum nesting of arrays and objects."""
-
-MAX_NUMBER: Final = 64
-"""The maximum length of a number in characters."""
-
-# A string, terminated or not, or a bracket. The possessive quantifiers prevent backtracking, so that
-# the scan of malicious input takes linear time.
-_TOKEN: Final = re.compile(r'"(?:[^"\\]++|\\.)*+\\?(?:"|\Z)|[\[{]|[\]}]', re.DOTALL)
-_SUSPECT_ESCAPE: Final = re.compile(r"\\u(?:0000|[dD][89a-fA-F])")
-_UNSTORABLE: Final = re.compile("[\0\ud800-\udfff]")
-_UNSTORABLE_MESSAGE: Final = "Must not contain NUL or an unpaired surrogate."
 
 
 def parse_body(schema: type[Schema]) -> Any:
@@ -150,13 +159,6 @@ def _details(messages: Any, path: str) -> Iterator[Detail]:
         for message in messages:
             code, text = _CODES.get(message, ("invalid", message))
             yield Detail(path, code, text)
-
-
-_CODES: Final[Mapping[str, tuple[str, str]]] = {
-    "Missing data for required field.": ("required", "The field is required."),
-    "Unknown field.": ("unknown-field", "Unknown field."),
-    "Field may not be null.": ("null", "The field may not be null."),
-}
 
 
 def parse_json(content: bytes) -> Any:

@@ -48,6 +48,17 @@ HEADERS_KEY: Final = "x-strongroom-headers"
 _TOKEN: Final[list[dict[str, list[str]]]] = [{"bearer": []}, {"accessToken": []}]
 
 
+RESERVED: Final = (
+    ("POST", "/api/v1/wechat-qr-codes"),
+    ("POST", "/api/v1/wechat-authorizations"),
+    ("GET", "/api/v1/wechat-authorizations/scan"),
+    ("GET", "/api/v1/wechat-authorizations/callback"),
+    ("POST", "/api/v1/miniProgram-authorization"),
+    ("POST", "/api/v1/users/<user_id>/wechatIds"),
+    ("DELETE", "/api/v1/users/<user_id>/wechatIds"),
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Location:
     """How to build the URL of a created resource, for the Location header (RFC 9110, section 15.3.2).
@@ -312,17 +323,6 @@ def _refusals(access: Access, errors: ErrorKinds, *, takes_input: bool) -> Json:
 def _camel_case(name: str) -> str:
     first, *others = name.split("_")
     return first + "".join(word.capitalize() for word in others)
-
-
-RESERVED: Final = (
-    ("POST", "/api/v1/wechat-qr-codes"),
-    ("POST", "/api/v1/wechat-authorizations"),
-    ("GET", "/api/v1/wechat-authorizations/scan"),
-    ("GET", "/api/v1/wechat-authorizations/callback"),
-    ("POST", "/api/v1/miniProgram-authorization"),
-    ("POST", "/api/v1/users/<user_id>/wechatIds"),
-    ("DELETE", "/api/v1/users/<user_id>/wechatIds"),
-)
 
 
 def reserved_blueprint(app: Flask, base_path: str) -> Blueprint:

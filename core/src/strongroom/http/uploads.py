@@ -27,6 +27,26 @@ _ALGORITHMS: Final = {"sha-256": "sha256", "sha-512": "sha512"}
 _MEMBER = re.compile(r"\s*([a-z*][a-z0-9_.*-]*)\s*=\s*:([A-Za-z0-9+/=]*):\s*")
 
 
+FILE_FIELD: Final = "file"
+
+UPLOAD_BODY: Final[dict[str, Any]] = {
+    "required": True,
+    "content": {
+        "multipart/form-data": {
+            "schema": {
+                "type": "object",
+                "required": [FILE_FIELD],
+                "properties": {FILE_FIELD: {"type": "string", "format": "binary"}},
+            }
+        },
+        "application/octet-stream": {"schema": {"type": "string", "format": "binary"}},
+    },
+}
+"""The OpenAPI request body of an upload."""
+
+_UNLIMITED: Final = 1 << 62
+
+
 @dataclass(frozen=True, slots=True)
 class AnnouncedDigest:
     """The expected digest of the content. ``algorithm`` is its name in hashlib."""
@@ -93,26 +113,6 @@ def _known(header: str, text: str) -> Iterator[AnnouncedDigest]:
             raise errors.ValidationFailed.of_field(header, "invalid", "Must be like sha-256=:BASE64:")
         if algorithm := _ALGORITHMS.get(match[1]):
             yield AnnouncedDigest(algorithm, expected)
-
-
-FILE_FIELD: Final = "file"
-
-UPLOAD_BODY: Final[dict[str, Any]] = {
-    "required": True,
-    "content": {
-        "multipart/form-data": {
-            "schema": {
-                "type": "object",
-                "required": [FILE_FIELD],
-                "properties": {FILE_FIELD: {"type": "string", "format": "binary"}},
-            }
-        },
-        "application/octet-stream": {"schema": {"type": "string", "format": "binary"}},
-    },
-}
-"""The OpenAPI request body of an upload."""
-
-_UNLIMITED: Final = 1 << 62
 
 
 @dataclass(slots=True)

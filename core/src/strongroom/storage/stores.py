@@ -30,6 +30,34 @@ from strongroom.storage.ownership import StorageNotOwned, StorageOwnership, is_r
 _CONTENT = b"written by strongroom to try this storage out"
 
 
+FAILURES_TO_OPEN: Final = 5
+"""Consecutive failures after which the circuit opens."""
+
+OPEN_MILLISECONDS: Final = 3000
+"""How long an open circuit refuses all calls; after that, one call at a time probes the storage."""
+
+FIRST_BYTES: Final = 64 * 1024
+"""Bytes of an object that must be received before the download starts."""
+
+_OF_STORAGE: Final = blobs.c.storage == bindparam("storage")
+
+_IS_FILE: Final = blobs.c.state == BlobState.STORED.value
+
+_SUMMARY: Final = Statement(
+    select(
+        func.count().filter(_IS_FILE),
+        func.coalesce(func.sum(blobs.c.size).filter(_IS_FILE), 0),
+        func.count(),
+    ).where(_OF_STORAGE)
+)
+
+_NEXT_NAME: Final = Statement(
+    select(func.min(blobs.c.storage)).where(blobs.c.storage > bindparam("name"))
+)
+
+_FILE: Final = Statement(select(blobs.c.key).where(_OF_STORAGE, _IS_FILE).limit(1))
+
+
 def fault_of(storage: StorageBackend[Any]) -> str | None:
     """Return the fault of a storage as a phrase, or ``None``.
 
@@ -54,13 +82,6 @@ def fault_of(storage: StorageBackend[Any]) -> str | None:
         reason = f"{type(error).__name__}: {' '.join(str(error).split())}"
         return f"fails when an object is written, read and deleted: {reason}"
     return None if found == _CONTENT else "returns different bytes than were written"
-
-
-FAILURES_TO_OPEN: Final = 5
-"""Consecutive failures after which the circuit opens."""
-
-OPEN_MILLISECONDS: Final = 3000
-"""How long an open circuit refuses all calls; after that, one call at a time probes the storage."""
 
 
 class Circuit:
@@ -150,9 +171,6 @@ class _Guard:
         elif error is None or isinstance(error, StorageError):
             self._circuit.succeeded()
 
-
-FIRST_BYTES: Final = 64 * 1024
-"""Bytes of an object that must be received before the download starts."""
 
 Backends = Mapping[str, StorageBackend[Any]]
 
@@ -347,21 +365,6 @@ class Holding:
     files: int
     size: int
     leftovers: int
-
-
-_OF_STORAGE: Final = blobs.c.storage == bindparam("storage")
-_IS_FILE: Final = blobs.c.state == BlobState.STORED.value
-_SUMMARY: Final = Statement(
-    select(
-        func.count().filter(_IS_FILE),
-        func.coalesce(func.sum(blobs.c.size).filter(_IS_FILE), 0),
-        func.count(),
-    ).where(_OF_STORAGE)
-)
-_NEXT_NAME: Final = Statement(
-    select(func.min(blobs.c.storage)).where(blobs.c.storage > bindparam("name"))
-)
-_FILE: Final = Statement(select(blobs.c.key).where(_OF_STORAGE, _IS_FILE).limit(1))
 
 
 class Inventory:

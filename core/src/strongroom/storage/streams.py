@@ -19,6 +19,10 @@ _MIN_PIECE: Final = 64 * 1024
 """The smallest piece, in bytes, that is worth passing to the thread."""
 
 
+HEAD_BYTES: Final = 8192
+"""How many of the first bytes are stored for type detection."""
+
+
 class OverlappedSha256:
     """A SHA-256 that hashes the pieces of large content on its own thread, one at a time.
 
@@ -53,9 +57,6 @@ class OverlappedSha256:
             self._pending.result()
             self._pending = None
 
-
-HEAD_BYTES: Final = 8192
-"""How many of the first bytes are stored for type detection."""
 
 Inspect = Callable[[bytes], str | None]
 """Receives the first bytes, up to :data:`HEAD_BYTES`, and returns their media type if it detects one."""
