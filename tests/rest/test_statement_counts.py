@@ -2,9 +2,12 @@
 
 import io
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from tests.support.api import Api, Person
+from tests.support.config import Table
+from tests.support.scanners import SCANNING, install_word_scanner
 from tests.support.statements import statements
 
 from strongroom.database.paging import Paging
@@ -51,6 +54,39 @@ def test_a_small_upload_executes_seven(api_on_sqlite: Api, place: str) -> None:
     assert max(counts) == 8
     assert sum(counts) <= 7 * len(counts) + 7
     assert caller.identity is not None
+
+
+class TestWithScanner:
+    """Uploads that a scanner inspects."""
+
+    @pytest.fixture(autouse=True)
+    def words(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        install_word_scanner(tmp_path / "plugins", monkeypatch)
+
+    @pytest.fixture
+    def config_changes(self) -> Table:
+        return SCANNING
+
+    @pytest.mark.parametrize("size", [7, 5000])
+    def test_an_upload_executes_one_more(self, api_on_sqlite: Api, size: int) -> None:
+        api = api_on_sqlite
+        alice = api.person()
+        tenant = api.tenant(alice).rpartition("/")[2]
+        caller, services = caller_of(api, alice), api.container.keeping
+        counts = []
+        for number in range(20):
+            incoming = UploadedFile(f"{number}.txt", io.BytesIO(bytes(size)), size)
+            with statements() as seen:
+                node = api.container.keeping.files.upload(
+                    caller, tenant, None, incoming, OnConflict.FAIL
+                )
+            counts.append(len(seen))
+        assert min(counts) == 8
+        # The state is a column of the file, so reading it costs nothing.
+        services.scan_worker.run_due()
+        with statements() as seen:
+            services.files.locate(caller, tenant, node.node.id)
+        assert len(seen) == 1
 
 
 def test_details_and_lists_execute_few(api_on_sqlite: Api) -> None:

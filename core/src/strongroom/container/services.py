@@ -43,6 +43,7 @@ from strongroom.jobs.runner import JobRunner
 from strongroom.observability.doctor import Doctor
 from strongroom.observability.plugin_checks import JobsCheck, PluginTablesCheck
 from strongroom.observability.readiness import Readiness, probes
+from strongroom.observability.scan_check import ScannersCheck
 from strongroom.plugin_api.jobs import Job
 from strongroom.plugin_api.storage import LocalPaths
 from strongroom.plugin_host.event_sinks import registered_sinks
@@ -341,6 +342,7 @@ def assemble_operating(
         [
             PluginTablesCheck(base.database, base.selection.plugins.tables),
             JobsCheck(JobLeases(base.database, base.clock), lambda: registered_jobs(hosts), base.clock),
+            ScannersCheck(keeping.scanners, keeping.rescans, base.clock),
         ],
     )
     _watch_circuits(base, keeping)

@@ -1,0 +1,57 @@
+"""``strongroom files``: maintains the content of files."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from strongroom.cli.context import CommandContext, config_option
+from strongroom.cli.storage import progress_bar
+
+if TYPE_CHECKING:
+    from strongroom.container.services import Container
+
+
+@click.group("files")
+def files_group() -> None:
+    """Maintain the content of files."""
+
+
+@files_group.command("scan")
+@config_option
+@click.option(
+    "--since",
+    "database_version",
+    metavar="DATABASE-VERSION",
+    help="Also repeat the scans whose scanner had an older database than this.",
+)
+@click.pass_obj
+def scan_command(context: CommandContext, database_version: str | None) -> None:
+    """Scan the files that were never scanned; safe while servers run.
+
+    Files can be read as before until a scan refuses them; then they are in quarantine. Running servers
+    scan, too. Exits with 1 if files are left because a scanner or a storage is unavailable.
+    """
+    with context.owning_container() as container:
+        if not container.keeping.scanners.scanners:
+            raise click.ClickException("no scanner is configured; see [scanning] scanners")
+        planned = _plan(container, database_version)
+        click.echo(f"{planned} scans planned")
+        scanned, left = _run(container)
+    click.echo(f"{scanned} scans attempted here, {left} left")
+    if left:
+        raise click.ClickException("some files are not scanned yet; see: strongroom doctor")
+
+
+def _plan(container: "Container", database_version: str | None) -> int:
+    rescans = container.keeping.rescans
+    repeated = rescans.plan_older(database_version) if database_version is not None else 0
+    return rescans.plan_unscanned() + repeated
+
+
+def _run(container: "Container") -> tuple[int, int]:
+    worker, rescans, scanned = container.keeping.scan_worker, container.keeping.rescans, 0
+    with progress_bar("Scanning", rescans.due()[0]) as progress:
+        while worker.run_one():
+            scanned += 1
+            progress(1)
+    return scanned, rescans.due()[0]
