@@ -200,5 +200,5 @@ def test_metrics_count_jobs(database_url: str, plugins: Path, tmp_path: Path) ->
     config = write_config(tmp_path, database_url, {"plugins": {"folder": str(plugins)}}, management)
     url = f"http://127.0.0.1:{management['management']['port']}/metrics"
     with serving(config):
-        line = 'strongroom_job_runs_total{job="diary.note",outcome="success"} '
+        line = 'strongroom_job_runs_total{name="diary.note",outcome="success"} '
         wait_until(lambda: line in urlopen(url, timeout=10).read().decode())

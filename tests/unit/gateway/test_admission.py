@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from strongroom.gateway.limits import RESERVED_THREADS, Admission, AdmissionResult, Job
+from strongroom.gateway.limits import RESERVED_THREADS, Admission, AdmissionResult, ThreadTask
 
 
 @dataclass(eq=False)
@@ -44,7 +44,7 @@ def test_a_download_among_too_many_transfers_is_no_transfer() -> None:
 def test_requests_beyond_the_threads_wait_in_order() -> None:
     admission = Admission(16)
     running = fill(admission, 16, transfers=False)
-    waiting: list[Job] = [Task(), Task()]
+    waiting: list[ThreadTask] = [Task(), Task()]
     assert [admission.enter(job) for job in waiting] == [AdmissionResult.QUEUED] * 2
     assert [admission.leave(job) for job in running[:3]] == [*waiting, None]
 

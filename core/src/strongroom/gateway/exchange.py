@@ -16,7 +16,7 @@ from urllib.parse import unquote_to_bytes
 
 from strongroom import errors
 from strongroom.gateway.bodies import EARLY_BYTES, EarlyBody, Lingering, RequestBody
-from strongroom.gateway.limits import Admission, AdmissionResult, Job, Timers, TransferRate
+from strongroom.gateway.limits import Admission, AdmissionResult, ThreadTask, Timers, TransferRate
 from strongroom.gateway.protocol import HttpProtocol
 from strongroom.gateway.responses import (
     PIECE_BYTES,
@@ -185,13 +185,13 @@ class Gateway:
             logger.exception("A request could not be started")
             watcher.done()
 
-    def work(self, job: Job | None) -> None:
+    def work(self, job: ThreadTask | None) -> None:
         """Run an admitted job, and then the queued jobs that this thread can take over."""
         while job is not None:
             job.run()
             job = self.admission.leave(job)
 
-    def resume(self, job: Job) -> None:
+    def resume(self, job: ThreadTask) -> None:
         """Continue a transfer after a wait."""
         if self.admission.resume(job) is AdmissionResult.RUN:
             self.work(job)

@@ -113,7 +113,7 @@ _QUEUED_PER_THREAD: Final = 4
 _SHORTEST_QUEUE: Final = 256
 
 
-class Job(Protocol):
+class ThreadTask(Protocol):
     """Work that needs a thread."""
 
     is_transfer: bool
@@ -147,10 +147,10 @@ class Admission:
         self._lock = threading.Lock()
         self._running = 0
         self._transfers = 0
-        self._requests: deque[Job] = deque()
-        self._resumed: deque[Job] = deque()
+        self._requests: deque[ThreadTask] = deque()
+        self._resumed: deque[ThreadTask] = deque()
 
-    def enter(self, job: Job) -> AdmissionResult:
+    def enter(self, job: ThreadTask) -> AdmissionResult:
         """Admit a new job: the caller runs it now, or it is queued, or it is refused."""
         with self._lock:
             # A transfer may take minutes, so queueing another one would only delay the 503.
@@ -164,7 +164,7 @@ class Admission:
             self._requests.append(job)
             return AdmissionResult.QUEUED
 
-    def resume(self, job: Job) -> AdmissionResult:
+    def resume(self, job: ThreadTask) -> AdmissionResult:
         """Admit a transfer that continues after a wait; it is never refused."""
         with self._lock:
             if self._running < self._limit and self._transfers < self.transfers_limit:
@@ -174,7 +174,7 @@ class Admission:
             self._resumed.append(job)
             return AdmissionResult.QUEUED
 
-    def become_transfer(self, job: Job) -> bool:
+    def become_transfer(self, job: ThreadTask) -> bool:
         """Count a running job as a transfer; return ``False`` if the limit of transfers is reached."""
         with self._lock:
             if job.is_transfer:
@@ -185,7 +185,7 @@ class Admission:
             self._transfers += 1
             return True
 
-    def leave(self, job: Job) -> Job | None:
+    def leave(self, job: ThreadTask) -> ThreadTask | None:
         """End a job, and return the next one, which the caller must run on its thread."""
         with self._lock:
             # The thread is released and assigned under one lock, so that no new request overtakes the
@@ -197,11 +197,11 @@ class Admission:
                 self._begin(following)
             return following
 
-    def _begin(self, job: Job) -> None:
+    def _begin(self, job: ThreadTask) -> None:
         self._running += 1
         self._transfers += job.is_transfer
 
-    def _next(self) -> Job | None:
+    def _next(self) -> ThreadTask | None:
         # Resumed transfers go first: they hold buffers and open files.
         if self._resumed and self._transfers < self.transfers_limit:
             return self._resumed.popleft()

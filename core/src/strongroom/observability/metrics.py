@@ -65,11 +65,12 @@ class Metrics:
         self._connections = _gauge(
             registry, "strongroom_database_connections_in_use", "Database connections in use."
         )
+        # Not "job", a label that Prometheus sets itself.
         self._job_runs = Counter(
-            "strongroom_job_runs", "Runs of recurring jobs.", ["job", "outcome"], registry=registry
+            "strongroom_job_runs", "Runs of recurring jobs.", ["name", "outcome"], registry=registry
         )
         self._job_seconds = Counter(
-            "strongroom_job_seconds", "Time spent in recurring jobs.", ["job"], registry=registry
+            "strongroom_job_seconds", "Time spent in recurring jobs.", ["name"], registry=registry
         )
         self._circuits = _gauge(
             registry,

@@ -1,0 +1,37 @@
+"""Runs the contract tests of options, tables, jobs and the life cycle."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from strongroom.testing.state import (
+    JobsContract,
+    LifeCycleContract,
+    OpenedPlugin,
+    OptionsContract,
+    TablesContract,
+    opened_plugin,
+)
+
+
+@pytest.fixture
+def opened(tmp_path: Path) -> Iterator[OpenedPlugin]:
+    with opened_plugin(tmp_path, "webhooks") as opened:
+        yield opened
+
+
+class TestOptions(OptionsContract):
+    """The options."""
+
+
+class TestTables(TablesContract):
+    """The tables."""
+
+
+class TestJobs(JobsContract):
+    """The jobs."""
+
+
+class TestLifeCycle(LifeCycleContract):
+    """The start and the stop."""
