@@ -22,11 +22,13 @@ from strongroom.builtin.fixed_captcha import FixedCaptcha, FixedCaptchaOptions
 from strongroom.builtin.image_captcha import DigitsCaptcha, ImageCaptchaOptions
 from strongroom.builtin.password import PasswordLogin
 from strongroom.builtin.proof_of_work import ProofOfWork, ProofOfWorkOptions
+from strongroom.builtin.recovery_code import RecoveryCode
 from strongroom.builtin.smtp import SmtpOptions, SmtpSender
 from strongroom.plugin_api import NoOptions
 from strongroom.plugin_api.captcha import CaptchaChallenge
 from strongroom.plugin_api.login import Credential, LoginAttempt
 from strongroom.testing.captcha import CaptchaProviderContract, Solve
+from strongroom.testing.factors import Device, SecondFactorContract
 from strongroom.testing.login import CLIENT, FakeProofs, LoginMethodContract, MakeMethod
 from strongroom.testing.messages import Arrival, Delivered, MessageSenderContract
 from strongroom.testing.server import free_port
@@ -184,3 +186,30 @@ class TestFixedCaptcha(CaptchaProviderContract):
     @pytest.fixture
     def solve(self) -> Solve:
         return lambda _challenge: "42"
+
+
+class Sheet(Device):
+    """A sheet of recovery codes, whose owner strikes out the used ones."""
+
+    def __init__(self) -> None:
+        self._used = 0
+
+    def enrol(self, shown: dict[str, Any]) -> None:
+        return None
+
+    def answer(self, shown: dict[str, Any], enrolled: dict[str, Any]) -> str:
+        self._used += 1
+        code: str = enrolled["recoveryCodes"][self._used - 1]
+        return code
+
+
+class TestRecoveryCode(SecondFactorContract):
+    needs_answer = False
+
+    @pytest.fixture
+    def factor(self) -> RecoveryCode:
+        return RecoveryCode(NoOptions())
+
+    @pytest.fixture
+    def device(self) -> Sheet:
+        return Sheet()

@@ -7,6 +7,7 @@ from flask import Flask
 
 from strongroom.access_keys.views import blueprint as access_keys_blueprint
 from strongroom.accounts.credential_views import blueprint as credentials_blueprint
+from strongroom.accounts.factor_views import blueprint as factors_blueprint
 from strongroom.accounts.views import blueprint as users_blueprint
 from strongroom.accounts.views import setup_blueprint
 from strongroom.addresses import parse_network
@@ -45,6 +46,7 @@ BLUEPRINTS = (
     setup_blueprint,
     users_blueprint,
     credentials_blueprint,
+    factors_blueprint,
     authorizations_blueprint,
     access_keys_blueprint,
     verification_blueprint,

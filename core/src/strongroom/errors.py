@@ -3,8 +3,8 @@
 The code is part of the API contract; the message is for client developers and may change.
 """
 
-from collections.abc import Iterator, Sequence
-from typing import ClassVar, Self
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, ClassVar, Self
 
 from strongroom.json_text import encode_json
 from strongroom.plugin_api.web import ApiError, ErrorKind, FieldError
@@ -23,6 +23,8 @@ class StrongroomError(ApiError):
     """
 
     message: ClassVar[str]
+    members: Mapping[str, Any] = {}
+    """Members of the response beside ``error``."""
 
     def __init__(
         self,
@@ -128,6 +130,36 @@ class TokenInvalid(StrongroomError):
 class InvalidCredentials(StrongroomError):
     status, code = 401, "error.invalid-credentials"
     message = "The credential is unknown, or its proof is wrong."
+
+
+class ChallengeInvalid(StrongroomError):
+    status, code = 401, "error.challenge-invalid"
+    message = "The challenge is unknown, expired or used up; log in again."
+
+
+class SecondFactorRequired(StrongroomError):
+    status, code = 401, "error.second-factor-required"
+    message = "A second factor is required: answer the challenge."
+
+    def __init__(self, challenge: Mapping[str, Any]) -> None:
+        super().__init__()
+        self.members = {"challenge": challenge}
+
+
+class StepUpRequired(StrongroomError):
+    status, code = 401, "error.step-up-required"
+    message = "A recent login by a second factor is required: POST /authorizations/current/step-up."
+
+    def __init__(self, acr_values: str, max_age: int) -> None:
+        """``max_age`` is in seconds."""
+        super().__init__()
+        self.acr_values = acr_values
+        self.max_age = max_age
+
+
+class FactorInvalid(StrongroomError):
+    status, code = 400, "error.factor-invalid"
+    message = "The answer does not enrol the factor."
 
 
 class Forbidden(StrongroomError):
@@ -345,7 +377,8 @@ def error_json(error: ApiError, request_id: str) -> str:
         for item in error.details
     ]
     member = {"code": error.code, "message": _encodable(str(error)), "details": details}
-    return encode_json({"error": {**member, "requestId": request_id}})
+    members = error.members if isinstance(error, StrongroomError) else {}
+    return encode_json({"error": {**member, "requestId": request_id}, **members})
 
 
 def _encodable(text: str) -> str:

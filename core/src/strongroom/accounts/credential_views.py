@@ -48,13 +48,14 @@ _CAPTCHA_PARAMETER: Json = {
     "schema": {"type": "string"},
     "description": "`{id}.{answer}` of a captcha",
 }
-_PROOF_ERRORS = (
+PROOF_ERRORS = (
+    errors.StepUpRequired,
     errors.CodeInvalid,
     errors.WrongPassword,
     errors.FreshProofRequired,
     errors.TooManyRequests,
 )
-_BIND_ERRORS = (errors.Forbidden, errors.CredentialTaken, *_PROOF_ERRORS)
+_BIND_ERRORS = (errors.Forbidden, errors.CredentialTaken, *PROOF_ERRORS)
 _UNBIND_ERRORS = (
     errors.Forbidden,
     errors.NotFound,

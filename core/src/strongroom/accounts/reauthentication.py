@@ -10,10 +10,16 @@ from typing import Final
 from strongroom.accounts.passwords import CurrentPassword
 from strongroom.clock import Clock
 from strongroom.database import Database
-from strongroom.errors import CodeInvalid, FreshProofRequired, WrongPassword
+from strongroom.errors import CodeInvalid, FreshProofRequired, StepUpRequired, WrongPassword
 from strongroom.identity import Identity
 from strongroom.notifications.service import Notices
-from strongroom.plugin_api.login import Credential, VerificationCode
+from strongroom.plugin_api.login import (
+    MULTI_FACTOR,
+    SINGLE_FACTOR,
+    Credential,
+    VerificationCode,
+)
+from strongroom.sessions.second_factors import SecondFactors
 from strongroom.sessions.service import AuthorizationService
 from strongroom.users.credentials import CredentialService
 from strongroom.verification.codes import CodeService, Purpose
@@ -61,6 +67,7 @@ class Reauthentication:
         notices: Notices,
         passwords: CurrentPassword,
         authorizations: AuthorizationService,
+        factors: SecondFactors,
     ) -> None:
         self._database = database
         self._clock = clock
@@ -69,6 +76,7 @@ class Reauthentication:
         self._notices = notices
         self._passwords = passwords
         self._authorizations = authorizations
+        self._factors = factors
 
     def require(self, identity: Identity, proof: Proof, fields: ProofFields = BODY_FIELDS) -> None:
         """Require the strongest proof available to the user, before a credential is bound.
@@ -80,8 +88,10 @@ class Reauthentication:
             CodeInvalid: the code is missing or wrong.
             WrongPassword: the password is missing or wrong.
             FreshProofRequired: the login is too old.
+            StepUpRequired: the user has a second factor, and has not proven it lately.
             TooManyRequests: too many wrong passwords.
         """
+        self._require_factor(identity)
         with self._database.read() as connection:
             held = self._notices.contacts(connection, identity.user_id)
             has_password = self._credentials.has_password(connection, identity.user_id)
@@ -114,8 +124,10 @@ class Reauthentication:
             CodeInvalid: the code is wrong.
             WrongPassword: the password is wrong.
             FreshProofRequired: there is no proof, and the login is too old.
+            StepUpRequired: the user has a second factor, and has not proven it lately.
             TooManyRequests: too many wrong passwords.
         """
+        self._require_factor(identity)
         if proof.code is not None:
             with self._database.read() as connection:
                 held = self._notices.contacts(connection, identity.user_id)
@@ -136,9 +148,19 @@ class Reauthentication:
 
     def _require_login_since(self, identity: Identity, age: int) -> None:
         with self._database.read() as connection:
-            began_at = self._authorizations.began_at(connection, identity.authorization_id)
-        if began_at is None or self._clock.now() - began_at >= age:
+            login = self._authorizations.find(connection, identity.authorization_id)
+        if login is None or self._clock.now() - login.auth_time >= age:
             raise FreshProofRequired
+
+    def _require_factor(self, identity: Identity) -> None:
+        """Require that a user with a second factor has proven it within :data:`FRESH_LOGIN`."""
+        with self._database.read() as connection:
+            if not self._factors.enrolled(connection, identity.user_id):
+                return
+            login = self._authorizations.find(connection, identity.authorization_id)
+        is_strong = login is not None and login.acr != SINGLE_FACTOR
+        if login is None or not is_strong or self._clock.now() - login.auth_time >= FRESH_LOGIN:
+            raise StepUpRequired(MULTI_FACTOR, FRESH_LOGIN // 1000)
 
 
 def require_held(

@@ -2,15 +2,17 @@
 
 import re
 
-from marshmallow import Schema, ValidationError, fields, validate
+from marshmallow import INCLUDE, Schema, ValidationError, fields, validate
 
 from strongroom.http.pages import PagingQuery
 from strongroom.http.parsing import Timestamp, text
+from strongroom.sessions.schemas import ChallengeAnswerSchema
 from strongroom.users.models import LIVE_STATUSES, MAX_LOCALE, UserType
 from strongroom.verification.schemas import CaptchaAnswerSchema, VerificationCodeSchema
 
 MAX_TEXT = 1024
 MAX_NAME = 255
+MAX_FACTOR_NAME = 64
 
 _LOCALE = re.compile("[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*")
 
@@ -163,3 +165,70 @@ class SetupSchema(Schema):
     email = text(MAX_TEXT, required=True)
     name = text(MAX_NAME, minimum=0, load_default="")
     password = text(MAX_TEXT * 4, required=True)
+
+
+class FactorSchema(Schema):
+    """An enrolled second factor."""
+
+    id = fields.String(required=True)
+    type = fields.String(required=True, metadata={"description": "As in `methods` of a challenge"})
+    name = fields.String(required=True)
+    isBackup = fields.Boolean(required=True, metadata={"description": "Whether it only replaces others"})
+    createdAt = Timestamp(required=True)
+    lastUsedAt = Timestamp(required=True, allow_none=True)
+
+
+class FactorsSchema(Schema):
+    """The second factors of a user."""
+
+    factors = fields.List(fields.Nested(FactorSchema), required=True)
+
+
+class NewFactorSchema(Schema):
+    """The beginning of an enrolment."""
+
+    type = text(32, required=True, metadata={"description": "Such as `totp` or `recoveryCode`"})
+    name = text(MAX_FACTOR_NAME, load_default="", metadata={"description": "A name for the user's list"})
+
+
+class EnrolmentSchema(Schema):
+    """An open enrolment."""
+
+    id = fields.String(required=True)
+    type = fields.String(required=True)
+    expiresAt = Timestamp(required=True)
+    shown = fields.Dict(
+        keys=fields.String(), required=True, metadata={"description": "What the user needs to answer"}
+    )
+
+
+class FactorAnswerSchema(Schema):
+    """The answer to an enrolment."""
+
+    answer = fields.Raw(
+        load_default=None, allow_none=True, metadata={"description": "Such as the code of `totp`"}
+    )
+
+
+class ConfirmedFactorSchema(Schema):
+    """An enrolled factor, and what the response contains only this once."""
+
+    factor = fields.Nested(FactorSchema, required=True)
+    shown = fields.Dict(
+        keys=fields.String(), required=True, metadata={"description": "Such as `recoveryCodes`"}
+    )
+
+
+class StepUpSchema(Schema):
+    """A proof: the answer to a challenge, a code sent to a contact, or the current password."""
+
+    challenge = fields.Nested(ChallengeAnswerSchema, load_default=None, allow_none=True, unknown=INCLUDE)
+    verificationCode = fields.Nested(VerificationCodeSchema, load_default=None, allow_none=True)
+    currentPassword = text(MAX_TEXT, load_default=None, allow_none=True, minimum=0)
+
+
+class RenewedTokenSchema(Schema):
+    """A new access token of the same login."""
+
+    accessToken = fields.String(required=True, attribute="access_token")
+    expiresAt = Timestamp(required=True, attribute="expires_at")

@@ -45,7 +45,7 @@ COMMAND_LINE: Final = Origin(user_agent="command line")
 
 @click.group("users")
 def users_group() -> None:
-    """Create users, invite the first administrator, and end logins."""
+    """Create users, invite the first administrator, end logins, and reset second factors."""
 
 
 @users_group.command("create")
@@ -124,6 +124,22 @@ def end_sessions(context: CommandContext, user_id: str | None, *, every: bool) -
         except NotFound as error:
             raise click.ClickException(f"the user {user_id} does not exist") from error
     click.echo(f"{count} logins ended")
+
+
+@users_group.command("reset-factors")
+@click.argument("user_id", metavar="USER")
+@click.pass_obj
+def reset_factors(context: CommandContext, user_id: str) -> None:
+    """Remove all second factors of a user who has lost them, and end the user's logins.
+
+    USER is the user's id. Make sure of who asks: from now on the first proof alone logs in.
+    """
+    with context.container() as container:
+        try:
+            count = container.identity.second_factors.reset(None, user_id, COMMAND_LINE)
+        except NotFound as error:
+            raise click.ClickException(f"the user {user_id} does not exist") from error
+    click.echo(f"{count} second factors removed")
 
 
 def _read_password(*, from_stdin: bool) -> str:

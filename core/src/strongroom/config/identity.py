@@ -40,6 +40,16 @@ class LoginSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class SecondFactorsSettings:
+    """Second factors; the options of a factor are in ``[second_factors.FACTOR]``."""
+
+    methods: tuple[str, ...] | None = option(
+        None,
+        help="The second factors that users may enrol. Absent: all that the enabled plugins offer.",
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class CaptchaSettings:
     """Captchas; the other keys of the section are the options of the provider."""
 

@@ -71,7 +71,7 @@ def split(values: dict[str, Any]) -> tuple[dict[str, Any], ExtensionValues]:
     # Only the changed levels are copied; the caller's tables are not modified.
     core = dict(values)
     extensions: ExtensionValues = {}
-    for section in ("login", "messages", "plugins", "scanning"):
+    for section in ("login", "messages", "plugins", "scanning", "second_factors"):
         for name, table in _tables(core.get(section)):
             extensions[section, name] = table
             core[section] = {key: value for key, value in core[section].items() if key != name}

@@ -25,6 +25,7 @@ from strongroom.config.identity import (
     LoginSettings,
     MessagesSettings,
     PasswordsSettings,
+    SecondFactorsSettings,
     TokensSettings,
     UsersSettings,
 )
@@ -66,6 +67,9 @@ class Settings:
     )
     users: UsersSettings = option(default_factory=UsersSettings, help="Users.")
     login: LoginSettings = option(default_factory=LoginSettings, help="Login.")
+    second_factors: SecondFactorsSettings = option(
+        default_factory=SecondFactorsSettings, help="Second factors."
+    )
     captcha: CaptchaSettings = option(default_factory=CaptchaSettings, help="Captchas.")
     messages: MessagesSettings = option(default_factory=MessagesSettings, help="Messages.")
     passwords: PasswordsSettings = option(default_factory=PasswordsSettings, help="Passwords.")

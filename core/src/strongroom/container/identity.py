@@ -14,6 +14,7 @@ from strongroom.accounts.first_administrator import Setup
 from strongroom.accounts.passwords import CurrentPassword, PasswordService
 from strongroom.accounts.reauthentication import Reauthentication
 from strongroom.accounts.registration import RegistrationService
+from strongroom.accounts.second_factors import FactorService
 from strongroom.accounts.service import AccountDeletion, AccountService
 from strongroom.audit.service import AuditListing
 from strongroom.audit.verifier import AuditRetention, AuditVerifier
@@ -24,6 +25,7 @@ from strongroom.plugin_values.service import PluginValues
 from strongroom.sessions.keys import KeyFile, KeyRingError, create_key_file
 from strongroom.sessions.login import CoreProofs, LoginMethods, LoginService, LoginThrottle
 from strongroom.sessions.oauth_states import OAuthStateStore
+from strongroom.sessions.second_factors import SecondFactors
 from strongroom.sessions.service import AuthorizationService
 from strongroom.sessions.store import AuthorizationStore, RefreshTokens
 from strongroom.sessions.tokens import TokenIssuer, TokenSigner
@@ -58,6 +60,7 @@ class IdentityServices:
     login_methods: LoginMethods
     logins: LoginService
     states: OAuthStateStore
+    second_factors: FactorService
     authorizations: AuthorizationService
     access_keys: AccessKeyService
     key_authenticator: AccessKeyAuthenticator
@@ -79,6 +82,7 @@ def assemble_identity(base: Infrastructure) -> IdentityServices:
     messages = _messages(base, offered)
     notices = Notices(credentials, messages)
     issuer, authorizations = _authorizations(base)
+    factors = _second_factors(base)
     throttle = _throttle(base)
     methods = _login_methods(base, CoreProofs(credentials, codes))
     states = OAuthStateStore(
@@ -87,7 +91,7 @@ def assemble_identity(base: Infrastructure) -> IdentityServices:
     audit_retention = AuditRetention(database, base.clock, audit, settings.audit.retention_days)
     current = CurrentPassword(database, credentials, base.counters)
     reauthentication = Reauthentication(
-        database, base.clock, credentials, codes, notices, current, authorizations
+        database, base.clock, credentials, codes, notices, current, authorizations, factors
     )
     deletion = AccountDeletion(
         database,
@@ -128,8 +132,20 @@ def assemble_identity(base: Infrastructure) -> IdentityServices:
             database, captchas, base.rates, settings.limits, offered, codes, credentials, messages
         ),
         login_methods=methods,
-        logins=_logins(base, credentials, resolver, captchas, throttle, notices, methods, issuer),
+        logins=_logins(
+            base, credentials, resolver, captchas, throttle, factors, notices, methods, issuer
+        ),
         states=states,
+        second_factors=FactorService(
+            database,
+            users,
+            credentials,
+            factors,
+            authorizations,
+            reauthentication,
+            notices,
+            audit,
+        ),
         authorizations=authorizations,
         access_keys=access_keys,
         key_authenticator=AccessKeyAuthenticator(
@@ -147,6 +163,7 @@ def assemble_identity(base: Infrastructure) -> IdentityServices:
                 "captchas": captchas.prune,
                 "verification codes": codes.prune,
                 "states of browsers": states.prune,
+                "challenges of second factors": factors.prune,
                 "setup links": setup.prune,
                 "counters": partial(base.counters.prune, database),
                 "events of rates": partial(prune_events, database, base.clock),
@@ -292,6 +309,14 @@ def _login_methods(base: Infrastructure, proofs: CoreProofs) -> LoginMethods:
     return LoginMethods(methods, base.selection.plugins.errors)
 
 
+def _second_factors(base: Infrastructure) -> SecondFactors:
+    methods = {
+        choice.extension.name: base.construct(choice, ("second_factors", choice.extension.name))
+        for choice in base.selection.second_factors
+    }
+    return SecondFactors(base.database, base.clock, base.keys, base.counters, methods)
+
+
 def _throttle(base: Infrastructure) -> LoginThrottle:
     limits = base.settings.limits
     return LoginThrottle(
@@ -309,6 +334,7 @@ def _logins(
     resolver: IdentityResolver,
     captchas: CaptchaService,
     throttle: LoginThrottle,
+    factors: SecondFactors,
     notices: Notices,
     methods: LoginMethods,
     issuer: TokenIssuer,
@@ -322,6 +348,7 @@ def _logins(
         resolver,
         captchas,
         throttle,
+        factors,
         notices,
         base.audit,
         base.keys,

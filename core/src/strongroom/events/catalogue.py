@@ -24,6 +24,7 @@ _USER: Final = _text("userId", "The user")
 _TENANT: Final = _text("tenantId", "The tenant")
 _METHOD: Final = _text("method", "The login method")
 _KIND: Final = _text("kind", "The kind of the credential, such as `email`")
+_FACTOR: Final = _text("factor", "The factor, such as `totp`, or `all`")
 _KEY: Final = _text("keyId", "The access key")
 _LOGIN: Final = _text("authorizationId", "The login")
 
@@ -72,6 +73,14 @@ EVENT_TYPES: Final[Mapping[str, EventType]] = {
         _of_server("credential.unbound", "A credential of a user was removed.", _USER, _KIND, _ACTOR),
         _of_server("password.changed", "A user changed the password.", _USER, _ACTOR),
         _of_server("password.reset", "A user set a new password by a code.", _USER, _ACTOR),
+        _of_server("factor.added", "A user enrolled a second factor.", _USER, _FACTOR, _ACTOR),
+        _of_server(
+            "factor.removed",
+            "A user removed a second factor, or an administrator removed all of a user.",
+            _USER,
+            _FACTOR,
+            _ACTOR,
+        ),
         _of_server("login.succeeded", "A user logged in.", _USER, _LOGIN, _METHOD),
         _of_server(
             "login.failed",

@@ -57,6 +57,10 @@ def _revoked(reason: str) -> Convert:
     return convert
 
 
+def _factor(record: AuditRecord) -> Data:
+    return {"userId": record.target_id, "factor": record.details["factor"], **_actor(record)}
+
+
 def _grant(record: AuditRecord) -> Data:
     given = {
         name: record.details[name] for name in ("permission", "expiresAt") if name in record.details
@@ -111,6 +115,9 @@ _TYPES: Final[Mapping[tuple[str, str], tuple[str, Convert]]] = {
     ("authorization.revoke", SUCCESS): ("authorization.revoked", _revoked("logout")),
     ("authorization.revoke-all", SUCCESS): ("authorization.revoked", _revoked("revoked-all")),
     ("refresh-token.reuse", FAILURE): ("authorization.revoked", _revoked("reuse")),
+    ("factor.add", SUCCESS): ("factor.added", _factor),
+    ("factor.remove", SUCCESS): ("factor.removed", _factor),
+    ("factor.reset", SUCCESS): ("factor.removed", _factor),
     ("access-key.create", SUCCESS): ("access-key.created", _access_key),
     ("access-key.rotate", SUCCESS): ("access-key.rotated", _access_key),
     ("access-key.revoke", SUCCESS): ("access-key.revoked", _access_key),
@@ -136,9 +143,12 @@ WITHOUT_EVENT: Final = frozenset(
         ("access-key.rename", SUCCESS),  # the name of a key is for its user only
         ("audit.prune", SUCCESS),  # maintenance
         ("authorization.refresh", SUCCESS),  # each client does it every few minutes
+        ("authorization.step-up", FAILURE),  # nothing changed
+        ("authorization.step-up", SUCCESS),  # the login was there before
         ("backup.restore", SUCCESS),  # maintenance
         ("business-file.delete", SUCCESS),  # business files belong to no tenant
         ("credential.bind", FAILURE),  # nothing changed
+        ("login.challenge", SUCCESS),  # half a login, which the second proof completes
         ("plugin.act-as", SUCCESS),  # what the plugin then does has events of its own
         ("quarantine.delete", SUCCESS),  # the deletion of the file is an event of its own
         ("secret.adopt", SUCCESS),  # maintenance

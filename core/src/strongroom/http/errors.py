@@ -55,6 +55,12 @@ class ErrorSchema(Schema):
     """The body of every error."""
 
     error = fields.Nested(ErrorMemberSchema, required=True)
+    challenge = fields.Dict(
+        keys=fields.String(),
+        metadata={
+            "description": "Only with `error.second-factor-required`: `id`, `methods`, `expiresAt`"
+        },
+    )
 
 
 def register_error_handlers(app: Flask) -> None:
@@ -84,18 +90,27 @@ def error_response(error: ApiError) -> Response:
 def _headers(error: ApiError) -> dict[str, str]:
     headers = {}
     if error.status == errors.TokenRequired.status:
-        challenge = 'Bearer realm="strongroom"'
-        invalid = isinstance(error, errors.TokenInvalid)
-        challenge = f'{challenge}, error="invalid_token"' if invalid else challenge
-        headers["WWW-Authenticate"] = ", ".join((*current_challenges(), challenge))
+        headers["WWW-Authenticate"] = ", ".join((*current_challenges(), _bearer_challenge(error)))
     if isinstance(error, errors.InsufficientScope):
-        scheme = 'Bearer realm="strongroom", error="insufficient_scope"'
-        headers["WWW-Authenticate"] = f'{scheme}, scope="{error.scope}"'
+        headers["WWW-Authenticate"] = _bearer_challenge(error)
     if isinstance(error, StrongroomError) and error.retry_after is not None:
         headers["Retry-After"] = str(error.retry_after)
     if isinstance(error, RangeNotSatisfiable):
         headers["Content-Range"] = f"bytes */{error.size}"
     return headers
+
+
+def _bearer_challenge(error: ApiError) -> str:
+    """Return the challenge of a refusal (RFC 6750, section 3; RFC 9470, section 3)."""
+    challenge = 'Bearer realm="strongroom"'
+    if isinstance(error, errors.TokenInvalid):
+        return f'{challenge}, error="invalid_token"'
+    if isinstance(error, errors.StepUpRequired):
+        needed = f'acr_values="{error.acr_values}", max_age="{error.max_age}"'
+        return f'{challenge}, error="insufficient_user_authentication", {needed}'
+    if isinstance(error, errors.InsufficientScope):
+        return f'{challenge}, error="insufficient_scope", scope="{error.scope}"'
+    return challenge
 
 
 def _client_error(error: HTTPException) -> Response | None:

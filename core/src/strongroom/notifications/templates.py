@@ -55,6 +55,17 @@ TEMPLATES: Final[Texts] = {
         ),
         "zh": Text("您的登录方式已更改", "您的登录方式已更改。如非本人操作,请立即重置密码。"),
     },
+    "factor-changed": {
+        "en": Text(
+            "Your second factor was changed",
+            "A second factor of your account was added or removed. If that was not you, reset "
+            "your password and write to the administrators now.",
+        ),
+        "zh": Text(
+            "您的二次验证已更改",
+            "您账户的二次验证方式已添加或移除。如非本人操作,请立即重置密码并联系管理员。",
+        ),
+    },
     "user-suspended": {
         "en": Text("Your account was suspended", "Your account was suspended by an administrator."),
         "zh": Text("您的账户已停用", "您的账户已被管理员停用。"),

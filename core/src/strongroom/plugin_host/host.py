@@ -70,6 +70,7 @@ class PluginHost(HostAPI):
     done_schema = DoneSchema
     login_errors = (
         *_PROOF_ERRORS,
+        errors.SecondFactorRequired,
         errors.CredentialConflict,
         errors.UserSuspended,
         errors.RegistrationClosed,

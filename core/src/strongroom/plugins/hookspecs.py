@@ -14,6 +14,7 @@ import pluggy
 from strongroom.plugin_api.authentication import Authenticator
 from strongroom.plugin_api.captcha import CaptchaProvider
 from strongroom.plugin_api.events import EventSink, EventSubscriber
+from strongroom.plugin_api.factors import SecondFactor
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.jobs import Job
 from strongroom.plugin_api.keys import KeyProvider
@@ -50,6 +51,11 @@ def register_key_providers() -> Iterable[type[KeyProvider[Any]]]:  # type: ignor
 @hookspec
 def register_login_methods() -> Iterable[type[LoginMethod[Any]]]:  # type: ignore[empty-body]
     """Return login methods. ``[login] methods`` lists the enabled ones in the order of use."""
+
+
+@hookspec
+def register_second_factors() -> Iterable[type[SecondFactor[Any]]]:  # type: ignore[empty-body]
+    """Return second factors. ``[second_factors] methods`` lists the enabled ones."""
 
 
 @hookspec

@@ -22,6 +22,7 @@ from strongroom.database.plugin_tables import tables_fault
 from strongroom.errors import catalogue
 from strongroom.plugin_api import API_VERSION, Extension
 from strongroom.plugin_api.captcha import CaptchaProvider
+from strongroom.plugin_api.factors import SecondFactor
 from strongroom.plugin_api.keys import KeyProvider
 from strongroom.plugin_api.login import LoginMethod
 from strongroom.plugin_api.messages import MessageSender
@@ -196,6 +197,9 @@ class PluginManager:
         )
         self.login_methods: Offered[LoginMethod[Any]] = self._collect(
             "register_login_methods", LoginMethod
+        )
+        self.second_factors: Offered[SecondFactor[Any]] = self._collect(
+            "register_second_factors", SecondFactor
         )
         self.captcha_providers: Offered[CaptchaProvider[Any]] = self._collect(
             "register_captcha_providers", CaptchaProvider

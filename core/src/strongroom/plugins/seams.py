@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from strongroom.plugin_api import Extension
 from strongroom.plugin_api.captcha import CaptchaProvider
+from strongroom.plugin_api.factors import SecondFactor
 from strongroom.plugin_api.keys import KeyProvider
 from strongroom.plugin_api.login import LoginMethod
 from strongroom.plugin_api.messages import MessageSender
@@ -76,6 +77,7 @@ KINDS: Final = (
     Kind("wrapper", "Logs the slow calls of another storage", StorageWrapper, "wrapper", "Wrapper"),
     Kind("keys", "Wraps the keys of encrypted storages", KeyProvider, "provider", "Keys"),
     Kind("login", "Authenticates users with a file of accounts", LoginMethod, "method", "Login"),
+    Kind("factor", "Asks for a word as a second factor", SecondFactor, "factor", "Factor"),
     Kind("captcha", "A captcha for Strongroom", CaptchaProvider, "provider", "Captcha"),
     Kind("sender", "Sends Strongroom's SMS over HTTP", MessageSender, "sender", "Sender"),
     Kind("scan", "Refuses uploads of programs", ContentScanner, "scanner", "Scanner"),
@@ -115,6 +117,14 @@ SEAMS: Final = (
         page="login",
         contract="login.LoginMethodContract",
         user="strongroom_login_sms.plugin",
+    ),
+    Seam(
+        "register_second_factors",
+        "ask for another proof after the password, such as a code of an app",
+        kind="factor",
+        page="second_factor",
+        contract="factors.SecondFactorContract",
+        user="strongroom_factor_totp.plugin",
     ),
     Seam(
         "register_captcha_providers",

@@ -13,6 +13,7 @@ from strongroom.builtin import (
     password,
     proof_of_work,
     pyfilesystem,
+    recovery_code,
     smtp,
 )
 from strongroom.config import Configuration
@@ -20,6 +21,7 @@ from strongroom.config.describe import Section
 from strongroom.config.sources import suggestion
 from strongroom.plugin_api import Extension
 from strongroom.plugin_api.captcha import CaptchaProvider
+from strongroom.plugin_api.factors import SecondFactor
 from strongroom.plugin_api.keys import KeyProvider
 from strongroom.plugin_api.login import LoginMethod
 from strongroom.plugin_api.messages import MessageSender
@@ -37,6 +39,7 @@ BUILTIN = (
     console,
     pyfilesystem,
     basic,
+    recovery_code,
     key_file,
 )
 
@@ -71,6 +74,7 @@ class Selection:
     """By name; a wrapper follows the storage that it stores its objects in."""
     keys: ExtensionSpec[KeyProvider[Any]]
     login_methods: Sequence[ExtensionSpec[LoginMethod[Any]]]
+    second_factors: Sequence[ExtensionSpec[SecondFactor[Any]]]
     captcha: ExtensionSpec[CaptchaProvider[Any]]
     senders: Mapping[str, Sequence[ExtensionSpec[MessageSender[Any]]]]
     scanners: Sequence[ExtensionSpec[ContentScanner[Any]]]
@@ -87,6 +91,7 @@ class Selection:
             *((("storages", name), choice) for name, choice in self.storages.items()),
             (("keys",), self.keys),
             *((("login", choice.extension.name), choice) for choice in self.login_methods),
+            *((("second_factors", choice.extension.name), choice) for choice in self.second_factors),
             (("captcha",), self.captcha),
             *((("messages", name), choice) for name, choice in senders.items()),
             *((("scanning", choice.extension.name), choice) for choice in self.scanners),
@@ -106,6 +111,7 @@ def offered_sections(plugins: PluginManager) -> list[Section]:
         *((("storages", name), kind, "backend") for name, kind in _storages(plugins).items()),
         *((("keys",), kind, "provider") for kind in plugins.key_providers.values()),
         *((("login", name), kind, None) for name, kind in plugins.login_methods.items()),
+        *((("second_factors", name), kind, None) for name, kind in plugins.second_factors.items()),
         *((("captcha",), kind, "provider") for kind in plugins.captcha_providers.values()),
         *((("messages", name), kind, None) for name, kind in plugins.message_senders.items()),
         *((("scanning", name), kind, None) for name, kind in plugins.content_scanners.items()),
@@ -135,6 +141,7 @@ def select(configuration: Configuration) -> Selection:
         storages=chooser.storages(_storages(plugins)),
         keys=chooser.keys(plugins.key_providers),
         login_methods=chooser.login_methods(plugins.login_methods),
+        second_factors=chooser.second_factors(plugins.second_factors),
         captcha=chooser.captcha(plugins.captcha_providers),
         senders=chooser.senders(plugins.message_senders),
         scanners=chooser.scanners(plugins.content_scanners),
@@ -144,6 +151,7 @@ def select(configuration: Configuration) -> Selection:
         {
             "storages": list(settings.storages),
             "login": list(plugins.login_methods),
+            "second_factors": list(plugins.second_factors),
             "messages": list(plugins.message_senders),
             "captcha": [],
             "scanning": list(plugins.content_scanners),
@@ -242,6 +250,13 @@ class _Chooser:
         self, offered: Mapping[str, type[LoginMethod[Any]]]
     ) -> list[ExtensionSpec[LoginMethod[Any]]]:
         return self._listed(("login", "methods"), self._settings.login.methods, offered, "login method")
+
+    def second_factors(
+        self, offered: Mapping[str, type[SecondFactor[Any]]]
+    ) -> list[ExtensionSpec[SecondFactor[Any]]]:
+        stated = self._settings.second_factors.methods
+        names = tuple(offered) if stated is None else stated
+        return self._listed(("second_factors", "methods"), names, offered, "second factor")
 
     def scanners(
         self, offered: Mapping[str, type[ContentScanner[Any]]]

@@ -2,8 +2,8 @@
 
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import asdict, dataclass
+from typing import Any, Final
 
 from sqlalchemy import Connection
 
@@ -12,11 +12,21 @@ from strongroom.audit.service import FAILURE, AuditEvent, AuditService, lock_cha
 from strongroom.clock import Clock
 from strongroom.database import Database
 from strongroom.database.changes import Change, execute_together
-from strongroom.errors import CaptchaRequired, InvalidCredentials, StrongroomError, Unavailable
+from strongroom.errors import (
+    CaptchaRequired,
+    ChallengeInvalid,
+    InvalidCredentials,
+    SecondFactorRequired,
+    StrongroomError,
+    Unavailable,
+)
 from strongroom.identity import Origin
 from strongroom.limits.service import Counters
 from strongroom.notifications.service import Notices
 from strongroom.plugin_api.login import (
+    SINGLE_FACTOR,
+    Assurance,
+    Client,
     Credential,
     LoginAttempt,
     LoginMethod,
@@ -27,6 +37,13 @@ from strongroom.plugin_api.login import (
 )
 from strongroom.plugin_api.web import ApiError, ErrorKind
 from strongroom.secret_keys import SecretKeys
+from strongroom.sessions.second_factors import (
+    ChallengeAnswer,
+    IssuedChallenge,
+    MetChallenge,
+    SecondFactors,
+    strengthened,
+)
 from strongroom.sessions.tokens import IssuedTokens, TokenIssuer
 from strongroom.users.credentials import CredentialService
 from strongroom.users.resolver import IdentityResolver, ResolvedUser
@@ -226,6 +243,44 @@ def _may_be_password(text: str) -> bool:
     return all(any(map(kind, text)) for kind in kinds)
 
 
+@dataclass(frozen=True, slots=True)
+class FirstProof:
+    """What a login attempt has proven, kept with the challenge while a second factor is missing.
+
+    Args:
+        method: the login method.
+        verified: the credentials; those that are not bound yet are bound when the login succeeds.
+        device_id: the client's device, which must answer the challenge, too.
+        began_at: milliseconds since the Unix epoch; a password that is changed later voids the proof.
+    """
+
+    method: str
+    verified: VerifiedCredential
+    device_id: str | None
+    began_at: int
+
+    @classmethod
+    def of_json(cls, context: Mapping[str, Any]) -> "FirstProof":
+        """Return the proof that :func:`dataclasses.asdict` has made JSON of."""
+        verified = dict(context["verified"])
+        verified["credential"] = Credential(**verified["credential"])
+        verified["also"] = tuple(Credential(**each) for each in verified["also"])
+        amr, acr = verified["assurance"]["amr"], verified["assurance"]["acr"]
+        verified["assurance"] = Assurance(tuple(amr), acr)
+        return cls(**{**context, "verified": VerifiedCredential(**verified)})
+
+
+class _FactorMissing(Exception):
+    """The user has a second factor, and the login has proven one only."""
+
+    def __init__(self, user_id: str) -> None:
+        super().__init__()
+        self.user_id = user_id
+
+
+_CHALLENGE: Final = "login"
+
+
 class LoginService:
     """Checks login attempts and issues tokens.
 
@@ -243,6 +298,7 @@ class LoginService:
         resolver: IdentityResolver,
         captchas: CaptchaService,
         throttle: LoginThrottle,
+        factors: SecondFactors,
         notices: Notices,
         audit: AuditService,
         keys: SecretKeys,
@@ -255,6 +311,7 @@ class LoginService:
         self._resolver = resolver
         self._captchas = captchas
         self._throttle = throttle
+        self._factors = factors
         self._notices = notices
         self._audit = audit
         self._names = AttemptedNames(credentials, keys)
@@ -270,6 +327,7 @@ class LoginService:
             CredentialConflict: the verified credentials belong to two users.
             CaptchaRequired: a captcha is required after too many failures, and there is none.
             CaptchaInvalid: a captcha is required, and its solution is wrong.
+            SecondFactorRequired: the proof is right, and the user has a second factor.
             UserSuspended: the user is suspended.
             Unavailable: the proof cannot be checked now.
         """
@@ -277,11 +335,15 @@ class LoginService:
         try:
             # The throttle counts password attempts only, because codes have their own limits.
             ticket = self._admit(attempt, captcha) if attempt.password else None
-            method, verified = self._prove(attempt, ticket)
-            return self._authorize(attempt, method, verified, ticket, origin, began_at)
+            first = FirstProof(*self._prove(attempt, ticket), attempt.client.device_id, began_at)
+            try:
+                return self._authorize(attempt.client, first, ticket, origin)
+            except _FactorMissing as missing:
+                challenge = self._challenge(missing.user_id, first, ticket, origin)
         except (ApiError, StrongroomError) as error:
             self._record_failure(attempt, error, origin)
             raise
+        raise SecondFactorRequired(challenge.json())
 
     def prove(self, attempt: LoginAttempt) -> VerifiedCredential:
         """Check the proof of an attempt without a password, without logging in.
@@ -292,6 +354,25 @@ class LoginService:
             Unavailable: the proof cannot be checked now.
         """
         return self._methods.prove(attempt)[1]
+
+    def meet_challenge(self, answer: ChallengeAnswer, client: Client, origin: Origin) -> IssuedTokens:
+        """Finish a login whose user has a second factor, and issue tokens.
+
+        Raises:
+            ChallengeInvalid: the challenge is unknown, expired, of another device, or used up.
+            InvalidCredentials: the answer is wrong, or the password was changed since the first proof.
+            TooManyRequests: the user has too many wrong answers today.
+            UserSuspended: the user is suspended.
+        """
+        try:
+            met = self._factors.check(answer, _CHALLENGE)
+            first = FirstProof.of_json(met.context)
+            if first.device_id != client.device_id:
+                raise ChallengeInvalid
+            return self._authorize(client, first, None, origin, met)
+        except StrongroomError as error:
+            self._record_failure(LoginAttempt(client), error, origin)
+            raise
 
     def _prove(self, attempt: LoginAttempt, ticket: Ticket | None) -> tuple[str, VerifiedCredential]:
         try:
@@ -312,25 +393,43 @@ class LoginService:
         self._captchas.spend(captcha, address)
         return self._throttle.admit_solved(name, address)
 
+    def _challenge(
+        self, user_id: str, first: FirstProof, ticket: Ticket | None, origin: Origin
+    ) -> IssuedChallenge:
+        event = AuditEvent(
+            "login.challenge",
+            target_type="user",
+            target_id=user_id,
+            origin=origin,
+            details={"method": first.method},
+        )
+        with self._database.write() as connection:
+            # The first proof was right, so it is no failure; the second one has limits of its own.
+            if ticket is not None:
+                execute_together(connection, [self._throttle.success_change(ticket)])
+            challenge = self._factors.issue(connection, user_id, _CHALLENGE, asdict(first))
+            self._audit.record(connection, event)
+        return challenge
+
     def _authorize(
         self,
-        attempt: LoginAttempt,
-        method: str,
-        verified: VerifiedCredential,
+        client: Client,
+        first: FirstProof,
         ticket: Ticket | None,
         origin: Origin,
-        began_at: int,
+        met: MetChallenge | None = None,
     ) -> IssuedTokens:
-        contacts = list[Credential]()
+        contacts, method, assurance = list[Credential](), first.method, first.verified.assurance
+        if met is not None:
+            assurance = strengthened(assurance, met.proof.assurance)
         # One transaction: a failure after the credentials are bound also undoes the binding.
         with self._database.write() as connection:
-            resolved = self._resolver.resolve(connection, verified)
-            issued, changes = self._issuer.begin(
-                connection, resolved.user, method, verified.assurance, attempt.client
-            )
+            resolved = self._resolver.resolve(connection, first.verified)
+            issued, changes = self._issuer.begin(connection, resolved.user, method, assurance, client)
             # The password may have been changed between its check and this transaction.
-            if (resolved.password_changed_at or 0) > began_at:
+            if (resolved.account.password_changed_at or 0) > first.began_at:
                 raise InvalidCredentials
+            self._require_factor(connection, resolved, assurance, met)
             if ticket is not None:
                 changes.append(self._throttle.success_change(ticket))
             if resolved.added_credentials:
@@ -342,6 +441,22 @@ class LoginService:
         if contacts:
             self._notices.notify(contacts, "credential-changed", origin.languages)
         return issued
+
+    def _require_factor(
+        self,
+        connection: Connection,
+        resolved: ResolvedUser,
+        assurance: Assurance,
+        met: MetChallenge | None,
+    ) -> None:
+        """Require a second factor of a user who has one: the only such decision, for all methods."""
+        if met is not None:
+            # The credential may belong to another user since the first proof.
+            if met.user_id != resolved.user.id:
+                raise ChallengeInvalid
+            self._factors.settle(connection, met)
+        elif resolved.account.has_second_factor and assurance.acr == SINGLE_FACTOR:
+            raise _FactorMissing(resolved.user.id)
 
     def _record_bindings(
         self, connection: Connection, resolved: ResolvedUser, method: str, origin: Origin

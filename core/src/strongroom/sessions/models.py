@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
-from sqlalchemy import JSON, Column, ForeignKey, Index, Integer, String, Table
+from sqlalchemy import JSON, Column, ForeignKey, Index, Integer, String, Table, Text
 
 from strongroom.database.metadata import Id, Timestamp, metadata
 from strongroom.database.rows import RowMapper
@@ -84,3 +84,18 @@ browser_states: Final = Table(
     Index(None, "expires_at"),
 )
 """OAuth states of redirected browsers. The row is deleted when the state is used."""
+
+factor_challenges: Final = Table(
+    "factor_challenges",
+    metadata,
+    Column("hash", String(64), primary_key=True),
+    Column("purpose", String(16), nullable=False),
+    Column("user_id", Id, ForeignKey("users.id", ondelete="CASCADE"), nullable=False),
+    Column("sealed_state", Text, nullable=False),
+    Column("tries", Integer, nullable=False),
+    Column("expires_at", Timestamp, nullable=False),
+    Index(None, "user_id"),
+    Index(None, "expires_at"),
+)
+"""Open challenges of second factors, and open enrolments. The id is only with the client, because it
+stands for a first proof; the row is deleted when the challenge is met."""

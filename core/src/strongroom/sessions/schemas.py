@@ -1,6 +1,8 @@
 """Request and response bodies of the login routes."""
 
-from marshmallow import EXCLUDE, Schema, fields
+from typing import Any
+
+from marshmallow import EXCLUDE, INCLUDE, Schema, ValidationError, fields, validates_schema
 
 from strongroom.http.parsing import Timestamp, text
 from strongroom.verification.schemas import CaptchaAnswerSchema, VerificationCodeSchema
@@ -9,13 +11,43 @@ MAX_TEXT = 1024
 MAX_TOKEN = 65_536
 
 
-class LoginSchema(Schema):
-    """A login. Without a password it needs another proof."""
+class ChallengeAnswerSchema(Schema):
+    """The answer to a challenge: one further member, named by the `methods` of the challenge."""
 
-    username = text(MAX_TEXT, required=True)
+    class Meta:
+        unknown = INCLUDE
+
+    id = text(64, required=True)
+
+
+class LoginSchema(Schema):
+    """A login. Without a password it needs another proof.
+
+    A login that requires a second factor is finished by a second request with `challenge` alone.
+    """
+
+    username = text(
+        MAX_TEXT,
+        load_default=None,
+        allow_none=False,
+        metadata={"description": "Required without `challenge`"},
+    )
+    challenge = fields.Nested(ChallengeAnswerSchema, load_default=None, allow_none=True, unknown=INCLUDE)
     password = text(MAX_TEXT, load_default=None, allow_none=True, minimum=0)
     verificationCode = fields.Nested(VerificationCodeSchema, load_default=None, allow_none=True)
     captcha = fields.Nested(CaptchaAnswerSchema, load_default=None, allow_none=True)
+
+    @validates_schema
+    def _require_one_step(self, data: dict[str, Any], **_: Any) -> None:
+        if data["challenge"] is None and data["username"] is None:
+            raise ValidationError("Missing data for required field.", "username")
+        given = [
+            name
+            for name in ("username", "password", "verificationCode", "captcha")
+            if data[name] is not None
+        ]
+        if data["challenge"] is not None and given:
+            raise ValidationError("Must be absent beside challenge.", given[0])
 
 
 class LoggedInUserSchema(Schema):

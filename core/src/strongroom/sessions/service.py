@@ -1,5 +1,6 @@
 """Verifies, refreshes and revokes tokens."""
 
+from dataclasses import dataclass, field
 from typing import Any
 
 from sqlalchemy import Connection
@@ -10,10 +11,20 @@ from strongroom.database.paging import Page, Paging
 from strongroom.errors import InvalidCredentials, NotFound, TokenInvalid, UserSuspended
 from strongroom.identity import Caller, Identity, Origin
 from strongroom.ids import is_id
+from strongroom.plugin_api.login import Assurance
 from strongroom.sessions.models import Authorization
+from strongroom.sessions.second_factors import strengthened
 from strongroom.sessions.store import AuthorizationStore, RefreshTokens
 from strongroom.sessions.tokens import IssuedTokens, TokenIssuer, TokenSigner, parse_token_id
 from strongroom.users.service import UserService
+
+
+@dataclass(frozen=True, slots=True)
+class RenewedToken:
+    """A new access token of a login. ``expires_at`` is in milliseconds since the Unix epoch."""
+
+    access_token: str = field(repr=False)
+    expires_at: int
 
 
 class AuthorizationService:
@@ -104,10 +115,42 @@ class AuthorizationService:
         # Raised outside of the transaction, which must commit the revocation.
         raise TokenInvalid
 
-    def began_at(self, connection: Connection, authorization_id: str) -> int | None:
-        """Return the time of a login, not of its last refresh, in milliseconds since the Unix epoch."""
-        found = self._sessions.find(connection, authorization_id)
-        return found.created_at if found else None
+    def find(self, connection: Connection, authorization_id: str) -> Authorization | None:
+        """Return an authorization, even if it has expired or was revoked."""
+        return self._sessions.find(connection, authorization_id)
+
+    def strengthen(
+        self,
+        connection: Connection,
+        identity: Identity,
+        assurance: Assurance,
+        origin: Origin,
+        *,
+        is_second: bool = False,
+    ) -> RenewedToken:
+        """Record a new proof of a login, and return an access token that states it.
+
+        Args:
+            connection: the transaction.
+            identity: the caller.
+            assurance: what the proof alone proves.
+            origin: the origin of the request, for the audit log.
+            is_second: whether the proof is a second factor of the login.
+
+        Raises:
+            TokenInvalid: the login has ended.
+        """
+        login = self._sessions.find(connection, identity.authorization_id)
+        if login is None:
+            raise TokenInvalid
+        proven = Assurance(tuple(dict.fromkeys((*login.amr.split(), *assurance.amr))), login.acr)
+        if is_second:
+            proven = strengthened(proven, assurance)
+        renewed = self._sessions.strengthen(connection, identity.authorization_id, proven)
+        access_token, expires_at = self._signer.issue(renewed)
+        user_id = identity.user_id
+        self._record(connection, "authorization.step-up", renewed.id, user_id, origin)
+        return RenewedToken(access_token, expires_at)
 
     def revoke(self, reference: str, identity: Identity | None, origin: Origin) -> None:
         """Revoke the authorization of an access token, a ``jti``, an authorization id, or ``current``.

@@ -71,6 +71,18 @@ def _revocation(*which: ColumnElement[bool]) -> Statement[Any]:
 _BY_ID: Final = Statement(select(authorizations).where(_OF_ID), AUTHORIZATION)
 _BEGIN: Final = Statement(insert(authorizations))
 _RENEW: Final = Statement(_renewal(), AUTHORIZATION)
+_STRENGTHEN: Final = Statement(
+    update(authorizations)
+    .where(_OF_ID, _LIVE)
+    .values(
+        serial=authorizations.c.serial + 1,
+        amr=bindparam("new_amr"),
+        acr=bindparam("new_acr"),
+        auth_time=bindparam("now"),
+    )
+    .returning(authorizations),
+    AUTHORIZATION,
+)
 _END: Final = _revocation(_OF_ID)
 _END_ALL: Final = _revocation(_OF_USER)
 _END_OTHERS: Final = _revocation(_OF_USER, authorizations.c.id != bindparam("but"))
@@ -170,6 +182,20 @@ class AuthorizationStore:
         if renewed is None:
             raise TokenInvalid
         return renewed
+
+    def strengthen(
+        self, connection: Connection, authorization_id: str, proven: Assurance
+    ) -> Authorization:
+        """Record that a valid authorization was proven again, and increment its serial.
+
+        Raises:
+            TokenInvalid: it has expired or was revoked.
+        """
+        values = {"new_amr": " ".join(proven.amr), "new_acr": proven.acr, "now": self._clock.now()}
+        strengthened = _STRENGTHEN.first(connection, {"of_id": authorization_id, **values})
+        if strengthened is None:
+            raise TokenInvalid
+        return strengthened
 
     def find(self, connection: Connection, authorization_id: str) -> Authorization | None:
         """Return an authorization, even if it has expired or was revoked."""

@@ -23,6 +23,7 @@ from strongroom.sessions.schemas import (
     RefreshSchema,
     RevocationSchema,
 )
+from strongroom.sessions.second_factors import ChallengeAnswer
 from strongroom.sessions.service import AuthorizationService
 from strongroom.sessions.tokens import IssuedTokens
 from strongroom.verification.captchas import CaptchaAnswer
@@ -44,6 +45,8 @@ Headers = dict[str, str]
     returns=IssuedTokensSchema,
     errors=(
         errors.InvalidCredentials,
+        errors.SecondFactorRequired,
+        errors.ChallengeInvalid,
         errors.CaptchaRequired,
         errors.CaptchaInvalid,
         errors.UserSuspended,
@@ -59,7 +62,15 @@ def create_authorization(body: dict[str, Any]) -> tuple[IssuedTokens, int, Heade
 
     With the default limits, a password login needs a captcha after three failures per name, or thirty
     failures per address within an hour.
+
+    A user with a second factor gets `error.second-factor-required` with a `challenge`, which a second
+    request answers within 5 minutes: `{"challenge": {"id": "...", "totp": "123456"}}`.
     """
+    if body["challenge"] is not None:
+        issued = get_service(LoginService).meet_challenge(
+            challenge_answer(body["challenge"]), client(), origin()
+        )
+        return issued, 200, token_headers(issued)
     code, captcha = body["verificationCode"], body["captcha"]
     attempt = LoginAttempt(
         client=client(),
@@ -162,6 +173,11 @@ def get_key_set() -> tuple[dict[str, Any], int, Headers]:
     """
     headers = {"Cache-Control": f"public, max-age={KEYS_MAX_AGE}"}
     return get_service(AuthorizationService).public_keys(), 200, headers
+
+
+def challenge_answer(member: dict[str, Any]) -> ChallengeAnswer:
+    """Return the answer in the member ``challenge`` of a body."""
+    return ChallengeAnswer(member["id"], {name: value for name, value in member.items() if name != "id"})
 
 
 def token_headers(issued: IssuedTokens) -> Headers:

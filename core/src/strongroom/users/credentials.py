@@ -4,10 +4,22 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, cast
 
-from sqlalchemy import Connection, Select, bindparam, delete, func, insert, select, tuple_, update
+from sqlalchemy import (
+    Connection,
+    Select,
+    bindparam,
+    delete,
+    exists,
+    func,
+    insert,
+    select,
+    tuple_,
+    update,
+)
 from sqlalchemy.exc import IntegrityError
 
 from strongroom.clock import Clock
@@ -28,6 +40,7 @@ from strongroom.users.models import (
     User,
     credentials,
     passwords,
+    second_factors,
     users,
 )
 from strongroom.users.passwords import MAX_LENGTH, PasswordHasher
@@ -150,15 +163,34 @@ _PASSWORD_OF: Final = Statement(
 # A login reads the user after the locks: a concurrent suspension, deletion or change of the password
 # either waits for this login and revokes it, or has committed and is visible here.
 _ACCOUNT: Final = (
-    select(users, passwords.c.changed_at)
+    select(
+        users,
+        passwords.c.changed_at,
+        exists().where(second_factors.c.user_id == users.c.id).label("has_second_factor"),
+    )
     .outerjoin(passwords, passwords.c.user_id == users.c.id)
     .where(users.c.deleted_at.is_(None))
 )
 
 
-def _account(row: Row) -> "Account":
-    user, (changed_at,) = USER.split(row)
-    return user, changed_at
+@dataclass(frozen=True, slots=True)
+class Account:
+    """A user who logs in.
+
+    Args:
+        user: the user, whose logins cannot be revoked together until the transaction ends.
+        password_changed_at: milliseconds since the Unix epoch; ``None`` without a password.
+        has_second_factor: whether one proof is not enough.
+    """
+
+    user: User
+    password_changed_at: int | None
+    has_second_factor: bool
+
+
+def _account(row: Row) -> Account:
+    user, (changed_at, has_second_factor) = USER.split(row)
+    return Account(user, changed_at, bool(has_second_factor))
 
 
 _ACCOUNT_OF: Final = Statement(_ACCOUNT.where(users.c.id == bindparam("user_id")), _account)
@@ -172,9 +204,6 @@ _LOCK_HOLDER: Final = Statement(
         func.pg_advisory_xact_lock_shared(LOGINS_LOCK, func.hashtext(_HELD.c.user_id)),
     )
 )
-
-Account = tuple[User, int | None]
-"""A user, and the time of the last password change, in milliseconds since the Unix epoch."""
 
 
 class CredentialService:
@@ -236,7 +265,7 @@ class CredentialService:
         locks = connection.dialect.name == "postgresql"
         holder = _LOCK_HOLDER.first(connection, named) if locks else None
         account = _ACCOUNT_NAMED.first(connection, named)
-        is_other = locks and account is not None and (holder is None or holder[0] != account[0].id)
+        is_other = locks and account is not None and (holder is None or holder[0] != account.user.id)
         return None if is_other else account
 
     def of_user(self, connection: Connection, user_id: str) -> list[BoundCredential]:

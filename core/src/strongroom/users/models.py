@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from sqlalchemy import Column, ForeignKey, Index, String, Table, UniqueConstraint
+from sqlalchemy import Boolean, Column, ForeignKey, Index, Integer, String, Table, Text, UniqueConstraint
 
 from strongroom.database.metadata import WHERE, Id, Name, Timestamp, metadata
 from strongroom.database.rows import RowMapper
@@ -117,3 +117,38 @@ passwords: Final = Table(
     Column("hash", String(128), nullable=False),
     Column("changed_at", Timestamp, nullable=False),
 )
+
+
+@dataclass(frozen=True, slots=True)
+class FactorRow:
+    """A row of :data:`second_factors`. Times are in milliseconds since the Unix epoch."""
+
+    id: str
+    user_id: str
+    factor: str
+    is_backup: bool
+    name: str
+    sealed_data: str
+    revision: int
+    created_at: int
+    last_used_at: int | None
+
+
+second_factors: Final = Table(
+    "second_factors",
+    metadata,
+    Column("id", Id, primary_key=True),
+    Column("user_id", Id, ForeignKey("users.id", ondelete="CASCADE"), nullable=False),
+    Column("factor", String(32), nullable=False),
+    Column("is_backup", Boolean, nullable=False),
+    Column("name", Name, nullable=False),
+    Column("sealed_data", Text, nullable=False),
+    Column("revision", Integer, nullable=False),
+    Column("created_at", Timestamp, nullable=False),
+    Column("last_used_at", Timestamp),
+    Index(None, "user_id"),
+)
+"""A proof replaces ``sealed_data`` only if ``revision`` is the one that it was checked against, and
+increments it: so each proof counts once. A backup exists only beside another factor."""
+
+FACTOR: Final = RowMapper(FactorRow, second_factors)

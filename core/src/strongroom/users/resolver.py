@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 
 from strongroom.errors import CredentialConflict, CredentialTaken, InvalidCredentials, Unavailable
 from strongroom.plugin_api.login import Credential, VerifiedCredential
-from strongroom.users.credentials import CredentialService
+from strongroom.users.credentials import Account, CredentialService
 from strongroom.users.models import EMAIL, MOBILE, User
 from strongroom.users.service import UserService, require_open
 
@@ -27,16 +27,19 @@ class ResolvedUser:
     """The user that verified credentials belong to.
 
     Args:
-        user: the user, whose logins cannot be revoked together until the transaction ends.
-        password_changed_at: milliseconds since the Unix epoch; ``None`` without a password.
+        account: the user.
         added_credentials: credentials added to an existing user.
         by_contact: whether the user was identified only by an e-mail address or mobile number.
     """
 
-    user: User
-    password_changed_at: int | None
+    account: Account
     added_credentials: Sequence[Credential] = ()
     by_contact: bool = False
+
+    @property
+    def user(self) -> User:
+        """The user."""
+        return self.account.user
 
 
 _Link = tuple[str, Sequence[Credential], bool]
@@ -70,12 +73,12 @@ class IdentityResolver:
         # Most logins prove one credential, which is bound: one query.
         usual = None if verified.also else self._credentials.lock_holder(connection, verified.credential)
         if usual:
-            return ResolvedUser(*usual)
+            return ResolvedUser(usual)
         user_id, added, by_contact = _until_settled(lambda: self._link(connection, verified))
         account = self._credentials.lock_account(connection, user_id)
         if account is None:
             raise InvalidCredentials
-        return ResolvedUser(*account, added, by_contact)
+        return ResolvedUser(account, added, by_contact)
 
     def bind(
         self,

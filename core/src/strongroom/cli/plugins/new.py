@@ -12,6 +12,7 @@ from typing import Any, Final
 import click
 
 from strongroom.plugin_api import API_VERSION
+from strongroom.plugin_api.factors import member_of
 from strongroom.plugin_discovery import installed_plugins
 from strongroom.plugins.manager import PluginManager
 from strongroom.plugins.seams import KINDS, Kind, extension_kind, main_seam
@@ -130,6 +131,7 @@ def _values(kind: Kind, name: str) -> dict[str, str]:
         "name": name,
         "Name": camel,
         "NAME": name.upper(),
+        "member": member_of(name),
         "Class": camel + kind.suffix,
         "plugin": plugin,
         "package": f"strongroom_{plugin}",

@@ -1,0 +1,164 @@
+"""Routes for second factors, and for the step-up of a login."""
+
+from typing import Any
+
+from strongroom import errors
+from strongroom.accounts.credential_views import PROOF_ERRORS
+from strongroom.accounts.reauthentication import Proof
+from strongroom.accounts.schemas import (
+    ConfirmedFactorSchema,
+    EnrolmentSchema,
+    FactorAnswerSchema,
+    FactorsSchema,
+    NewFactorSchema,
+    RenewedTokenSchema,
+    StepUpSchema,
+)
+from strongroom.accounts.second_factors import FactorService
+from strongroom.accounts.views import PROOF_HEADERS, PROOF_PARAMETERS, proof_of_headers
+from strongroom.http.access import TOKEN_HEADER, Access, current_identity, own_id
+from strongroom.http.parsing import DONE, DoneSchema
+from strongroom.http.request import get_service, origin
+from strongroom.http.routing import Blueprint
+from strongroom.plugin_api.factors import member_of
+from strongroom.plugin_api.login import VerificationCode
+from strongroom.sessions.service import RenewedToken
+from strongroom.sessions.views import challenge_answer
+from strongroom.users.models import FactorRow
+
+Json = dict[str, Any]
+
+blueprint = Blueprint("second factors", __name__, description="Second factors and step-up.")
+
+
+@blueprint.operation(
+    "GET",
+    "/users/<user_id>/factors",
+    access=Access.USER,
+    returns=FactorsSchema,
+    errors=(errors.Forbidden, errors.NotFound),
+)
+def list_factors(user_id: str) -> Json:
+    """List the second factors of a user. Secrets are not included."""
+    rows = get_service(FactorService).of_user(current_identity(), own_id(user_id))
+    return {"factors": [_present(row) for row in rows]}
+
+
+@blueprint.operation(
+    "POST",
+    "/users/<user_id>/factors",
+    access=Access.USER,
+    body=NewFactorSchema,
+    returns=EnrolmentSchema,
+    status=201,
+    errors=(errors.Forbidden, *PROOF_ERRORS),
+    document={"parameters": PROOF_PARAMETERS},
+)
+def begin_factor(user_id: str, body: Json) -> Json:
+    """Begin the enrolment in a second factor; `confirm_factor` finishes it within 5 minutes.
+
+    Requires a code, the current password, or a login within the last 10 minutes; a user with a second
+    factor needs a login or step-up by it within the last 10 minutes.
+    """
+    begun = get_service(FactorService).begin(
+        current_identity(),
+        own_id(user_id),
+        body["type"],
+        body["name"],
+        proof_of_headers(),
+        PROOF_HEADERS,
+    )
+    return {
+        "id": begun.id,
+        "type": begun.type,
+        "expiresAt": begun.expires_at,
+        "shown": dict(begun.shown),
+    }
+
+
+@blueprint.operation(
+    "POST",
+    "/users/<user_id>/factors/<enrolment_id>/confirmation",
+    access=Access.USER,
+    body=FactorAnswerSchema,
+    returns=ConfirmedFactorSchema,
+    status=201,
+    errors=(errors.Forbidden, errors.ChallengeInvalid, errors.FactorInvalid),
+)
+def confirm_factor(user_id: str, enrolment_id: str, body: Json) -> Json:
+    """Finish an enrolment with the right answer; from now on every login asks for a second factor."""
+    row, shown = get_service(FactorService).confirm(
+        current_identity(), own_id(user_id), enrolment_id, body["answer"], origin()
+    )
+    return {"factor": _present(row), "shown": dict(shown)}
+
+
+@blueprint.operation(
+    "DELETE",
+    "/users/<user_id>/factors/<factor_id>",
+    access=Access.USER,
+    returns=DoneSchema,
+    errors=(errors.Forbidden, errors.NotFound, *PROOF_ERRORS),
+    document={"parameters": PROOF_PARAMETERS},
+)
+def remove_factor(user_id: str, factor_id: str) -> dict[str, bool]:
+    """Remove a second factor, with a login or step-up by one within the last 10 minutes.
+
+    The recovery codes are removed with the last other factor.
+    """
+    get_service(FactorService).remove(
+        current_identity(), own_id(user_id), factor_id, proof_of_headers(), PROOF_HEADERS, origin()
+    )
+    return DONE
+
+
+@blueprint.operation(
+    "DELETE",
+    "/users/<user_id>/factors",
+    access=Access.ADMIN,
+    returns=DoneSchema,
+    errors=(errors.NotFound,),
+)
+def reset_factors(user_id: str) -> dict[str, bool]:
+    """Remove all second factors of a user who has lost them, and end all logins of the user."""
+    get_service(FactorService).reset(current_identity(), own_id(user_id), origin())
+    return DONE
+
+
+@blueprint.operation(
+    "POST",
+    "/authorizations/current/step-up",
+    access=Access.USER,
+    body=StepUpSchema,
+    returns=RenewedTokenSchema,
+    errors=(
+        errors.SecondFactorRequired,
+        errors.ChallengeInvalid,
+        errors.InvalidCredentials,
+        *PROOF_ERRORS,
+    ),
+    limit="login_per_address",
+)
+def step_up(body: Json) -> tuple[RenewedToken, int, dict[str, str]]:
+    """Renew the proof of the login after `error.step-up-required` (RFC 9470); get a new access token.
+
+    A user with a second factor sends `{}`, gets `error.second-factor-required` with a challenge, and
+    answers it in a second request; others send the current password, or a code with purpose `bind`.
+    """
+    code, challenge = body["verificationCode"], body["challenge"]
+    proof = Proof(VerificationCode(**code) if code else None, body["currentPassword"])
+    renewed = get_service(FactorService).step_up(
+        current_identity(), proof, challenge_answer(challenge) if challenge else None, origin()
+    )
+    return renewed, 200, {TOKEN_HEADER: renewed.access_token}
+
+
+def _present(row: FactorRow) -> Json:
+    return {
+        "id": row.id,
+        "type": member_of(row.factor),
+        "name": row.name,
+        "isBackup": row.is_backup,
+        "createdAt": row.created_at,
+        "lastUsedAt": row.last_used_at,
+    }

@@ -1,0 +1,281 @@
+"""Enrols and removes the second factors of users, and renews the proof of a login (step-up)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sqlalchemy import Connection
+
+from strongroom import errors
+from strongroom.accounts.reauthentication import FRESH_LOGIN, Proof, ProofFields, Reauthentication
+from strongroom.audit.service import FAILURE, AuditEvent, AuditService
+from strongroom.database import Database
+from strongroom.identity import Identity, Origin
+from strongroom.notifications.service import Notices
+from strongroom.plugin_api.factors import (
+    EnrolledFactor,
+    FactorRejected,
+    FactorUser,
+    SecondFactor,
+    member_of,
+)
+from strongroom.plugin_api.login import Assurance
+from strongroom.sessions.second_factors import ChallengeAnswer, SecondFactors
+from strongroom.sessions.service import AuthorizationService, RenewedToken
+from strongroom.users.credentials import CredentialService
+from strongroom.users.models import SINGLE_KINDS, FactorRow
+from strongroom.users.service import UserService
+from strongroom.verification.codes import Purpose
+
+STEP_UP: Final = "step-up"
+"""The purpose of challenges that renew the proof of a login."""
+
+
+@dataclass(frozen=True, slots=True)
+class BegunEnrolment:
+    """An open enrolment. ``expires_at`` is in milliseconds since the Unix epoch."""
+
+    id: str
+    type: str
+    expires_at: int
+    shown: Mapping[str, Any]
+
+
+class FactorService:
+    """Second factors of users: enrolment, removal, and step-up."""
+
+    def __init__(
+        self,
+        database: Database,
+        users: UserService,
+        credentials: CredentialService,
+        factors: SecondFactors,
+        authorizations: AuthorizationService,
+        reauthentication: Reauthentication,
+        notices: Notices,
+        audit: AuditService,
+    ) -> None:
+        self._database = database
+        self._users = users
+        self._credentials = credentials
+        self._factors = factors
+        self._authorizations = authorizations
+        self._reauthentication = reauthentication
+        self._notices = notices
+        self._audit = audit
+
+    def of_user(self, identity: Identity, user_id: str) -> list[FactorRow]:
+        """Return the enrolments of a user.
+
+        Raises:
+            Forbidden: the caller is neither the user nor an administrator.
+            NotFound: there is no such user.
+        """
+        identity.require_self_or_admin(user_id)
+        with self._database.read() as connection:
+            self._users.get(connection, user_id)
+            return self._factors.enrolled(connection, user_id)
+
+    def begin(
+        self,
+        identity: Identity,
+        user_id: str,
+        kind: str,
+        name: str,
+        proof: Proof,
+        fields: ProofFields,
+    ) -> BegunEnrolment:
+        """Begin the enrolment of the caller in a factor; nothing changes until it is confirmed.
+
+        Raises:
+            Forbidden: the caller is another user.
+            ValidationFailed: there is no such factor, or a backup is the first one.
+            StrongroomError: as :meth:`Reauthentication.require_any`.
+        """
+        _require_self(identity, user_id)
+        method = self._method(kind)
+        self._reauthentication.require_any(
+            identity, proof, Purpose.BIND, login_age=FRESH_LOGIN, fields=fields
+        )
+        with self._database.write() as connection:
+            rows = self._factors.enrolled(connection, user_id)
+            if method.is_backup and all(row.is_backup for row in rows):
+                message = "Enrol another factor first: this one only replaces others."
+                raise errors.ValidationFailed.of_field("type", "backup", message)
+            user = self._user(connection, user_id)
+            mine: list[EnrolledFactor] = self._factors.of_kind(connection, user_id, method.name)
+            ceremony = method.begin_enrolment(user, mine)
+            identifier, expires_at = self._factors.begin_enrolment(
+                connection, user_id, method.name, name, ceremony
+            )
+        return BegunEnrolment(identifier, kind, expires_at, ceremony.shown)
+
+    def confirm(
+        self, identity: Identity, user_id: str, identifier: str, answer: Any, origin: Origin
+    ) -> tuple[FactorRow, Mapping[str, Any]]:
+        """Finish an enrolment; return the row, and what the client receives only once.
+
+        Raises:
+            Forbidden: the caller is another user.
+            ChallengeInvalid: the enrolment is unknown, expired or finished, or has no tries left.
+            FactorInvalid: the answer is wrong.
+        """
+        _require_self(identity, user_id)
+        with self._database.write() as connection:
+            factor, name, ceremony = self._factors.open_enrolment(connection, user_id, identifier)
+        method = self._factors.methods.get(factor)
+        if method is None:
+            raise errors.ChallengeInvalid
+        try:
+            enrolment = method.enrol(ceremony, answer)
+        except FactorRejected as error:
+            raise errors.FactorInvalid.of_field("answer", "wrong", str(error)) from error
+        with self._database.write() as connection:
+            row = self._factors.add(connection, user_id, identifier, factor, name, enrolment)
+            contacts = self._notices.contacts(connection, user_id)
+            self._record(connection, "factor.add", identity, user_id, origin, factor)
+        self._notices.notify(contacts, "factor-changed", origin.languages)
+        return row, enrolment.shown
+
+    def remove(
+        self,
+        identity: Identity,
+        user_id: str,
+        factor_id: str,
+        proof: Proof,
+        fields: ProofFields,
+        origin: Origin,
+    ) -> None:
+        """Remove an enrolment of the caller; the last one takes the backups with it.
+
+        Raises:
+            Forbidden: the caller is another user.
+            NotFound: the user has no such enrolment.
+            StrongroomError: as :meth:`Reauthentication.require_any`.
+        """
+        _require_self(identity, user_id)
+        self._reauthentication.require_any(
+            identity, proof, Purpose.UNBIND, login_age=FRESH_LOGIN, fields=fields
+        )
+        with self._database.write() as connection:
+            removed = self._factors.remove(connection, user_id, factor_id)
+            if removed is None:
+                raise errors.NotFound
+            contacts = self._notices.contacts(connection, user_id)
+            self._record(connection, "factor.remove", identity, user_id, origin, removed.factor)
+        self._notices.notify(contacts, "factor-changed", origin.languages)
+
+    def reset(self, identity: Identity | None, user_id: str, origin: Origin) -> int:
+        """Remove all factors of a user who has lost them, and end all logins; return the count.
+
+        Args:
+            identity: an administrator of the server, or ``None`` for the command line.
+            user_id: the user.
+            origin: the origin of the request, for the audit log.
+
+        Raises:
+            Forbidden: the caller is no administrator.
+            NotFound: there is no such user.
+        """
+        if identity is not None and not identity.is_admin:
+            raise errors.Forbidden
+        with self._database.write() as connection:
+            self._users.get(connection, user_id)
+            self._authorizations.revoke_all(connection, user_id)
+            count = self._factors.remove_all(connection, user_id)
+            contacts = self._notices.contacts(connection, user_id)
+            self._record(connection, "factor.reset", identity, user_id, origin, "all")
+        self._notices.notify(contacts, "factor-changed", origin.languages)
+        return count
+
+    def step_up(
+        self, identity: Identity, proof: Proof, answer: ChallengeAnswer | None, origin: Origin
+    ) -> RenewedToken:
+        """Renew the proof of the caller's login, and return an access token that states it (RFC 9470).
+
+        A user with a second factor proves it; without an answer, the error has the challenge. Others
+        prove a code or the current password.
+
+        Raises:
+            SecondFactorRequired: the user has a second factor, and there is no answer.
+            ChallengeInvalid: the challenge is unknown, expired, used up, or of another login.
+            InvalidCredentials: the answer is wrong.
+            StrongroomError: as :meth:`Reauthentication.require_any`.
+        """
+        if answer is not None:
+            return self._prove_factor(identity, answer, origin)
+        with self._database.write() as connection:
+            has_factor = bool(self._factors.enrolled(connection, identity.user_id))
+            if has_factor:
+                context = {"authorization_id": identity.authorization_id}
+                challenge = self._factors.issue(connection, identity.user_id, STEP_UP, context)
+        if has_factor:
+            raise errors.SecondFactorRequired(challenge.json())
+        self._reauthentication.require_any(identity, proof, Purpose.BIND, login_age=0)
+        amr = ("pwd",) if proof.code is None else ("otp",)
+        with self._database.write() as connection:
+            return self._authorizations.strengthen(connection, identity, Assurance(amr), origin)
+
+    def _prove_factor(self, identity: Identity, answer: ChallengeAnswer, origin: Origin) -> RenewedToken:
+        try:
+            met = self._factors.check(answer, STEP_UP)
+            if met.context["authorization_id"] != identity.authorization_id:
+                raise errors.ChallengeInvalid
+            with self._database.write() as connection:
+                self._factors.settle(connection, met)
+                assurance = met.proof.assurance
+                return self._authorizations.strengthen(
+                    connection, identity, assurance, origin, is_second=True
+                )
+        except errors.StrongroomError as error:
+            with self._database.write() as connection:
+                details = {"code": error.code}
+                event = AuditEvent(
+                    "authorization.step-up",
+                    FAILURE,
+                    actor_id=identity.user_id,
+                    target_type="authorization",
+                    target_id=identity.authorization_id,
+                    origin=origin,
+                    details=details,
+                )
+                self._audit.record(connection, event)
+            raise
+
+    def _method(self, kind: str) -> SecondFactor[Any]:
+        known = {member_of(name): method for name, method in self._factors.methods.items()}
+        if kind not in known:
+            message = f"Must be one of: {', '.join(sorted(known)) or 'none is enabled'}."
+            raise errors.ValidationFailed.of_field("type", "unknown", message)
+        return known[kind]
+
+    def _user(self, connection: Connection, user_id: str) -> FactorUser:
+        held = {item.kind: item.value for item in self._credentials.of_user(connection, user_id)}
+        name = self._users.get(connection, user_id).name
+        account = next((held[kind] for kind in SINGLE_KINDS if kind in held), name or user_id)
+        return FactorUser(user_id, account, name)
+
+    def _record(
+        self,
+        connection: Connection,
+        action: str,
+        identity: Identity | None,
+        user_id: str,
+        origin: Origin,
+        factor: str,
+    ) -> None:
+        event = AuditEvent(
+            action,
+            actor_id=identity.user_id if identity else None,
+            target_type="user",
+            target_id=user_id,
+            origin=origin,
+            details={"factor": factor},
+        )
+        self._audit.record(connection, event)
+
+
+def _require_self(identity: Identity, user_id: str) -> None:
+    # Not even administrators: a factor that somebody else has enrolled is a way in for that person.
+    if identity.user_id != user_id:
+        raise errors.Forbidden

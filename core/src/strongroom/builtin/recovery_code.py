@@ -1,0 +1,65 @@
+"""Recovery codes: a sheet of codes for users who have lost their second factor."""
+
+import hashlib
+import secrets
+from collections.abc import Sequence
+from typing import Any, Final
+
+from strongroom.plugin_api import NoOptions, hookimpl
+from strongroom.plugin_api.factors import (
+    Ceremony,
+    EnrolledFactor,
+    Enrolment,
+    FactorProof,
+    FactorUser,
+    SecondFactor,
+)
+from strongroom.plugin_api.login import Assurance
+
+API_VERSION = "1.1"
+
+COUNT: Final = 10
+_ALPHABET: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+_LENGTH: Final = 16
+_LOOKALIKES: Final = str.maketrans("ILO", "110")
+
+
+class RecoveryCode(SecondFactor[NoOptions]):
+    """Ten codes of 80 bits in Crockford's base 32, each for one use; a new sheet voids the old one."""
+
+    name = "recovery_code"
+    is_backup = True
+
+    def begin_enrolment(self, _user: FactorUser, _enrolled: Sequence[EnrolledFactor]) -> Ceremony:
+        """There is nothing to answer: the codes are shown when the enrolment is confirmed."""
+        return Ceremony()
+
+    def enrol(self, _ceremony: Ceremony, _answer: Any) -> Enrolment:
+        codes = ["".join(secrets.choice(_ALPHABET) for _ in range(_LENGTH)) for _ in range(COUNT)]
+        shown = ["-".join(code[start : start + 4] for start in range(0, _LENGTH, 4)) for code in codes]
+        return Enrolment({"hashes": [_hash(code) for code in codes]}, {"recoveryCodes": shown})
+
+    def verify(
+        self, enrolled: Sequence[EnrolledFactor], _ceremony: Ceremony, answer: Any
+    ) -> FactorProof | None:
+        presented = _hash(_normal(answer)) if isinstance(answer, str) else ""
+        for sheet in enrolled:
+            # A plain comparison: the hash of a guess tells nothing about the hash of a code.
+            left = [each for each in sheet.data["hashes"] if each != presented]
+            if len(left) < len(sheet.data["hashes"]):
+                return FactorProof(sheet.id, Assurance(("otp",)), {"hashes": left})
+        return None
+
+
+def _normal(text: str) -> str:
+    return text.replace("-", "").replace(" ", "").upper().translate(_LOOKALIKES)
+
+
+def _hash(code: str) -> str:
+    # 80 random bits cannot be guessed from a hash, and the core encrypts the data besides.
+    return hashlib.sha256(code.encode()).hexdigest()
+
+
+@hookimpl
+def register_second_factors() -> list[type[SecondFactor[Any]]]:
+    return [RecoveryCode]

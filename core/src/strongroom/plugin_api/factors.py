@@ -1,0 +1,163 @@
+"""Second factors: proofs that the core asks for after the first one, whatever the login method.
+
+A factor keeps nothing itself. It returns data, which the core encrypts, stores and hands back, and
+replaces in the transaction of the login: so each proof counts once, also if a client sends it to several
+servers at the same time. The core limits the tries, ends the challenge, informs the user, and writes the
+audit log, the same for every factor::
+
+    class Riddle(SecondFactor[NoOptions]):
+        name = "riddle"
+
+        def begin_enrolment(self, user, enrolled):
+            return Ceremony()
+
+        def enrol(self, ceremony, answer):
+            return Enrolment({"answer": answer})
+
+        def verify(self, enrolled, ceremony, answer):
+            for each in enrolled:
+                if hmac.compare_digest(each.data["answer"], answer):
+                    return FactorProof(each.id, Assurance(("kba",)), each.data)
+            return None
+
+        @hookimpl
+        def register_second_factors():
+            return [Riddle]
+"""
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from strongroom.plugin_api.extension import Extension, OptionsT
+from strongroom.plugin_api.login import Assurance
+
+Json = Mapping[str, Any]
+"""A JSON object."""
+
+
+def member_of(factor: str) -> str:
+    """Return the JSON member of a factor's answer: its name in camel case."""
+    first, *others = factor.split("_")
+    return first + "".join(word.capitalize() for word in others)
+
+
+class FactorRejected(Exception):
+    """The answer to an enrolment is wrong. The message tells client developers what would be right."""
+
+
+@dataclass(frozen=True, slots=True)
+class FactorUser:
+    """The user of a ceremony.
+
+    Args:
+        id: the user's id.
+        account: a name that the user recognises: an e-mail address, a mobile number or a username.
+        name: the display name, which may be empty.
+    """
+
+    id: str
+    account: str
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Ceremony:
+    """The server's part of an enrolment or of a challenge.
+
+    Args:
+        shown: members for the client, such as a secret to scan or the options of a browser's API.
+        state: kept by the server until the answer arrives, and never sent.
+    """
+
+    shown: Json = field(default_factory=dict, repr=False)
+    state: Json = field(default_factory=dict, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Enrolment:
+    """An enrolled factor.
+
+    Args:
+        data: what :meth:`SecondFactor.verify` needs; the core stores it encrypted.
+        shown: members of the response, which the client receives only once.
+    """
+
+    data: Json = field(repr=False)
+    shown: Json = field(default_factory=dict, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class EnrolledFactor:
+    """An enrolment as stored: its id, and the data of the last :class:`FactorProof` or of enrolment."""
+
+    id: str
+    data: Json = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class FactorProof:
+    """A right answer.
+
+    Args:
+        enrolment_id: the enrolment that it proves.
+        assurance: what the answer alone proves; the core combines it with the first proof.
+        data: replaces the data of the enrolment. Of several concurrent proofs of one enrolment only one
+            counts, so data that excludes the answer from now on makes it valid once.
+    """
+
+    enrolment_id: str
+    assurance: Assurance
+    data: Json = field(repr=False)
+
+
+class SecondFactor(Extension[OptionsT]):
+    """One kind of second factor. All threads of a process share one instance.
+
+    In JSON, the name is the member of the answer, in camel case: ``recovery_code`` is ``recoveryCode``.
+    """
+
+    is_backup: ClassVar[bool] = False
+    """Whether it only replaces other factors, such as recovery codes. A backup alone is never asked for,
+    and is removed with the last other factor."""
+
+    may_repeat: ClassVar[bool] = False
+    """Whether a user may enrol several; otherwise a new enrolment replaces the one before."""
+
+    @abstractmethod
+    def begin_enrolment(self, user: FactorUser, enrolled: Sequence[EnrolledFactor], /) -> Ceremony:
+        """Begin the enrolment of a user, who has given a fresh proof.
+
+        Args:
+            user: the user.
+            enrolled: the user's enrolments of this kind.
+        """
+
+    @abstractmethod
+    def enrol(self, ceremony: Ceremony, answer: Any, /) -> Enrolment:
+        """Check the client's answer to :meth:`begin_enrolment`, and return the enrolment.
+
+        Args:
+            ceremony: the result of :meth:`begin_enrolment`.
+            answer: any JSON value that the client sent; may be of a wrong type.
+
+        Raises:
+            FactorRejected: the answer is wrong; the client may try again.
+        """
+
+    def begin_challenge(self, _enrolled: Sequence[EnrolledFactor], /) -> Ceremony:
+        """Begin a challenge of a user with these enrolments. Most factors have nothing to begin."""
+        return Ceremony()
+
+    @abstractmethod
+    def verify(
+        self, enrolled: Sequence[EnrolledFactor], ceremony: Ceremony, answer: Any, /
+    ) -> FactorProof | None:
+        """Return the proof if the answer is right for one of the enrolments, else ``None``.
+
+        Args:
+            enrolled: the user's enrolments of this kind, at least one.
+            ceremony: the result of :meth:`begin_challenge`.
+            answer: any JSON value that the client sent; may be of a wrong type.
+        """

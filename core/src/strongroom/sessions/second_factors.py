@@ -1,0 +1,382 @@
+"""Second factors: the enrolments of users, and the challenges that ask for them after a first proof."""
+
+import json
+import re
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Any, Final
+
+from sqlalchemy import Connection, bindparam, delete, insert, select, update
+
+from strongroom.clock import Clock, iso_format
+from strongroom.database import Database
+from strongroom.database.pruning import prune, prune_some
+from strongroom.database.statements import Statement
+from strongroom.errors import ChallengeInvalid, InvalidCredentials, TooManyRequests
+from strongroom.ids import new_id
+from strongroom.limits.service import Counters
+from strongroom.plugin_api.factors import (
+    Ceremony,
+    EnrolledFactor,
+    Enrolment,
+    FactorProof,
+    SecondFactor,
+    member_of,
+)
+from strongroom.plugin_api.login import MULTI_FACTOR, SINGLE_FACTOR, Assurance
+from strongroom.secret_keys import SecretKeys
+from strongroom.sessions.models import factor_challenges
+from strongroom.users.models import FACTOR, FactorRow, second_factors
+
+LIFETIME: Final = 5 * 60 * 1000
+"""Milliseconds within which a challenge must be met."""
+
+TRIES: Final = 5
+"""Wrong answers that end a challenge."""
+
+DAILY_TRIES: Final = 20
+"""Wrong answers of a user per day over all challenges: a new first proof brings no further tries."""
+
+_DAY: Final = 24 * 60 * 60 * 1000
+_COUNTED: Final = "second-factor"
+_SEAL_DATA: Final = "second-factor"
+_SEAL_STATE: Final = "factor-challenge"
+_HASH: Final = "factor-challenge"
+_FORM: Final = re.compile(r"[A-Za-z0-9_-]{43}")
+_PRUNED_AT_ONCE: Final = 2
+
+_OF_USER: Final = second_factors.c.user_id == bindparam("of_user")
+_OF_ID: Final = second_factors.c.id == bindparam("of_id")
+_ENROLLED: Final = Statement(
+    select(second_factors)
+    .where(_OF_USER)
+    .order_by(second_factors.c.factor, second_factors.c.created_at, second_factors.c.id),
+    FACTOR,
+)
+_ENROL: Final = Statement(insert(second_factors))
+_REMOVE: Final = Statement(delete(second_factors).where(_OF_USER, _OF_ID))
+_REMOVE_KIND: Final = Statement(
+    delete(second_factors).where(_OF_USER, second_factors.c.factor == bindparam("of_factor"))
+)
+_REMOVE_ALL: Final = Statement(delete(second_factors).where(_OF_USER))
+# The revision makes a proof count once: a concurrent one that was checked against the same data fails.
+_PROVE: Final = Statement(
+    update(second_factors)
+    .where(_OF_USER, _OF_ID, second_factors.c.revision == bindparam("checked"))
+    .values(
+        sealed_data=bindparam("data"),
+        revision=second_factors.c.revision + 1,
+        last_used_at=bindparam("now"),
+    )
+)
+_OPEN: Final = (factor_challenges.c.hash == bindparam("of_hash")) & (
+    factor_challenges.c.purpose == bindparam("of_purpose")
+)
+_ISSUE: Final = Statement(insert(factor_challenges))
+# One UPDATE counts the try before it is evaluated, so that parallel tries cannot exceed the limit.
+_TRY: Final = Statement(
+    update(factor_challenges)
+    .where(_OPEN, factor_challenges.c.tries < TRIES, factor_challenges.c.expires_at > bindparam("now"))
+    .values(tries=factor_challenges.c.tries + 1)
+    .returning(factor_challenges.c.user_id, factor_challenges.c.sealed_state)
+)
+_MEET: Final = Statement(delete(factor_challenges).where(_OPEN))
+_FORGET: Final = Statement(
+    delete(factor_challenges).where(factor_challenges.c.user_id == bindparam("of_user"))
+)
+
+
+def strengthened(first: Assurance, second: Assurance) -> Assurance:
+    """Return the assurance of a login that is proven by two factors."""
+    proofs = dict.fromkeys((*first.amr, *second.amr, "mfa"))
+    return Assurance(tuple(proofs), MULTI_FACTOR if second.acr == SINGLE_FACTOR else second.acr)
+
+
+@dataclass(frozen=True, slots=True)
+class IssuedChallenge:
+    """A challenge for a client.
+
+    Args:
+        id: a secret that stands for the first proof.
+        methods: the factors that meet it, as members of the answer.
+        expires_at: milliseconds since the Unix epoch.
+        shown: members that the factors add.
+    """
+
+    id: str = field(repr=False)
+    methods: Sequence[str]
+    expires_at: int
+    shown: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+    def json(self) -> dict[str, Any]:
+        """Return the member ``challenge`` of the response."""
+        expires_at = iso_format(self.expires_at)
+        return {**self.shown, "id": self.id, "methods": [*self.methods], "expiresAt": expires_at}
+
+
+@dataclass(frozen=True, slots=True)
+class ChallengeAnswer:
+    """What a client presents for a challenge: the answers, by the members of their factors."""
+
+    id: str = field(repr=False)
+    answers: Mapping[str, Any] = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class MetChallenge:
+    """A challenge with a right answer, which counts when :meth:`SecondFactors.settle` has stored it.
+
+    Args:
+        user_id: the user.
+        context: what the issuer of the challenge has stored with it.
+        factor: the name of the factor.
+        proof: the proof.
+    """
+
+    user_id: str
+    context: Mapping[str, Any] = field(repr=False)
+    factor: str
+    proof: FactorProof
+    hash: str = field(repr=False)
+    purpose: str
+    revision: int
+
+
+class SecondFactors:
+    """The enrolled second factors of users, and their challenges.
+
+    Args:
+        methods: the enabled factors, by name.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        keys: SecretKeys,
+        counters: Counters,
+        methods: Mapping[str, SecondFactor[Any]],
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._keys = keys
+        self._counters = counters
+        self.methods = methods
+
+    def enrolled(self, connection: Connection, user_id: str) -> list[FactorRow]:
+        """Return the enrolments of a user, sorted by factor."""
+        return _ENROLLED.all(connection, {"of_user": user_id})
+
+    def of_kind(self, connection: Connection, user_id: str, factor: str) -> list[EnrolledFactor]:
+        """Return the enrolments of a user in one factor."""
+        rows = self.enrolled(connection, user_id)
+        return [self._opened(row) for row in rows if row.factor == factor]
+
+    def issue(
+        self, connection: Connection, user_id: str, purpose: str, context: Mapping[str, Any]
+    ) -> IssuedChallenge:
+        """Issue a challenge that the user's factors meet.
+
+        A factor that is not enabled any more still protects the account: its user needs another one.
+        """
+        begun = {
+            name: self.methods[name].begin_challenge([self._opened(row) for row in rows])
+            for name, rows in groupby(self.enrolled(connection, user_id), lambda row: row.factor)
+            if name in self.methods
+        }
+        states = {name: dict(ceremony.state) for name, ceremony in begun.items()}
+        state = {"context": dict(context), "states": states}
+        identifier, expires_at = self._open(connection, user_id, purpose, state)
+        shown = {key: value for ceremony in begun.values() for key, value in ceremony.shown.items()}
+        return IssuedChallenge(identifier, [member_of(name) for name in begun], expires_at, shown)
+
+    def check(self, answer: ChallengeAnswer, purpose: str) -> MetChallenge:
+        """Check the answer to a challenge. Nothing is used up before :meth:`settle`.
+
+        Raises:
+            ChallengeInvalid: the challenge is unknown, expired or met, or has no tries left.
+            InvalidCredentials: no answer is right.
+            TooManyRequests: the user has too many wrong answers today.
+        """
+        digest = self._digest(answer.id)
+        with self._database.write() as connection:
+            user_id, state = self._count_try(connection, digest, purpose)
+            rows = self.enrolled(connection, user_id)
+        for row_factor, group in groupby(rows, lambda row: row.factor):
+            found = {row.id: row for row in group}
+            proof = self._verify(row_factor, list(found.values()), state, answer.answers)
+            if proof is not None:
+                revision = found[proof.enrolment_id].revision
+                return MetChallenge(
+                    user_id, state["context"], row_factor, proof, digest, purpose, revision
+                )
+        raise InvalidCredentials
+
+    def settle(self, connection: Connection, met: MetChallenge) -> None:
+        """Use up a challenge and its proof, in the transaction of what they permit.
+
+        Raises:
+            ChallengeInvalid: the challenge was met at the same time.
+            InvalidCredentials: the proof was used at the same time, or the factor was removed.
+        """
+        if not _MEET.execute(connection, {"of_hash": met.hash, "of_purpose": met.purpose}):
+            raise ChallengeInvalid
+        proven = {
+            "of_user": met.user_id,
+            "of_id": met.proof.enrolment_id,
+            "checked": met.revision,
+            "data": self._seal(met.user_id, met.proof.enrolment_id, met.proof.data),
+            "now": self._clock.now(),
+        }
+        if not _PROVE.execute(connection, proven):
+            raise InvalidCredentials
+        # Only this try: a right answer does not give an attacker's wrong ones back.
+        self._counters.take_back(connection, _COUNTED, met.user_id)
+
+    def begin_enrolment(
+        self, connection: Connection, user_id: str, factor: str, name: str, ceremony: Ceremony
+    ) -> tuple[str, int]:
+        """Open an enrolment; return its id and its expiry in milliseconds since the Unix epoch."""
+        context = {"factor": factor, "name": name}
+        state = {"context": context, "states": {factor: dict(ceremony.state)}}
+        return self._open(connection, user_id, "enrolment", state)
+
+    def open_enrolment(
+        self, connection: Connection, user_id: str, identifier: str
+    ) -> tuple[str, str, Ceremony]:
+        """Count a try of an enrolment; return its factor, its name and its ceremony.
+
+        Raises:
+            ChallengeInvalid: it is unknown, of another user or expired, or has no tries left.
+        """
+        digest = self._digest(identifier)
+        owner, state = self._try(connection, digest, "enrolment")
+        if owner != user_id:
+            raise ChallengeInvalid
+        factor, name = state["context"]["factor"], state["context"]["name"]
+        return factor, name, Ceremony(state=state["states"][factor])
+
+    def add(
+        self,
+        connection: Connection,
+        user_id: str,
+        identifier: str,
+        factor: str,
+        name: str,
+        enrolment: Enrolment,
+    ) -> FactorRow:
+        """Store an enrolment, which uses up the open one, and replaces one that may not repeat.
+
+        Raises:
+            ChallengeInvalid: it was finished at the same time.
+        """
+        digest = self._digest(identifier)
+        if not _MEET.execute(connection, {"of_hash": digest, "of_purpose": "enrolment"}):
+            raise ChallengeInvalid
+        method = self.methods[factor]
+        if not method.may_repeat:
+            _REMOVE_KIND.execute(connection, {"of_user": user_id, "of_factor": factor})
+        identifier = new_id()
+        row = FactorRow(
+            id=identifier,
+            user_id=user_id,
+            factor=factor,
+            is_backup=method.is_backup,
+            name=name,
+            sealed_data=self._seal(user_id, identifier, enrolment.data),
+            revision=1,
+            created_at=self._clock.now(),
+            last_used_at=None,
+        )
+        _ENROL.execute(connection, FACTOR.values(row))
+        return row
+
+    def remove(self, connection: Connection, user_id: str, factor_id: str) -> FactorRow | None:
+        """Remove an enrolment and, with the last factor, the backups; return it, or ``None``."""
+        rows = self.enrolled(connection, user_id)
+        found = next((row for row in rows if row.id == factor_id), None)
+        if found is None:
+            return None
+        if all(row.is_backup or row is found for row in rows):
+            self.remove_all(connection, user_id)
+        else:
+            _REMOVE.execute(connection, {"of_user": user_id, "of_id": factor_id})
+        return found
+
+    def remove_all(self, connection: Connection, user_id: str) -> int:
+        """Remove all enrolments and open challenges of a user; return the count of enrolments."""
+        _FORGET.execute(connection, {"of_user": user_id})
+        return _REMOVE_ALL.execute(connection, {"of_user": user_id})
+
+    def prune(self) -> int:
+        """Delete expired challenges; return the count."""
+        return prune(self._database, factor_challenges.c.hash, self._is_expired())
+
+    def _open(
+        self, connection: Connection, user_id: str, purpose: str, state: Mapping[str, Any]
+    ) -> tuple[str, int]:
+        identifier, expires_at = secrets.token_urlsafe(32), self._clock.now() + LIFETIME
+        row = {
+            "hash": self._digest(identifier),
+            "purpose": purpose,
+            "user_id": user_id,
+            "sealed_state": self._keys.seal(_SEAL_STATE, json.dumps(state)),
+            "tries": 0,
+            "expires_at": expires_at,
+        }
+        prune_some(connection, factor_challenges.c.hash, self._is_expired(), _PRUNED_AT_ONCE)
+        _ISSUE.execute(connection, row)
+        return identifier, expires_at
+
+    def _count_try(
+        self, connection: Connection, digest: str, purpose: str
+    ) -> tuple[str, Mapping[str, Any]]:
+        user_id, state = self._try(connection, digest, purpose)
+        count = self._counters.add_within(connection, _COUNTED, user_id, window=_DAY)
+        if count.events > DAILY_TRIES:
+            # Undo both counts: a try that is not evaluated is none.
+            connection.rollback()
+            raise TooManyRequests(retry_after=max(1, (count.expires_at - self._clock.now()) // 1000))
+        return user_id, state
+
+    def _try(self, connection: Connection, digest: str, purpose: str) -> tuple[str, Mapping[str, Any]]:
+        wanted = {"of_hash": digest, "of_purpose": purpose, "now": self._clock.now()}
+        row = _TRY.first(connection, wanted)
+        if row is None:
+            raise ChallengeInvalid
+        return row.user_id, json.loads(self._keys.unseal(_SEAL_STATE, row.sealed_state))
+
+    def _verify(
+        self,
+        factor: str,
+        rows: Sequence[FactorRow],
+        state: Mapping[str, Any],
+        answers: Mapping[str, Any],
+    ) -> FactorProof | None:
+        method, answer = self.methods.get(factor), answers.get(member_of(factor))
+        # A factor that was enrolled after the challenge was issued has no state in it.
+        if method is None or answer is None or factor not in state["states"]:
+            return None
+        ceremony = Ceremony(state=state["states"][factor])
+        return method.verify([self._opened(row) for row in rows], ceremony, answer)
+
+    def _opened(self, row: FactorRow) -> EnrolledFactor:
+        data = self._keys.unseal(_seal_of(row.user_id, row.id), row.sealed_data)
+        return EnrolledFactor(row.id, json.loads(data))
+
+    def _seal(self, user_id: str, factor_id: str, data: Mapping[str, Any]) -> str:
+        return self._keys.seal(_seal_of(user_id, factor_id), json.dumps(data))
+
+    def _digest(self, identifier: str) -> str:
+        # A malformed id costs no hash; nothing has the digest "".
+        return self._keys.hash(_HASH, identifier) if _FORM.fullmatch(identifier) else ""
+
+    def _is_expired(self) -> Any:
+        return factor_challenges.c.expires_at <= self._clock.now()
+
+
+def _seal_of(user_id: str, factor_id: str) -> str:
+    # Bound to the row, so that nobody who can write the table can exchange the factors of two users.
+    return f"{_SEAL_DATA}:{user_id}:{factor_id}"

@@ -1,0 +1,1 @@
+"""Codes of authenticator apps as a second factor."""

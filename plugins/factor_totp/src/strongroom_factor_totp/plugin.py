@@ -1,0 +1,108 @@
+"""The plugin's hook and the second factor: time-based one-time passwords (RFC 6238)."""
+
+import hmac
+import io
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from strongroom.plugin_api import hookimpl, option
+from strongroom.plugin_api.factors import (
+    Ceremony,
+    EnrolledFactor,
+    Enrolment,
+    FactorProof,
+    FactorRejected,
+    FactorUser,
+    SecondFactor,
+)
+from strongroom.plugin_api.login import Assurance
+
+API_VERSION = "1.1"
+
+STEP_SECONDS: Final = 30
+DRIFT: Final = 1
+"""Steps by which the clock of the user's device may be ahead or behind (RFC 6238, section 5.2)."""
+
+
+@dataclass(frozen=True, slots=True)
+class TotpOptions:
+    """The keys of ``[second_factors.totp]``."""
+
+    issuer: str = option("Strongroom", help="The name of the account in authenticator apps.")
+
+
+class Totp(SecondFactor[TotpOptions]):
+    """Codes of six digits that an authenticator app derives from a secret and the time.
+
+    SHA-1, six digits and 30 seconds, because common apps ignore all other parameters. Each code counts
+    once: the data has the step of the last one, and only later steps are right.
+
+    Args:
+        clock: returns the time in seconds since the Unix epoch.
+    """
+
+    name = "totp"
+    options_type = TotpOptions
+
+    def __init__(self, options: TotpOptions, clock: Callable[[], float] | None = None) -> None:
+        super().__init__(options)
+        self._clock = clock or time.time
+
+    def begin_enrolment(self, user: FactorUser, _enrolled: Sequence[EnrolledFactor]) -> Ceremony:
+        """Return a new secret of 160 bits: as text, as an ``otpauth`` URI, and as a QR code in SVG."""
+        # Imported on demand: most processes enrol nobody.
+        import pyotp
+
+        secret = pyotp.random_base32()
+        uri = pyotp.TOTP(secret).provisioning_uri(name=user.account, issuer_name=self.options.issuer)
+        shown = {"secret": secret, "uri": uri, "qrCode": _qr_code(uri)}
+        return Ceremony(shown, {"secret": secret})
+
+    def enrol(self, ceremony: Ceremony, answer: Any) -> Enrolment:
+        """Require a right code, so that nobody enrols an app that shows wrong ones."""
+        secret = ceremony.state["secret"]
+        step = self._step_of(secret, answer, after=-1)
+        if step is None:
+            raise FactorRejected("Must be the code that the app shows now, six digits.")
+        # The code of the enrolment is used up, too.
+        return Enrolment({"secret": secret, "step": step})
+
+    def verify(
+        self, enrolled: Sequence[EnrolledFactor], _ceremony: Ceremony, answer: Any
+    ) -> FactorProof | None:
+        for each in enrolled:
+            step = self._step_of(each.data["secret"], answer, after=each.data["step"])
+            if step is not None:
+                data = {**each.data, "step": step}
+                return FactorProof(each.id, Assurance(("otp",)), data)
+        return None
+
+    def _step_of(self, secret: str, answer: Any, *, after: int) -> int | None:
+        """Return the step whose code is the answer, if it is current and later than ``after``."""
+        import pyotp
+
+        code = answer.replace(" ", "") if isinstance(answer, str) else ""
+        totp, now = pyotp.TOTP(secret), int(self._clock()) // STEP_SECONDS
+        # pyotp's verify() does not tell which step it was; without it, a code would count many times.
+        steps = range(max(now - DRIFT, after + 1), now + DRIFT + 1)
+        right = [step for step in steps if _is_same(totp.generate_otp(step), code)]
+        return right[0] if right else None
+
+
+def _is_same(expected: str, code: str) -> bool:
+    return hmac.compare_digest(expected.encode(), code.encode())
+
+
+def _qr_code(uri: str) -> str:
+    import segno
+
+    svg = io.BytesIO()
+    segno.make(uri, error="m").save(svg, kind="svg", scale=4, xmldecl=False)
+    return svg.getvalue().decode()
+
+
+@hookimpl
+def register_second_factors() -> list[type[SecondFactor[Any]]]:
+    return [Totp]
