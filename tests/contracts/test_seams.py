@@ -18,10 +18,6 @@ SOURCES = [ROOT / "core" / "src", *ROOT.glob("plugins/*/src"), *ROOT.glob("examp
 HOOKS = [name for name, hook in vars(hookspecs).items() if hasattr(hook, "strongroom_spec")]
 INCOMPLETE = {
     "register_authenticators",
-    "register_blueprints",
-    "register_wsgi_applications",
-    "register_errors",
-    "register_commands",
     "register_event_sinks",
     "register_event_subscribers",
 }

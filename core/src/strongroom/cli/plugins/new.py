@@ -132,6 +132,7 @@ def _values(kind: Kind, name: str) -> dict[str, str]:
         "Name": camel,
         "NAME": name.upper(),
         "member": member_of(name),
+        "slug": name.replace("_", "-"),
         "Class": camel + kind.suffix,
         "plugin": plugin,
         "package": f"strongroom_{plugin}",

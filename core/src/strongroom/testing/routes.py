@@ -1,0 +1,106 @@
+"""Contract tests for routes of plugins, on a live server."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from strongroom.testing.server import LiveServer, LiveUser
+
+ODD_IDS = ("0", "me", "..", "%00", "%FF", "%22", "a" * 300, "%E6%96%87")
+"""Values of path parameters in hostile requests."""
+
+ODD_BODIES = (
+    b"",
+    b"{",
+    b"[]",
+    b"null",
+    b'"text"',
+    b'{"a": "\\u0000"}',
+    b'{"a": "\\ud800"}',
+    b"\xff",
+    b"[" * 10_000,
+    b'{"a": ' + b"9" * 5_000 + b"}",
+)
+
+_METHODS = ("get", "put", "post", "delete", "patch")
+_SERVER_ERROR = 500
+_UNAUTHORIZED = 401
+
+
+@dataclass(frozen=True)
+class Route:
+    """A route as the OpenAPI document describes it."""
+
+    method: str
+    path: str
+    described: dict[str, Any]
+
+    @property
+    def needs_caller(self) -> bool:
+        """Whether each request needs a caller."""
+        security = self.described.get("security", [])
+        return bool(security) and {} not in security
+
+    def paths(self) -> Iterator[str]:
+        """Yield the path with odd values of its parameters."""
+        for value in ODD_IDS if "{" in self.path else ("",):
+            yield re.sub(r"\{\w+\}", value.replace("\\", ""), self.path)
+
+
+class RoutesContract:
+    """The contract of routes. Provide the fixture ``tag``.
+
+    The module of the test class has a fixture ``server`` with the scope ``module``: a
+    :class:`~strongroom.testing.server.LiveServer` that has the plugin enabled.
+    """
+
+    @pytest.fixture
+    def tag(self) -> str:
+        """The name of the plugin's blueprint, which is the tag of its routes in OpenAPI."""
+        raise NotImplementedError("the test class of the plugin must provide this fixture")
+
+    @pytest.fixture
+    def routes(self, server: LiveServer, tag: str) -> list[Route]:
+        document = server.succeed("GET", "/openapi.json")
+        return [
+            Route(method, path, item[method])
+            for path, item in document["paths"].items()
+            for method in _METHODS
+            if method in item and tag in item[method].get("tags", ())
+        ]
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def user(cls, server: LiveServer) -> LiveUser:
+        return server.user()
+
+    def test_each_route_is_described(self, routes: list[Route]) -> None:
+        assert routes
+        for route in routes:
+            assert route.described.get("summary") or route.described.get("description"), route.path
+
+    def test_a_route_refuses_requests_without_its_caller(
+        self, server: LiveServer, routes: list[Route]
+    ) -> None:
+        for route in [route for route in routes if route.needs_caller]:
+            for headers in ({}, {"Authorization": "Bearer wrong"}):
+                reply = server.request(route.method.upper(), next(route.paths()), headers=headers)
+                assert reply.status == _UNAUTHORIZED, (route.path, reply.text)
+
+    def test_no_request_is_an_error_of_the_server(
+        self, server: LiveServer, routes: list[Route], user: LiveUser
+    ) -> None:
+        json_type = {"Content-Type": "application/json"}
+        for route in routes:
+            method = route.method.upper()
+            bodies = ODD_BODIES if "requestBody" in route.described else (None,)
+            for path in route.paths():
+                for body in bodies:
+                    for query in ("", "?pageSize=x&a=%00"):
+                        reply = server.request(
+                            method, path + query, by=user, body=body, headers=json_type
+                        )
+                        assert reply.status != _SERVER_ERROR, (route.path, body, reply.text)

@@ -1,0 +1,1 @@
+"""Serves read-only directory listings for browsers, curl and wget."""
