@@ -13,6 +13,7 @@ from bench import (
     busy,
     details,
     downloads,
+    encryption,
     lists,
     login,
     nginx,
@@ -203,9 +204,15 @@ def test_transfers_are_compared_with_a_copy_a_hash_and_the_peer_and_weighed() ->
     assert all(len(row.values) == TINY.rounds for row in rows)
 
 
+def test_encrypted_transfers_are_compared_with_plain_ones_over_each_store() -> None:
+    rows = encryption.measure(TINY)
+    assert [row.name.split()[0] for row in rows] == ["upload", "download"] * 2
+    assert all(row.ratio is not None and row.ratio.low > 0 for row in rows)
+
+
 def test_every_bench_has_its_name() -> None:
     of_requests = "uploads login busy details scaling pages downloads"
-    of_servers = "transfer bundles remote-bundles startup lists"
+    of_servers = "transfer encryption bundles remote-bundles startup lists"
     assert list(BENCHES) == f"{of_requests} {of_servers}".split()
 
 

@@ -58,14 +58,14 @@ class S3Backend(StorageBackend[S3Options], ServerSideCopy, SignedDownloads, Sign
     def __init__(self, options: S3Options) -> None:
         super().__init__(options)
         self._prefix = f"{options.prefix.strip('/')}/".lstrip("/")
-        self._client = LazyClient(options, options.endpoint_url)
+        self._client = LazyClient(options, options.endpoint)
         self._signer = self._client
         if options.public_endpoint_url is not None:
             self._signer = LazyClient(options, options.public_endpoint_url)
 
     @property
     def write_once(self) -> bool:
-        return self.options.write_once
+        return self.options.refuses_replacing
 
     def put(self, key: str, source: ByteSource, *, size: int | None = None) -> int:
         try:
@@ -119,7 +119,7 @@ class S3Backend(StorageBackend[S3Options], ServerSideCopy, SignedDownloads, Sign
         # The signature covers these headers, so the client must send them with exactly these values.
         parameters: dict[str, Any] = {"ContentLength": size, "ContentType": "application/octet-stream"}
         headers = {"Content-Length": str(size), "Content-Type": "application/octet-stream"}
-        if self.options.write_once:
+        if self.options.refuses_replacing:
             parameters["IfNoneMatch"] = headers["If-None-Match"] = "*"
         url = self._signed("put_object", lifetime, **self._at(key), **parameters)
         return SignedRequest("PUT", url, headers)

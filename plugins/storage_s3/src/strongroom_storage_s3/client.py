@@ -58,7 +58,7 @@ def _make_client(options: S3Options, endpoint_url: str | None) -> Any:
 
     config = Config(
         signature_version="s3v4",
-        s3={"addressing_style": options.addressing_style},
+        s3={"addressing_style": options.style},
         connect_timeout=options.connect_timeout,
         read_timeout=options.read_timeout,
         retries={"mode": "standard", "total_max_attempts": options.max_attempts},
@@ -67,7 +67,7 @@ def _make_client(options: S3Options, endpoint_url: str | None) -> Any:
         request_checksum_calculation="when_required",
         response_checksum_validation="when_required",
     )
-    client = Session(region_name=options.region).client(
+    client = Session(region_name=options.effective_region).client(
         "s3",
         endpoint_url=endpoint_url,
         config=config,

@@ -50,15 +50,15 @@ class StrongroomS3FS(S3FS):  # type: ignore[misc]  # its base has no types
     def __init__(self, options: S3Options, *, url_lifetime: int = 900) -> None:
         self._options = options
         self._url_lifetime = url_lifetime
-        self._lazy_client = LazyClient(options, options.endpoint_url)
+        self._lazy_client = LazyClient(options, options.endpoint)
         super().__init__(
             options.bucket,
             dir_path=f"/{options.prefix.strip('/')}",
             aws_access_key_id=options.access_key_id,
             aws_secret_access_key=options.secret_access_key,
             aws_session_token=options.session_token,
-            endpoint_url=options.endpoint_url,
-            region=options.region,
+            endpoint_url=options.endpoint,
+            region=options.effective_region,
         )
 
     @property
