@@ -18,6 +18,8 @@ RUN = ("sh", "json", "text", "toml")
 
 ELSEWHERE = {
     ("verifying-tokens.md", "python"): "tests/rest/test_jwks.py",
+    ("webhooks.md", "python"): "tests/e2e/test_webhook_receivers.py",
+    ("webhooks.md", "ts"): "tests/e2e/test_webhook_receivers.py",
     ("kit.md", "python"): "tests/unit/plugin_api/test_outbound.py",
     ("table.md", "python"): "tests/unit/plugin_values/test_service.py",
     ("message-texts.md", ""): "tests/docs/test_message_texts.py",

@@ -5,7 +5,7 @@ import os
 import random
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -22,6 +22,7 @@ from tests.support.campaign import campaign_size
 from tests.support.config import ONE_WORKER, Table, lifted
 from tests.support.receiver import Exchange, Message, Receiver, receiving, says
 from tests.support.server import EMAIL, Server, serving, wait_until_answering, write_config
+from tests.support.waiting import wait_until
 from tests.support.webhook_rounds import Round, fork_rounds
 
 ROUNDS = campaign_size("WEBHOOK_CRASHES", 12)
@@ -126,13 +127,6 @@ def begin(server: Server, receiver: Receiver) -> Campaign:
     return Campaign(server.config, receiver, folders, client.token, made["id"])
 
 
-def await_true(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.002)
-
-
 def check(campaign: Campaign) -> None:
     """Compare what was committed with what arrived."""
     committed = campaign.committed()
@@ -151,9 +145,9 @@ def check(campaign: Campaign) -> None:
 
 
 @pytest.fixture
-def forks() -> Iterator["Connection[Any, Any]"]:
+def forks(campaign: Campaign) -> Iterator["Connection[Any, Any]"]:
     ours, theirs = _context.Pipe()
-    process = _context.Process(target=fork_rounds, args=(theirs,), daemon=True)
+    process = _context.Process(target=fork_rounds, args=(campaign.config, theirs), daemon=True)
     process.start()
     yield ours
     process.kill()
@@ -167,11 +161,11 @@ def test_killed_processes_lose_and_invent_nothing(
     for number in range(ROUNDS):
         wanted = len(campaign.lines()) + 2
         with running(forks, campaign.round(number, writers=2)):
-            await_true(partial(campaign.has_lines, wanted))
+            wait_until(partial(campaign.has_lines, wanted), PATIENCE)
             time.sleep(choose.uniform(0, 0.08))
     with running(forks, campaign.round(ROUNDS, writers=0)):
         committed = campaign.committed()
-        await_true(lambda: campaign.is_complete(committed))
+        wait_until(lambda: campaign.is_complete(committed), PATIENCE)
     assert len(committed) >= ROUNDS
     check(campaign)
 
@@ -199,5 +193,5 @@ def test_killed_servers_lose_and_invent_nothing(campaign: Campaign) -> None:
     with serving(campaign.config) as server:
         wait_until_answering(server, server.log)
         committed = campaign.committed()
-        await_true(lambda: campaign.is_complete(committed))
+        wait_until(lambda: campaign.is_complete(committed), PATIENCE)
     check(campaign)

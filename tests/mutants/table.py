@@ -22,6 +22,11 @@ def _wechat(name: str, guard: str, module: str, old: str, new: str, *tests: str)
     return Mutant(name, guard, module, old, new, tuple(f"{folder}tests/{test}" for test in tests))
 
 
+def _webhooks(name: str, guard: str, module: str, old: str, new: str, *tests: str) -> Mutant:
+    path = f"{_PLUGINS}webhooks/src/strongroom_webhooks/{module}"
+    return Mutant(name, guard, path, old, new, tuple(f"tests/{test}" for test in tests))
+
+
 _TOKENS: Final = (
     _core(
         "tokens-signature",
@@ -1159,6 +1164,49 @@ _OUTBOUND: Final = (
     ),
 )
 
+_WEBHOOKS: Final = (
+    _webhooks(
+        "webhooks-administrators",
+        "Members of a tenant do not manage its webhooks.",
+        "endpoints.py",
+        "if self._host.users.me().type != _ADMIN:",
+        "if False:",
+        "rest/test_webhooks.py::test_administrators_of_the_tenant_and_of_the_server_manage_its_endpoints",
+    ),
+    _webhooks(
+        "webhooks-tenants",
+        "An endpoint of a tenant receives no events of another.",
+        "queue.py",
+        "is_of_scope = endpoint.tenant_id is None or endpoint.tenant_id == event.tenant_id",
+        "is_of_scope = True",
+        "unit/webhooks/test_deliveries.py::test_an_endpoint_receives_what_it_wants",
+    ),
+    _webhooks(
+        "webhooks-claims",
+        "A process that has lost its claim records nothing.",
+        "queue.py",
+        "owned = and_(endpoints.c.id == claim.endpoint.id, endpoints.c.claimed_by == claim.token)",
+        "owned = endpoints.c.id == claim.endpoint.id",
+        "unit/webhooks/test_deliveries.py::test_a_lost_claim_records_nothing",
+    ),
+    _webhooks(
+        "webhooks-repeats",
+        "An event that the sink receives twice is sent once.",
+        "queue.py",
+        "if event.id not in known",
+        "if True",
+        "unit/webhooks/test_deliveries.py::test_events_arrive_in_order_and_once",
+    ),
+    _webhooks(
+        "webhooks-overlap",
+        "A rotated secret does not sign after its overlap.",
+        "sender.py",
+        "valid = [key for key in keys if key.valid_until is None or key.valid_until > now]",
+        "valid = keys",
+        "rest/test_webhooks.py::test_a_rotated_secret_overlaps_with_the_former_one",
+    ),
+)
+
 MUTANTS: Final = (
     *_TOKENS,
     *_ACCOUNTS,
@@ -1169,4 +1217,5 @@ MUTANTS: Final = (
     *_WEB,
     *_OPERATION,
     *_OUTBOUND,
+    *_WEBHOOKS,
 )

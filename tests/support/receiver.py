@@ -2,6 +2,7 @@
 
 import json
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -15,11 +16,12 @@ Answer = Callable[["Exchange"], None]
 
 @dataclass(frozen=True)
 class Message:
-    """A message that arrived."""
+    """A message that arrived, ``at`` a time of :func:`time.monotonic`."""
 
     path: str
     headers: Mapping[str, str]
     body: bytes
+    at: float
 
     @property
     def id(self) -> str:
@@ -45,9 +47,13 @@ class Exchange(BaseHTTPRequestHandler):
     server: "_Server"
 
     def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["Content-Length"]))
+        length = int(self.headers["Content-Length"])
+        body = self.rfile.read(length)
+        if len(body) < length:
+            # The sender died in the middle of the request.
+            return
         headers = {name.lower(): value for name, value in self.headers.items()}
-        self.server.receiver.messages.append(Message(self.path, headers, body))
+        self.server.receiver.messages.append(Message(self.path, headers, body, time.monotonic()))
         with suppress(OSError):
             self.server.receiver.answers.get(self.path, says(204))(self)
         self.server.receiver.arrived.release()

@@ -5,7 +5,6 @@ hour. It has the server's own threads and services, without sockets. Its clock i
 seconds, so that the claims of killed rounds have ended.
 """
 
-import importlib
 import os
 import threading
 import time
@@ -51,9 +50,15 @@ class Round:
     writers: int = 2
 
 
-def fork_rounds(commands: "Connection[Any, Any]") -> None:
-    """Fork a round for each command, and answer its process id; any other message reaps the last one."""
-    importlib.import_module("strongroom_webhooks.plugin")
+def fork_rounds(config: Path, commands: "Connection[Any, Any]") -> None:
+    """Fork a round for each command, and answer its process id; any other message reaps the last one.
+
+    Args:
+        config: the configuration of the rounds.
+        commands: the other end of a pipe.
+    """
+    # Built once before the forks, because imports and caches take most of the time of a round.
+    container_of(create_app(load(config, {}))).close()
     pid = 0
     while True:
         command = commands.recv()

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from sqlalchemy import insert, select
+from sqlalchemy import insert, select, update
 from tests.support.receiver import Answer, Receiver, half, hangs, receiving, says, trickles
 
 from strongroom.database import Database
@@ -16,6 +16,7 @@ from strongroom.plugin_api.outbound import OutboundClient, OutboundPolicy
 from strongroom.plugin_api.state import PluginTables
 from strongroom.plugin_host.database import HostDatabase
 from strongroom.testing.clock import ManualClock
+from strongroom.testing.outbound import forbidden_urls, listening
 from strongroom_webhooks.models import (
     Delivery,
     Endpoint,
@@ -25,7 +26,7 @@ from strongroom_webhooks.models import (
     endpoints,
     metadata,
 )
-from strongroom_webhooks.queue import DeliveryQueue
+from strongroom_webhooks.queue import Attempt, DeliveryQueue
 from strongroom_webhooks.schedule import Schedule
 from strongroom_webhooks.sender import Sender
 from strongroom_webhooks.signing import SigningKeys
@@ -284,6 +285,23 @@ def test_a_refused_address_is_final(world: World) -> None:
     assert world.sender.send_due() == 0
 
 
+def test_a_forbidden_url_is_refused_at_each_attempt(world: World) -> None:
+    """Also one that was stored before its name led to a private address."""
+    hook = world.endpoint()
+    with listening() as canary:
+        # PostgreSQL cannot store NUL.
+        stored = [item for item in forbidden_urls() if "\0" not in item.url]
+        for number, forbidden in enumerate(stored):
+            with world.database.write() as tx:
+                tx.execute(update(endpoints).values(url=forbidden.url))
+            world.happen(number)
+            client = OutboundClient(resolver=forbidden.resolve)
+            assert Sender(world.queue, client, lambda text: text, world.clock, 1).send_due() == 1
+    assert {item.outcome for item in world.deliveries(hook)} == {Outcome.REFUSED}
+    assert len(world.deliveries(hook)) >= 100
+    assert canary.seen == []
+
+
 def test_only_the_begin_of_an_answer_is_kept(world: World) -> None:
     hook = world.endpoint(answer=says(200, b"\0\xff" + b"x" * 5000))
     world.happen(1)
@@ -310,17 +328,11 @@ def test_a_lost_claim_records_nothing(world: World) -> None:
     second = world.queue.claim()
     assert first is not None
     assert second is not None
-    attempt = replace_outcome()
+    attempt = Attempt(Outcome.SUCCEEDED, status=200)
     assert world.queue.conclude(first, attempt, keep=True) is None
     assert world.only("/hook").outcome == Outcome.PENDING
     world.queue.conclude(second, attempt, keep=True)
     assert world.only("/hook").outcome == Outcome.SUCCEEDED
-
-
-def replace_outcome() -> Any:
-    from strongroom_webhooks.queue import Attempt
-
-    return Attempt(Outcome.SUCCEEDED, status=200)
 
 
 def test_a_stuck_endpoint_delays_no_other(world: World) -> None:
