@@ -13,6 +13,7 @@ from tests.support.config import Table, merged, write_api_config
 from tests.support.images import picture
 from tests.support.scanners import LOCKED, SCANNING, VIRUS, WordScanner, install_word_scanner
 
+from strongroom.files.file_writer import FileWriter
 from strongroom.scanning.models import scans
 from strongroom.scanning.repository import LEASE
 from strongroom.testing.clock import MINUTE, ManualClock
@@ -196,6 +197,16 @@ def test_a_big_virus_goes_into_quarantine(api: Api, alice: Person, tenant: str, 
     assert api.delete(f"{tenant}/files/{node['id']}", by=alice).status_code == 200
     admin = api.person(admin=True)
     assert api.get("/api/v1/quarantine", by=admin).json["meta"]["totalCount"] == 0
+
+
+def test_content_that_an_upload_forgot_to_inspect_is_held_back(
+    api: Api, alice: Person, tenant: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(FileWriter, "inspect", lambda _writer, _caller, received, _name: received)
+    node = api.upload(tenant, alice, "a", VIRUS)
+    assert error_code(download(api, tenant, alice, node)) == "error.not-scanned-yet"
+    run_due(api)
+    assert error_code(download(api, tenant, alice, node)) == "error.quarantined"
 
 
 def test_an_error_of_the_plugin_is_answered(api: Api, alice: Person, tenant: str) -> None:
