@@ -8,6 +8,7 @@ from sqlalchemy import text
 from tests.support.api import PASSWORD, Api, Person, error_code
 from tests.support.http import at_once
 
+from strongroom.plugin_api.state import UnknownUser
 from strongroom.testing.clock import HOUR, MINUTE
 
 DAY = 24 * HOUR
@@ -148,3 +149,15 @@ def test_notices_that_others_cause_come_in_the_locale_of_the_user(
     assert (changed.status_code, changed.json["locale"]) == (200, language)
     api.post(f"/users/{person.id}/suspension", by=admin, headers={"Accept-Language": "de"})
     assert ("您的账户" in api.outbox()[-1]["text"]) == (language is not None)
+
+
+def test_values_of_plugins_go_with_the_user(api: Api) -> None:
+    person, other = api.person(), api.person()
+    store = api.container.hosts.of("password").store
+    for owner in (person, other):
+        store.put(owner.id, "theme", "dark")
+    assert api.delete("/users/me", by=person).status_code == 200
+    assert store.keys(person.id) == []
+    assert store.keys(other.id) == ["theme"]
+    with pytest.raises(UnknownUser):
+        store.put(person.id, "theme", "dark")
