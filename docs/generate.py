@@ -13,6 +13,7 @@ from generator.commands import commands_page
 from generator.configuration import configuration_page
 from generator.contracts import contracts_page
 from generator.errors import errors_page
+from generator.events import events_page
 from generator.hooks import hooks_page
 
 FOLDER = Path(__file__).parent / "reference"
@@ -21,6 +22,7 @@ NOTE = "<!-- Written by docs/generate.py; change the code that it describes inst
 
 PAGES: dict[str, Callable[[], Iterator[str]]] = {
     "errors.md": errors_page,
+    "events.md": events_page,
     "configuration.md": configuration_page,
     "hooks.md": hooks_page,
     "commands.md": commands_page,

@@ -18,8 +18,6 @@ SOURCES = [ROOT / "core" / "src", *ROOT.glob("plugins/*/src"), *ROOT.glob("examp
 HOOKS = [name for name, hook in vars(hookspecs).items() if hasattr(hook, "strongroom_spec")]
 INCOMPLETE = {
     "register_authenticators",
-    "register_event_sinks",
-    "register_event_subscribers",
 }
 
 each_seam = pytest.mark.parametrize("seam", SEAMS, ids=lambda seam: seam.hook)

@@ -114,6 +114,7 @@ class TestSetting:
         assert [event["action"] for event in events] == ["grant.remove", "grant.put"]
         assert {event["actor"]["$ref"] for event in events} == {scene.admin.id}
         assert events[1]["details"] == {
+            "tenant": scene.path.rpartition("/")[2],
             "user": scene.alice.id,
             "permission": "read",
             "expiresAt": iso_format(scene.api.clock.now() + HOUR),

@@ -19,6 +19,7 @@ from strongroom.container.services import Container, build
 from strongroom.direct_uploads.views import blueprint as direct_uploads_blueprint
 from strongroom.files.bundles.views import blueprint as bundles_blueprint
 from strongroom.files.change_views import blueprint as file_changes_blueprint
+from strongroom.files.changes.views import blueprint as changes_blueprint
 from strongroom.files.events.views import blueprint as file_events_blueprint
 from strongroom.files.grant_views import blueprint as permissions_blueprint
 from strongroom.files.views import blueprint as files_blueprint
@@ -55,6 +56,7 @@ BLUEPRINTS = (
     files_blueprint,
     bundles_blueprint,
     file_events_blueprint,
+    changes_blueprint,
     file_changes_blueprint,
     permissions_blueprint,
     business_files_blueprint,

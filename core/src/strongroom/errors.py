@@ -221,6 +221,11 @@ class NotAcceptable(StrongroomError):
     message = "No representation matches the Accept header."
 
 
+class CursorExpired(StrongroomError):
+    status, code = 410, "error.cursor-expired"
+    message = "The changes after the cursor are no longer known; list the files again."
+
+
 class RequestTimeout(StrongroomError):
     status, code = 408, "error.request-timeout"
     message = "The request body was sent too slowly."

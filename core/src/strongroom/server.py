@@ -29,7 +29,6 @@ from granian.net import SocketSpec  # type: ignore[attr-defined]  # re-exported 
 from granian.server.mp import MPServer
 
 from strongroom.config import Configuration, ConfigurationError, Settings
-from strongroom.config.server import ServerSettings
 from strongroom.gateway.exchange import Gateway, WsgiApp
 from strongroom.gateway.limits import Admission, Timers, TransferRate
 from strongroom.gateway.responses import BUFFER_BYTES, WaitingResponses
@@ -172,7 +171,7 @@ def run(
             container.start()
         except PluginError as error:
             server.refuse(str(error))
-        return _gateway(app, current.settings.server)
+        return _gateway(app, current.settings)
 
     def reload() -> None:
         nonlocal current
@@ -218,7 +217,8 @@ def run(
         sys.exit(EXIT_REFUSED)
 
 
-def _gateway(app: WsgiApp, settings: ServerSettings) -> Gateway:
+def _gateway(app: WsgiApp, root: Settings) -> Gateway:
+    settings = root.server
     rate = TransferRate(settings.transfer_grace_seconds, settings.min_transfer_rate)
     timers = Timers(rate.grace_seconds / 4)
     return Gateway(
@@ -228,6 +228,7 @@ def _gateway(app: WsgiApp, settings: ServerSettings) -> Gateway:
         timers=timers,
         waiting=WaitingResponses(timers, rate.grace_seconds),
         unqueued_path=f"{settings.base_path}/livez",
+        waiting_threads=root.events.waiting_per_process,
     )
 
 

@@ -10,6 +10,7 @@ from strongroom.gateway.limits import RESERVED_THREADS, Admission, AdmissionResu
 @dataclass(eq=False)
 class Task:
     is_transfer: bool = False
+    is_aside: bool = False
     runs: int = field(default=0)
 
     def run(self) -> None:
@@ -73,3 +74,16 @@ def test_an_upload_that_waits_does_not_hold_up_short_requests() -> None:
     assert admission.become_transfer(short[0])
     assert admission.leave(short[1]) is request
     assert admission.leave(short[0]) is upload
+
+
+def test_a_request_that_steps_aside_makes_room_for_the_next_one() -> None:
+    admission = Admission(16)
+    waiting, *_ = fill(admission, 16, transfers=False)
+    queued = Task()
+    assert admission.enter(queued) is AdmissionResult.QUEUED
+    assert admission.step_aside(waiting) is queued
+    assert admission.enter(Task()) is AdmissionResult.QUEUED
+    # It is counted neither as a transfer nor when it ends.
+    assert admission.become_transfer(waiting)
+    assert admission.leave(waiting) is None
+    assert admission.enter(Task()) is AdmissionResult.QUEUED

@@ -27,6 +27,7 @@ _COMMANDS: Final = {
     "db": "database:db_group",
     "doctor": "maintenance:doctor",
     "drain": "server:drain",
+    "events": "events:events_group",
     "files": "files:files_group",
     "jobs": "jobs:jobs_group",
     "keys": "keys:keys_group",

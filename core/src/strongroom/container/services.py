@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, fields
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from strongroom.backup.create import BackupService
 from strongroom.business_files.pictures import PictureProcessor, PictureSlots
@@ -24,6 +24,8 @@ from strongroom.events.streams import CommittedEvents
 from strongroom.files.access import AccessControl
 from strongroom.files.bundles.contents import Contents
 from strongroom.files.bundles.service import BundleService
+from strongroom.files.changes.feed import ChangeFeed
+from strongroom.files.changes.waiting import ChangeWaiters
 from strongroom.files.events.listing import FileEventListing
 from strongroom.files.events.recorder import DownloadRecorder, FileEvents
 from strongroom.files.events.stream import TenantStreams
@@ -41,6 +43,7 @@ from strongroom.files.visibility import Visibility
 from strongroom.jobs.leases import JobLeases
 from strongroom.jobs.runner import JobRunner
 from strongroom.observability.doctor import Doctor
+from strongroom.observability.event_checks import EventsCheck
 from strongroom.observability.plugin_checks import JobsCheck, PluginTablesCheck
 from strongroom.observability.readiness import Readiness, probes
 from strongroom.observability.scan_check import ScannersCheck
@@ -77,6 +80,9 @@ if TYPE_CHECKING:
     from strongroom.observability.metrics import Metrics
 
 
+_DAY: Final = 24 * 60 * 60 * 1000
+
+
 @dataclass(frozen=True, slots=True)
 class FileServices:
     """The services of tenants, files and storages."""
@@ -93,6 +99,8 @@ class FileServices:
     files: FileService
     file_events: FileEvents
     file_event_listing: FileEventListing
+    changes: ChangeFeed
+    change_waiters: ChangeWaiters
     downloads: DownloadRecorder
     moving: MovingService
     replacing: ReplacingService
@@ -209,6 +217,8 @@ def assemble_keeping(base: Infrastructure, identity: IdentityServices) -> FileSe
         files=files,
         file_events=events,
         file_event_listing=FileEventListing(database, memberships, base.users),
+        changes=ChangeFeed(database, access, base.users),
+        change_waiters=ChangeWaiters(database, settings.events.waiting_per_process),
         downloads=downloads,
         moving=MovingService(database, access, expiry, tree, file_writer),
         replacing=ReplacingService(database, access, file_writer, blobs, tenants),
@@ -224,6 +234,16 @@ def assemble_keeping(base: Infrastructure, identity: IdentityServices) -> FileSe
         rescans=Rescans(database, scans, owners),
         quarantine=QuarantineService(database, base.clock, owners, base.audit, blobs.location_query()),
     )
+
+
+def prune_event_steps(base: Infrastructure, events: "EventServices") -> Mapping[str, Step]:
+    """Return the steps of `strongroom prune` for events."""
+
+    def prune_dead_letters() -> int:
+        age = base.settings.events.retention_days * _DAY
+        return events.positions.prune(base.clock.now() - age)
+
+    return {"dead letters of events": prune_dead_letters}
 
 
 def prune_steps(keeping: FileServices) -> Mapping[str, Step]:
@@ -324,7 +344,7 @@ class OperatingServices:
 
 
 def assemble_operating(
-    base: Infrastructure, keeping: FileServices, hosts: PluginHosts
+    base: Infrastructure, keeping: FileServices, events: "EventServices", hosts: PluginHosts
 ) -> OperatingServices:
     """Create the services for operators, and connect circuits with their metrics."""
     parts = probes(base.database, base.limits_store, keeping.blobs.storages)
@@ -340,6 +360,7 @@ def assemble_operating(
         base.clock,
         base.keys,
         [
+            EventsCheck(events.positions),
             PluginTablesCheck(base.database, base.selection.plugins.tables),
             JobsCheck(JobLeases(base.database, base.clock), lambda: registered_jobs(hosts), base.clock),
             ScannersCheck(keeping.scanners, keeping.rescans, base.clock),
@@ -504,7 +525,8 @@ def build(
             base.settings, selection.plugins, selection.options, base.clock, lambda: container
         )
         events = assemble_events(base)
-        operating = assemble_operating(base, keeping, hosts)
+        identity.prune_job.add(prune_event_steps(base, events))
+        operating = assemble_operating(base, keeping, events, hosts)
         container = Container(base, identity, keeping, operating, events, hosts)
         base.resources = resources.pop_all()
         return container

@@ -98,10 +98,10 @@ EVENT_TYPES: Final[Mapping[str, EventType]] = {
             _text("reason", "`logout`, `revoked-all`, or `reuse` of a refresh token"),
             _ACTOR,
         ),
-        _of_server("access-key.created", "An access key was created.", _KEY, _USER, _ACTOR),
-        _of_server("access-key.rotated", "An access key got a new secret.", _KEY, _USER, _ACTOR),
+        _of_server("access_key.created", "An access key was created.", _KEY, _USER, _ACTOR),
+        _of_server("access_key.rotated", "An access key got a new secret.", _KEY, _USER, _ACTOR),
         _of_server(
-            "access-key.revoked",
+            "access_key.revoked",
             "An access key was revoked, by its user or because it was reported as leaked.",
             _KEY,
             _USER,

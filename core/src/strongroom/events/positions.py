@@ -98,6 +98,11 @@ _DUE: Final = Statement(
         event_positions.c.retry_at <= bindparam("now"),
     )
 )
+_SINKS: Final = Statement(
+    select(event_positions.c.sink)
+    .where(event_positions.c.stream == _MARKER)
+    .order_by(event_positions.c.sink)
+)
 _FAILING: Final = Statement(select(*_COLUMNS).where(event_positions.c.failures > 0), Position)
 _BURY: Final = Statement(
     for_each_dialect(event_dead_letters, lambda insert: insert.on_conflict_do_nothing())
@@ -216,6 +221,11 @@ class Positions:
         with self._database.write() as connection:
             _FORGET_POSITIONS.execute(connection, {"of_stream": stream})
             _FORGET_DEAD_OF.execute(connection, {"of_stream": stream})
+
+    def sinks(self) -> list[str]:
+        """Return the names of all sinks that ever received events, sorted."""
+        with self._database.read() as connection:
+            return _SINKS.scalars(connection)
 
     def failing(self) -> list[Position]:
         """Return the positions whose next event could not be delivered."""

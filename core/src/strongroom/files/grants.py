@@ -150,7 +150,11 @@ class GrantService:
             if before is not None:
                 # Checked after the write: an error rolls the grant back.
                 self._expiry.require_owner_untouched(connection, caller, node, before, grant)
-            details = {"user": requested.user_id, "permission": requested.permission.name.lower()}
+            details = {
+                "tenant": tenant_id,
+                "user": requested.user_id,
+                "permission": requested.permission.name.lower(),
+            }
             if requested.expires_at is not None:
                 details["expiresAt"] = iso_format(requested.expires_at)
             self._record(connection, "grant.put", caller, node_id, origin, details)
@@ -174,7 +178,8 @@ class GrantService:
             before = self._visibility.until(connection, node_id, user_id)
             if _REMOVE.execute(connection, {"node": node_id, "user": user_id}):
                 self._refresh_visibility(connection, node, user_id, before)
-                self._record(connection, "grant.remove", caller, node_id, origin, {"user": user_id})
+                details = {"tenant": tenant_id, "user": user_id}
+                self._record(connection, "grant.remove", caller, node_id, origin, details)
 
     def page(
         self, caller: AnyCaller, tenant_id: str, node_id: str, paging: Paging

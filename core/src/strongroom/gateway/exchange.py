@@ -4,6 +4,7 @@ import logging
 import os
 import socket
 import sys
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -154,7 +155,22 @@ RETRY_SECONDS: Final = 1
 WsgiApp = Callable[..., Iterable[bytes]]
 """A WSGI application (PEP 3333)."""
 
+STOPPING: Final = threading.Event()
+"""Set when this process stops accepting requests, so that waiting requests must end."""
+
 logger = logging.getLogger(__name__)
+
+_current: Final = threading.local()
+
+
+def step_aside() -> None:
+    """Do not count the request of this thread from now on, so that its wait keeps no other one waiting.
+
+    Without effect under another WSGI server.
+    """
+    exchange: Exchange | None = getattr(_current, "exchange", None)
+    if exchange is not None:
+        exchange.step_aside()
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +184,7 @@ class Gateway:
         timers: enforce deadlines.
         waiting: the responses that wait for their client to read.
         unqueued_path: the path that is served even if no thread is free, for liveness probes.
+        waiting_threads: the maximum number of requests that :func:`step_aside`.
     """
 
     app: WsgiApp
@@ -176,6 +193,7 @@ class Gateway:
     timers: Timers
     waiting: WaitingResponses
     unqueued_path: str
+    waiting_threads: int = 0
 
     def handle(self, watcher: Any) -> None:
         """Start a request, on a thread of Granian's pool."""
@@ -193,14 +211,23 @@ class Gateway:
 
     def resume(self, job: ThreadTask) -> None:
         """Continue a transfer after a wait."""
-        if self.admission.resume(job) is AdmissionResult.RUN:
+        if job.is_aside or self.admission.resume(job) is AdmissionResult.RUN:
             self.work(job)
 
 
 class Exchange:
     """One request; a job of :class:`~strongroom.gateway.limits.Admission`."""
 
-    __slots__ = ("_body", "_environ", "_gateway", "_protocol", "_scope", "is_transfer")
+    __slots__ = (
+        "_body",
+        "_environ",
+        "_gateway",
+        "_is_counted",
+        "_protocol",
+        "_scope",
+        "is_aside",
+        "is_transfer",
+    )
 
     def __init__(self, gateway: Gateway, scope: Scope, protocol: HttpProtocol) -> None:
         self._gateway = gateway
@@ -209,6 +236,8 @@ class Exchange:
         self._environ: Environ = {}
         self._body: RequestBody | None = None
         self.is_transfer = False
+        self.is_aside = False
+        self._is_counted = True
 
     def begin(self) -> None:
         """Receive a small body before a thread is assigned; start a large one as a transfer."""
@@ -229,13 +258,25 @@ class Exchange:
     def run(self) -> None:
         """Call the application, and send its response."""
         started = _Started()
+        # In a variable of the thread: a reference from the environ would be a cycle.
+        _current.exchange = self
         try:
             body = self._gateway.app(self._environ, started)
             self._respond(started, body)
         except Exception:
             logger.exception("The application failed")
             self._refuse(errors.InternalError())
+        finally:
+            _current.exchange = None
         self._linger()
+
+    def step_aside(self) -> None:
+        """Stop counting this request, and let another thread run the job that waits for its place."""
+        if self.is_aside or not self._is_counted:
+            return
+        following = self._gateway.admission.step_aside(self)
+        if following is not None:
+            threading.Thread(target=self._gateway.work, args=[following], name="requests").start()
 
     def _begin_transfer(self) -> None:
         self.is_transfer = True
@@ -251,6 +292,7 @@ class Exchange:
             return
         self._environ["wsgi.input"] = body
         if self._environ["PATH_INFO"] == self._gateway.unqueued_path:
+            self._is_counted = False
             # Liveness must succeed under overload, otherwise the supervisor restarts a busy server.
             self.run()
         else:
@@ -280,6 +322,7 @@ class Exchange:
         response = StreamedResponse(
             self._protocol, body, gateway.rate, gateway.waiting, gateway.resume, self._cut
         )
+        response.is_aside = self.is_aside
         response.begin(started.status, started.headers)
         response.run()
 

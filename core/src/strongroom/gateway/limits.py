@@ -117,6 +117,7 @@ class ThreadTask(Protocol):
     """Work that needs a thread."""
 
     is_transfer: bool
+    is_aside: bool
 
     def run(self) -> None:
         """Do the work, or as much of it as is possible without blocking; never raises."""
@@ -177,7 +178,7 @@ class Admission:
     def become_transfer(self, job: ThreadTask) -> bool:
         """Count a running job as a transfer; return ``False`` if the limit of transfers is reached."""
         with self._lock:
-            if job.is_transfer:
+            if job.is_transfer or job.is_aside:
                 return True
             if self._transfers >= self.transfers_limit:
                 return False
@@ -185,8 +186,20 @@ class Admission:
             self._transfers += 1
             return True
 
+    def step_aside(self, job: ThreadTask) -> ThreadTask | None:
+        """Let a running job go on without being counted; return the next job, as :meth:`leave` does.
+
+        For requests that wait for events. The feature that lets them wait limits their number, and the
+        pool has a thread for each of them.
+        """
+        following = self.leave(job)
+        job.is_aside = True
+        return following
+
     def leave(self, job: ThreadTask) -> ThreadTask | None:
         """End a job, and return the next one, which the caller must run on its thread."""
+        if job.is_aside:
+            return None
         with self._lock:
             # The thread is released and assigned under one lock, so that no new request overtakes the
             # queue.

@@ -94,6 +94,7 @@ class StreamedResponse:
     """
 
     is_transfer = True
+    is_aside = False
 
     def __init__(
         self,
@@ -123,6 +124,9 @@ class StreamedResponse:
     def begin(self, status: int, headers: Headers) -> None:
         """Set the status and headers; Granian sends them with the first piece."""
         self._protocol.send(_start(status, headers))
+        if self.is_aside:
+            # It waits for events, so it may send nothing for a long time.
+            self._watch()
 
     def run(self) -> None:
         """Send pieces until the client falls behind, or until none is left."""
@@ -143,10 +147,13 @@ class StreamedResponse:
         if self._pieces is None:
             self._pieces = _divided(self._body)
         while not self._is_over and (piece := next(self._pieces, None)) is not None:
+            if not piece:
+                # A body that waits for events lets the loop check whether its client is still there.
+                continue
             sent = self._protocol.send({"type": "http.response.body", "body": piece, "more_body": True})
             self._sent_pieces += 1
             # Short responses end before a disconnect matters, so only longer ones pay for the watch.
-            if self._sent_pieces == _UNWATCHED_PIECES + 1:
+            if self._sent_pieces == _UNWATCHED_PIECES + 1 and not self.is_aside:
                 self._watch()
             if is_pending(sent) and not self._is_there(sent, len(piece)):
                 return
@@ -193,8 +200,7 @@ class StreamedResponse:
 def _divided(body: Iterable[bytes]) -> Iterator[bytes]:
     for piece in body:
         if len(piece) <= PIECE_BYTES:
-            if piece:
-                yield piece
+            yield piece
             continue
         for start in range(0, len(piece), PIECE_BYTES):
             yield piece[start : start + PIECE_BYTES]

@@ -1,5 +1,6 @@
 """The entry point of a worker process, which Granian's master starts."""
 
+import signal
 import threading
 from collections.abc import Callable
 from typing import Any, Final
@@ -9,7 +10,7 @@ from granian._signals import set_sync_signals
 from granian.server.common import WORKERS_METHODS
 from granian.server.mp import WorkerProcess
 
-from strongroom.gateway.exchange import Gateway
+from strongroom.gateway.exchange import STOPPING, Gateway
 from strongroom.gateway.protocol import CallbackLoop
 
 SPARE_THREADS: Final = 8
@@ -26,6 +27,18 @@ class _Scheduler(CallbackScheduler):
     def __init__(self, _loop: CallbackLoop, handle: Callable[[Any], None]) -> None:
         super().__init__()
         self._schedule_fn = handle
+
+
+def _note_stop_signals() -> None:
+    """Set :data:`STOPPING` before Granian's own handlers, which then wait for the open requests."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        handle: Any = signal.getsignal(number)
+
+        def note(signum: int, frame: Any, handle: Any = handle) -> None:
+            STOPPING.set()
+            handle(signum, frame)
+
+        signal.signal(number, note)
 
 
 def _spawn_worker(
@@ -54,6 +67,7 @@ def _spawn_worker(
     stop: Any = set_sync_signals()  # type: ignore[no-untyped-call]
     stopped = threading.Event()
     stop.add_cb(stopped.set)
+    _note_stop_signals()
     gateway.timers.start()
     # Granian's type stub of the class is outdated.
     create_worker: Any = ASGIWorker
@@ -64,7 +78,7 @@ def _spawn_worker(
         ipc,
         runtime_threads,
         runtime_blocking_threads,
-        blocking_threads + SPARE_THREADS,
+        blocking_threads + SPARE_THREADS + gateway.waiting_threads,
         blocking_threads_idle_timeout,
         backpressure,
         http_mode,

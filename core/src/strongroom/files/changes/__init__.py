@@ -1,0 +1,1 @@
+"""The changes of a tenant's files, for clients that keep a copy of them."""

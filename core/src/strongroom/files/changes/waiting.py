@@ -1,0 +1,85 @@
+"""Requests that wait for changes: their number, and what ends their wait."""
+
+import threading
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from strongroom.database import Database
+from strongroom.errors import Unavailable
+
+CHECK_SECONDS: Final = 0.5
+"""How often a waiting request looks for the changes of other processes."""
+
+RETRY_SECONDS: Final = 5
+"""The Retry-After of a request that may not wait because too many do."""
+
+
+class ChangeWaiter:
+    """One waiting request; usable by one thread at a time."""
+
+    def __init__(self, tenant_id: str, end: Callable[["ChangeWaiter"], None]) -> None:
+        self.tenant_id = tenant_id
+        self._end = end
+        self._changed = threading.Event()
+
+    def wait(self, seconds: float) -> None:
+        """Wait for a change of the tenant by this process, or for ``seconds``."""
+        self._changed.wait(seconds)
+        self._changed.clear()
+
+    def notify(self) -> None:
+        """End the wait, or the next one."""
+        self._changed.set()
+
+    def close(self) -> None:
+        """Make room for another request; further calls have no effect."""
+        self._end(self)
+
+
+class ChangeWaiters:
+    """The waiting requests of a process.
+
+    Args:
+        limit: the maximum number of waiting requests.
+    """
+
+    def __init__(self, database: Database, limit: int) -> None:
+        self._limit = limit
+        self._lock = threading.Lock()
+        self._waiters: set[ChangeWaiter] = set()
+        database.commits.subscribe(self._notify)
+
+    def add(self, tenant_id: str) -> ChangeWaiter:
+        """Begin to wait. A change that is committed from now on ends the next wait.
+
+        Raises:
+            Unavailable: too many requests wait.
+        """
+        waiter = ChangeWaiter(tenant_id, self._remove)
+        with self._lock:
+            if len(self._waiters) >= self._limit:
+                raise Unavailable("Too many requests wait for changes.", retry_after=RETRY_SECONDS)
+            self._waiters.add(waiter)
+        return waiter
+
+    @contextmanager
+    def waiting(self, tenant_id: str) -> Iterator[ChangeWaiter]:
+        """Wait within a block; see :meth:`add`."""
+        waiter = self.add(tenant_id)
+        try:
+            yield waiter
+        finally:
+            waiter.close()
+
+    def _remove(self, waiter: ChangeWaiter) -> None:
+        with self._lock:
+            self._waiters.discard(waiter)
+
+    def _notify(self, topics: Collection[str]) -> None:
+        # Without the lock on the common path: no request waits.
+        if self._waiters:
+            with self._lock:
+                changed = [waiter for waiter in self._waiters if waiter.tenant_id in topics]
+            for waiter in changed:
+                waiter.notify()

@@ -1,0 +1,1 @@
+"""Creates the usual folders in each new tenant."""
