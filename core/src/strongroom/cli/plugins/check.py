@@ -24,7 +24,7 @@ from strongroom.cli.plugins.listing import load_plugin
 from strongroom.plugin_api import API_VERSION, Extension
 from strongroom.plugin_discovery import installed_plugins
 from strongroom.plugins.manager import Plugin
-from strongroom.plugins.seams import SEAMS, Seam, extension_kind, main_seam
+from strongroom.plugins.seams import KINDS, Seam, extension_kind, main_seam
 
 if TYPE_CHECKING:
     import pytest
@@ -203,13 +203,15 @@ def check_command(name: str, tests: Path | None, seconds: float) -> None:
 
 
 def _instance_seams(plugin: Plugin) -> list[Seam]:
-    """Return the seams of a plugin's hooks that return instances, which have contracts of their own.
+    """Return the main seams of kinds without extensions whose hooks a plugin implements.
 
     Such contracts exist since plugin API 1.1, so plugins for an earlier version are not judged by them.
     """
     if plugin.module.API_VERSION != API_VERSION:
         return []
-    return [seam for seam in SEAMS if not seam.returns_classes and hasattr(plugin.module, seam.hook)]
+    # A plugin of one kind may implement the hooks of another one as well, such as register_errors.
+    judged = [main_seam(kind) for kind in KINDS if kind.base is None]
+    return [seam for seam in judged if hasattr(plugin.module, seam.hook)]
 
 
 def _judge_extension(extension: type[Extension[Any]], run: ContractRun) -> list[str]:
