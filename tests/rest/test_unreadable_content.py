@@ -24,6 +24,7 @@ READ_ROUTES = {
     "/api/v1/quarantine",
     "/api/v1/tenants",
     "/api/v1/tenants/<tenant_id>",
+    "/api/v1/tenants/<tenant_id>/changes",
     "/api/v1/tenants/<tenant_id>/file-events",
     "/api/v1/tenants/<tenant_id>/files/<file_id>",
     "/api/v1/tenants/<tenant_id>/files/<file_id>/access",
@@ -54,6 +55,7 @@ READ_ROUTES = {
     "/users/<user_id>/access-keys/<key_id>",
     "/users/<user_id>/authorizations",
     "/users/<user_id>/credentials",
+    "/users/<user_id>/factors",
 }
 """All routes of the core that clients read by GET or HEAD."""
 
@@ -220,7 +222,7 @@ def test_the_services_refuse_it_to_plugins(api: Api, state: str) -> None:
 def test_every_read_route_is_listed(api: Api) -> None:
     rules = {rule.rule for rule in api.app.url_map.iter_rules() if "GET" in (rule.methods or ())}
     assert rules == READ_ROUTES
-    assert len(READ_ROUTES) == 35
+    assert len(READ_ROUTES) == 37
 
 
 def test_every_module_that_reads_blobs_is_listed() -> None:
