@@ -7,23 +7,23 @@ from pathlib import Path
 
 import pytest
 
-from strongroom.builtin.key_file import KeyFile, KeyFileOptions, create_key_file
+from strongroom.builtin.key_file import KeyFileOptions, KeyFileProvider, create_key_file
 from strongroom.plugin_api.keys import KeyProviderError
 from strongroom.testing.keys import CONTEXT, KeyProviderContract
 
 
-def provider_at(path: Path) -> KeyFile:
-    return KeyFile(KeyFileOptions(path=path))
+def provider_at(path: Path) -> KeyFileProvider:
+    return KeyFileProvider(KeyFileOptions(path=path))
 
 
 class TestKeyFile(KeyProviderContract):
     @pytest.fixture
-    def make_provider(self, tmp_path: Path) -> Callable[[], KeyFile]:
+    def make_provider(self, tmp_path: Path) -> Callable[[], KeyFileProvider]:
         create_key_file(tmp_path / "keys.json")
         return lambda: provider_at(tmp_path / "keys.json")
 
     @pytest.fixture
-    def other_provider(self, tmp_path: Path) -> KeyFile:
+    def other_provider(self, tmp_path: Path) -> KeyFileProvider:
         create_key_file(tmp_path / "other.json")
         return provider_at(tmp_path / "other.json")
 

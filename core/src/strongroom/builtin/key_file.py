@@ -33,7 +33,7 @@ class KeyFileOptions:
     )
 
 
-class KeyFile(KeyProvider[KeyFileOptions]):
+class KeyFileProvider(KeyProvider[KeyFileOptions]):
     """Wraps keys with AES-256-GCM and the master keys in a JSON file.
 
     A wrapped key consists of the id of the master key (8 bytes), a nonce (12 bytes) and the ciphertext.
@@ -178,4 +178,4 @@ def _write(path: Path, ring: _KeyRing) -> None:
 
 @hookimpl
 def register_key_providers() -> list[type[KeyProvider[Any]]]:
-    return [KeyFile]
+    return [KeyFileProvider]

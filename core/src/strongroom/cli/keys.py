@@ -84,11 +84,11 @@ def create_master_key_command(context: CommandContext) -> None:
     Back the file up, apart from the backups of the files: without it, encrypted storages cannot be read.
     An existing file is never replaced.
     """
-    from strongroom.builtin.key_file import KeyFile, create_key_file
+    from strongroom.builtin.key_file import KeyFileProvider, create_key_file
     from strongroom.plugins.selection import select
 
     choice = select(context.configuration).keys
-    if choice.extension is not KeyFile:
+    if choice.extension is not KeyFileProvider:
         raise click.UsageError(f'the key provider "{choice.extension.name}" has no file')
     path = choice.options.path
     try:

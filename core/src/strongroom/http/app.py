@@ -309,7 +309,7 @@ class Direct(NamedTuple):
     after: tuple[Hook, ...]
 
 
-class Route(NamedTuple):
+class HttpRoute(NamedTuple):
     """A rule, the names of its parameters, and its calls if Flask's dispatch is not needed."""
 
     rule: Rule
@@ -328,7 +328,7 @@ class _Node:
     def __init__(self) -> None:
         self.segments: dict[str, _Node] = {}
         self.parameter: _Node | None = None
-        self.rules: dict[str, Route] = {}
+        self.rules: dict[str, HttpRoute] = {}
         self.is_exact = True
 
 
@@ -368,7 +368,7 @@ class RouteTable:
         route, values = found
         return route.rule, dict(zip(route.names, values, strict=True))
 
-    def find(self, method: str, path: str) -> tuple[Route, list[str]] | None:
+    def find(self, method: str, path: str) -> tuple[HttpRoute, list[str]] | None:
         """Do the same as :meth:`match`, and return the route and the values of its parameters."""
         segments = iter(path.split("/"))
         # Empty, because a path begins with a slash.
@@ -396,7 +396,7 @@ class RouteTable:
                 is_exact = is_exact and segment != ""
         if not is_exact:
             node.is_exact = False
-        route = Route(rule, tuple(names), self._direct.get(rule.endpoint))
+        route = HttpRoute(rule, tuple(names), self._direct.get(rule.endpoint))
         for method in (rule.methods or set()) - {"OPTIONS"}:
             node.rules.setdefault(method, route)
 
@@ -413,7 +413,7 @@ class _NotExact(Exception):
 
 def _find(
     node: _Node, method: str, segments: Iterator[str], values: list[str]
-) -> tuple[Route, list[str]] | None:
+) -> tuple[HttpRoute, list[str]] | None:
     """Return the route and the values of its parameters, which are appended to ``values``."""
     for segment in segments:
         if not node.is_exact:
@@ -433,7 +433,7 @@ def _find(
     return _end(node, method, values)
 
 
-def _end(node: _Node, method: str, values: list[str]) -> tuple[Route, list[str]] | None:
+def _end(node: _Node, method: str, values: list[str]) -> tuple[HttpRoute, list[str]] | None:
     route = node.rules.get(method)
     # Werkzeug redirects to the path with a trailing slash.
     if not node.is_exact or (route is None and "" in node.segments):
