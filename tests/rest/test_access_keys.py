@@ -1,10 +1,12 @@
 """Access keys: their creation, their limits, their end."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from tests.support.api import PASSWORD, Answer, Api, Json, Person, error_code
 from tests.support.config import Table
+from tests.support.statements import statements
 
 from strongroom.access_keys.secrets import KeyText
 from strongroom.clock import iso_format
@@ -126,6 +128,15 @@ class TestUse:
         now = api.clock.now()
         assert (key["lastUsedAt"], key["lastUsedFrom"]) == (iso_format(now - now % HOUR), "127.0.0.1")
 
+    def test_details_cost_one_statement(self, api: Api, owner: Person, tenant: str) -> None:
+        robot = key_of(api, owner, "files:read")
+        path = f"{tenant}/files/{api.upload(tenant, owner, 'file', b'x')['id']}"
+        # Finds the owner of the key, and records its use in this hour.
+        api.get(path, by=robot)
+        with statements() as seen:
+            assert api.get(path, by=robot).status_code == 200
+        assert len(seen) == 1, seen
+
     @pytest.mark.parametrize("scope", SCOPES)
     def test_it_never_makes_keys_or_changes_credentials(
         self, api: Api, owner: Person, scope: str
@@ -170,6 +181,17 @@ class TestEnd:
         assert api.delete(f"/users/me/access-keys/{key['id']}", by=owner).status_code == 200
         for path in ("/users/me", f"{tenant}/files/{file}", f"{tenant}/owners/me/files"):
             assert api.get(path, by=robot).status_code == 401
+
+    def test_another_process_refuses_a_revoked_key_at_once(
+        self, api: Api, owner: Person, tenant: str, config: Path
+    ) -> None:
+        robot = key_of(api, owner, "files:read")
+        path = f"{tenant}/files/{api.upload(tenant, owner, 'file', b'x')['id']}"
+        key_id = str(robot.token)[4:12]
+        with Api.running(config, api.clock) as other:
+            assert other.get(path, by=robot).status_code == 200
+            assert api.delete(f"/users/me/access-keys/{key_id}", by=owner).status_code == 200
+            assert other.get(path, by=robot).status_code == 401
 
     def test_a_suspended_user_s_key_is_refused(self, api: Api, owner: Person) -> None:
         robot, admin = key_of(api, owner, "users:read"), api.person(admin=True)

@@ -99,11 +99,15 @@ class AccountService:
         identity.require_self_or_admin(user_id)
         if "type" in values and not identity.is_admin:
             raise Forbidden("Only administrators may change the type of a user.")
+        if values.get("type") == UserType.SERVICE:
+            raise Forbidden("A user cannot become a service account.")
 
         def apply(connection: Connection, user: User) -> User:
             if revision is not None and revision != user.revision:
                 raise RevisionConflict
             if values.get("type", user.type) != user.type:
+                if user.type == UserType.SERVICE:
+                    raise Forbidden("A service account cannot become a user.")
                 # Authorizations store the user's type, so existing ones would keep the old type.
                 self._authorizations.revoke_all(connection, user_id)
             return self._users.change(connection, user, **values)

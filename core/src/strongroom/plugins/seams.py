@@ -78,6 +78,7 @@ KINDS: Final = (
     Kind("keys", "Wraps the keys of encrypted storages", KeyProvider, "provider", "Keys"),
     Kind("login", "Authenticates users with a file of accounts", LoginMethod, "method", "Login"),
     Kind("factor", "Asks for a word as a second factor", SecondFactor, "factor", "Factor"),
+    Kind("authenticator", "Presents access keys in a header", behaviour="header"),
     Kind("captcha", "A captcha for Strongroom", CaptchaProvider, "provider", "Captcha"),
     Kind("sender", "Sends Strongroom's SMS over HTTP", MessageSender, "sender", "Sender"),
     Kind("routes", "Adds a route about the storage that tenants use"),
@@ -129,6 +130,14 @@ SEAMS: Final = (
         page="second_factor",
         contract="factors.SecondFactorContract",
         user="strongroom_factor_totp.plugin",
+    ),
+    Seam(
+        "register_authenticators",
+        "let programs present access keys in another way than `Authorization: Bearer`",
+        kind="authenticator",
+        page="authenticator",
+        contract="authentication.AuthenticatorContract",
+        user="strongroom.builtin.basic",
     ),
     Seam(
         "register_captcha_providers",
