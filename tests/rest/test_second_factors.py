@@ -7,6 +7,7 @@ from typing import Any
 
 import pyotp
 import pytest
+from sqlalchemy import text
 from tests.support.api import PASSWORD, Answer, Api, Json, Person, claims_of, error_code
 from tests.support.config import Table
 from tests.support.wechat import Logins, WeChat
@@ -213,6 +214,19 @@ def test_a_new_password_voids_the_first_proof(api: Api) -> None:
     body = {"newPassword": "Another1Horse", "verificationCode": code}
     assert api.post(f"/users/{person.email}/reset-password", body).status_code == 200
     assert meet(api, challenge, totp=app.next_code()).status_code == 401
+
+
+def test_a_challenge_follows_no_credential_to_another_user(api: Api) -> None:
+    person, other = api.person(), api.person()
+    app = enrol(api, person)
+    challenge = challenged(api.log_in(person.email))
+    with api.container.database.write() as connection:
+        moved = {"old": person.id, "new": other.id, "value": person.email}
+        connection.execute(text("DELETE FROM credentials WHERE user_id = :new"), moved)
+        query = text("UPDATE credentials SET user_id = :new WHERE user_id = :old AND value = :value")
+        connection.execute(query, moved)
+    refused = meet(api, challenge, totp=app.next_code())
+    assert (refused.status_code, error_code(refused)) == (401, "error.challenge-invalid")
 
 
 def test_parallel_answers_have_one_success(api: Api) -> None:
