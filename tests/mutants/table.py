@@ -445,7 +445,7 @@ _ACCOUNTS: Final = (
     _core(
         "second-factor-once",
         "Each proof of a second factor counts once.",
-        "sessions/second_factors.py",
+        "users/factors.py",
         '.where(_OF_USER, _OF_ID, second_factors.c.revision == bindparam("checked"))',
         '.where(_OF_USER, _OF_ID, bindparam("checked") > 0)',
         "rest/test_second_factors.py::test_parallel_answers_have_one_success",

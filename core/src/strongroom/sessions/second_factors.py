@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any, Final
 
-from sqlalchemy import Connection, bindparam, delete, insert, select, update
+from sqlalchemy import Connection, bindparam, delete, insert, update
 
 from strongroom.clock import Clock, iso_format
 from strongroom.database import Database
@@ -28,7 +28,8 @@ from strongroom.plugin_api.factors import (
 from strongroom.plugin_api.login import MULTI_FACTOR, SINGLE_FACTOR, Assurance
 from strongroom.secret_keys import SecretKeys
 from strongroom.sessions.models import factor_challenges
-from strongroom.users.models import FACTOR, FactorRow, second_factors
+from strongroom.users.factors import EnrolledFactors
+from strongroom.users.models import FactorRow
 
 LIFETIME: Final = 5 * 60 * 1000
 """Milliseconds within which a challenge must be met."""
@@ -47,30 +48,6 @@ _HASH: Final = "factor-challenge"
 _FORM: Final = re.compile(r"[A-Za-z0-9_-]{43}")
 _PRUNED_AT_ONCE: Final = 2
 
-_OF_USER: Final = second_factors.c.user_id == bindparam("of_user")
-_OF_ID: Final = second_factors.c.id == bindparam("of_id")
-_ENROLLED: Final = Statement(
-    select(second_factors)
-    .where(_OF_USER)
-    .order_by(second_factors.c.factor, second_factors.c.created_at, second_factors.c.id),
-    FACTOR,
-)
-_ENROL: Final = Statement(insert(second_factors))
-_REMOVE: Final = Statement(delete(second_factors).where(_OF_USER, _OF_ID))
-_REMOVE_KIND: Final = Statement(
-    delete(second_factors).where(_OF_USER, second_factors.c.factor == bindparam("of_factor"))
-)
-_REMOVE_ALL: Final = Statement(delete(second_factors).where(_OF_USER))
-# The revision makes a proof count once: a concurrent one that was checked against the same data fails.
-_PROVE: Final = Statement(
-    update(second_factors)
-    .where(_OF_USER, _OF_ID, second_factors.c.revision == bindparam("checked"))
-    .values(
-        sealed_data=bindparam("data"),
-        revision=second_factors.c.revision + 1,
-        last_used_at=bindparam("now"),
-    )
-)
 _OPEN: Final = (factor_challenges.c.hash == bindparam("of_hash")) & (
     factor_challenges.c.purpose == bindparam("of_purpose")
 )
@@ -163,11 +140,12 @@ class SecondFactors:
         self._clock = clock
         self._keys = keys
         self._counters = counters
+        self._rows = EnrolledFactors(clock)
         self.methods = methods
 
     def enrolled(self, connection: Connection, user_id: str) -> list[FactorRow]:
         """Return the enrolments of a user, sorted by factor."""
-        return _ENROLLED.all(connection, {"of_user": user_id})
+        return self._rows.of_user(connection, user_id)
 
     def of_kind(self, connection: Connection, user_id: str, factor: str) -> list[EnrolledFactor]:
         """Return the enrolments of a user in one factor."""
@@ -223,14 +201,9 @@ class SecondFactors:
         """
         if not _MEET.execute(connection, {"of_hash": met.hash, "of_purpose": met.purpose}):
             raise ChallengeInvalid
-        proven = {
-            "of_user": met.user_id,
-            "of_id": met.proof.enrolment_id,
-            "checked": met.revision,
-            "data": self._seal(met.user_id, met.proof.enrolment_id, met.proof.data),
-            "now": self._clock.now(),
-        }
-        if not _PROVE.execute(connection, proven):
+        factor_id, data = met.proof.enrolment_id, met.proof.data
+        sealed = self._seal(met.user_id, factor_id, data)
+        if not self._rows.prove(connection, met.user_id, factor_id, met.revision, sealed):
             raise InvalidCredentials
         # Only this try: a right answer does not give an attacker's wrong ones back.
         self._counters.take_back(connection, _COUNTED, met.user_id)
@@ -277,7 +250,7 @@ class SecondFactors:
             raise ChallengeInvalid
         method = self.methods[factor]
         if not method.may_repeat:
-            _REMOVE_KIND.execute(connection, {"of_user": user_id, "of_factor": factor})
+            self._rows.remove_kind(connection, user_id, factor)
         identifier = new_id()
         row = FactorRow(
             id=identifier,
@@ -290,7 +263,7 @@ class SecondFactors:
             created_at=self._clock.now(),
             last_used_at=None,
         )
-        _ENROL.execute(connection, FACTOR.values(row))
+        self._rows.add(connection, row)
         return row
 
     def remove(self, connection: Connection, user_id: str, factor_id: str) -> FactorRow | None:
@@ -302,13 +275,13 @@ class SecondFactors:
         if all(row.is_backup or row is found for row in rows):
             self.remove_all(connection, user_id)
         else:
-            _REMOVE.execute(connection, {"of_user": user_id, "of_id": factor_id})
+            self._rows.remove(connection, user_id, factor_id)
         return found
 
     def remove_all(self, connection: Connection, user_id: str) -> int:
         """Remove all enrolments and open challenges of a user; return the count of enrolments."""
         _FORGET.execute(connection, {"of_user": user_id})
-        return _REMOVE_ALL.execute(connection, {"of_user": user_id})
+        return self._rows.remove_all(connection, user_id)
 
     def prune(self) -> int:
         """Delete expired challenges; return the count."""

@@ -31,7 +31,7 @@ _UNAUTHORIZED = 401
 
 
 @dataclass(frozen=True)
-class Route:
+class DescribedRoute:
     """A route as the OpenAPI document describes it."""
 
     method: str
@@ -63,10 +63,10 @@ class RoutesContract:
         raise NotImplementedError("the test class of the plugin must provide this fixture")
 
     @pytest.fixture
-    def routes(self, server: LiveServer, tag: str) -> list[Route]:
+    def routes(self, server: LiveServer, tag: str) -> list[DescribedRoute]:
         document = server.succeed("GET", "/openapi.json")
         return [
-            Route(method, path, item[method])
+            DescribedRoute(method, path, item[method])
             for path, item in document["paths"].items()
             for method in _METHODS
             if method in item and tag in item[method].get("tags", ())
@@ -77,13 +77,13 @@ class RoutesContract:
     def user(cls, server: LiveServer) -> LiveUser:
         return server.user()
 
-    def test_each_route_is_described(self, routes: list[Route]) -> None:
+    def test_each_route_is_described(self, routes: list[DescribedRoute]) -> None:
         assert routes
         for route in routes:
             assert route.described.get("summary") or route.described.get("description"), route.path
 
     def test_a_route_refuses_requests_without_its_caller(
-        self, server: LiveServer, routes: list[Route]
+        self, server: LiveServer, routes: list[DescribedRoute]
     ) -> None:
         for route in [route for route in routes if route.needs_caller]:
             for headers in ({}, {"Authorization": "Bearer wrong"}):
@@ -91,7 +91,7 @@ class RoutesContract:
                 assert reply.status == _UNAUTHORIZED, (route.path, reply.text)
 
     def test_no_request_is_an_error_of_the_server(
-        self, server: LiveServer, routes: list[Route], user: LiveUser
+        self, server: LiveServer, routes: list[DescribedRoute], user: LiveUser
     ) -> None:
         json_type = {"Content-Type": "application/json"}
         for route in routes:
