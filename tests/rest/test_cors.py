@@ -95,8 +95,9 @@ def test_every_header_that_a_route_reads_may_be_sent() -> None:
         if "simulator" not in path.parts
         for name in re.findall(READ, path.read_text())
     }
-    # A browser sets these itself, or a proxy does.
+    # A browser sets these itself, or a proxy does, or every script may.
     assert read - allowed <= {
+        "Accept",
         "User-Agent",
         "X-Forwarded-For",
         "Transfer-Encoding",

@@ -18,6 +18,9 @@ WITHOUT_GET = {
     "putGrant": "grants are listed as owners of the node; none is read alone",
     "bindEmail": "credentials are listed; none is read alone",
     "bindMobile": "credentials are listed; none is read alone",
+    "beginFactor": "an enrolment is confirmed, not read: a GET would show its secret again",
+    "confirmFactor": "factors are listed; none is read alone",
+    "createServiceAccountKey": "keys of service accounts are listed; none is read alone",
     "beginDirectUpload": "the bytes go to the store; the node does not exist yet",
     "createWechatQrCode": "the code is for one browser and one use; its url is in the body",
 }
@@ -61,6 +64,12 @@ CREATIONS: dict[str, Create] = {
     "uploadPhoto": upload("/api/v1/files/photos", picture()),
     "uploadFigure": upload("/api/v1/files/figures", picture()),
     "uploadCover": upload("/api/v1/files/covers", picture()),
+    "createAccessKey": lambda api, by, _: api.post(
+        "/users/me/access-keys", {"name": "backup", "scopes": ["files:read"]}, by=by
+    ),
+    "createServiceAccount": lambda api, by, tenant: api.post(
+        f"{tenant}/service-accounts", {"name": "backup"}, by=by
+    ),
     "uploadAvatar": upload("/api/v1/files/avatars", picture()),
 }
 ELSEWHERE = {

@@ -15,6 +15,7 @@ SCOPES = {
         "business_files.download_business_file",
         "bundles.download_files",
         "bundles.download_files_again",
+        "changes.list_changes",
         "file events.list_file_events",
         "files.download_file",
         "files.get_file",

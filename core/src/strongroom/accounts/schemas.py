@@ -188,7 +188,12 @@ class NewFactorSchema(Schema):
     """The beginning of an enrolment."""
 
     type = text(32, required=True, metadata={"description": "Such as `totp` or `recoveryCode`"})
-    name = text(MAX_FACTOR_NAME, load_default="", metadata={"description": "A name for the user's list"})
+    name = text(
+        MAX_FACTOR_NAME,
+        minimum=0,
+        load_default="",
+        metadata={"description": "A name for the user's list"},
+    )
 
 
 class EnrolmentSchema(Schema):
@@ -206,7 +211,9 @@ class FactorAnswerSchema(Schema):
     """The answer to an enrolment."""
 
     answer = fields.Raw(
-        load_default=None, allow_none=True, metadata={"description": "Such as the code of `totp`"}
+        load_default=None,
+        allow_none=True,
+        metadata={"type": ["string", "object"], "description": "Such as the code of `totp`"},
     )
 
 

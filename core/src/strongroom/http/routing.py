@@ -292,7 +292,7 @@ def _described_input(
     for media_type, schema in content.items():
         if schema is not None:
             described["requestBody"] = {
-                "required": any(field.required for field in schema().fields.values()),
+                "required": bool(schema().validate({})),
                 "content": {media_type: {"schema": schema}},
             }
     return described

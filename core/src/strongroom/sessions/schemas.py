@@ -26,12 +26,7 @@ class LoginSchema(Schema):
     A login that requires a second factor is finished by a second request with `challenge` alone.
     """
 
-    username = text(
-        MAX_TEXT,
-        load_default=None,
-        allow_none=False,
-        metadata={"description": "Required without `challenge`"},
-    )
+    username = text(MAX_TEXT, metadata={"description": "Required without `challenge`"})
     challenge = fields.Nested(ChallengeAnswerSchema, load_default=None, allow_none=True, unknown=INCLUDE)
     password = text(MAX_TEXT, load_default=None, allow_none=True, minimum=0)
     verificationCode = fields.Nested(VerificationCodeSchema, load_default=None, allow_none=True)
@@ -39,12 +34,12 @@ class LoginSchema(Schema):
 
     @validates_schema
     def _require_one_step(self, data: dict[str, Any], **_: Any) -> None:
-        if data["challenge"] is None and data["username"] is None:
+        if data["challenge"] is None and "username" not in data:
             raise ValidationError("Missing data for required field.", "username")
         given = [
             name
             for name in ("username", "password", "verificationCode", "captcha")
-            if data[name] is not None
+            if data.get(name) is not None
         ]
         if data["challenge"] is not None and given:
             raise ValidationError("Must be absent beside challenge.", given[0])
