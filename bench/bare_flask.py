@@ -6,7 +6,6 @@ The difference between their figures is then Strongroom's own work.
 
 import os
 import sys
-from contextlib import ExitStack
 from pathlib import Path
 from types import ModuleType
 
@@ -14,6 +13,16 @@ from flask import Flask
 
 from strongroom.config import Configuration, load
 from strongroom.server import run
+
+
+class NoServices:
+    """In place of the services that a process of Strongroom starts and closes."""
+
+    def start(self) -> None:
+        """Start nothing."""
+
+    def close(self) -> None:
+        """Close nothing."""
 
 
 def create_bare_app(_: Configuration) -> Flask:
@@ -31,7 +40,6 @@ if __name__ == "__main__":
     # In place of Strongroom's own, which to import would be a part of Strongroom's work.
     application = ModuleType("strongroom.app")
     application.__dict__["create_app"] = create_bare_app
-    # Strongroom closes its services when a process ends; this application has none.
-    application.__dict__["container_of"] = lambda _: ExitStack()
+    application.__dict__["container_of"] = lambda _: NoServices()
     sys.modules[application.__name__] = application
     run(load(Path(sys.argv[1]), os.environ))
