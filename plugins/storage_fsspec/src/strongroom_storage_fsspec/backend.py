@@ -122,7 +122,8 @@ class FsspecBackend(StorageBackend[FsspecOptions], ServerSideCopy):
     @contextmanager
     def _reader(self, key: str, start: int, length: int | None) -> Iterator[Iterator[bytes]]:
         # The default cache would read ahead, and thus more than is sent.
-        file = self._call(key, lambda files, path: files.open(path, "rb", cache_type="none"))
+        block = self._driver.block_size
+        file = self._call(key, lambda files, path: files.open(path, "rb", block, cache_type="none"))
         try:
             if start:
                 with self._errors(key):

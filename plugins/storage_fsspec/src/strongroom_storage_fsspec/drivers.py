@@ -9,7 +9,7 @@ from fsspec.registry import get_filesystem_class
 from fsspec.spec import AbstractFileSystem
 from fsspec.utils import get_protocol
 
-from strongroom.plugin_api.storage import StorageError
+from strongroom.plugin_api.storage import CHUNK_SIZE, StorageError
 from strongroom_storage_fsspec.options import FsspecOptions
 
 _WEBDAV: Final = frozenset({"webdav", "dav"})
@@ -62,6 +62,12 @@ class Driver:
     def shares_readers(self) -> bool:
         """Whether all readers of an object share one position."""
         return self.protocol == "memory"
+
+    @property
+    def block_size(self) -> int | None:
+        """How many bytes a reader requests at a time; ``None`` is the filesystem's own choice."""
+        # A reader of WebDAV holds several blocks in memory, each of 5 MiB by default.
+        return CHUNK_SIZE if self.protocol in _WEBDAV else None
 
     def open(self) -> tuple[AbstractFileSystem, str]:
         """Return a new instance of the filesystem, and the path of the folder in it."""
