@@ -25,7 +25,7 @@ def test_every_hook_is_known_and_returns_the_extensions() -> None:
     manager.check_pending()
     (methods,) = manager.hook.register_login_methods()
     (senders,) = manager.hook.register_message_senders()
-    (commands,) = manager.hook.register_commands()
+    (commands,) = manager.hook.register_commands(host=None)
     assert [method.name for method in methods] == ["sms"]
     assert [(sender.name, set(sender.channels)) for sender in senders] == [
         ("aliyun_sms", {"sms"}),

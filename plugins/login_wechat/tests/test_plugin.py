@@ -30,7 +30,7 @@ def test_every_hook_is_one_the_server_knows(manager: pluggy.PluginManager) -> No
 
 def test_it_registers_the_login_method_and_the_command(manager: pluggy.PluginManager) -> None:
     assert manager.hook.register_login_methods() == [[WeChatLogin]]
-    ((command,),) = manager.hook.register_commands()
+    ((command,),) = manager.hook.register_commands(host=None)
     assert command.name == "wechat"
     assert list(command.commands) == ["simulator"]
 
