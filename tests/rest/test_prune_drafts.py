@@ -1,5 +1,6 @@
 """The one-file plugin examples/plugins.d/prune_drafts.py: its job deletes old drafts, as a user."""
 
+import shutil
 from pathlib import Path
 
 from tests.support.api import Api, Person
@@ -7,7 +8,7 @@ from tests.support.config import base_config, change_config, write_toml
 
 from strongroom.testing.clock import HOUR, ManualClock
 
-EXAMPLES = Path(__file__).parents[2] / "examples" / "plugins.d"
+EXAMPLE = Path(__file__).parents[2] / "examples" / "plugins.d" / "prune_drafts.py"
 DAY = 24 * HOUR
 
 
@@ -25,7 +26,10 @@ def test_old_drafts_are_deleted_once_by_the_configured_user(database_url: str, t
         person.token = api.log_in(person.email).headers["X-Access-Token"]
         api.upload(tenant, person, "new.txt", b"x", drafts)
     options = {"user_id": person.id, "tenant_id": tenant.rpartition("/")[2]}
-    change_config(config, {"plugins": {"folder": str(EXAMPLES), "prune_drafts": options}})
+    # A folder of its own, because the server loads each plugin of the folder.
+    (folder := tmp_path / "plugins.d").mkdir()
+    shutil.copy(EXAMPLE, folder)
+    change_config(config, {"plugins": {"folder": str(folder), "prune_drafts": options}})
     with Api.running(config, clock) as api:
         jobs = api.container.job_runner(api.container.jobs())
         jobs.register()
