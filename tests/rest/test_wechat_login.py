@@ -410,9 +410,9 @@ class TestWithoutTheMethod:
         assert (response.status_code, error_code(response)) == (501, "error.not-implemented")
 
 
-def test_the_core_knows_of_it_only_its_paths_and_its_command() -> None:
+def test_the_core_knows_of_it_only_its_paths_its_command_and_its_hooks() -> None:
     core = Path(strongroom.__file__).parent
-    places = {"http/routing.py", "cli/plugin_commands.py"}
+    places = {"http/routing.py", "cli/plugin_commands.py", "plugins/seams.py"}
     texts = {str(path.relative_to(core)): path.read_text() for path in core.rglob("*.py")}
     named = re.compile(r"(?i:wechat|mini.?program|unionid)|\bopenid\b")
     assert {name for name, text in texts.items() if named.search(text)} == places
