@@ -1,26 +1,30 @@
 """Pruning deletes expired rows and nothing else, on both databases, during other transactions."""
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from sqlalchemy import func, select
-from tests.support.api import Api
+from tests.support.api import PASSWORD, Api, Person
 from tests.support.commands import run_command
 from tests.support.config import Table
 from tests.support.databases import PostgresqlDatabases
 
+from strongroom.access_keys.models import access_keys
 from strongroom.accounts.first_administrator import setup_links
 from strongroom.audit.models import audit_events
+from strongroom.clock import iso_format
 from strongroom.database import Database
 from strongroom.database.metadata import metadata
 from strongroom.database.pruning import prune, prune_some
+from strongroom.events.models import DeadLetter, event_dead_letters
 from strongroom.identity import Origin
 from strongroom.limits.backends import counters, rate_events
 from strongroom.limits.service import Counters
 from strongroom.notifications.service import sent_messages
 from strongroom.secret_keys import SecretKeys
-from strongroom.sessions.models import authorizations, browser_states, refresh_tokens
+from strongroom.sessions.models import authorizations, browser_states, factor_challenges, refresh_tokens
 from strongroom.testing.clock import HOUR, MINUTE, ManualClock
 from strongroom.verification.captchas import captchas
 from strongroom.verification.codes import verification_codes
@@ -30,17 +34,23 @@ EXPIRING = (
     captchas,
     verification_codes,
     browser_states,
+    factor_challenges,
     setup_links,
     counters,
     rate_events,
     authorizations,
     refresh_tokens,
+    access_keys,
 )
 
 
 @pytest.fixture
 def config_changes() -> Table:
-    return {"messages": {"retention_days": 90}, "audit": {"retention_days": 365}}
+    return {
+        "plugins": {"enabled": ["storage_local", "factor_totp"]},
+        "messages": {"retention_days": 90},
+        "audit": {"retention_days": 365},
+    }
 
 
 def live(api: Api) -> None:
@@ -51,10 +61,31 @@ def live(api: Api) -> None:
     api.post("/captchas", {})
     api.container.identity.states.issue("test", "browser", None, {}, Origin(address="192.0.2.1"))
     api.container.identity.setup.issue(Origin())
+    assert api.post("/users/me/factors", {"type": "totp"}, by=person).status_code == 201
+    create_key(api, person)
+    bury_event(api)
+
+
+def create_key(api: Api, person: Person) -> None:
+    """Create an access key that ends in eight days, a day before the warning."""
+    wanted = {
+        "name": "robot",
+        "scopes": ["users:read"],
+        "expiresAt": iso_format(api.clock.now() + 8 * DAY),
+        "currentPassword": PASSWORD,
+    }
+    assert api.post("/users/me/access-keys", wanted, by=person).status_code == 201
+
+
+def bury_event(api: Api) -> None:
+    positions = api.container.events.positions
+    (position,), _ = positions.claim("receiver", ["stream"])
+    dead = DeadLetter("receiver", "stream", 1, "file.created", "EventRejected", api.clock.now())
+    assert positions.save(replace(position, position=1), dead=dead, release=True)
 
 
 def counts(api: Api) -> dict[str, int]:
-    tables = (*EXPIRING, sent_messages, audit_events)
+    tables = (*EXPIRING, event_dead_letters, sent_messages, audit_events)
     with api.container.database.read() as connection:
         return {
             table.name: connection.execute(select(func.count()).select_from(table)).scalar_one()
@@ -81,27 +112,39 @@ def test_each_thing_goes_when_its_time_is_over_and_not_before(api: Api, clock: M
         "captchas": 1,
         "verification codes": 1,
         "states of browsers": 0,
+        "challenges of second factors": 1,
         "setup links": 0,
         "counters": 0,
         "events of rates": 0,
         "logins and refresh tokens": 0,
+        "access keys": 0,
+        "warnings of ending access keys": 0,
         "records of messages": 0,
         "audit events": 0,
         "deleted tenants": 0,
         "personal data of deleted users": 0,
         "file events": 0,
+        "dead letters of events": 0,
     }
     clock.advance(HOUR)
     cleaned = clean(api)
     assert cleaned["counters"] >= 2
     assert cleaned["states of browsers"] == cleaned["setup links"] == 1
     clock.advance(DAY)
-    assert clean(api)["events of rates"] >= 3
+    cleaned = clean(api)
+    assert cleaned["events of rates"] >= 3
+    assert cleaned["warnings of ending access keys"] == 1
     clock.advance(30 * DAY)
-    assert clean(api)["logins and refresh tokens"] == 2
+    cleaned = clean(api)
+    assert cleaned["logins and refresh tokens"] == 2
+    assert cleaned["dead letters of events"] == 1
+    assert cleaned["access keys"] == 0
+    clock.advance(7 * DAY)
+    assert clean(api)["access keys"] == 1
     assert all(counts(api)[table.name] == 0 for table in EXPIRING)
     clock.advance(60 * DAY)
-    assert clean(api)["records of messages"] == 1
+    # The code, and the warning a day later.
+    assert clean(api)["records of messages"] == 2
     assert counts(api)["audit_events"] > 0
     clock.advance(365 * DAY)
     assert clean(api)["audit events"] > 0
@@ -194,11 +237,11 @@ def test_the_command_says_what_went(config: Path, database_url: str) -> None:
     database = Database(database_url)
     # Of long ago, since the command goes by the machine's clock.
     filled(database, ManualClock(1_000_000_000_000), 3)
+    database.close()
     result = run_command("--config", str(config), "prune")
     assert (result.returncode, result.stderr) == (0, "")
     assert "counters: 3 removed\n" in result.stdout
-    assert len(result.stdout.splitlines()) == 12
-    database.close()
+    assert len(result.stdout.splitlines()) == 16
 
 
 def test_every_table_whose_rows_expire_is_looked_after() -> None:
