@@ -40,6 +40,7 @@ STOP_SECONDS: Final = 60
 REQUEST_SECONDS: Final = 60
 
 _PORTS: Final = (20_000, 32_000)
+_OVERRIDES: Final = "STRONGROOM__"
 _PAUSE_SECONDS: Final = 0.05
 
 
@@ -99,6 +100,7 @@ class LiveServer:
         result = subprocess.run(  # noqa: S603  the arguments are those of the test
             [_program(), "--config", str(self.config), *arguments],
             input=stdin,
+            env=_inherited(),
             capture_output=True,
             text=True,
             timeout=START_SECONDS,
@@ -254,7 +256,7 @@ def live_server(
     path.write_text(to_toml(_merged(*tables, config or {})))
     server = LiveServer(f"http://127.0.0.1:{port}", folder, path, folder / "server.log")
     command = [_program(), "serve", "--config", str(path)]
-    variables = {**os.environ, **(environment or {})}
+    variables = {**_inherited(), **(environment or {})}
     with server.log.open("wb") as log:
         process = subprocess.Popen(command, stdout=log, stderr=log, env=variables)  # noqa: S603  our own
     try:
@@ -294,6 +296,14 @@ def _base(folder: Path, port: int, database_url: str | None, plugins: Sequence[s
         "passwords": {"bcrypt_cost": 4},
         "limits": {"login_failures_before_captcha": 1000},
     }
+
+
+def _inherited() -> dict[str, str]:
+    """Return the environment without values of a configuration.
+
+    They would take precedence over the server's file: another port, or a database with real data.
+    """
+    return {key: value for key, value in os.environ.items() if not key.startswith(_OVERRIDES)}
 
 
 def _linked(folder: Path, files: Sequence[Path]) -> Path:
