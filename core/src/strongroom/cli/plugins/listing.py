@@ -2,7 +2,7 @@
 
 import inspect
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from types import MappingProxyType
 from typing import Any, Final
@@ -18,7 +18,7 @@ from strongroom.plugin_discovery import PluginFiles, installed_plugins, plugin_f
 from strongroom.plugin_host.hosts import PluginHosts, offline_hosts, registration_fault
 from strongroom.plugins.manager import Plugin, PluginError, PluginManager
 from strongroom.plugins.seams import extension_kind
-from strongroom.plugins.selection import BUILTIN, offered_sections, select
+from strongroom.plugins.selection import BUILTIN, Selection, offered_sections, select
 
 _BUILTIN_NAMES: Final = tuple(module.__name__.rpartition(".")[2] for module in BUILTIN)
 _BROKEN: Final = "broken:  "
@@ -36,7 +36,7 @@ def list_command(context: CommandContext) -> None:
     """
     settings, problems = _settings(context)
     files = _files(settings)
-    for line in _enabled_lines(settings.enabled, files, _options(context, problems)):
+    for line in _enabled_lines(settings.enabled, files, _selection(context, problems)):
         click.echo(line)
     for name in sorted(installed_plugins().keys() - set(settings.enabled)):
         click.echo(f"{name:<20} {_version(name):<10} installed")
@@ -60,12 +60,12 @@ def _files(settings: PluginsSettings) -> PluginFiles:
         return {}
 
 
-def _options(context: CommandContext, problems: Sequence[Problem]) -> Mapping[str, Any] | None:
-    """Return the options of all plugins, or ``None`` if the configuration is invalid."""
+def _selection(context: CommandContext, problems: Sequence[Problem]) -> Selection | None:
+    """Load the plugins as the server does; return ``None`` if the configuration is invalid."""
     if problems:
         return None
     try:
-        return select(context.configuration).options
+        return select(context.configuration)
     except ConfigurationError as error:
         # The lines of broken plugins have their own reasons.
         for problem in error.problems:
@@ -74,10 +74,12 @@ def _options(context: CommandContext, problems: Sequence[Problem]) -> Mapping[st
         return None
 
 
-def _enabled_lines(
-    enabled: Sequence[str], files: PluginFiles, options: Mapping[str, Any] | None
-) -> list[str]:
-    """Load all plugins as the server does; if that fails, load each separately to find the fault."""
+def _enabled_lines(enabled: Sequence[str], files: PluginFiles, selection: Selection | None) -> list[str]:
+    """Describe the plugins; if they cannot be loaded together, load each to find the fault."""
+    if selection is not None:
+        plugins = selection.plugins
+        hosts = offline_hosts(Settings(), plugins, selection.options)
+        return [_line(plugins, plugin, hosts) for plugin in plugins.plugins]
     try:
         manager = PluginManager(BUILTIN, enabled, files)
     except PluginError as error:
@@ -86,8 +88,7 @@ def _enabled_lines(
             warn(f"plugins.enabled: {error}")
         return lines
     # Without options, the hooks would fail for want of them.
-    hosts = None if options is None else offline_hosts(Settings(), manager, options)
-    return [_line(manager, plugin, hosts) for plugin in manager.plugins]
+    return [_line(manager, plugin) for plugin in manager.plugins]
 
 
 def _line(manager: PluginManager, plugin: Plugin, hosts: PluginHosts | None = None) -> str:
