@@ -6,7 +6,7 @@ from pathlib import Path
 from textwrap import dedent
 
 import pytest
-from tests.e2e.distributions import install
+from tests.e2e.distributions import register
 from tests.support.commands import run_command
 
 ROOT = Path(__file__).parents[2]
@@ -15,11 +15,17 @@ SHOWN = ("README.md", "*/*/README.md", "docs/guides/*.md", "docs/operate/*.md", 
 PAGES = sorted(page for pattern in SHOWN for page in ROOT.glob(pattern))
 SHIPPED = sorted(path.parent.name for path in ROOT.glob("plugins/*/pyproject.toml"))
 
-BLOCK = re.compile(r"^( *)```toml\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
-CONFIGURATIONS = [
-    pytest.param(dedent(match[2]), id=f"{page.relative_to(ROOT).with_suffix('')}-{number}")
+# A file of a plugin has a note, see docs/generate.py, and is no configuration.
+BLOCK = re.compile(r"^(<!-- kit: [^\n]*\n)?( *)```toml\n(.*?)^\2```$", re.MULTILINE | re.DOTALL)
+FOUND = [
+    (page, number, match)
     for page in PAGES
     for number, match in enumerate(BLOCK.finditer(page.read_text()))
+]
+CONFIGURATIONS = [
+    pytest.param(dedent(match[3]), id=f"{page.relative_to(ROOT).with_suffix('')}-{number}")
+    for page, number, match in FOUND
+    if not match[1]
 ]
 
 
@@ -32,17 +38,18 @@ def completed(text: str) -> str:
 
 def test_none_is_overlooked() -> None:
     shown = "".join(page.read_text() for page in PAGES)
-    assert shown.count("```toml") == len(CONFIGURATIONS) > 10
+    assert shown.count("```toml") == len(FOUND) > 10
 
 
 @pytest.mark.parametrize("text", CONFIGURATIONS)
 def test_the_server_would_start_with_it(text: str, tmp_path: Path) -> None:
     for name, plugin in EXAMPLES.items():
-        install(tmp_path, name, plugin.read_text())
+        register(tmp_path, name, f"{plugin.parent.name}.{plugin.stem}")
     path = tmp_path / "strongroom.toml"
     (tmp_path / "texts").mkdir()
     path.write_text(completed(text).replace("/etc/strongroom/texts", str(tmp_path / "texts")))
-    python_path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
+    sources = [str(plugin.parents[1]) for plugin in EXAMPLES.values()]
+    python_path = os.pathsep.join([str(tmp_path), *sources, os.environ.get("PYTHONPATH", "")])
     environment = {"PYTHONPATH": python_path, "STRONGROOM_MAINTENANCE_FILE": str(tmp_path / "file")}
     result = run_command("config", "check", "--offline", "--config", str(path), env=environment)
     assert (result.returncode, result.stdout) == (0, "the configuration is fine\n"), result.stderr

@@ -17,8 +17,13 @@ def install(folder: Path, plugin: str, code: str, *, module: str | None = None) 
     """Put a plugin of one module into a folder for ``PYTHONPATH``, and return the module's name."""
     module = module or f"acme_{plugin}"
     (folder / f"{module}.py").write_text(code)
+    register(folder, plugin, module)
+    return module
+
+
+def register(folder: Path, plugin: str, module: str) -> None:
+    """Put the record of an installed plugin into a folder for ``PYTHONPATH``."""
     record = folder / f"{module}-1.0.dist-info"
     record.mkdir()
     (record / "METADATA").write_text(METADATA.format(name=module.replace("_", "-")))
     (record / "entry_points.txt").write_text(ENTRY_POINTS.format(plugin=plugin, module=module))
-    return module
