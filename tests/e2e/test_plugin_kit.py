@@ -74,7 +74,7 @@ def test_a_new_plugin_is_typed_installs_offline_and_passes_its_contract(
     assert checked.splitlines()[0] == f"{kind.name}_tape 0.1.0 fits this server"
     title = f"{kind.name} tape" if kind.base else main_seam(kind).hook
     assert f"\n{title}: {main_seam(kind).contract_name} " in checked
-    assert "failed" not in checked
+    assert " failed" not in checked
     readme = (project / "README.md").read_text()
     example = readme.partition("```toml\n")[2].partition("```")[0]
     (tmp_path / "accounts").touch()
