@@ -168,7 +168,8 @@ class FsspecBackend(StorageBackend[FsspecOptions], ServerSideCopy):
     def _open_to_write(self, name: str) -> Any:
         self._make_folder(name)
         if self.options.publish == "rename":
-            return self._call(name, lambda files, path: files.open(path, "wb"))
+            block = self._driver.block_size
+            return self._call(name, lambda files, path: files.open(path, "wb", block))
         file = self._call(name, lambda files, path: files.open(path, "wb", autocommit=False))
         if getattr(type(file), "commit", None) in (None, AbstractBufferedFile.commit):
             self._abandon(file)

@@ -65,8 +65,8 @@ class Driver:
 
     @property
     def block_size(self) -> int | None:
-        """How many bytes a reader requests at a time; ``None`` is the filesystem's own choice."""
-        # A reader of WebDAV holds several blocks in memory, each of 5 MiB by default.
+        """How many bytes a file transfers at a time; ``None`` is the filesystem's own choice."""
+        # A file of WebDAV holds several blocks in memory, each of 4 or 5 MiB by default.
         return CHUNK_SIZE if self.protocol in _WEBDAV else None
 
     def open(self) -> tuple[AbstractFileSystem, str]:
