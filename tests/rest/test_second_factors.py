@@ -170,6 +170,16 @@ def test_an_answer_of_any_form_is_refused(api: Api, answer: Any) -> None:
     assert meet(api, challenge, riddle=answer).status_code == 401
 
 
+@pytest.mark.parametrize("answer", ["x" * 20_000, {"deep": ["x" * 1000] * 20}], ids=["text", "object"])
+def test_a_long_answer_is_refused_before_a_factor_parses_it(api: Api, answer: Any) -> None:
+    person = api.person()
+    enrol(api, person)
+    challenge = challenged(api.log_in(person.email))
+    refused = meet(api, challenge, totp=answer)
+    assert (refused.status_code, error_code(refused)) == (400, "error.validation-failed")
+    assert refused.json["error"]["details"][0]["field"] == "challenge.totp"
+
+
 def test_a_challenge_and_a_code_count_once(api: Api) -> None:
     person = api.person()
     app = enrol(api, person)

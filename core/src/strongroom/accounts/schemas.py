@@ -6,7 +6,7 @@ from marshmallow import INCLUDE, Schema, ValidationError, fields, validate
 
 from strongroom.http.pages import PagingQuery
 from strongroom.http.parsing import Timestamp, text
-from strongroom.sessions.schemas import ChallengeAnswerSchema
+from strongroom.sessions.schemas import ChallengeAnswerSchema, require_short_json
 from strongroom.users.models import LIVE_STATUSES, MAX_LOCALE, UserType
 from strongroom.verification.schemas import CaptchaAnswerSchema, VerificationCodeSchema
 
@@ -211,6 +211,7 @@ class FactorAnswerSchema(Schema):
     """The answer to an enrolment."""
 
     answer = fields.Raw(
+        validate=require_short_json,
         load_default=None,
         allow_none=True,
         metadata={"type": ["string", "object"], "description": "Such as the code of `totp`"},

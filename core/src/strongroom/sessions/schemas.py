@@ -5,10 +5,22 @@ from typing import Any
 from marshmallow import EXCLUDE, INCLUDE, Schema, ValidationError, fields, validates_schema
 
 from strongroom.http.parsing import Timestamp, text
+from strongroom.json_text import encode_json
 from strongroom.verification.schemas import CaptchaAnswerSchema, VerificationCodeSchema
 
 MAX_TEXT = 1024
 MAX_TOKEN = 65_536
+MAX_ANSWER = 16_384
+
+
+def require_short_json(value: Any) -> None:
+    """Require that a JSON value of any form is short, because factors parse it.
+
+    Raises:
+        ValidationError: its JSON text is longer than :data:`MAX_ANSWER` characters.
+    """
+    if len(encode_json(value)) > MAX_ANSWER:
+        raise ValidationError(f"Must have at most {MAX_ANSWER} characters as JSON.")
 
 
 class ChallengeAnswerSchema(Schema):
@@ -18,6 +30,14 @@ class ChallengeAnswerSchema(Schema):
         unknown = INCLUDE
 
     id = text(64, required=True)
+
+    @validates_schema
+    def _require_short_answers(self, data: dict[str, Any], **_: Any) -> None:
+        for name, value in data.items():
+            try:
+                require_short_json(value)
+            except ValidationError as error:
+                raise ValidationError(error.messages, name) from error
 
 
 class LoginSchema(Schema):
