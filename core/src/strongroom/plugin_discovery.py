@@ -4,10 +4,11 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import lru_cache
+from importlib.machinery import SourceFileLoader
 from importlib.metadata import EntryPoint, entry_points
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Final
 
 from strongroom.plugin_api import ENTRY_POINT_GROUP
@@ -56,6 +57,18 @@ def plugin_files(folder: Path | None) -> PluginFiles:
     return {path.stem: path for path in found if path.name[0] not in "._" and path.is_file()}
 
 
+class _UncachedLoader(SourceFileLoader):
+    """Compiles the file at each import.
+
+    The bytecode cache compares whole seconds and the size, so an edit right after
+    a start could be missed.
+    """
+
+    def get_code(self, fullname: str) -> CodeType:  # noqa: ARG002  the signature of importlib
+        code: CodeType = self.source_to_code(self.get_data(self.path), self.path)
+        return code
+
+
 def load_plugin_file(name: str, path: Path) -> ModuleType:
     """Import a one-file plugin, unless this process has imported it since its last change.
 
@@ -66,7 +79,8 @@ def load_plugin_file(name: str, path: Path) -> ModuleType:
     stamp = (str(path), status.st_mtime_ns, status.st_size)
     if found is not None and getattr(found, _STAMP, None) == stamp:
         return found
-    spec = spec_from_file_location(_PREFIX + name, path)
+    loader = _UncachedLoader(_PREFIX + name, str(path))
+    spec = spec_from_file_location(_PREFIX + name, path, loader=loader)
     if spec is None or spec.loader is None:
         raise ImportError(f"{path} cannot be imported")
     module = module_from_spec(spec)

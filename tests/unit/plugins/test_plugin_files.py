@@ -1,12 +1,14 @@
 """One-file plugins: files of the folder ``plugins.folder``."""
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
 from strongroom.cli.main import root
+from strongroom.plugin_discovery import load_plugin_file
 
 HEADER = 'from strongroom.plugin_api import hookimpl, option\nAPI_VERSION = "1.1"\n'
 PLUGIN = (
@@ -71,6 +73,18 @@ def test_a_changed_file_is_imported_again(folder: Path) -> None:
     assert run(folder, "greet").output == "hello\n"
     (folder / "greeter.py").write_text(PLUGIN.replace('"hello"', '"moin"'))
     assert run(folder, "greet").output == "moin\n"
+
+
+def test_an_edit_within_a_second_that_keeps_the_size_is_seen_by_the_next_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    path = tmp_path / "counter.py"
+    for value in (1, 2):
+        path.write_text(f"VALUE = {value}\n")
+        # Two times of one second, which is the resolution of the bytecode cache.
+        os.utime(path, ns=(10**18, 10**18 + value))
+        assert load_plugin_file("counter", path).VALUE == value
 
 
 def test_list_and_info_show_the_file(folder: Path) -> None:
