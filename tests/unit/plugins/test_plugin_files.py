@@ -85,7 +85,7 @@ def test_an_edit_within_a_second_that_keeps_the_size_is_seen_by_the_next_process
         # Two times of one second, which is the resolution of the bytecode cache.
         os.utime(path, ns=(10**18, 10**18 + value))
         module = load_plugin_file("counter", path)
-        assert module.VALUE == value
+        assert value == module.VALUE
 
 
 def test_list_and_info_show_the_file(folder: Path) -> None:
