@@ -138,17 +138,18 @@ _ACCESS_KEYS: Final = (
         "keys-proof",
         "Creating an access key needs a fresh proof.",
         "access_keys/service.py",
-        "        _require_self(identity, user_id)\n        self.require_proof(identity, proof)\n"
+        "        identity.require_self(user_id)\n        self.require_proof(identity, proof)\n"
         "        return self.create_for",
-        "        _require_self(identity, user_id)\n        return self.create_for",
+        "        identity.require_self(user_id)\n        return self.create_for",
         "rest/test_access_keys.py::TestCreation::test_it_needs_a_fresh_proof",
     ),
     _core(
         "keys-self",
         "Users create access keys only for themselves.",
         "access_keys/service.py",
-        "    if identity.user_id != user_id:\n        raise Forbidden\n",
-        "    return\n",
+        "        identity.require_self(user_id)\n        self.require_proof(identity, proof)\n"
+        "        return self.create_for",
+        "        self.require_proof(identity, proof)\n        return self.create_for",
         "rest/test_access_keys.py::TestCreation::test_only_the_user_creates_it",
     ),
     _core(
@@ -470,8 +471,8 @@ _ACCOUNTS: Final = (
         "second-factor-enrolled-by-self",
         "Not even administrators enrol a factor for another user.",
         "accounts/second_factors.py",
-        "if identity.user_id != user_id:",
-        "if False:",
+        "identity.require_self(user_id)\n        method = self._method(kind)",
+        "method = self._method(kind)",
         "rest/test_second_factors.py"
         "::test_nobody_else_enrols_a_factor_and_a_stolen_token_does_not_either",
     ),
@@ -494,9 +495,9 @@ _ACCOUNTS: Final = (
     _core(
         "bindings-of-others",
         "A user binds nothing to the account of another.",
-        "accounts/bindings.py",
-        "if identity.user_id != user_id:",
-        "if False:",
+        "identity.py",
+        "        if user_id != self.user_id:",
+        "        if False:",
         "rest/test_credentials.py::TestBinding::test_users_cannot_bind_for_another",
     ),
     _core(

@@ -103,6 +103,15 @@ class Identity:
         """The authentication methods (RFC 8176) that are known: ``key`` for an access key."""
         return () if self.key is None else ("key",)
 
+    def require_self(self, user_id: str) -> None:
+        """Require that the caller is the given user; an administrator who is another one does not do.
+
+        Raises:
+            Forbidden: the caller is another user.
+        """
+        if user_id != self.user_id:
+            raise Forbidden
+
     def require_self_or_admin(self, user_id: str) -> None:
         """Require that the caller is the given user or an administrator.
 

@@ -19,7 +19,7 @@ from strongroom.audit.service import AuditEvent, AuditService
 from strongroom.clock import Clock
 from strongroom.database import Database
 from strongroom.database.paging import Page, Paging
-from strongroom.errors import Forbidden, NotFound, TooManyKeys, ValidationFailed
+from strongroom.errors import NotFound, TooManyKeys, ValidationFailed
 from strongroom.identity import Identity, Origin
 from strongroom.notifications.service import Notices
 from strongroom.plugin_api.authentication import Scope
@@ -112,7 +112,8 @@ class AccessKeyService:
             ValidationFailed: the scopes, the target, the end or the addresses are not valid.
             TooManyKeys: the user has as many keys as allowed.
         """
-        _require_self(identity, user_id)
+        # Administrators, too, create keys only for themselves: a key acts as its user.
+        identity.require_self(user_id)
         self.require_proof(identity, proof)
         return self.create_for(user_id, requested, identity.user_id, origin)
 
@@ -175,7 +176,7 @@ class AccessKeyService:
             Forbidden: the user is not the caller.
             NotFound: the user has no such key.
         """
-        _require_self(identity, user_id)
+        identity.require_self(user_id)
         with self._database.write() as connection:
             key = self._find(connection, user_id, key_id)
             self._keys.rename(connection, key_id, name)
@@ -206,7 +207,7 @@ class AccessKeyService:
             CodeInvalid, WrongPassword, FreshProofRequired: the caller has not proved who it is.
             NotFound: the user has no such key.
         """
-        _require_self(identity, user_id)
+        identity.require_self(user_id)
         self.require_proof(identity, proof)
         return self.rotate_for(user_id, key_id, overlap, identity.user_id, origin)
 
@@ -353,12 +354,6 @@ class AccessKeyService:
 def _responsible(key: AccessKey) -> str:
     # A service account has no contacts; whoever created its key is notified instead.
     return key.created_by
-
-
-def _require_self(identity: Identity, user_id: str) -> None:
-    # Administrators, too, create keys only for themselves: a key acts as its user.
-    if identity.user_id != user_id:
-        raise Forbidden
 
 
 def _require_matching(requested: KeyRequest) -> None:

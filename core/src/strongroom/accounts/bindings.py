@@ -10,7 +10,7 @@ from strongroom.accounts.registration import identified
 from strongroom.audit.service import FAILURE, SUCCESS, AuditEvent, AuditService
 from strongroom.database import Database
 from strongroom.database.paging import Page, Paging
-from strongroom.errors import CredentialTaken, Forbidden, LastContact, NotFound
+from strongroom.errors import CredentialTaken, LastContact, NotFound
 from strongroom.identity import Identity, Origin
 from strongroom.notifications.service import Notices
 from strongroom.plugin_api.login import Credential, VerificationCode, VerifiedCredential
@@ -90,7 +90,7 @@ class BindingService:
             CredentialTaken: another user holds it.
             StrongroomError: as :meth:`Reauthentication.require`.
         """
-        require_self(identity, user_id)
+        identity.require_self(user_id)
         (credential,) = identified(self._credentials, {kind: text})
         # Read before the change, so that the previous contact is notified as well.
         with self._database.read() as connection:
@@ -117,7 +117,7 @@ class BindingService:
             LastContact: it is the user's last contact.
             CodeInvalid: the code is wrong or missing.
         """
-        require_self(identity, user_id)
+        identity.require_self(user_id)
         with self._database.read() as connection:
             held = self._notices.contacts(connection, user_id)
         _require_another(held, kind)
@@ -143,7 +143,7 @@ class BindingService:
             CredentialTaken: another user has it.
             StrongroomError: as :meth:`Reauthentication.require_any`.
         """
-        require_self(identity, user_id)
+        identity.require_self(user_id)
         (credential,) = identified(self._credentials, {USERNAME: text})
         self._reauthentication.require_any(identity, proof, Purpose.BIND, login_age=RECENT_LOGIN)
         with self._database.write() as connection:
@@ -175,16 +175,6 @@ def _event(action: str, user_id: str, kind: str, origin: Origin, outcome: str = 
         origin=origin,
         details={"kind": kind},
     )
-
-
-def require_self(identity: Identity, user_id: str) -> None:
-    """Require that the caller is the given user.
-
-    Raises:
-        Forbidden: the caller is another user.
-    """
-    if identity.user_id != user_id:
-        raise Forbidden
 
 
 def _require_another(held: Sequence[Credential], kind: str) -> None:
@@ -231,7 +221,7 @@ class ExternalCredentials:
             Forbidden: the caller is another user.
             CredentialTaken: another user holds one of them.
         """
-        require_self(identity, user_id)
+        identity.require_self(user_id)
         kind = verified.credential.kind
         try:
             with self._database.write() as connection:
@@ -264,7 +254,7 @@ class ExternalCredentials:
             LastContact: the user has no e-mail address or mobile number.
             CodeInvalid: the code is wrong or missing.
         """
-        require_self(identity, user_id)
+        identity.require_self(user_id)
         with self._database.read() as connection:
             self._released(connection, user_id, kinds)
             contacts = self._contacts(connection, user_id)

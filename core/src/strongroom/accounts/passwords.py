@@ -103,8 +103,7 @@ class PasswordService:
             TooManyRequests: too many wrong passwords within the last hour.
             Unavailable: too many hashes are waiting.
         """
-        if identity.user_id != user_id:
-            raise errors.Forbidden
+        identity.require_self(user_id)
         if new == old:
             message = "The new password must differ from the old one."
             raise errors.ValidationFailed.of_field("newPassword", "unchanged", message)

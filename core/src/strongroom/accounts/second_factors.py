@@ -92,7 +92,8 @@ class FactorService:
             ValidationFailed: there is no such factor, or a backup is the first one.
             StrongroomError: as :meth:`Reauthentication.require_any`.
         """
-        _require_self(identity, user_id)
+        # Not even administrators: another person's factor is a way in for that person.
+        identity.require_self(user_id)
         method = self._method(kind)
         self._reauthentication.require_any(
             identity, proof, Purpose.BIND, login_age=FRESH_LOGIN, fields=fields
@@ -120,7 +121,7 @@ class FactorService:
             ChallengeInvalid: the enrolment is unknown, expired or finished, or has no tries left.
             FactorInvalid: the answer is wrong.
         """
-        _require_self(identity, user_id)
+        identity.require_self(user_id)
         with self._database.write() as connection:
             factor, name, ceremony = self._factors.open_enrolment(connection, user_id, identifier)
         method = self._factors.methods.get(factor)
@@ -153,7 +154,7 @@ class FactorService:
             NotFound: the user has no such enrolment.
             StrongroomError: as :meth:`Reauthentication.require_any`.
         """
-        _require_self(identity, user_id)
+        identity.require_self(user_id)
         self._reauthentication.require_any(
             identity, proof, Purpose.UNBIND, login_age=FRESH_LOGIN, fields=fields
         )
@@ -273,9 +274,3 @@ class FactorService:
             details={"factor": factor},
         )
         self._audit.record(connection, event)
-
-
-def _require_self(identity: Identity, user_id: str) -> None:
-    # Not even administrators: a factor that somebody else has enrolled is a way in for that person.
-    if identity.user_id != user_id:
-        raise errors.Forbidden

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from flask import Response, after_this_request, request
 
 from strongroom import errors
-from strongroom.accounts.bindings import CODE_HEADER, ExternalCredentials, require_self
+from strongroom.accounts.bindings import CODE_HEADER, ExternalCredentials
 from strongroom.accounts.reauthentication import Proof, Reauthentication
 from strongroom.accounts.schemas import BoundCredentialSchema, CredentialsSchema
 from strongroom.clock import Clock
@@ -218,7 +218,7 @@ class PluginHost(HostAPI):
     ) -> Any:
         identity, named = current_identity(), own_id(user_id)
         # Check this first, because the next steps use up the code and the proof.
-        require_self(identity, named)
+        identity.require_self(named)
         code = held_code or _code_of_header()
         get_service(Reauthentication).require(identity, Proof(code, current_password))
         verified = get_service(LoginService).prove(_attempt(method, proof))
