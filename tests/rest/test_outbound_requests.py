@@ -7,16 +7,14 @@ address of a listener. ``STRONGROOM_TEST_SSRF_FORMS`` is how many spellings of t
 import json
 import re
 import socket
-import sys
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 from tests.support.api import Api, Json, Person
 from tests.support.campaign import campaign_size
+
+from strongroom.testing.outbound import Canary, listening
 
 FORMS = campaign_size("SSRF_FORMS", 2)
 METHODS = ("get", "post", "put", "patch", "delete", "head")
@@ -40,13 +38,8 @@ DESTRUCTIVE = re.compile(
 )
 
 
-@dataclass
-class Canary:
-    """A listener, and all that would reach it."""
-
-    port: int
-    seen: list[str] = field(default_factory=list)
-    is_watching: bool = True
+class AddressCanary(Canary):
+    """A listener, and all that would reach it: the server itself connects to its database."""
 
     def notice(self, event: str, arguments: tuple[Any, ...]) -> None:
         """Note an attempt to resolve the canary's name, or to connect to its port."""
@@ -76,32 +69,6 @@ class Canary:
             f"jdbc:postgresql://{NAME}:{self.port}/a",
             f"http://127.0.0.1:{self.port}#@{NAME}",
         ]
-
-
-@contextmanager
-def listening() -> Iterator[Canary]:
-    """Listen, and accept all connections."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        canary = Canary(listener.getsockname()[1])
-
-        def accept() -> None:
-            while True:
-                try:
-                    connection, peer = listener.accept()
-                except OSError:
-                    return
-                canary.seen.append(f"accepted {peer}")
-                connection.close()
-
-        thread = threading.Thread(target=accept, daemon=True)
-        thread.start()
-        sys.addaudithook(canary.notice)
-        try:
-            yield canary
-        finally:
-            canary.is_watching = False
-            listener.shutdown(socket.SHUT_RDWR)
-            thread.join(10)
 
 
 class Document:
@@ -212,7 +179,7 @@ def attack(api: Api, root: Person, document: Document, form: str) -> int:
 
 
 def test_the_canary_notices_what_connects_to_it() -> None:
-    with listening() as canary:
+    with listening(AddressCanary) as canary:
         socket.create_connection(("127.0.0.1", canary.port)).close()
         with pytest.raises(OSError, match=r".*"):
             socket.getaddrinfo(NAME, 80)
@@ -226,7 +193,7 @@ def test_the_canary_notices_what_connects_to_it() -> None:
 def test_no_address_of_a_client_is_ever_connected_to(api: Api) -> None:
     root, known = seeds(api)
     document = Document(json.loads(api.get("/openapi.json").data), known)
-    with listening() as canary:
+    with listening(AddressCanary) as canary:
         sent = sum(attack(api, root, document, form) for form in canary.forms()[:FORMS])
         uploads = [
             {"Content-Disposition": f"attachment; filename=\"{form}\"; filename*=http''{form}"}

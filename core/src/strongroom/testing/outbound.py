@@ -14,9 +14,9 @@ import socket
 import sys
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, TypeVar, overload
 
 # Spellings of loopback, link-local and private addresses that are literals in the URL.
 _LITERALS: Final = """
@@ -122,7 +122,7 @@ def forbidden_urls() -> Sequence[ForbiddenUrl]:
     )
 
 
-@dataclass(slots=True)
+@dataclass
 class Canary:
     """A listener on the loopback addresses, and all attempts to connect or resolve in this process."""
 
@@ -136,11 +136,22 @@ class Canary:
             self.seen.append(f"{event} {arguments[1:] if event == 'socket.connect' else arguments}")
 
 
+CanaryT = TypeVar("CanaryT", bound=Canary)
+
+
+@overload
+def listening() -> AbstractContextManager[Canary]: ...
+@overload
+def listening(kind: type[CanaryT]) -> AbstractContextManager[CanaryT]: ...
 @contextmanager
-def listening() -> Iterator[Canary]:
-    """Listen on the loopback address and watch this process, until the block ends."""
+def listening(kind: type[Canary] = Canary) -> Iterator[Any]:
+    """Listen on the loopback address and watch this process, until the block ends.
+
+    Args:
+        kind: the class of the canary; a subclass may notice fewer events.
+    """
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        canary = Canary(listener.getsockname()[1])
+        canary = kind(listener.getsockname()[1])
 
         def accept() -> None:
             while True:
