@@ -128,8 +128,9 @@ def serializer(schema: type[Schema]) -> Convert:
 
 
 def _compiled(instance: Schema) -> Convert:
-    # Hooks may change the whole record, so the fields alone do not determine the output.
-    if any(instance._hooks.values()):  # noqa: SLF001  marshmallow has no public access to them
+    # These hooks may change the whole record, so the fields alone do not determine the output.
+    hooks = instance._hooks  # noqa: SLF001  marshmallow has no public access to them
+    if hooks["pre_dump"] or hooks["post_dump"]:
         return instance.dump
     try:
         members = [
