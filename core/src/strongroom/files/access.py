@@ -79,7 +79,9 @@ def effective_permission(role: ColumnElement[str]) -> ColumnElement[int]:
 
 
 def _is_node() -> ColumnElement[bool]:
-    return (nodes.c.id == bindparam("node_id")) & (nodes.c.tenant_id == bindparam("tenant_id"))
+    is_node = (nodes.c.id == bindparam("node_id")) & (nodes.c.tenant_id == bindparam("tenant_id"))
+    # Clients find no node in the trash by its id, with any permission.
+    return is_node & nodes.c.trash_id.is_(None)
 
 
 def access_query(login: FromClause | None = None) -> Select[Any]:

@@ -49,6 +49,7 @@ class Node(NamedTuple):
     """A row of :data:`nodes`. ``checksum`` is SHA-256 in hexadecimal digits; ``size`` is in bytes.
 
     ``scan`` is the :class:`~strongroom.scanning.states.ScanState` of the content, if it has one.
+    ``trash_id`` is the trash entry that the node belongs to, ``None`` for a live node.
     """
 
     id: str
@@ -65,11 +66,12 @@ class Node(NamedTuple):
     updated_at: int
     revision: int
     scan: str | None = None
+    trash_id: str | None = None
 
     @property
     def is_root(self) -> bool:
         """Whether it is the root of its tenant."""
-        return self.parent_id is None
+        return self.id == self.tenant_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,14 +103,20 @@ nodes: Final = Table(
     Column("updated_at", Timestamp, nullable=False),
     Column("revision", Timestamp, nullable=False),
     Column("scan", String(16)),
+    Column("trash_id", Id),
     UniqueConstraint("parent_id", "name"),
     Index(None, "tenant_id"),
     # Foreign keys are indexed, because deleting the referenced row searches for them.
     Index(None, "owner_id"),
     Index(None, "blob_key"),
+    Index(None, "trash_id", info={WHERE: "trash_id IS NOT NULL"}),
 )
 """Each tenant has a root node, whose id is the tenant's id and whose parent is NULL. The API never
-returns it; nodes directly below it have ``parentId`` null."""
+returns it; nodes directly below it have ``parentId`` null.
+
+Every node of a trashed subtree has the id of its trash entry in ``trash_id``, and the topmost one is
+detached: its parent is NULL. So its name is free at once, and queries that descend from a live folder
+never meet a trashed node. Queries that find nodes in another way must require a NULL ``trash_id``."""
 
 NODE: Final = RowMapper(Node, nodes)
 
@@ -122,6 +130,25 @@ folder_counts: Final = Table(
 """Child counts of folders by runs of names: each row counts the nodes from its ``first_name``, which is
 empty in the first run, up to the next row's. Lists return their total and start at any offset, and
 counting a million rows would take a hundred times as long as reading the page."""
+
+trash: Final = Table(
+    "trash",
+    metadata,
+    Column("id", Id, primary_key=True),
+    Column("node_id", Id, ForeignKey("nodes.id", ondelete="CASCADE"), nullable=False, unique=True),
+    Column("tenant_id", Id, nullable=False),
+    Column("parent_id", Id, nullable=False),
+    Column("trashed_by", Id, nullable=False),
+    Column("trashed_at", Timestamp, nullable=False),
+    Column("size", BigInteger, nullable=False),
+    Column("purging_at", Timestamp),
+    Index(None, "tenant_id", "trashed_at", "id"),
+    Index(None, "trashed_at"),
+    Index(None, "purging_at"),
+)
+"""Trashed subtrees. ``node_id`` is the topmost node, ``parent_id`` the folder that it was in, which may
+be deleted since; ``size`` is the total size of the files in bytes. ``purging_at`` is when its removal
+began: from then on it is in no list and cannot be restored."""
 
 grants: Final = Table(
     "grants",
@@ -157,8 +184,8 @@ grants: Final = Table(
 
 A page of a user's top-level nodes must be one range of one index. So a grant repeats the node's name,
 and ``parent_visible_until`` is when the user's grants on the node's ancestors expire: 0 if there are
-none, NULL if one of them is permanent. The partial index omits the NULL rows; most of them are the
-grants to the nodes' creators."""
+none, NULL if one of them is permanent, or while the node is in the trash. The partial index omits the
+NULL rows; most of them are the grants to the nodes' creators."""
 
 
 @cache

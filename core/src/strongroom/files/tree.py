@@ -4,7 +4,19 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Connection, Select, bindparam, delete, insert, select, update
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Connection,
+    Select,
+    bindparam,
+    cast,
+    delete,
+    func,
+    insert,
+    select,
+    update,
+)
 from sqlalchemy.exc import IntegrityError
 
 from strongroom.clock import Clock, next_revision
@@ -38,6 +50,10 @@ _CHILD: Final = Statement(
     select(nodes).where(nodes.c.parent_id == bindparam("parent_id"), nodes.c.name == bindparam("name")),
     NODE,
 )
+_OF_ID: Final = Statement(
+    select(nodes).where(nodes.c.id == bindparam("of_id"), nodes.c.tenant_id == bindparam("of_tenant")),
+    NODE,
+)
 _ADD_UNLESS_THERE: Final = Statement(
     for_each_dialect(nodes, lambda insert: insert.on_conflict_do_nothing())
 )
@@ -63,6 +79,12 @@ def _within() -> ColumnElement[bool]:
 
 _SUBTREE: Final = Statement(select(nodes.c.blob_key, nodes.c.size).where(_within()))
 _REMOVE: Final = Statement(delete(nodes).where(_within()))
+_SET_TRASH: Final = Statement(update(nodes).where(_within()).values(trash_id=bindparam("of_trash")))
+_OF_TRASH: Final = nodes.c.trash_id == bindparam("of_trash")
+_CLEAR_TRASH: Final = Statement(update(nodes).where(_OF_TRASH).values(trash_id=None))
+_SIZE: Final = Statement(
+    select(cast(func.coalesce(func.sum(nodes.c.size), 0), BigInteger)).where(_OF_TRASH)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,6 +267,42 @@ class Tree:
         if parent_id != node.parent_id:
             # Grants on the old and the new ancestors differ.
             self._visibility.moved(connection, changed.tenant_id, node.id, seen_before)
+        return changed
+
+    def find(self, connection: Connection, tenant_id: str, node_id: str) -> Node | None:
+        """Return a node of a tenant, in the trash or not, or ``None``."""
+        return _OF_ID.first(connection, {"of_id": node_id, "of_tenant": tenant_id})
+
+    def detach(self, connection: Connection, node: Node, trash_id: str) -> int:
+        """Take a node with its subtree out of the tree, into the trash; return its size in bytes.
+
+        Raises:
+            RevisionConflict: the node has changed since it was read.
+        """
+        self._visibility.hide(connection, node.id)
+        of_entry = {"node_id": node.id, "of_trash": trash_id}
+        _SET_TRASH.execute(connection, of_entry)
+        # After the statement above, which descends from the node and sets it as well.
+        self._change(connection, node, parent_id=None, trash_id=trash_id)
+        child_counts.taken_out(connection, node.parent_id or "", node.name)
+        size: int = _SIZE.scalar(connection, of_entry)
+        return size
+
+    def attach(self, connection: Connection, node: Node, parent_id: str, name: str) -> Node:
+        """Put a detached node with its subtree into a folder.
+
+        Raises:
+            NameConflict: the name is taken in the folder.
+            RevisionConflict: the node has changed since it was read.
+        """
+        if self.find_child(connection, parent_id, name) is not None:
+            raise NameConflict.of_field("name", "taken", NameConflict.message)
+        changed = self._change(connection, node, parent_id=parent_id, name=name, trash_id=None)
+        _CLEAR_TRASH.execute(connection, {"of_trash": node.trash_id})
+        if name != node.name:
+            _RENAME_GRANTS.execute(connection, {"of_node": node.id, "name": name})
+        child_counts.added(connection, parent_id, name)
+        self._visibility.reveal(connection, node.id)
         return changed
 
     def replace_content(self, connection: Connection, node: Node, content: FileContent) -> Node:

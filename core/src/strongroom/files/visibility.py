@@ -7,7 +7,19 @@ grants and folders change, so each grant stores the result, and changes update i
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Connection, Select, Update, bindparam, case, func, select, update
+from sqlalchemy import (
+    CTE,
+    ColumnElement,
+    Connection,
+    Select,
+    Update,
+    bindparam,
+    case,
+    func,
+    null,
+    select,
+    update,
+)
 
 from strongroom.database.statements import Statement
 from strongroom.files.models import FOREVER, folders_around, grants, nodes
@@ -39,6 +51,24 @@ def _all_below() -> Select[Any]:
     return select(below.c.id).limit(bindparam("at_most"))
 
 
+def _within() -> CTE:
+    below = select(nodes.c.id).where(nodes.c.id == bindparam("node_id")).cte(recursive=True)
+    child = nodes.alias()
+    return below.union_all(select(child.c.id).join(below, child.c.parent_id == below.c.id))
+
+
+def _hiding() -> Update:
+    below = _within()
+    is_shown = grants.c.parent_visible_until.is_not(None)
+    hidden = update(grants).values(parent_visible_until=null())
+    return hidden.where(grants.c.node_id.in_(select(below.c.id)), is_shown)
+
+
+def _users_within() -> Select[Any]:
+    below = _within()
+    return select(grants.c.user_id).join(below, grants.c.node_id == below.c.id).distinct()
+
+
 def _refresh(wanted: ColumnElement[bool]) -> Statement[Any]:
     """Return the statement that recomputes ``parent_visible_until`` of the selected grants.
 
@@ -52,7 +82,8 @@ def _refreshed(wanted: ColumnElement[bool]) -> Update:
     path = (
         select(grants.c.node_id, grants.c.user_id, nodes.c.parent_id)
         .join(nodes, nodes.c.id == grants.c.node_id)
-        .where(wanted)
+        # Grants in the trash stay hidden.
+        .where(wanted, nodes.c.trash_id.is_(None))
         .cte("path", recursive=True)
     )
     around, held = nodes.alias(), grants.alias()
@@ -85,10 +116,17 @@ _UNTIL_OF_USER: Final = Statement(_until_of_user())
 _UNTIL_OF_ALL: Final = Statement(_until_of_all())
 _BELOW: Final = Statement(_all_below())
 
+_HIDE: Final = Statement(_hiding())
+_USERS_WITHIN: Final = Statement(_users_within())
+
 _REFRESH_ON: Final = _refresh(grants.c.node_id == bindparam("node"))
 _REFRESH_BELOW: Final = _refresh(
     grants.c.user_id.in_(bindparam("users", expanding=True))
     & grants.c.node_id.in_(bindparam("nodes", expanding=True))
+)
+_REFRESH_WITHIN: Final = _refresh(
+    grants.c.user_id.in_(bindparam("users", expanding=True))
+    & grants.c.node_id.in_(select(_within().c.id))
 )
 _THEIRS: Final = (grants.c.user_id == bindparam("user")) & (grants.c.tenant_id == bindparam("tenant"))
 # If an ancestor's expiry is extended, only grants with an earlier value can change. If it is shortened,
@@ -160,6 +198,22 @@ class Visibility:
         now = self.until_by_user(connection, node_id)
         changes = {user: (before.get(user, 0), now.get(user, 0)) for user in before.keys() | now.keys()}
         self.refresh(connection, tenant_id, node_id, changes)
+
+    def hide(self, connection: Connection, node_id: str) -> None:
+        """Hide the grants on a node and below it from top-level lists, because it goes to the trash."""
+        _HIDE.execute(connection, {"node_id": node_id})
+
+    def reveal(self, connection: Connection, node_id: str) -> None:
+        """Recompute the grants on a node and below it, because it came back from the trash."""
+        _REFRESH_ON.execute(connection, {"node": node_id})
+        until = self.until_by_user(connection, node_id)
+        # A permanent grant on the node or above it keeps all grants below hidden, as they are now.
+        # That is the common case: the creator of a folder holds most grants in it.
+        users = _USERS_WITHIN.scalars(connection, {"node_id": node_id})
+        users = [user for user in users if until.get(user) != FOREVER]
+        for start in range(0, len(users), _BATCH):
+            batch = {"users": users[start : start + _BATCH], "node_id": node_id}
+            _REFRESH_WITHIN.execute(connection, batch)
 
     def _below(self, connection: Connection, node_id: str) -> Sequence[str] | None:
         """Return the ids of all descendants of a node, or ``None`` if there are too many."""

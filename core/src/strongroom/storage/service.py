@@ -35,6 +35,7 @@ from strongroom.storage.models import (
     BlobState,
     Released,
     blobs,
+    is_unreferenced,
     new_key,
     released,
 )
@@ -60,8 +61,15 @@ _COMMIT: Final = Statement(
         removable_at=None,
     )
 )
+# Built when it is first executed: by then all tables that refer to blobs are known.
 _RELEASE: Final = Statement(
-    update(blobs).where(_OF_KEYS).values(state=BlobState.DISCARDED.value).returning(*RELEASED), released
+    lambda _: (
+        update(blobs)
+        .where(_OF_KEYS, is_unreferenced())
+        .values(state=BlobState.DISCARDED.value)
+        .returning(*RELEASED)
+    ),
+    released,
 )
 _DISCARD_PENDING: Final = Statement(
     update(blobs)
@@ -241,9 +249,11 @@ class BlobService:
             store.drop_scope(scope)
 
     def release(self, connection: Connection, keys: Sequence[str]) -> list[Released]:
-        """Mark blobs as discarded in the transaction that deletes their last references.
+        """Mark blobs as discarded, except those that are still referred to; return their locations.
 
-        Returns their locations. After the commit, :meth:`remove` or :meth:`collect` deletes the objects.
+        Call it in the transaction that deleted references, after their deletion. Files of one tenant may
+        share a blob, so the caller holds the lock on the tenant. After the commit, :meth:`remove` or
+        :meth:`collect` deletes the objects.
         """
         return [
             item
