@@ -56,6 +56,21 @@ class KeyLimits:
         return self.folder_id is None and self.tenant_id in (None, tenant_id)
 
 
+@dataclass(frozen=True, slots=True)
+class DelegatedLimits(KeyLimits):
+    """The limits of a user's rights that a plugin uses for a person without any, such as a visitor.
+
+    They are those of an access key with a folder, without a key: ``folder_id`` is a file or a folder.
+
+    Args:
+        required_permission: what the user must hold on the node ``folder_id`` itself, at each request.
+        content_types: glob patterns of the media types of files that may be created; empty: all.
+    """
+
+    required_permission: int = 0
+    content_types: tuple[str, ...] = ()
+
+
 class KeyProof(Protocol):
     """An access key that a request presents, to be decided by the key's row."""
 

@@ -53,6 +53,7 @@ class IdentityServices:
     external_credentials: ExternalCredentials
     reauthentication: Reauthentication
     passwords: PasswordService
+    hasher: PasswordHasher
     messages: MessageService
     notices: Notices
     captchas: CaptchaService
@@ -74,7 +75,8 @@ class IdentityServices:
 def assemble_identity(base: Infrastructure) -> IdentityServices:
     """Create the services in the order of their dependencies."""
     database, users, audit, settings = base.database, base.users, base.audit, base.settings
-    credentials = _credentials(base)
+    hasher = _hasher(base)
+    credentials = CredentialService(database, base.clock, hasher, settings.login.default_region)
     resolver = IdentityResolver(users, credentials, settings.users.registration)
     captchas = _captchas(base)
     codes = _codes(base)
@@ -125,6 +127,7 @@ def assemble_identity(base: Infrastructure) -> IdentityServices:
         passwords=PasswordService(
             database, credentials, current, codes, authorizations, throttle, notices, audit
         ),
+        hasher=hasher,
         messages=messages,
         notices=notices,
         captchas=captchas,
@@ -178,16 +181,15 @@ def assemble_identity(base: Infrastructure) -> IdentityServices:
     )
 
 
-def _credentials(base: Infrastructure) -> CredentialService:
+def _hasher(base: Infrastructure) -> PasswordHasher:
     passwords = base.settings.passwords
-    hasher = PasswordHasher(
+    return PasswordHasher(
         base.keys.derive("passwords"),
         cost=passwords.bcrypt_cost,
         max_concurrent=passwords.max_concurrent_hashes,
         queue_length=passwords.hash_queue,
         watch=base.metrics.hashing if base.metrics else nullcontext,
     )
-    return CredentialService(base.database, base.clock, hasher, base.settings.login.default_region)
 
 
 def _captchas(base: Infrastructure) -> CaptchaService:

@@ -110,6 +110,7 @@ class FileServices:
     paths: PathLookup
     bundles: BundleService
     business_files: BusinessFileService
+    pictures: PictureProcessor
     uploads: UploadService
     scanners: Scanners
     scan_worker: ScanWorker
@@ -173,7 +174,8 @@ def assemble_keeping(base: Infrastructure, identity: IdentityServices) -> FileSe
         lifetime=settings.files.bundle_lifetime_seconds * 1000,
     )
     uploads = _uploads(base, file_writer, blobs, tenants)
-    business_files = _business_files(base, blobs, inspection)
+    pictures = _pictures(base)
+    business_files = _business_files(base, blobs, inspection, pictures)
     owners = ContentOwners(
         [
             NodeContent(database, base.clock, access, file_writer, blobs),
@@ -228,6 +230,7 @@ def assemble_keeping(base: Infrastructure, identity: IdentityServices) -> FileSe
         paths=PathLookup(database, base.clock, access),
         bundles=bundles,
         business_files=business_files,
+        pictures=pictures,
         uploads=uploads,
         scanners=scanners,
         scan_worker=_scan_worker(base, blobs, scanners, scans, owners),
@@ -296,15 +299,21 @@ def _scan_worker(
     return worker
 
 
-def _business_files(
-    base: Infrastructure, blobs: BlobService, inspection: ContentInspection
-) -> BusinessFileService:
+def _pictures(base: Infrastructure) -> PictureProcessor:
     settings = base.settings.business_files
-    processor = PictureProcessor(
+    return PictureProcessor(
         PictureSlots(settings.max_concurrent_images),
         memory_bytes=settings.picture_memory_bytes,
         seconds=settings.picture_seconds,
     )
+
+
+def _business_files(
+    base: Infrastructure,
+    blobs: BlobService,
+    inspection: ContentInspection,
+    processor: PictureProcessor,
+) -> BusinessFileService:
     return BusinessFileService(
         base.database,
         base.clock,
@@ -313,7 +322,7 @@ def _business_files(
         VariantService(base.database, base.clock, blobs, processor),
         base.audit,
         inspection,
-        profiles_of(settings),
+        profiles_of(base.settings.business_files),
     )
 
 

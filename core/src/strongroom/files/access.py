@@ -5,7 +5,8 @@ permission and the node; :class:`NodeAccess` derives the result or the error fro
 of permission, such as a group or a share link, is one more term of :func:`effective_permission`. A new
 condition, such as a tenant that requires a stronger login, is one more column of :func:`access_query`
 that :meth:`NodeAccess.require_member` checks. :func:`key_access_query` limits the same query by an
-access key: its tenant, its folder, and the permission that its scopes allow.
+access key: its tenant, its folder, and the permission that its scopes allow. In the same way,
+:func:`delegated_access_query` limits a user's rights that a plugin uses for somebody else.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -27,14 +28,22 @@ from sqlalchemy import (
 from strongroom.access_keys.store import KEY_COLUMNS, good_key
 from strongroom.clock import Clock
 from strongroom.database.statements import Statement
-from strongroom.errors import Forbidden, NotAFolder, NotFound, TokenInvalid, ValidationFailed
+from strongroom.errors import (
+    Forbidden,
+    NotAFolder,
+    NotFound,
+    TokenInvalid,
+    UserSuspended,
+    ValidationFailed,
+)
 from strongroom.files.grant_ends import with_granted_ends
 from strongroom.files.models import NODE, Node, NodeType, Permission, folders_around, grants, nodes
-from strongroom.identity import AnyCaller, Identity, KeyLimits
+from strongroom.identity import AnyCaller, DelegatedLimits, Identity, KeyLimits
 from strongroom.scanning.states import require_readable
 from strongroom.sessions.store import good_authorization
 from strongroom.tenants.memberships import Memberships, membership
 from strongroom.tenants.models import Role
+from strongroom.users.service import type_of_active
 
 _NODE_COLUMNS: Final = len(nodes.c)
 _ROLES: Final[Mapping[str | None, Role | None]] = {None: None, **{role.value: role for role in Role}}
@@ -55,8 +64,8 @@ def is_at_top(now: int | ColumnElement[int]) -> ColumnElement[bool]:
     return until.is_not(None) & (until + 0 <= now) & is_in_force(now)
 
 
-def _highest_grant() -> Select[Any]:
-    path = folders_around()
+def _highest_grant(node: str) -> Select[Any]:
+    path = folders_around(node)
     # A correlated subquery per folder keeps the planner from scanning all grants of the user.
     held = select(grants.c.permission).where(
         grants.c.node_id == path.c.id,
@@ -66,14 +75,14 @@ def _highest_grant() -> Select[Any]:
     return select(func.max(held.scalar_subquery())).select_from(path)
 
 
-def effective_permission(role: ColumnElement[str]) -> ColumnElement[int]:
+def effective_permission(role: ColumnElement[str], node: str = "node_id") -> ColumnElement[int]:
     """Return the SQL expression for a member's permission on a node.
 
     Tenant administrators manage every node of their tenant. Other members hold the highest permission
     granted to them on the node or on one of its ancestors. Non-members, whose ``role`` is NULL,
-    have none. The parameters are ``node_id``, ``user_id`` and ``now``.
+    have none. The parameters are ``user_id``, ``now``, and the one that ``node`` names.
     """
-    granted = func.coalesce(_highest_grant().scalar_subquery(), int(Permission.NONE))
+    granted = func.coalesce(_highest_grant(node).scalar_subquery(), int(Permission.NONE))
     none = (role.is_(None), int(Permission.NONE))
     return case(none, (role == Role.ADMIN.value, int(Permission.MANAGE)), else_=granted)
 
@@ -123,6 +132,27 @@ def key_access_query(dialect: str) -> Select[Any]:
     tables = anchor.outerjoin(key, true()).outerjoin(member, reaches_tenant)
     columns = (*key.c, member.c.role, permission, *nodes.c)
     return select(*columns).select_from(tables.outerjoin(nodes, _is_node()))
+
+
+def delegated_access_query(dialect: str) -> Select[Any]:
+    """Return :func:`access_query` for a user whose rights a plugin uses within :class:`DelegatedLimits`.
+
+    The type of the user comes first, NULL unless the user is active. The user's role is NULL in other
+    tenants. The permission is the user's, at most ``max_permission``, below the node ``limit_node_id``
+    only, and none at all unless the user holds ``required_permission`` on that node.
+    """
+    member, path = membership(), folders_around()
+    user = select(type_of_active(bindparam("user_id")).label("user_type")).subquery("delegating_user")
+    reaches_tenant = bindparam("limit_tenant_id") == bindparam("tenant_id")
+    within = bindparam("limit_node_id").in_(select(path.c.id))
+    # Permission is inherited, so the user may hold more on a node below than on the limiting one.
+    held = effective_permission(member.c.role, "limit_node_id")
+    least = func.min if dialect == "sqlite" else func.least
+    limited = least(effective_permission(member.c.role), bindparam("max_permission"))
+    is_held = within & (held >= bindparam("required_permission"))
+    permission = case((is_held, limited), else_=int(Permission.NONE)).label("permission")
+    tables = user.outerjoin(member, reaches_tenant).outerjoin(nodes, _is_node())
+    return select(user.c.user_type, member.c.role, permission, *nodes.c).select_from(tables)
 
 
 class NodeView(NamedTuple):
@@ -249,6 +279,9 @@ class NodeAccessQuery:
         self._of_login = Statement(extend(access_query(good_authorization())), _login_access)
         # Built when it is first executed, because many servers have no access keys.
         self._of_key = Statement(lambda dialect: extend(key_access_query(dialect)), _key_access)
+        self._delegated = Statement(
+            lambda dialect: extend(delegated_access_query(dialect)), _delegated_access
+        )
 
     def of_caller(
         self, connection: Connection, caller: AnyCaller, parameters: dict[str, Any]
@@ -260,7 +293,10 @@ class NodeAccessQuery:
         Raises:
             TokenInvalid: the login or the access key was revoked.
             Forbidden: the access key may not be used for this request.
+            UserSuspended: the user whose rights a plugin uses is suspended or deleted.
         """
+        if isinstance(caller.key, DelegatedLimits):
+            return self._of_delegate(connection, caller.user_id, caller.key, parameters)
         if caller.key is not None:
             return self._of_key_caller(connection, caller, parameters)
         if isinstance(caller, Identity):
@@ -278,6 +314,21 @@ class NodeAccessQuery:
         """Return the access of a user, who need not be the caller."""
         parameters["user_id"] = user_id
         return self._of_user.all(connection, parameters)[0]
+
+    def _of_delegate(
+        self, connection: Connection, user_id: str, limits: DelegatedLimits, parameters: dict[str, Any]
+    ) -> NodeAccess:
+        parameters |= {
+            "user_id": user_id,
+            "limit_tenant_id": limits.tenant_id,
+            "limit_node_id": limits.folder_id,
+            "max_permission": limits.max_permission,
+            "required_permission": limits.required_permission,
+        }
+        user_type, access = self._delegated.all(connection, parameters)[0]
+        if user_type is None:
+            raise UserSuspended
+        return access._replace(key=limits)
 
     def _of_key_caller(
         self, connection: Connection, caller: AnyCaller, parameters: dict[str, Any]
@@ -298,6 +349,10 @@ def _login_access(row: Sequence[Any]) -> tuple[int, str | None, NodeAccess]:
 
 def _key_access(row: Sequence[Any]) -> tuple[Sequence[Any], NodeAccess]:
     return row[:KEY_COLUMNS], _access(row, KEY_COLUMNS)
+
+
+def _delegated_access(row: Sequence[Any]) -> tuple[str | None, NodeAccess]:
+    return row[0], _access(row, 1)
 
 
 def _access(row: Sequence[Any], start: int = 0) -> NodeAccess:

@@ -15,7 +15,7 @@ from strongroom.files.grant_ends import Ends, with_granted_ends
 from strongroom.files.guarded_insert import GuardedInsert
 from strongroom.files.models import FOREVER, NODE, Node, NodeType, Permission, nodes
 from strongroom.files.tree import FileContent, ParentRef, Tree
-from strongroom.identity import AnyCaller
+from strongroom.identity import AnyCaller, DelegatedLimits
 from strongroom.media_types import sniff
 from strongroom.plugin_api.storage import ByteSource
 from strongroom.scanning.inspection import ContentInspection
@@ -209,6 +209,7 @@ class FileWriter:
         self.access.memberships.lock_tenant(connection, target.tenant_id)
         # The blob is committed in the same transaction as the node that references it.
         content = self.commit_content(connection, received, target.name)
+        _require_admitted_type(caller, content.content_type)
         if target.on_conflict is OnConflict.REPLACE:
             self.access.require_parent(connection, caller, target.tenant_id, target.parent_id)
             existing = self._tree.find_child(connection, target.folder_id, target.name)
@@ -300,6 +301,18 @@ def _parent_ref(tenant_id: str, parent_id: str | None, access: NodeAccess) -> Pa
     is_permanent = parent_id is None or access.role is Role.ADMIN
     writable_until = FOREVER if is_permanent else granted.write
     return ParentRef(tenant_id, parent_id or tenant_id, granted.read, writable_until)
+
+
+def _require_admitted_type(caller: AnyCaller, media_type: str) -> None:
+    """Check that a caller with delegated rights may create files of a type.
+
+    Raises:
+        UnsupportedMediaType: the caller may not.
+    """
+    admitted = caller.key.content_types if isinstance(caller.key, DelegatedLimits) else ()
+    essence = media_type.partition(";")[0]
+    if admitted and not any(fnmatch(essence, item) for item in admitted):
+        raise errors.UnsupportedMediaType(f"Must be one of: {', '.join(admitted)}; detected {essence}.")
 
 
 def _resolves_conflict(taken_type: str, on_conflict: OnConflict) -> bool:

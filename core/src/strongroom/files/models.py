@@ -188,15 +188,20 @@ none, NULL if one of them is permanent, or while the node is in the trash. The p
 NULL rows; most of them are the grants to the nodes' creators."""
 
 
-@cache
-def folders_around() -> CTE:
-    """Return the CTE with the ids of the node ``node_id``, a parameter, and of all its ancestors.
+def folders_around(parameter: str = "node_id") -> CTE:
+    """Return the CTE with the ids of the node that a parameter names, and of all its ancestors.
 
     The node is at height 0, its parent folder at height 1, and so on. Always the same object, so that
     several expressions of one statement share it.
     """
+    return _folders_around(parameter)
+
+
+@cache
+def _folders_around(parameter: str) -> CTE:
     start = select(nodes.c.id, nodes.c.parent_id, literal(0).label("height"))
-    path = start.where(nodes.c.id == bindparam("node_id")).cte("path", recursive=True)
+    name = "path" if parameter == "node_id" else f"path_of_{parameter}"
+    path = start.where(nodes.c.id == bindparam(parameter)).cte(name, recursive=True)
     above = nodes.alias()
     step = select(above.c.id, above.c.parent_id, path.c.height + 1)
     return path.union_all(step.join(path, above.c.id == path.c.parent_id))

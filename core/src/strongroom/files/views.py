@@ -24,6 +24,7 @@ from strongroom.http.downloads import (
     DOWNLOAD_CONTENT,
     INLINE_TYPES,
     Content,
+    admit,
     content_disposition,
     send_content,
 )
@@ -36,6 +37,7 @@ from strongroom.http.routing import Blueprint
 from strongroom.http.uploads import UPLOAD_BODY, receive_upload
 from strongroom.identity import AnyCaller, Caller
 from strongroom.plugin_api.authentication import Scope
+from strongroom.plugin_api.files import BeforeSending
 from strongroom.plugin_api.storage import ByteStream
 from strongroom.scanning.states import INSPECTION_ERRORS, UNREADABLE_ERRORS
 from strongroom.storage.delivery import Delivery, Handover, InternalPath
@@ -94,8 +96,12 @@ def send_file(content: Content, offer: Offer, *, cache_control: str) -> Response
     return Response((), 307, {"Location": handover.url, "Cache-Control": "private, no-store"})
 
 
-def send_download(caller: AnyCaller, tenant_id: str, file_id: str) -> Response:
+def send_download(
+    caller: AnyCaller, tenant_id: str, file_id: str, before: BeforeSending | None = None
+) -> Response:
     """Return the response with a tenant's file to the current request, and record the download.
+
+    With ``before``, which may refuse the content, this process sends the content itself.
 
     Raises:
         TokenInvalid: the caller's login was revoked.
@@ -110,12 +116,17 @@ def send_download(caller: AnyCaller, tenant_id: str, file_id: str) -> Response:
     content = content_of(node, lambda start, length: files.open(node, start, length, location))
     if content is None or location is None:
         raise errors.NotAFile
-    delivery = get_service(Delivery)
-    response = send_file(
-        content, lambda headers: delivery.offer(location, headers), cache_control=CACHE_CONTROL
-    )
+    if before is None:
+        delivery = get_service(Delivery)
+        response = send_file(
+            content, lambda headers: delivery.offer(location, headers), cache_control=CACHE_CONTROL
+        )
+    else:
+        response = send_content(content, cache_control=CACHE_CONTROL)
     # HEAD requests and responses such as 304 are not downloads.
     if method() == "GET" and response.status_code in SENT:
+        if before is not None:
+            admit(response, before)
         get_service(DownloadRecorder).record(caller, node)
     return response
 

@@ -24,6 +24,7 @@ from strongroom.http.conditions import (
 )
 from strongroom.http.request import header, method
 from strongroom.http.response import Response, not_modified
+from strongroom.plugin_api.files import BeforeSending, Sending
 from strongroom.plugin_api.storage import ByteStream
 from strongroom.text_direction import without_direction
 
@@ -48,6 +49,7 @@ _SANDBOX = "default-src 'none'; sandbox"
 # RFC 9110, section 14.2 defines ranges for GET; this API also supports them for the POST of a bundle.
 _RANGED_METHODS = ("GET", "POST")
 
+_CONTENT_RANGE = re.compile(r"bytes ([0-9]+)-")
 _WANTED_DIGEST = re.compile(r"(?:^|,)\s*sha-256\s*=\s*([1-9]|10)\s*(?:,|$)")
 
 
@@ -178,6 +180,22 @@ def _response(
 ) -> Response:
     about = [("Content-Type", content_type), ("Content-Length", str(length))]
     return Response(body, status, [*about, *headers])
+
+
+def admit(response: Response, before: BeforeSending) -> Response:
+    """Return a response with content after ``before`` has admitted it.
+
+    Raises:
+        Exception: any that ``before`` raises; the response is closed.
+    """
+    found = _CONTENT_RANGE.match(response.headers.get("Content-Range", ""))
+    length = response.headers.get("Content-Length", "0")
+    try:
+        before(Sending(int(found[1]) if found else 0, int(length), response.headers["ETag"]))
+    except BaseException:
+        response.close()
+        raise
+    return response
 
 
 def pieces(stream: ByteStream) -> Iterator[bytes]:

@@ -15,7 +15,7 @@ epoch, sizes in bytes.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, TypeVar
 
@@ -28,6 +28,60 @@ OnConflict = Literal["fail", "rename", "replace"]
 
 Level = Literal["read", "write", "manage"]
 """A permission; each includes the ones before it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Delegation:
+    """A user's rights within limits, for a person who has none, such as the visitor of a share link.
+
+    See :meth:`strongroom.plugin_api.host.HostAPI.acting_for`.
+
+    Args:
+        user_id: the user whose rights are used. They end with the user's own.
+        tenant_id: the tenant.
+        file_id: the file, or the folder with everything in it, wherever it is moved within the tenant.
+        permission: the highest permission.
+        required: what the user must hold on the file or folder itself, at each call.
+        content_types: glob patterns of the media types of files that may be created, such as
+            ``image/*``; empty: all that the server accepts.
+    """
+
+    user_id: str
+    tenant_id: str
+    file_id: str
+    permission: Level
+    required: Level = "manage"
+    content_types: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class UploadInfo:
+    """A resumable upload. ``file_id`` is the created file, ``None`` until the upload is complete."""
+
+    id: str
+    name: str
+    size: int
+    offset: int
+    file_id: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Sending:
+    """The content of a response that is about to be sent.
+
+    Args:
+        offset: the position of its first byte in the whole content; 0 for several ranges.
+        length: the number of bytes of the body.
+        tag: the entity tag, which identifies the version of the whole content.
+    """
+
+    offset: int
+    length: int
+    tag: str
+
+
+BeforeSending = Callable[[Sending], None]
+"""Called before the first byte of a response is sent; may raise to refuse the response."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,12 +231,93 @@ class FilesAPI(ABC):
         """
 
     @abstractmethod
-    def send(self, tenant_id: str, file_id: str) -> Any:
+    def send(
+        self,
+        tenant_id: str,
+        file_id: str,
+        *,
+        before: BeforeSending | None = None,
+    ) -> Any:
         """Return the Flask response with a file: the one of ``GET .../files/{fileId}/download``.
 
         It respects the conditions and ranges of the current request, protects browsers from active
         content, and lets a proxy or the store send the bytes if that is configured. A WSGI application
         returns ``response(environ, start_response)``.
+
+        Args:
+            tenant_id: the tenant.
+            file_id: the file.
+            before: called if the response has content, before any of it is sent. It may raise to
+                refuse the response, which then is no download. With it, the server sends all bytes
+                itself: a URL of the store would be valid whatever happens to the caller's permission.
+        """
+
+    @abstractmethod
+    def send_bundle(
+        self,
+        tenant_id: str,
+        file_ids: Sequence[str],
+        *,
+        name: str | None = None,
+        location: Callable[[str], str],
+        before: BeforeSending | None = None,
+    ) -> Any:
+        """Return the Flask response with one ZIP archive of files and whole folders, or a range of it.
+
+        Args:
+            tenant_id: the tenant.
+            file_ids: the files and folders.
+            name: the file name of the archive.
+            location: returns the path of the route that calls :meth:`send_bundle_again`, for the id of
+                the bundle.
+            before: see :meth:`send`.
+        """
+
+    @abstractmethod
+    def send_bundle_again(
+        self,
+        tenant_id: str,
+        bundle_id: str,
+        *,
+        location: Callable[[str], str],
+        before: BeforeSending | None = None,
+    ) -> Any:
+        """Return the Flask response with a bundle that the caller has requested before."""
+
+    @abstractmethod
+    def send_picture(self, tenant_id: str, file_id: str, width: int) -> Any:
+        """Return the Flask response with a picture, encoded again without metadata, for display.
+
+        Args:
+            tenant_id: the tenant.
+            file_id: the file.
+            width: the maximum width in pixels; a smaller picture keeps its size.
+
+        Raises:
+            ApiError: also ``error.picture-unreadable`` and ``error.picture-too-large``.
+        """
+
+    @abstractmethod
+    def receive(
+        self,
+        tenant_id: str,
+        parent_id: str | None,
+        *,
+        name: Callable[[str], str] = str,
+        on_conflict: OnConflict = "fail",
+        max_bytes: int | None = None,
+    ) -> FileInfo:
+        """Store the file in the body of the current request, as ``POST .../files`` does.
+
+        The body is a form with the field ``file``, or the content with its name in
+        ``Content-Disposition``. Digests of the client are checked.
+
+        Args:
+            tenant_id: the tenant.
+            parent_id: the folder; ``None`` is the top level.
+            name: changes the name that the client sent.
+            on_conflict: what happens if the name is taken.
+            max_bytes: the maximum size, if less than the server's.
         """
 
     @abstractmethod
@@ -287,6 +422,66 @@ class FilesAPI(ABC):
     @abstractmethod
     def unshare(self, tenant_id: str, file_id: str, user_id: str) -> None:
         """Revoke a user's grant; a missing one is not an error."""
+
+
+class UploadsAPI(ABC):
+    """Resumable uploads of the caller, by tus 1.0, on routes of the plugin.
+
+    The methods read the headers and the body of the current request, and return the Flask response. A
+    plugin whose callers share a user, as with :meth:`~strongroom.plugin_api.host.HostAPI.acting_for`,
+    must know itself which of them began which upload.
+    """
+
+    errors: Sequence[Any]
+    """Errors that the methods may raise, for the ``errors`` of an operation."""
+
+    @abstractmethod
+    def finish(self, response: Any) -> Any:
+        """Add the headers of tus to a response, errors included: a hook for ``after_request``."""
+
+    @abstractmethod
+    def describe(self) -> Any:
+        """Return the response to OPTIONS: the version, the extensions and the maximum size."""
+
+    @abstractmethod
+    def announced(self) -> tuple[str, int]:
+        """Return the file name and the size of the upload that the current request would create.
+
+        Raises:
+            ApiError: ``error.validation-failed``.
+        """
+
+    @abstractmethod
+    def create(
+        self,
+        tenant_id: str,
+        parent_id: str | None,
+        *,
+        name: str | None = None,
+        on_conflict: OnConflict = "fail",
+        location: Callable[[str], str],
+    ) -> tuple[Any, UploadInfo]:
+        """Create an upload into a folder, whatever destination its metadata name.
+
+        Args:
+            tenant_id: the tenant.
+            parent_id: the folder; ``None`` is the top level.
+            name: the name of the file; ``None``: the one in the metadata.
+            on_conflict: what happens if the name is taken.
+            location: returns the URL of the upload for its id.
+        """
+
+    @abstractmethod
+    def state(self, tenant_id: str, upload_id: str) -> tuple[Any, UploadInfo]:
+        """Return the response to HEAD, with the offset."""
+
+    @abstractmethod
+    def append(self, tenant_id: str, upload_id: str) -> tuple[Any, UploadInfo]:
+        """Append the body of the request; the last byte creates the file."""
+
+    @abstractmethod
+    def terminate(self, tenant_id: str, upload_id: str) -> Any:
+        """Delete an upload; a file that was created from it remains."""
 
 
 class TenantsAPI(ABC):

@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from strongroom.plugin_api.events import EventLog
-from strongroom.plugin_api.files import FilesAPI, TenantsAPI, UsersAPI
+from strongroom.plugin_api.files import Delegation, FilesAPI, TenantsAPI, UploadsAPI, UsersAPI
 from strongroom.plugin_api.login import Credential, LoginMethod, VerificationCode
 from strongroom.plugin_api.state import PluginDatabase, UserStore
 
@@ -85,6 +85,11 @@ class HostAPI(ABC):
 
     @property
     @abstractmethod
+    def uploads(self) -> UploadsAPI:
+        """The resumable uploads of the caller, for routes of the plugin."""
+
+    @property
+    @abstractmethod
     def tenants(self) -> TenantsAPI:
         """The tenants that the caller belongs to."""
 
@@ -103,6 +108,93 @@ class HostAPI(ABC):
 
         Raises:
             ApiError: ``error.not-found`` or ``error.user-suspended``; such a user can do nothing.
+        """
+
+    @abstractmethod
+    def acting_for(self, delegation: Delegation) -> AbstractContextManager[None]:
+        """Use a user's rights within limits, in :attr:`files` and :attr:`uploads` within a block.
+
+        For requests of people who have no rights of their own, such as visitors of a share link. Each
+        call checks in its own query that the user is active and still holds what the delegation
+        requires, and that the file is in its folder: nothing is remembered between two calls. It is
+        bound to the thread, and not recorded in the audit log; the plugin records what its users gave.
+        """
+
+    @abstractmethod
+    def audit(
+        self, action: str, target_type: str, target_id: str, details: Mapping[str, Any] | None = None
+    ) -> None:
+        """Record an action of the caller in the audit log, under the name of the plugin.
+
+        Args:
+            action: a word such as ``create``; the record's action is ``PLUGIN.create``.
+            target_type: what kind of thing was changed, one word.
+            target_id: its id, at most 36 characters.
+            details: JSON values, without secrets.
+        """
+
+    @property
+    @abstractmethod
+    def is_anonymous(self) -> bool:
+        """Whether the current request has no caller."""
+
+    @abstractmethod
+    def limit_rate(self, name: str, rates: Sequence[str], subject: str | None = None) -> None:
+        """Count an event for a subject, and refuse it beyond its rates.
+
+        Args:
+            name: what is limited, within the plugin.
+            rates: the rates, such as ``600/hour``; all of them apply.
+            subject: whom to count for; ``None``: the client's address.
+
+        Raises:
+            ApiError: ``error.too-many-requests``, or ``error.unavailable`` without a backend.
+        """
+
+    @abstractmethod
+    def count_attempt(self, name: str, limits: Sequence[tuple[str, int]], *, seconds: int) -> bool:
+        """Count an attempt for several subjects, and return whether each is within its limit.
+
+        For proofs that are guessed: the attempt is counted before it is evaluated, so that parallel
+        ones cannot exceed the limit. :meth:`forgive_attempt` takes back an attempt that was right.
+
+        Args:
+            name: what is limited, within the plugin.
+            limits: the subjects, such as an address, with the number of attempts in a window.
+            seconds: the length of the window, which begins with its first attempt.
+        """
+
+    @abstractmethod
+    def forgive_attempt(self, name: str, subjects: Sequence[str]) -> None:
+        """Take back an attempt of :meth:`count_attempt`."""
+
+    @property
+    @abstractmethod
+    def client_network(self) -> str:
+        """The client's address that limits count by: an IPv4 address, or the /64 of an IPv6 address."""
+
+    @abstractmethod
+    def require_captcha(self, captcha: Mapping[str, str] | None) -> None:
+        """Require a solved captcha, ``{"id", "answer"}`` of the request's body.
+
+        Raises:
+            ApiError: ``error.captcha-required`` without one, ``error.captcha-invalid``.
+        """
+
+    @abstractmethod
+    def hash_password(self, password: str) -> str:
+        """Return the bcrypt hash of a password, by the server's cost and its bounded pool.
+
+        Raises:
+            ApiError: ``error.unavailable``: too many requests wait for the pool.
+        """
+
+    @abstractmethod
+    def verify_password(self, password: str, stored: str) -> bool:
+        """Return whether a password matches a hash of :meth:`hash_password`.
+
+        Raises:
+            ApiError: ``error.unavailable``: too many requests wait for the pool.
         """
 
     @property

@@ -142,6 +142,12 @@ class Blueprint(Protocol):
             document: additions to the OpenAPI operation.
         """
 
+    def after_request(self, hook: HookT) -> HookT:
+        """Register a hook of Flask that runs after each request to the routes of this blueprint.
+
+        The hook receives the Flask response, which may be an error, and returns it or another one.
+        """
+
     def before_app_request(self, hook: HookT) -> HookT:
         """Register a hook of Flask that runs before each request, those of the core's routes included.
 

@@ -1,21 +1,31 @@
 """The user as whom a plugin acts: the caller of the request, or one that the plugin has named."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Final
 
 from strongroom.audit.service import AuditEvent
 from strongroom.errors import InsufficientScope, NotFound, TokenRequired, UserSuspended
+from strongroom.files.models import Permission
 from strongroom.http.access import optional_identity
 from strongroom.http.parsing import is_unstorable
 from strongroom.http.request import current_request_id, origin
-from strongroom.identity import Identity, Origin
+from strongroom.identity import DelegatedLimits, Identity, Origin
 from strongroom.plugin_api.authentication import Scope
-from strongroom.users.models import UserStatus
+from strongroom.plugin_api.files import Delegation
+from strongroom.users.models import UserStatus, UserType
 
 if TYPE_CHECKING:
     from strongroom.container.services import Container
+
+PERMISSIONS: Final[Mapping[str, Permission]] = {
+    level.name.lower(): level for level in Permission if level is not Permission.NONE
+}
+"""The permissions by their names in the plugin API."""
+
+_ORDER: Final = tuple(PERMISSIONS)
+_SCOPES: Final = (Scope.FILES_READ, Scope.FILES_WRITE, Scope.FILES_SHARE)
 
 _acting: Final[ContextVar[Identity | None]] = ContextVar("acting", default=None)
 
@@ -44,9 +54,7 @@ class ActingUser:
             InsufficientScope: the caller's access key lacks the scope.
             NotFound: the database cannot have such an id.
         """
-        found = _acting.get()
-        if found is None and current_request_id() is not None:
-            found = optional_identity()
+        found = self._found()
         if found is None:
             raise TokenRequired
         if found.key is not None and scope not in found.key.scopes:
@@ -55,11 +63,44 @@ class ActingUser:
             raise NotFound
         return found
 
+    @property
+    def id(self) -> str | None:
+        """The id of the user as whom the plugin acts; ``None`` without one."""
+        found = self._found()
+        return found.user_id if found else None
+
+    def _found(self) -> Identity | None:
+        found = _acting.get()
+        if found is None and current_request_id() is not None:
+            found = optional_identity()
+        return found
+
     def origin(self) -> Origin:
         """Return the origin for audit records."""
         return (
             origin() if current_request_id() is not None else Origin(user_agent=f"plugin {self._plugin}")
         )
+
+    @contextmanager
+    def act_for(self, delegation: Delegation) -> Iterator[None]:
+        """Use a user's rights within limits until the block ends. Each query checks them."""
+        level = PERMISSIONS[delegation.permission]
+        limits = DelegatedLimits(
+            key_id="",
+            scopes=frozenset(_SCOPES[: _ORDER.index(delegation.permission) + 1]),
+            tenant_id=delegation.tenant_id,
+            folder_id=delegation.file_id,
+            max_permission=int(level),
+            required_permission=int(PERMISSIONS[delegation.required]),
+            content_types=tuple(delegation.content_types),
+        )
+        # The type is that of a user without rights over the server, whatever the user's own is.
+        identity = Identity(delegation.user_id, UserType.USER, "", self.origin().address, key=limits)
+        token = _acting.set(identity)
+        try:
+            yield
+        finally:
+            _acting.reset(token)
 
     @contextmanager
     def act_as(self, user_id: str) -> Iterator[None]:

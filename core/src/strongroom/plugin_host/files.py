@@ -1,10 +1,11 @@
 """Implements :mod:`strongroom.plugin_api.files` by the services that the REST API uses."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from io import BytesIO
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from strongroom.database.paging import Page, Paging
@@ -12,36 +13,42 @@ from strongroom.errors import (
     DigestMismatch,
     Forbidden,
     NotAFile,
+    PictureUnreadable,
     StorageFull,
     Unavailable,
     UploadIncomplete,
     ValidationFailed,
 )
 from strongroom.files.access import NodeView
+from strongroom.files.bundles.views import send_bundle
 from strongroom.files.file_writer import OnConflict
 from strongroom.files.grants import GrantRequest
-from strongroom.files.models import Grant, Permission
+from strongroom.files.models import Grant, Node
 from strongroom.files.moving import Move
 from strongroom.files.views import send_download
+from strongroom.http.downloads import INLINE_TYPES
 from strongroom.http.pages import MAX_PAGE_NUMBER, MAX_PAGE_SIZE
+from strongroom.http.response import Response
+from strongroom.http.uploads import receive_upload
 from strongroom.identity import Identity
 from strongroom.plugin_api import files as api
 from strongroom.plugin_api import storage
 from strongroom.plugin_api.authentication import Scope
 from strongroom.plugin_api.storage import ByteSource
-from strongroom.plugin_host.acting import ActingUser
+from strongroom.plugin_host.acting import PERMISSIONS, ActingUser
+from strongroom.storage.streams import MeteredSource
 from strongroom.tenants.models import Member, Tenant
 from strongroom.users.models import User
 
 if TYPE_CHECKING:
     from strongroom.container.services import FileServices
 
+_PICTURES: Final = INLINE_TYPES - {"text/plain"}
+_MAX_PICTURE_BYTES: Final = 32 * 1024 * 1024
+_MAX_PICTURE_PIXELS: Final = 50_000_000
+
 A = TypeVar("A")
 B = TypeVar("B")
-
-_LEVELS: Final[Mapping[str, Permission]] = {
-    level.name.lower(): level for level in Permission if level is not Permission.NONE
-}
 
 
 @contextmanager
@@ -84,7 +91,7 @@ class _SizedSource:
         return chunk
 
 
-class _AsCaller:
+class AsCaller:
     """The services of the process, and the user as whom the plugin calls them."""
 
     def __init__(self, user: ActingUser) -> None:
@@ -98,7 +105,7 @@ class _AsCaller:
         return self._user.identity(scope, *ids)
 
 
-class HostFiles(_AsCaller, api.FilesAPI):
+class HostFiles(AsCaller, api.FilesAPI):
     """Implements ``host.files``."""
 
     def list(
@@ -135,8 +142,73 @@ class HostFiles(_AsCaller, api.FilesAPI):
             keeping.downloads.record(caller, node)
             yield chunks
 
-    def send(self, tenant_id: str, file_id: str) -> Any:
-        return send_download(self._caller(Scope.FILES_READ, tenant_id, file_id), tenant_id, file_id)
+    def send(self, tenant_id: str, file_id: str, *, before: api.BeforeSending | None = None) -> Any:
+        caller = self._caller(Scope.FILES_READ, tenant_id, file_id)
+        return send_download(caller, tenant_id, file_id, before)
+
+    def send_bundle(
+        self,
+        tenant_id: str,
+        file_ids: Sequence[str],
+        *,
+        name: str | None = None,
+        location: Callable[[str], str],
+        before: api.BeforeSending | None = None,
+    ) -> Any:
+        caller = self._caller(Scope.FILES_READ, tenant_id, *file_ids)
+        bundle = self._keeping.bundles.make(caller, tenant_id, file_ids, name)
+        return send_bundle(bundle, caller, location, before)
+
+    def send_bundle_again(
+        self,
+        tenant_id: str,
+        bundle_id: str,
+        *,
+        location: Callable[[str], str],
+        before: api.BeforeSending | None = None,
+    ) -> Any:
+        caller = self._caller(Scope.FILES_READ, tenant_id, bundle_id)
+        bundle = self._keeping.bundles.get(caller, tenant_id, bundle_id)
+        return send_bundle(bundle, caller, location, before)
+
+    def send_picture(self, tenant_id: str, file_id: str, width: int) -> Any:
+        caller = self._caller(Scope.FILES_READ, tenant_id, file_id)
+        node, location = self._keeping.files.locate(caller, tenant_id, file_id)
+        media_type = (node.content_type or "").partition(";")[0]
+        if location is None:
+            raise NotAFile
+        if media_type not in _PICTURES or node.size > _MAX_PICTURE_BYTES:
+            raise PictureUnreadable
+        picture = self._scaled(caller, node, media_type, width)
+        headers = {"Cache-Control": "private, no-store", "Content-Disposition": "inline"}
+        headers["Content-Security-Policy"] = "default-src 'none'; sandbox"
+        return Response(picture, 200, {"Content-Type": media_type, **headers})
+
+    def _scaled(self, caller: Identity, node: Node, media_type: str, width: int) -> bytes:
+        with _storage_errors(), self._keeping.files.open(node, 0, node.size) as chunks:
+            source = BytesIO(b"".join(chunks))
+        pictures = self._keeping.pictures
+        cleaned = pictures.clean(source, media_type, _MAX_PICTURE_PIXELS, caller.user_id)
+        if cleaned.width <= width:
+            return cleaned.content
+        return pictures.scale(lambda: cleaned.content, media_type, width)
+
+    def receive(
+        self,
+        tenant_id: str,
+        parent_id: str | None,
+        *,
+        name: Callable[[str], str] = str,
+        on_conflict: api.OnConflict = "fail",
+        max_bytes: int | None = None,
+    ) -> api.FileInfo:
+        files, caller = self._keeping.files, self._caller(Scope.FILES_WRITE, tenant_id, parent_id)
+        most = files.max_file_bytes if max_bytes is None else min(max_bytes, files.max_file_bytes)
+        incoming = receive_upload(most)
+        incoming.name, incoming.source = name(incoming.name), MeteredSource(incoming.source, most)
+        with _storage_errors():
+            view = files.upload(caller, tenant_id, parent_id, incoming, _on_conflict(on_conflict))
+        return _file(view)
 
     def upload(
         self,
@@ -256,9 +328,11 @@ class HostFiles(_AsCaller, api.FilesAPI):
         *,
         expires_at: int | None = None,
     ) -> api.GrantInfo:
-        if permission not in _LEVELS:
-            raise ValidationFailed.of_field("permission", "invalid", f"Must be one of: {list(_LEVELS)}")
-        requested = GrantRequest(user_id, _LEVELS[permission], expires_at)
+        if permission not in PERMISSIONS:
+            raise ValidationFailed.of_field(
+                "permission", "invalid", f"Must be one of: {list(PERMISSIONS)}"
+            )
+        requested = GrantRequest(user_id, PERMISSIONS[permission], expires_at)
         service = self._keeping.grants
         caller, origin = (
             self._caller(Scope.FILES_SHARE, tenant_id, file_id, user_id),
@@ -278,7 +352,7 @@ class HostFiles(_AsCaller, api.FilesAPI):
         )
 
 
-class HostTenants(_AsCaller, api.TenantsAPI):
+class HostTenants(AsCaller, api.TenantsAPI):
     """Implements ``host.tenants``."""
 
     def list(self, *, page: int = 1, size: int = 100) -> api.ResultPage[api.TenantInfo]:
@@ -300,7 +374,7 @@ class HostTenants(_AsCaller, api.TenantsAPI):
         )
 
 
-class HostUsers(_AsCaller, api.UsersAPI):
+class HostUsers(AsCaller, api.UsersAPI):
     """Implements ``host.users``."""
 
     def me(self) -> api.UserInfo:

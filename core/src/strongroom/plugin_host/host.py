@@ -14,8 +14,11 @@ from strongroom import errors
 from strongroom.accounts.bindings import CODE_HEADER, ExternalCredentials
 from strongroom.accounts.reauthentication import Proof, Reauthentication
 from strongroom.accounts.schemas import BoundCredentialSchema, CredentialsSchema
+from strongroom.addresses import network_of
+from strongroom.audit.service import AuditEvent
 from strongroom.clock import Clock
 from strongroom.config import Settings
+from strongroom.config.rates import Rate
 from strongroom.database.paging import Page
 from strongroom.http.access import Access, authenticate, current_identity, optional_identity, own_id
 from strongroom.http.errors import error_response
@@ -26,8 +29,10 @@ from strongroom.http.rate_limits import RequestLimits
 from strongroom.http.request import client, get_service, header_pair, origin
 from strongroom.http.routing import Blueprint
 from strongroom.identity import ANY_TENANT
+from strongroom.limits.service import Allowance
 from strongroom.plugin_api.authentication import Scope
 from strongroom.plugin_api.events import EventLog
+from strongroom.plugin_api.files import Delegation
 from strongroom.plugin_api.host import HostAPI, MethodT
 from strongroom.plugin_api.login import Credential, LoginAttempt, VerificationCode
 from strongroom.plugin_api.state import PluginDatabase, UserStore
@@ -37,10 +42,12 @@ from strongroom.plugin_host.database import HostDatabase
 from strongroom.plugin_host.events import HostEvents
 from strongroom.plugin_host.files import HostFiles, HostTenants, HostUsers
 from strongroom.plugin_host.store import HostStore
+from strongroom.plugin_host.uploads import HostUploads
 from strongroom.sessions.login import LoginService
 from strongroom.sessions.oauth_states import LIFETIME, OAuthStateStore
 from strongroom.sessions.schemas import IssuedTokensSchema
 from strongroom.sessions.views import token_headers
+from strongroom.verification.captchas import CaptchaAnswer
 
 if TYPE_CHECKING:
     from strongroom.container.services import Container
@@ -130,8 +137,78 @@ class PluginHost(HostAPI):
     def users(self) -> HostUsers:
         return HostUsers(self._user)
 
+    @cached_property
+    def uploads(self) -> HostUploads:
+        return HostUploads(self._user)
+
     def acting_as(self, user_id: str) -> AbstractContextManager[None]:
         return self._user.act_as(user_id)
+
+    def acting_for(self, delegation: Delegation) -> AbstractContextManager[None]:
+        return self._user.act_for(delegation)
+
+    def audit(
+        self, action: str, target_type: str, target_id: str, details: Mapping[str, Any] | None = None
+    ) -> None:
+        event = AuditEvent(
+            f"{self._plugin}.{action}",
+            actor_id=self._user.id,
+            target_type=target_type,
+            target_id=target_id,
+            origin=self._user.origin(),
+            details=details or {},
+        )
+        base = self._services().base
+        with base.database.write() as connection:
+            base.audit.record(connection, event)
+
+    @property
+    def is_anonymous(self) -> bool:
+        return optional_identity() is None
+
+    def limit_rate(self, name: str, rates: Sequence[str], subject: str | None = None) -> None:
+        counted = Allowance(
+            f"plugin:{self._plugin}:{name}",
+            self.client_network if subject is None else subject,
+            [Rate.parse(text) for text in rates],
+        )
+        self._services().base.rates.spend(counted)
+
+    def count_attempt(self, name: str, limits: Sequence[tuple[str, int]], *, seconds: int) -> bool:
+        base, purpose = self._services().base, f"plugin:{self._plugin}:{name}"
+        # Sorted, so that two transactions lock the counters in the same order.
+        with base.database.write(durable=False) as connection:
+            counts = [
+                (base.counters.add_within(connection, purpose, subject, window=seconds * 1000), most)
+                for subject, most in sorted(limits)
+            ]
+            if all(count.events <= most for count, most in counts):
+                return True
+            # Attempts that are not evaluated do not count, or they would fill other subjects' limits.
+            connection.rollback()
+            return False
+
+    def forgive_attempt(self, name: str, subjects: Sequence[str]) -> None:
+        base, purpose = self._services().base, f"plugin:{self._plugin}:{name}"
+        with base.database.write(durable=False) as connection:
+            for subject in sorted(subjects):
+                base.counters.take_back(connection, purpose, subject)
+
+    @property
+    def client_network(self) -> str:
+        return network_of(client().address)
+
+    def require_captcha(self, captcha: Mapping[str, str] | None) -> None:
+        if captcha is None:
+            raise errors.CaptchaRequired
+        answer = CaptchaAnswer(captcha["id"], captcha["answer"])
+        self._services().identity.captchas.spend(answer, client().address)
+
+    def hash_password(self, password: str) -> str:
+        return self._services().identity.hasher.hash(password)
+
+    def verify_password(self, password: str, stored: str) -> bool:
+        return self._services().identity.hasher.verify(password, stored)
 
     @cached_property
     def events(self) -> EventLog:

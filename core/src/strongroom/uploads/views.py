@@ -49,7 +49,7 @@ _BODY: dict[str, Any] = {
     "content": {protocol.MEDIA_TYPE: {"schema": {"type": "string", "format": "binary"}}}
 }
 _PROGRESS_HEADERS = ("Tus-Resumable", "Upload-Offset", "Upload-Expires")
-_RECEIVE_ERRORS = (
+RECEIVE_ERRORS = (
     errors.ValidationFailed,
     errors.UploadIncomplete,
     errors.Forbidden,
@@ -67,7 +67,7 @@ _RECEIVE_ERRORS = (
 )
 
 
-def _add_version(response: Response) -> Response:
+def add_version(response: Response) -> Response:
     """Add the protocol version to every response; a 412 also names the supported versions."""
     if request.method != "OPTIONS":
         response.headers["Tus-Resumable"] = protocol.VERSION
@@ -77,7 +77,7 @@ def _add_version(response: Response) -> Response:
 
 
 # after_request also covers error responses.
-blueprint.after_request(_add_version)
+blueprint.after_request(add_version)
 
 
 @blueprint.operation(
@@ -89,6 +89,11 @@ blueprint.after_request(_add_version)
 )
 def describe_uploads(tenant_id: str) -> Response:  # noqa: ARG001  the same for all tenants
     """Get the supported tus version, extensions and limits, as headers."""
+    return description()
+
+
+def description() -> Response:
+    """Return the supported tus version, extensions and limits, as headers."""
     headers = {
         "Tus-Version": protocol.VERSION,
         "Tus-Extension": protocol.EXTENSIONS,
@@ -105,7 +110,7 @@ def describe_uploads(tenant_id: str) -> Response:  # noqa: ARG001  the same for 
     scope=Scope.FILES_WRITE,
     returns=UploadSchema,
     status=201,
-    errors=_RECEIVE_ERRORS,
+    errors=RECEIVE_ERRORS,
     document={"requestBody": _BODY},
     request_headers=("Tus-Resumable", "Upload-Length", "Upload-Metadata", "Upload-Checksum"),
     response_headers=(*_PROGRESS_HEADERS, "Location"),
@@ -146,10 +151,7 @@ def get_upload(tenant_id: str, upload_id: str) -> tuple[Upload, dict[str, str]]:
     if request.method == "HEAD":
         protocol.require_version()
     upload = get_service(UploadService).get(current_identity(), tenant_id, upload_id)
-    headers = {**_progress(upload), "Upload-Length": str(upload.size), "Cache-Control": "no-store"}
-    if upload.metadata:
-        headers["Upload-Metadata"] = upload.metadata
-    return upload, headers
+    return upload, {**_progress(upload), **state_headers(upload)}
 
 
 @blueprint.operation(
@@ -158,7 +160,7 @@ def get_upload(tenant_id: str, upload_id: str) -> tuple[Upload, dict[str, str]]:
     access=Access.USER,
     scope=Scope.FILES_WRITE,
     status=204,
-    errors=_RECEIVE_ERRORS,
+    errors=RECEIVE_ERRORS,
     document={"requestBody": _BODY},
     request_headers=("Tus-Resumable", "Upload-Offset", "Upload-Checksum"),
     response_headers=(*_PROGRESS_HEADERS, "Content-Location"),
@@ -189,7 +191,7 @@ def terminate_upload(tenant_id: str, upload_id: str) -> Response:
     access=Access.USER,
     scope=Scope.FILES_WRITE,
     status=204,
-    errors=(errors.MalformedRequest, *_RECEIVE_ERRORS),
+    errors=(errors.MalformedRequest, *RECEIVE_ERRORS),
     document={"requestBody": _BODY},
     request_headers=("Tus-Resumable", "X-HTTP-Method-Override", "Upload-Offset", "Upload-Checksum"),
     response_headers=_PROGRESS_HEADERS,
@@ -213,11 +215,22 @@ def _terminate(tenant_id: str, upload_id: str) -> Response:
     return no_content()
 
 
-def _progress(upload: Upload) -> dict[str, str]:
-    headers = {
+def state_headers(upload: Upload) -> dict[str, str]:
+    """Return the headers of an upload that its state adds to those of its progress."""
+    metadata = {"Upload-Metadata": upload.metadata} if upload.metadata else {}
+    return {"Upload-Length": str(upload.size), "Cache-Control": "no-store", **metadata}
+
+
+def progress_headers(upload: Upload) -> dict[str, str]:
+    """Return the offset of an upload, and when it expires."""
+    return {
         "Upload-Offset": str(upload.received),
         "Upload-Expires": http_date(upload.expires_at / 1000),
     }
+
+
+def _progress(upload: Upload) -> dict[str, str]:
+    headers = progress_headers(upload)
     if upload.file_id:
         headers["Content-Location"] = url_for(
             "files.get_file", tenant_id=upload.tenant_id, file_id=upload.file_id

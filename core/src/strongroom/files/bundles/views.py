@@ -1,5 +1,6 @@
 """Endpoints to download files and folders as one archive."""
 
+from collections.abc import Callable
 from typing import Any, Final
 
 from flask import Response, request, url_for
@@ -10,12 +11,14 @@ from strongroom.files.bundles.service import Bundle, BundleService
 from strongroom.files.events.recorder import SENT, DownloadRecorder
 from strongroom.files.names import MAX_LENGTH
 from strongroom.http.access import Access, current_identity
-from strongroom.http.downloads import Content, send_content
+from strongroom.http.downloads import Content, admit, send_content
 from strongroom.http.headers import DOWNLOAD_REQUEST, DOWNLOAD_RESPONSE
 from strongroom.http.parsing import text
 from strongroom.http.request import get_service
 from strongroom.http.routing import Blueprint
+from strongroom.identity import AnyCaller
 from strongroom.plugin_api.authentication import Scope
+from strongroom.plugin_api.files import BeforeSending
 from strongroom.scanning.states import UNREADABLE_ERRORS
 
 MAX_IDS: Final = 1000
@@ -83,8 +86,9 @@ def download_files(tenant_id: str, body: dict[str, Any]) -> Response:
     `Content-Location` is the URL of the archive: an interrupted download can be resumed there by GET
     with Range and If-Range until the bundle expires. This POST accepts Range, too.
     """
-    bundles = get_service(BundleService)
-    return _send(bundles.make(current_identity(), tenant_id, body["fileIds"], body["name"]), tenant_id)
+    caller = current_identity()
+    bundle = get_service(BundleService).make(caller, tenant_id, body["fileIds"], body["name"])
+    return send_bundle(bundle, caller, _path_in(tenant_id))
 
 
 @blueprint.operation(
@@ -99,10 +103,31 @@ def download_files(tenant_id: str, body: dict[str, Any]) -> Response:
 )
 def download_files_again(tenant_id: str, bundle_id: str) -> Response:
     """Download a previously requested archive, or a range of it."""
-    return _send(get_service(BundleService).get(current_identity(), tenant_id, bundle_id), tenant_id)
+    caller = current_identity()
+    bundle = get_service(BundleService).get(caller, tenant_id, bundle_id)
+    return send_bundle(bundle, caller, _path_in(tenant_id))
 
 
-def _send(bundle: Bundle, tenant_id: str) -> Response:
+def _path_in(tenant_id: str) -> Callable[[str], str]:
+    return lambda bundle_id: url_for(
+        "bundles.download_files_again", tenant_id=tenant_id, bundle_id=bundle_id
+    )
+
+
+def send_bundle(
+    bundle: Bundle,
+    caller: AnyCaller,
+    location: Callable[[str], str],
+    before: BeforeSending | None = None,
+) -> Response:
+    """Return the response with a bundle to the current request, and record the download.
+
+    Args:
+        bundle: the bundle, which the response closes.
+        caller: the caller, for the record.
+        location: returns the path of the bundle for its id.
+        before: may refuse the content, see :func:`~strongroom.http.downloads.admit`.
+    """
     content = Content(
         name=bundle.name,
         content_type="application/zip",
@@ -118,10 +143,10 @@ def _send(bundle: Bundle, tenant_id: str) -> Response:
         bundle.manifest.close()
         raise
     response.call_on_close(bundle.manifest.close)
-    response.headers["Content-Location"] = url_for(
-        "bundles.download_files_again", tenant_id=tenant_id, bundle_id=bundle.id
-    )
+    response.headers["Content-Location"] = location(bundle.id)
     if request.method != "HEAD" and response.status_code in SENT:
+        if before is not None:
+            admit(response, before)
         for node in bundle.selected:
-            get_service(DownloadRecorder).record(current_identity(), node)
+            get_service(DownloadRecorder).record(caller, node)
     return response

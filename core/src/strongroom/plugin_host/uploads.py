@@ -1,0 +1,85 @@
+"""Implements ``host.uploads`` by the service of resumable uploads."""
+
+from collections.abc import Callable
+from typing import Any
+
+from strongroom.files.file_writer import OnConflict, Target
+from strongroom.http.response import Response, no_content
+from strongroom.plugin_api.authentication import Scope
+from strongroom.plugin_api.files import OnConflict as Rule
+from strongroom.plugin_api.files import UploadInfo, UploadsAPI
+from strongroom.plugin_host.files import AsCaller
+from strongroom.uploads import protocol
+from strongroom.uploads.repository import Upload
+from strongroom.uploads.service import UploadService
+from strongroom.uploads.views import (
+    RECEIVE_ERRORS,
+    add_version,
+    description,
+    progress_headers,
+    state_headers,
+)
+
+
+class HostUploads(AsCaller, UploadsAPI):
+    """Implements :class:`~strongroom.plugin_api.files.UploadsAPI`."""
+
+    errors = RECEIVE_ERRORS
+
+    @property
+    def _uploads(self) -> UploadService:
+        return self._keeping.uploads
+
+    def finish(self, response: Any) -> Any:
+        return add_version(response)
+
+    def describe(self) -> Any:
+        return description()
+
+    def announced(self) -> tuple[str, int]:
+        protocol.require_version()
+        return protocol.read_metadata().target("").name, protocol.read_number("Upload-Length")
+
+    def create(
+        self,
+        tenant_id: str,
+        parent_id: str | None,
+        *,
+        name: str | None = None,
+        on_conflict: Rule = "fail",
+        location: Callable[[str], str],
+    ) -> tuple[Any, UploadInfo]:
+        protocol.require_version()
+        protocol.refuse_other_extensions()
+        size, metadata = protocol.read_number("Upload-Length"), protocol.read_metadata()
+        wanted = name or metadata.target(tenant_id).name
+        target = Target(tenant_id, parent_id, wanted, OnConflict(on_conflict))
+        piece = protocol.read_piece() if protocol.has_piece() else None
+        caller = self._caller(Scope.FILES_WRITE, tenant_id, parent_id)
+        upload = self._uploads.create(caller, target, size, metadata.text, piece)
+        headers = {"Location": location(upload.id), **progress_headers(upload)}
+        return Response(b"", 201, headers), _info(upload)
+
+    def state(self, tenant_id: str, upload_id: str) -> tuple[Any, UploadInfo]:
+        protocol.require_version()
+        caller = self._caller(Scope.FILES_WRITE, tenant_id, upload_id)
+        upload = self._uploads.get(caller, tenant_id, upload_id)
+        headers = {**progress_headers(upload), **state_headers(upload)}
+        return Response(b"", 200, headers), _info(upload)
+
+    def append(self, tenant_id: str, upload_id: str) -> tuple[Any, UploadInfo]:
+        protocol.require_version()
+        offset, piece = protocol.read_number("Upload-Offset"), protocol.read_piece()
+        caller = self._caller(Scope.FILES_WRITE, tenant_id, upload_id)
+        upload = self._uploads.append(caller, tenant_id, upload_id, offset, piece)
+        return no_content(progress_headers(upload)), _info(upload)
+
+    def terminate(self, tenant_id: str, upload_id: str) -> Any:
+        protocol.require_version()
+        caller = self._caller(Scope.FILES_WRITE, tenant_id, upload_id)
+        self._uploads.terminate(caller, tenant_id, upload_id)
+        return no_content()
+
+
+def _info(upload: Upload) -> UploadInfo:
+    return UploadInfo(upload.id, upload.name, upload.size, upload.received, upload.file_id)
