@@ -22,12 +22,11 @@ from tests.support.campaign import campaign_size
 from tests.support.config import ONE_WORKER, Table, lifted
 from tests.support.receiver import Exchange, Message, Receiver, receiving, says
 from tests.support.server import EMAIL, Server, serving, wait_until_answering, write_config
-from tests.support.waiting import wait_until
+from tests.support.waiting import STALL_SECONDS, wait_for_progress
 from tests.support.webhook_rounds import Round, fork_rounds
 
 ROUNDS = campaign_size("WEBHOOK_CRASHES", 12)
 SERVER_ROUNDS = campaign_size("WEBHOOK_SERVER_CRASHES", 2)
-PATIENCE = 60
 AHEAD = 60_000
 ENDPOINTS = ("/steady", "/flaky")
 
@@ -82,8 +81,12 @@ class Campaign:
     def arrived(self, path: str) -> list[Message]:
         return [item for item in self.receiver.of(path) if item.json["type"] == "folder.created"]
 
+    def wait_for(self, committed: dict[str, int]) -> None:
+        """Wait until all of these events have arrived at both endpoints."""
+        wait_for_progress(lambda: self.is_complete(committed), lambda: len(self.receiver.messages))
+
     def is_complete(self, committed: dict[str, int]) -> bool:
-        return all({item.id for item in self.arrived(path)} >= committed.keys() for path in ENDPOINTS)
+        return all(committed.keys() <= {*self.receiver.ids(path)} for path in ENDPOINTS)
 
 
 def _events(log: Any, stream: str) -> Iterator[Any]:
@@ -121,7 +124,7 @@ def begin(server: Server, receiver: Receiver) -> Campaign:
         body = {"url": receiver.url(path), "eventTypes": ["folder.*"], "tenantId": made["id"]}
         client.expect(201, "POST", "/api/v1/webhook-endpoints", body)
     server.process.terminate()
-    server.process.wait(timeout=PATIENCE)
+    server.process.wait(timeout=STALL_SECONDS)
     assert client.token is not None
     folders = f"/api/v1/tenants/{made['id']}/folders"
     return Campaign(server.config, receiver, folders, client.token, made["id"])
@@ -151,7 +154,7 @@ def forks(campaign: Campaign) -> Iterator["Connection[Any, Any]"]:
     process.start()
     yield ours
     process.kill()
-    process.join(PATIENCE)
+    process.join(STALL_SECONDS)
 
 
 def test_killed_processes_lose_and_invent_nothing(
@@ -161,11 +164,11 @@ def test_killed_processes_lose_and_invent_nothing(
     for number in range(ROUNDS):
         wanted = len(campaign.lines()) + 2
         with running(forks, campaign.round(number, writers=2)):
-            wait_until(partial(campaign.has_lines, wanted), PATIENCE)
+            wait_for_progress(partial(campaign.has_lines, wanted), campaign.lines)
             time.sleep(choose.uniform(0, 0.08))
     with running(forks, campaign.round(ROUNDS, writers=0)):
         committed = campaign.committed()
-        wait_until(lambda: campaign.is_complete(committed), PATIENCE)
+        campaign.wait_for(committed)
     assert len(committed) >= ROUNDS
     check(campaign)
 
@@ -193,5 +196,5 @@ def test_killed_servers_lose_and_invent_nothing(campaign: Campaign) -> None:
     with serving(campaign.config) as server:
         wait_until_answering(server, server.log)
         committed = campaign.committed()
-        wait_until(lambda: campaign.is_complete(committed), PATIENCE)
+        campaign.wait_for(committed)
     check(campaign)

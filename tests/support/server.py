@@ -19,7 +19,7 @@ from tests.support.commands import CommandProcess, run_command
 from tests.support.config import Table, base_config, read_toml, write_toml
 
 STRONGROOM = Path(sys.executable).with_name("strongroom")
-START_SECONDS = 30
+START_SECONDS = 120
 STOP_SECONDS = 60
 
 EMAIL = "alice@example.com"
