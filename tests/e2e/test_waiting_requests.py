@@ -24,7 +24,8 @@ def config_changes() -> Table:
     """One process with one thread, in which a single waiting request would hold up all others."""
     return {
         "server": {"workers": 1, "threads": 1},
-        "events": {"waiting_per_process": WAITING},
+        # One user has half of them.
+        "events": {"waiting_per_process": 2 * WAITING},
     }
 
 

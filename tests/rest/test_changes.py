@@ -11,6 +11,7 @@ from tests.support.api import Api, Json, Person, error_code
 from tests.support.config import Table
 from tests.support.scene import Scene
 
+from strongroom.errors import Unavailable
 from strongroom.files.changes import views, waiting
 from strongroom.testing.clock import HOUR
 
@@ -150,8 +151,8 @@ def test_a_waiting_request_gets_the_next_change(scene: Scene, monkeypatch: pytes
     begun = threading.Event()
     add = waiting.ChangeWaiters.add
 
-    def noting(waiters: waiting.ChangeWaiters, tenant_id: str) -> waiting.ChangeWaiter:
-        waiter = add(waiters, tenant_id)
+    def noting(waiters: waiting.ChangeWaiters, tenant_id: str, user_id: str) -> waiting.ChangeWaiter:
+        waiter = add(waiters, tenant_id, user_id)
         begun.set()
         return waiter
 
@@ -168,7 +169,7 @@ def test_a_wait_ends_without_a_change(scene: Scene) -> None:
 
 
 def test_too_many_waiting_requests_are_refused(scene: Scene) -> None:
-    with scene.api.container.keeping.change_waiters.waiting("tenant"):
+    with scene.api.container.keeping.change_waiters.waiting("tenant", "user"):
         for accept in ("application/json", "text/event-stream"):
             answer = scene.api.get(
                 f"{scene.path}/changes?wait=30", by=scene.admin, headers={"Accept": accept}
@@ -179,6 +180,19 @@ def test_too_many_waiting_requests_are_refused(scene: Scene) -> None:
         # A request that need not wait is served.
         assert shown(scene, scene.admin, "?cursor=0&wait=30") == ["1 file.created file"]
     assert page(scene, "?cursor=1&wait=1")["data"] == []
+
+
+def test_one_user_leaves_room_for_others(scene: Scene) -> None:
+    waiters = waiting.ChangeWaiters(scene.api.container.database, 8)
+    first = [waiters.add("tenant", "alice") for _ in range(4)]
+    with pytest.raises(Unavailable):
+        waiters.add("another", "alice")
+    for user in ("bob", "bob", "bob", "carol"):
+        waiters.add("tenant", user)
+    with pytest.raises(Unavailable):
+        waiters.add("tenant", "dave")
+    first[0].close()
+    waiters.add("tenant", "dave")
 
 
 class Stream:

@@ -73,8 +73,8 @@ class EventsSettings:
         8,
         minimum=0,
         maximum=512,
-        help="Requests of a worker that wait for changes of files, in threads of their own; others get "
-        "503.",
+        help="Requests of a worker that wait for changes of files, in threads of their own; at most "
+        "half are of one user. Others get 503.",
     )
 
 

@@ -68,7 +68,7 @@ def list_changes(tenant_id: str, query: dict[str, Any], caller: Caller) -> Any:
     page = feed.page(caller, tenant_id, cursor, size)
     wait = 0 if current_environ()["REQUEST_METHOD"] == "HEAD" else query["wait"]
     if wait and not page.records:
-        with get_service(ChangeWaiters).waiting(tenant_id) as waiter:
+        with get_service(ChangeWaiters).waiting(tenant_id, caller.user_id) as waiter:
             page = _next_page(feed, waiter, caller, page.cursor, size, wait)
     return _envelope(page, size)
 
@@ -107,7 +107,7 @@ def _stream(tenant_id: str, query: dict[str, Any], caller: Caller) -> Response:
         newest = feed.page(caller, tenant_id, None, 1).cursor
         body: Any = [_event("reset", {"cursor": newest}, newest)]
     else:
-        waiter = get_service(ChangeWaiters).add(tenant_id)
+        waiter = get_service(ChangeWaiters).add(tenant_id, caller.user_id)
         step_aside()
         begin = cursor if cursor is not None else start.cursor
         body = ChangeStream(feed, waiter, caller, begin)

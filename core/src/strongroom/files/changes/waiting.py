@@ -18,8 +18,9 @@ RETRY_SECONDS: Final = 5
 class ChangeWaiter:
     """One waiting request; usable by one thread at a time."""
 
-    def __init__(self, tenant_id: str, end: Callable[["ChangeWaiter"], None]) -> None:
+    def __init__(self, tenant_id: str, user_id: str, end: Callable[["ChangeWaiter"], None]) -> None:
         self.tenant_id = tenant_id
+        self.user_id = user_id
         self._end = end
         self._changed = threading.Event()
 
@@ -38,7 +39,7 @@ class ChangeWaiter:
 
 
 class ChangeWaiters:
-    """The waiting requests of a process.
+    """The waiting requests of a process, of which a user has at most half, so that others find room.
 
     Args:
         limit: the maximum number of waiting requests.
@@ -46,31 +47,36 @@ class ChangeWaiters:
 
     def __init__(self, database: Database, limit: int) -> None:
         self._limit = limit
+        self._limit_per_user = (limit + 1) // 2
         self._lock = threading.Lock()
         self._waiters: set[ChangeWaiter] = set()
         database.commits.subscribe(self._notify)
 
-    def add(self, tenant_id: str) -> ChangeWaiter:
+    def add(self, tenant_id: str, user_id: str) -> ChangeWaiter:
         """Begin to wait. A change that is committed from now on ends the next wait.
 
         Raises:
-            Unavailable: too many requests wait.
+            Unavailable: too many requests wait, or too many of the user.
         """
-        waiter = ChangeWaiter(tenant_id, self._remove)
+        waiter = ChangeWaiter(tenant_id, user_id, self._remove)
         with self._lock:
-            if len(self._waiters) >= self._limit:
+            if self._is_full(user_id):
                 raise Unavailable("Too many requests wait for changes.", retry_after=RETRY_SECONDS)
             self._waiters.add(waiter)
         return waiter
 
     @contextmanager
-    def waiting(self, tenant_id: str) -> Iterator[ChangeWaiter]:
+    def waiting(self, tenant_id: str, user_id: str) -> Iterator[ChangeWaiter]:
         """Wait within a block; see :meth:`add`."""
-        waiter = self.add(tenant_id)
+        waiter = self.add(tenant_id, user_id)
         try:
             yield waiter
         finally:
             waiter.close()
+
+    def _is_full(self, user_id: str) -> bool:
+        of_user = sum(waiter.user_id == user_id for waiter in self._waiters)
+        return len(self._waiters) >= self._limit or of_user >= self._limit_per_user
 
     def _remove(self, waiter: ChangeWaiter) -> None:
         with self._lock:
