@@ -11,7 +11,9 @@ from tests.support.outbox import messages_in
 from tests.support.receiver import Receiver, receiving, says
 
 from strongroom.database.upgrade import upgrade
+from strongroom.identity import Origin
 from strongroom.plugin_api.events import Event
+from strongroom.testing.clock import HOUR
 from strongroom.testing.outbound import forbidden_urls, listening
 from strongroom_webhooks.models import metadata
 from strongroom_webhooks.plugin import register_tables
@@ -104,6 +106,30 @@ def test_the_secret_is_shown_once_and_stored_encrypted(scene: Scene) -> None:
         (row,) = tx.all(metadata.tables["webhooks_endpoints"].select())
     assert created["secret"].removeprefix("whsec_") not in row.signing_keys
     assert created["secret"] not in row.signing_keys
+
+
+def test_a_purged_tenant_leaves_no_endpoint(scene: Scene) -> None:
+    api, mine = scene.api, scene.create()
+    kept = scene.create(scene.root, tenantId=None, eventTypes=["tenant.*"])
+    scene.happen(1)
+    events = api.container.events.delivery
+    api.container.register_event_sinks()
+    events.deliver_all()
+    assert api.delete(f"/api/v1/tenants/{scene.tenant_id}", by=scene.admin).status_code == 200
+    events.deliver_all()
+    # It may still be restored.
+    assert api.get(f"{ROOT}/{mine['id']}", by=scene.root).status_code == 200
+    api.clock.advance(365 * 24 * HOUR)
+    assert api.container.keeping.tenant_deletion.purge(Origin()) == 1
+    events.deliver_all()
+    with scene.host.database.read() as tx:
+        found = {row.id for row in tx.all(metadata.tables["webhooks_endpoints"].select())}
+        queued = tx.all(metadata.tables["webhooks_deliveries"].select())
+    assert found == {kept["id"]}
+    assert [(row.endpoint_id, row.event_type) for row in queued] == [
+        (kept["id"], "tenant.deleted"),
+        (kept["id"], "tenant.purged"),
+    ]
 
 
 def test_administrators_of_the_tenant_and_of_the_server_manage_its_endpoints(scene: Scene) -> None:

@@ -1,9 +1,12 @@
 """The sink of events: queues them for endpoints."""
 
 from collections.abc import Sequence
+from typing import Final
 
 from strongroom.plugin_api.events import Event, EventSink
 from strongroom_webhooks.service import Webhooks
+
+PURGED: Final = "tenant.purged"
 
 
 class WebhookSink(EventSink):
@@ -21,3 +24,5 @@ class WebhookSink(EventSink):
     def deliver(self, events: Sequence[Event]) -> None:
         if self._webhooks.queue.append(events):
             self._webhooks.wake()
+        if purged := {event.tenant_id for event in events if event.type == PURGED and event.tenant_id}:
+            self._webhooks.queue.remove_tenants(purged)
