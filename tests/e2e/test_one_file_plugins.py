@@ -47,7 +47,10 @@ def receiver() -> Iterator[Receiver]:
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory, receiver: Receiver) -> Iterator[LiveServer]:
+def server(
+    tmp_path_factory: pytest.TempPathFactory, receiver: Receiver, shared_database_url: str
+) -> Iterator[LiveServer]:
+    receiver.calls.clear()
     folder = tmp_path_factory.mktemp("server")
     unknown = "0" * 32
     config = {
@@ -57,7 +60,7 @@ def server(tmp_path_factory: pytest.TempPathFactory, receiver: Receiver) -> Iter
             "prune_drafts": {"user_id": unknown, "tenant_id": unknown},
         },
     }
-    with live_server(folder, files=FILES, config=config) as server:
+    with live_server(folder, files=FILES, config=config, database_url=shared_database_url) as server:
         yield server
 
 

@@ -87,8 +87,9 @@ def opened_plugin(
     *,
     file: Path | None = None,
     settings: Mapping[str, Any] = _NO_OPTIONS,
+    database_url: str | None = None,
 ) -> Iterator[OpenedPlugin]:
-    """Load a plugin with a new SQLite database, whose schema includes the tables of the plugin.
+    """Load a plugin with a new database, whose schema includes the tables of the plugin.
 
     Args:
         folder: an empty folder, such as ``tmp_path``.
@@ -96,6 +97,7 @@ def opened_plugin(
         options: its options, as in ``[plugins.NAME]``.
         file: the file of a one-file plugin; its folder must not contain other plugins.
         settings: further tables of the configuration.
+        database_url: the URL of an empty database; by default, a SQLite file in ``folder``.
     """
     config, services = import_module("strongroom.config"), import_module("strongroom.container.services")
     enabled = ["storage_local"] if file else ["storage_local", plugin]
@@ -105,6 +107,8 @@ def opened_plugin(
         plugins["folder"] = str(file.parent)
     path, clock = folder / "strongroom.toml", ManualClock()
     table = {"server": {"data_dir": str(folder / "data")}, "plugins": plugins, **settings}
+    if database_url:
+        table["database"] = {**table.get("database", {}), "url": database_url}
     path.write_text(to_toml(table))
     with closing(services.build(config.load(path, {}), clock)) as container:
         schema = import_module("strongroom.database.upgrade")
