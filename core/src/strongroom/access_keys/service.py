@@ -273,10 +273,15 @@ class AccessKeyService:
 
     def warn(self) -> int:
         """Notify the users whose keys end within a week, once per key; return the number of keys."""
+        count = 0
+        while ending := self._take_ending():
+            self._notify(ending, "access-key-expires")
+            count += len(ending)
+        return count
+
+    def _take_ending(self) -> Sequence[AccessKey]:
         with self._database.write() as connection:
-            ending = self._keys.take_ending(connection, self._clock.now() + WARNING, _BATCH)
-        self._notify(ending, "access-key-expires")
-        return len(ending)
+            return self._keys.take_ending(connection, self._clock.now() + WARNING, _BATCH)
 
     def prune(self) -> int:
         """Delete keys that expired a month ago, and return their number."""

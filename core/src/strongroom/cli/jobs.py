@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @click.group("jobs")
 def jobs_group() -> None:
-    """Show and run the recurring jobs of plugins."""
+    """Show and run the recurring jobs of the core and of plugins."""
 
 
 @jobs_group.command("list")
@@ -29,7 +29,7 @@ def jobs_group() -> None:
 def list_command(context: CommandContext, *, as_json: bool) -> None:
     """List the jobs, with their intervals, last results and next runs.
 
-    A job is added when a server first starts with its plugin.
+    A job is added when a server first starts with it.
     """
     with context.container() as container:
         jobs, states = _jobs(context, container), container.job_leases.states()

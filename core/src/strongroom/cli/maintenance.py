@@ -64,7 +64,7 @@ def prune_command(context: CommandContext) -> None:
 @config_option
 @click.pass_obj
 def prune(context: CommandContext) -> None:
-    """Remove expired data; safe while servers run. Run it once a day.
+    """Remove expired data; safe while servers run, which do it once a day (the job `core.prune`).
 
     Removes expired captchas, verification codes, rate limit counters and logins with their tokens; the
     personal data of users deleted more than users.erase_after_days ago; tenants deleted more than

@@ -18,7 +18,7 @@ from strongroom.accounts.second_factors import FactorService
 from strongroom.accounts.service import AccountDeletion, AccountService
 from strongroom.audit.service import AuditListing
 from strongroom.audit.verifier import AuditRetention, AuditVerifier
-from strongroom.container.infrastructure import COMMAND_LINE, Infrastructure, PruneJob, message_texts
+from strongroom.container.infrastructure import PRUNING, Infrastructure, PruneJob, message_texts
 from strongroom.limits.backends import prune_events
 from strongroom.notifications.service import CHANNELS, MessageService, Notices, Senders
 from strongroom.plugin_values.service import PluginValues
@@ -172,10 +172,9 @@ def assemble_identity(base: Infrastructure) -> IdentityServices:
                 "events of rates": partial(prune_events, database, base.clock),
                 "logins and refresh tokens": authorizations.prune,
                 "access keys": access_keys.prune,
-                "warnings of ending access keys": access_keys.warn,
-                "personal data of deleted users": partial(deletion.erase, COMMAND_LINE),
+                "personal data of deleted users": partial(deletion.erase, PRUNING),
                 "records of messages": partial(messages.prune, settings.messages.retention_days),
-                "audit events": partial(audit_retention.prune, COMMAND_LINE),
+                "audit events": partial(audit_retention.prune, PRUNING),
             }
         ),
     )

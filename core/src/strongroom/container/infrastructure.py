@@ -37,8 +37,8 @@ from strongroom.users.service import UserService
 if TYPE_CHECKING:
     from strongroom.observability.metrics import Metrics
 
-COMMAND_LINE: Final = Origin(user_agent="command line")
-"""The origin of audit events that commands record."""
+PRUNING: Final = Origin(user_agent="prune")
+"""The origin of audit events of pruning, by the job or by the command."""
 
 Step = Callable[[], int]
 

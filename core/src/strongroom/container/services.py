@@ -14,7 +14,8 @@ from strongroom.business_files.variants import VariantService, profiles_of
 from strongroom.clock import Clock, SystemClock
 from strongroom.config import Configuration, Settings
 from strongroom.container.identity import IdentityServices, assemble_identity
-from strongroom.container.infrastructure import COMMAND_LINE, Infrastructure, Step, open_storages, routes
+from strongroom.container.infrastructure import PRUNING, Infrastructure, Step, open_storages, routes
+from strongroom.container.jobs import core_jobs
 from strongroom.database import Database
 from strongroom.direct_uploads.service import DirectUploads, Reservations
 from strongroom.events.delivery import EventDelivery
@@ -252,7 +253,7 @@ def prune_event_steps(base: Infrastructure, events: "EventServices") -> Mapping[
 def prune_steps(keeping: FileServices) -> Mapping[str, Step]:
     """Return the steps of `strongroom prune` for tenants and their files."""
     return {
-        "deleted tenants": partial(keeping.tenant_deletion.purge, COMMAND_LINE),
+        "deleted tenants": partial(keeping.tenant_deletion.purge, PRUNING),
         "file events": keeping.file_events.prune,
     }
 
@@ -353,7 +354,11 @@ class OperatingServices:
 
 
 def assemble_operating(
-    base: Infrastructure, keeping: FileServices, events: "EventServices", hosts: PluginHosts
+    base: Infrastructure,
+    identity: IdentityServices,
+    keeping: FileServices,
+    events: "EventServices",
+    hosts: PluginHosts,
 ) -> OperatingServices:
     """Create the services for operators, and connect circuits with their metrics."""
     parts = probes(base.database, base.limits_store, keeping.blobs.storages)
@@ -371,7 +376,11 @@ def assemble_operating(
         [
             EventsCheck(events.positions),
             PluginTablesCheck(base.database, base.selection.plugins.tables),
-            JobsCheck(JobLeases(base.database, base.clock), lambda: registered_jobs(hosts), base.clock),
+            JobsCheck(
+                JobLeases(base.database, base.clock),
+                lambda: registered_jobs(hosts, core_jobs(identity)),
+                base.clock,
+            ),
             ScannersCheck(keeping.scanners, keeping.rescans, base.clock),
         ],
     )
@@ -471,12 +480,12 @@ class Container:
         return JobLeases(self.database, self.base.clock)
 
     def jobs(self) -> Mapping[str, Job]:
-        """Return the recurring jobs by name.
+        """Return the recurring jobs of the core and of plugins by name.
 
         Raises:
             PluginError: a plugin cannot register its jobs.
         """
-        return registered_jobs(self.hosts)
+        return registered_jobs(self.hosts, core_jobs(self.identity))
 
     def job_runner(self, jobs: Mapping[str, Job]) -> JobRunner:
         """Return a runner of jobs in this process."""
@@ -535,7 +544,7 @@ def build(
         )
         events = assemble_events(base)
         identity.prune_job.add(prune_event_steps(base, events))
-        operating = assemble_operating(base, keeping, events, hosts)
+        operating = assemble_operating(base, identity, keeping, events, hosts)
         container = Container(base, identity, keeping, operating, events, hosts)
         base.resources = resources.pop_all()
         return container
