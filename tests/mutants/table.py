@@ -732,8 +732,8 @@ _ACCESS: Final = (
         "access-grant-expiry",
         "A grant that has expired is none.",
         "files/access.py",
-        "return grants.c.expires_at.is_(None) | (grants.c.expires_at > now)",
-        "return grants.c.expires_at.is_(None) | (grants.c.expires_at > 0)",
+        "return table.c.expires_at.is_(None) | (table.c.expires_at > now)",
+        "return table.c.expires_at.is_(None) | (table.c.expires_at > 0)",
         "rest/test_grants.py::TestSetting::test_an_expired_grant_is_none_and_may_be_renewed",
     ),
     _core(
@@ -841,7 +841,7 @@ _ACCESS: Final = (
         "access-move-outlasting",
         "A move gives no user a permission that outlasts the caller's.",
         "files/expiry.py",
-        "if any(not self._is_administrator(connection, node.tenant_id, user) for user in gaining):",
+        "if any(not self._is_administrator(connection, node.tenant_id, holder) for holder in gaining):",
         "if False:",
         "rest/test_expiring_rights.py::TestMoving"
         "::test_a_folder_managed_for_an_hour_yields_nothing_to_a_folder_of_ones_own",

@@ -2,7 +2,7 @@
 
 One query answers whether the caller's login is valid, the caller's role in the tenant, the effective
 permission and the node; :class:`NodeAccess` derives the result or the error from its row. A new source
-of permission, such as a group or a share link, is one more term of :func:`effective_permission`. A new
+of permission is one more term of :func:`effective_permission`, as the grants to groups are. A new
 condition, such as a tenant that requires a stronger login, is one more column of :func:`access_query`
 that :meth:`NodeAccess.require_member` checks. :func:`key_access_query` limits the same query by an
 access key: its tenant, its folder, and the permission that its scopes allow. In the same way,
@@ -17,16 +17,19 @@ from sqlalchemy import (
     Connection,
     FromClause,
     Select,
+    Table,
     bindparam,
     case,
     func,
     literal,
+    literal_column,
     select,
     true,
 )
 
 from strongroom.access_keys.store import KEY_COLUMNS, good_key
 from strongroom.clock import Clock
+from strongroom.database.functions import greatest
 from strongroom.database.statements import Statement
 from strongroom.errors import (
     Forbidden,
@@ -37,10 +40,20 @@ from strongroom.errors import (
     ValidationFailed,
 )
 from strongroom.files.grant_ends import with_granted_ends
-from strongroom.files.models import NODE, Node, NodeType, Permission, folders_around, grants, nodes
+from strongroom.files.models import (
+    NODE,
+    Node,
+    NodeType,
+    Permission,
+    folders_around,
+    grants,
+    group_grants,
+    nodes,
+)
 from strongroom.identity import AnyCaller, DelegatedLimits, Identity, KeyLimits
 from strongroom.scanning.states import require_readable
 from strongroom.sessions.store import good_authorization
+from strongroom.tenants.group_members import is_in_group
 from strongroom.tenants.memberships import Memberships, membership
 from strongroom.tenants.models import Role
 from strongroom.users.service import type_of_active
@@ -50,11 +63,13 @@ _ROLES: Final[Mapping[str | None, Role | None]] = {None: None, **{role.value: ro
 _PERMISSIONS: Final[Mapping[int, Permission]] = {
     int(permission): permission for permission in Permission
 }
+# A literal, because bound constants are merged into the parameters of each execution.
+_NOTHING: Final[ColumnElement[int]] = literal_column(str(int(Permission.NONE)))
 
 
-def is_in_force(now: int | ColumnElement[int]) -> ColumnElement[bool]:
-    """Return the condition that a grant has not expired."""
-    return grants.c.expires_at.is_(None) | (grants.c.expires_at > now)
+def is_in_force(now: int | ColumnElement[int], table: Table = grants) -> ColumnElement[bool]:
+    """Return the condition that a grant has not expired; ``table`` may be :data:`group_grants`."""
+    return table.c.expires_at.is_(None) | (table.c.expires_at > now)
 
 
 def is_at_top(now: int | ColumnElement[int]) -> ColumnElement[bool]:
@@ -64,23 +79,43 @@ def is_at_top(now: int | ColumnElement[int]) -> ColumnElement[bool]:
     return until.is_not(None) & (until + 0 <= now) & is_in_force(now)
 
 
-def _highest_grant(node: str) -> Select[Any]:
-    path = folders_around(node)
-    # A correlated subquery per folder keeps the planner from scanning all grants of the user.
+def own_permission(node_id: ColumnElement[str]) -> ColumnElement[int]:
+    """Return the SQL expression for the grant of ``user_id`` on a node itself; 0 without one."""
     held = select(grants.c.permission).where(
-        grants.c.node_id == path.c.id,
+        grants.c.node_id == node_id,
         grants.c.user_id == bindparam("user_id"),
         is_in_force(bindparam("now")),
     )
-    return select(func.max(held.scalar_subquery())).select_from(path)
+    return func.coalesce(held.scalar_subquery(), _NOTHING)
+
+
+def group_permission(node_id: ColumnElement[str]) -> ColumnElement[int]:
+    """Return the SQL expression for the highest grant of the user's groups on a node itself.
+
+    The groups' members are read here, so a change of a group takes effect with its transaction.
+    """
+    held = select(func.max(group_grants.c.permission)).where(
+        group_grants.c.node_id == node_id,
+        is_in_group(group_grants.c.group_id),
+        is_in_force(bindparam("now"), group_grants),
+    )
+    return func.coalesce(held.scalar_subquery(), _NOTHING)
+
+
+def _highest_grant(node: str) -> Select[Any]:
+    path = folders_around(node)
+    # Correlated subqueries per folder keep the planner from scanning all grants of the user.
+    held = greatest(own_permission(path.c.id), group_permission(path.c.id))
+    return select(func.max(held)).select_from(path)
 
 
 def effective_permission(role: ColumnElement[str], node: str = "node_id") -> ColumnElement[int]:
     """Return the SQL expression for a member's permission on a node.
 
     Tenant administrators manage every node of their tenant. Other members hold the highest permission
-    granted to them on the node or on one of its ancestors. Non-members, whose ``role`` is NULL,
-    have none. The parameters are ``user_id``, ``now``, and the one that ``node`` names.
+    granted to them, or to one of their groups, on the node or on one of its ancestors. Non-members,
+    whose ``role`` is NULL, have none. The parameters are ``user_id``, ``now``, and the one that
+    ``node`` names.
     """
     granted = func.coalesce(_highest_grant(node).scalar_subquery(), int(Permission.NONE))
     none = (role.is_(None), int(Permission.NONE))

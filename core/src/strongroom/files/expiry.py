@@ -6,33 +6,55 @@ grant, by a new file or folder, or by a move. A move uses two permissions. ``man
 users with grants on the new folder access to the node; ``write`` on the new folder gives users with
 grants inside the moved subtree write access within that folder. Neither gain may outlast the permission
 that allowed it.
+
+A group's grant counts for its members until the grant expires, because a membership has no expiry. For a
+move, a group counts as a user of its own: if the group gains nothing, no present or future member gains
+anything through it.
 """
 
 from collections.abc import Mapping
 from typing import Any, Final
 
-from sqlalchemy import Connection, Select, bindparam, func, select
+from sqlalchemy import (
+    CTE,
+    ColumnElement,
+    CompoundSelect,
+    Connection,
+    Select,
+    Table,
+    bindparam,
+    func,
+    select,
+    union_all,
+)
 
 from strongroom.database.statements import Statement
 from strongroom.errors import Forbidden
 from strongroom.files.access import AccessControl
-from strongroom.files.grant_ends import ENDLESS, Ends, ends_by_user, ends_of_user
-from strongroom.files.models import FOREVER, Grant, Node, Permission, grants, nodes
+from strongroom.files.grant_ends import ENDLESS, Ends, ends_by_holder, ends_of_user
+from strongroom.files.models import FOREVER, Grant, Node, Permission, grants, group_grants, nodes
 from strongroom.identity import AnyCaller
 from strongroom.tenants.models import Role
 
 
-def _writers_within() -> Select[Any]:
-    # Users with a write grant inside the moved subtree that lasts past `until`.
+def _writers_in(table: Table, holder: ColumnElement[str], below: CTE) -> Select[Any]:
+    end = func.coalesce(table.c.expires_at, FOREVER)
+    return (
+        select(holder, func.max(end))
+        .join(below, table.c.node_id == below.c.id)
+        .where(table.c.permission >= int(Permission.WRITE), end > bindparam("until"))
+        .group_by(holder)
+    )
+
+
+def _writers_within() -> CompoundSelect[Any]:
+    # Users and groups with a write grant inside the moved subtree that lasts past `until`.
     below = select(nodes.c.id).where(nodes.c.id == bindparam("node_id")).cte(recursive=True)
     child = nodes.alias()
     below = below.union_all(select(child.c.id).join(below, child.c.parent_id == below.c.id))
-    end = func.coalesce(grants.c.expires_at, FOREVER)
-    return (
-        select(grants.c.user_id, func.max(end))
-        .join(below, grants.c.node_id == below.c.id)
-        .where(grants.c.permission >= int(Permission.WRITE), end > bindparam("until"))
-        .group_by(grants.c.user_id)
+    return union_all(
+        _writers_in(grants, grants.c.user_id, below),
+        _writers_in(group_grants, group_grants.c.group_id, below),
     )
 
 
@@ -93,7 +115,7 @@ class ExpiryRules:
             folder_id: the new parent folder, or the tenant's root.
 
         Raises:
-            Forbidden: a user would gain such a permission.
+            Forbidden: a user or a group would gain such a permission.
         """
         managed_until = self._ends(connection, caller, node, node.id).manage
         # Every member may create nodes at the top level, without an expiry.
@@ -102,11 +124,11 @@ class ExpiryRules:
         # Nothing outlasts a permanent permission, so the common case needs no further query.
         if managed_until == target.write == FOREVER:
             return
-        there = ends_by_user(connection, folder_id)
+        there = ends_by_holder(connection, folder_id)
         gaining = self._gain_node(connection, node, there, managed_until)
         gaining |= self._gain_folder(connection, node, there, target.write)
-        # Administrators gain nothing: they manage every node already.
-        if any(not self._is_administrator(connection, node.tenant_id, user) for user in gaining):
+        # Administrators gain nothing: they manage every node already. Groups have no role.
+        if any(not self._is_administrator(connection, node.tenant_id, holder) for holder in gaining):
             raise Forbidden("The move would give permissions that outlast yours.")
 
     def _ends(self, connection: Connection, caller: AnyCaller, node: Node, node_id: str) -> Ends:
@@ -115,28 +137,30 @@ class ExpiryRules:
     def _gain_node(
         self, connection: Connection, node: Node, there: Mapping[str, Ends], until: int
     ) -> set[str]:
-        """Return the users whose access to the node would last past ``until`` and longer than before."""
+        """Return holders whose access to the node would last past ``until`` and longer than before."""
         if until == FOREVER:
             return set()
-        # A gain up to `until`, or up to what the user already has on the node, is allowed.
-        here = ends_by_user(connection, node.id)
-        return {user for user, ends in there.items() if ends.exceed(_at_least(here.get(user), until))}
+        # A gain up to `until`, or up to what the holder already has on the node, is allowed.
+        here = ends_by_holder(connection, node.id)
+        return {
+            holder for holder, ends in there.items() if ends.exceed(_at_least(here.get(holder), until))
+        }
 
     def _gain_folder(
         self, connection: Connection, node: Node, there: Mapping[str, Ends], until: int
     ) -> set[str]:
-        """Return users whose grants in the subtree would let them write there past ``until``."""
+        """Return holders whose grants in the subtree would let them write there past ``until``."""
         if until == FOREVER:
             return set()
         found = _WRITERS_WITHIN.all(connection, {"node_id": node.id, "until": until})
-        return {user for user, end in found if end > there.get(user, Ends()).write}
+        return {holder for holder, end in found if end > there.get(holder, Ends()).write}
 
     def _is_administrator(self, connection: Connection, tenant_id: str, user_id: str) -> bool:
         return self._access.memberships.role(connection, tenant_id, user_id) is Role.ADMIN
 
 
 def _at_least(ends: Ends | None, until: int) -> Ends:
-    # The node moves with its own grants, so a user gains only what lasts longer than those.
+    # The node moves with its own grants, so a holder gains only what lasts longer than those.
     held = ends or Ends()
     return Ends(max(held.read, until), max(held.write, until), max(held.manage, until))
 

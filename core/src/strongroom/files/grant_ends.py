@@ -1,12 +1,27 @@
-"""When a user's permission on a node expires: the latest expiry of the grants of each level."""
+"""When a permission on a node expires: the latest expiry of the grants of each level."""
 
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Connection, Select, bindparam, case, func, select, true
+from sqlalchemy import (
+    ColumnElement,
+    CompoundSelect,
+    Connection,
+    Select,
+    Table,
+    bindparam,
+    case,
+    func,
+    literal_column,
+    select,
+    true,
+    union_all,
+)
 
+from strongroom.database.functions import greatest
 from strongroom.database.statements import Statement
-from strongroom.files.models import FOREVER, Permission, folders_around, grants
+from strongroom.files.models import FOREVER, Permission, folders_around, grants, group_grants
+from strongroom.tenants.group_members import is_in_group
 from strongroom.tenants.memberships import membership
 from strongroom.tenants.models import Role
 
@@ -32,20 +47,27 @@ ENDLESS: Final = Ends(FOREVER, FOREVER, FOREVER)
 """The expiries of tenant administrators: a role does not expire."""
 
 
-def _ends() -> list[ColumnElement[Any]]:
-    """Return one column per level: the latest expiry of the grants that include it; 0 means none."""
-    end = func.coalesce(grants.c.expires_at, FOREVER)
-    return [
-        func.coalesce(func.max(case((grants.c.permission >= int(level), end))), 0).label(level.name)
-        for level in (Permission.READ, Permission.WRITE, Permission.MANAGE)
-    ]
+_LEVELS: Final = (Permission.READ, Permission.WRITE, Permission.MANAGE)
+
+
+def _latest(table: Table, level: Permission) -> ColumnElement[int]:
+    """Return the latest expiry of the grants that include a level; 0 means none."""
+    end = func.coalesce(table.c.expires_at, FOREVER)
+    return func.coalesce(func.max(case((table.c.permission >= int(level), end))), literal_column("0"))
 
 
 def _granted_ends() -> Select[Any]:
     path = folders_around()
-    # The outer join keeps the planner from starting at the user's grants, which may be many.
-    held = (grants.c.node_id == path.c.id) & (grants.c.user_id == bindparam("user_id"))
-    return select(*_ends()).select_from(path.outerjoin(grants, held))
+    # The outer joins keep the planner from starting at the user's grants, which may be many. The rows
+    # of both tables are combined per folder, which does not change a maximum.
+    own = (grants.c.node_id == path.c.id) & (grants.c.user_id == bindparam("user_id"))
+    of_groups = (group_grants.c.node_id == path.c.id) & is_in_group(group_grants.c.group_id)
+    columns: list[ColumnElement[Any]] = [
+        greatest(_latest(grants, level), _latest(group_grants, level)).label(level.name)
+        for level in _LEVELS
+    ]
+    tables = path.outerjoin(grants, own).outerjoin(group_grants, of_groups)
+    return select(*columns).select_from(tables)
 
 
 def _ends_of_user() -> Select[Any]:
@@ -53,19 +75,26 @@ def _ends_of_user() -> Select[Any]:
 
 
 def with_granted_ends(query: Select[Any]) -> Select[Any]:
-    """Extend the access query by the :class:`Ends` of the user's grants on the node."""
+    """Extend the access query by the :class:`Ends` of the user's permission on the node by grants."""
     ends = _granted_ends().subquery("ends")
     return query.add_columns(*ends.c).join(ends, true())
 
 
-def _ends_by_user() -> Select[Any]:
+def _ends_on_path(table: Table, holder: ColumnElement[str]) -> Select[Any]:
     path = folders_around()
-    query = select(grants.c.user_id, *_ends()).join(path, grants.c.node_id == path.c.id)
-    return query.group_by(grants.c.user_id)
+    columns: list[ColumnElement[Any]] = [holder.label("holder")]
+    columns += [_latest(table, level).label(level.name) for level in _LEVELS]
+    return select(*columns).join(path, table.c.node_id == path.c.id).group_by(holder)
+
+
+def _ends_by_holder() -> CompoundSelect[Any]:
+    return union_all(
+        _ends_on_path(grants, grants.c.user_id), _ends_on_path(group_grants, group_grants.c.group_id)
+    )
 
 
 _ENDS_OF_USER: Final = Statement(_ends_of_user())
-_ENDS_BY_USER: Final = Statement(_ends_by_user())
+_ENDS_BY_HOLDER: Final = Statement(_ends_by_holder())
 
 
 def ends_of_user(connection: Connection, tenant_id: str, node_id: str, user_id: str) -> Ends:
@@ -76,7 +105,11 @@ def ends_of_user(connection: Connection, tenant_id: str, node_id: str, user_id: 
     return ENDLESS if role == Role.ADMIN else Ends(*ends)
 
 
-def ends_by_user(connection: Connection, node_id: str) -> dict[str, Ends]:
-    """Do the same for each user who has a grant on the node or on one of its ancestors."""
-    rows = _ENDS_BY_USER.all(connection, {"node_id": node_id})
-    return {user_id: Ends(*ends) for user_id, *ends in rows}
+def ends_by_holder(connection: Connection, node_id: str) -> dict[str, Ends]:
+    """Return the expiries for each user and each group with a grant on the node or on its ancestors.
+
+    The keys are ids of users and of groups. Each has only its own grants: those of users do not include
+    their groups'.
+    """
+    rows = _ENDS_BY_HOLDER.all(connection, {"node_id": node_id})
+    return {holder: Ends(*ends) for holder, *ends in rows}

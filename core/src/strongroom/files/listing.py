@@ -20,10 +20,12 @@ from sqlalchemy import (
     literal_column,
     select,
     tuple_,
+    union_all,
 )
 
 from strongroom.clock import Clock
 from strongroom.database import Database
+from strongroom.database.functions import greatest
 from strongroom.database.paging import Paging
 from strongroom.database.statements import Statement
 from strongroom.files.access import (
@@ -31,13 +33,17 @@ from strongroom.files.access import (
     NodeAccess,
     NodeAccessQuery,
     NodeView,
+    group_permission,
     is_at_top,
     is_in_force,
+    own_permission,
 )
 from strongroom.files.child_counts import children_of, run_at, runs
+from strongroom.files.group_visibility import through_groups
 from strongroom.files.models import NODE, Permission, grants, nodes
 from strongroom.files.serializers import cached_nodes_json, node_json
 from strongroom.identity import AnyCaller
+from strongroom.tenants.group_members import is_in_any_group
 from strongroom.tenants.models import Role
 from strongroom.users.service import UserService
 
@@ -50,7 +56,11 @@ _KEYS: Final[Columns] = (nodes.c.id, nodes.c.revision, nodes.c.owner_id)
 
 _WHOLE: Final[Columns] = tuple(nodes.c)
 
-_FOLDER: Final = NodeAccessQuery(lambda query: query.add_columns(children_of(nodes.c.id)))
+_FOLDER: Final = NodeAccessQuery(
+    lambda query: query.add_columns(children_of(nodes.c.id), is_in_any_group())
+)
+"""With the number of nodes, and whether the user is in a group: other users' lists read no groups."""
+
 _RUNS: Final = Statement(runs())
 
 # LIMIT is a literal in the following queries, because the planner cannot estimate a bound parameter.
@@ -96,6 +106,12 @@ def _granted_children(paging: Paging, columns: Columns) -> Select[Any]:
     return _children(paging, columns, nodes.outerjoin(grants, held), own)
 
 
+def _shared_children(paging: Paging, columns: Columns) -> Select[Any]:
+    """Return the query for a page of a folder, with the grants of the user and the user's groups."""
+    own = greatest(own_permission(nodes.c.id), group_permission(nodes.c.id))
+    return _children(paging, columns, nodes, own)
+
+
 def _top_level_grants() -> ColumnElement[bool]:
     mine = grants.c.user_id == bindparam("user_id")
     return mine & (grants.c.tenant_id == bindparam("tenant_id")) & is_at_top(bindparam("now"))
@@ -104,31 +120,76 @@ def _top_level_grants() -> ColumnElement[bool]:
 _TOP_LEVEL_KEYS: Final = (grants.c.node_name, grants.c.node_id)
 
 
-def _top_level(paging: Paging, columns: Columns) -> Select[Any]:
-    """Return the query for a page of a member's top-level nodes."""
-    wanted = select(*_TOP_LEVEL_KEYS, grants.c.permission).where(_top_level_grants())
+def _own_top_level() -> Select[Any]:
+    """Return the query for the sort keys and permissions of the nodes of a member in no group."""
+    return select(*_TOP_LEVEL_KEYS, grants.c.permission).where(_top_level_grants())
+
+
+def _all_top_level() -> Select[Any]:
+    """Return the query for the sort keys, and own permissions, of the nodes of a member in groups."""
+    # Both databases merge the two in order, so that the own grants remain one range of an index.
+    shared = through_groups().add_columns(literal_column("0").label("permission"))
+    return select(*union_all(_own_top_level(), shared).subquery("found").c)
+
+
+def _top_level_page(wanted: Select[Any], paging: Paging) -> FromClause:
+    """Return the first rows of a page, by name and id."""
+    *keys, _ = wanted.selected_columns
     if paging.offset:
-        first = tuple_(bindparam("first_name"), bindparam("first_id"))
-        wanted = wanted.where(tuple_(*_TOP_LEVEL_KEYS) >= first)
+        wanted = wanted.where(tuple_(*keys) >= tuple_(bindparam("first_name"), bindparam("first_id")))
     # The limit is applied before the join, so that only the nodes of the page are read.
-    page = wanted.order_by(*_TOP_LEVEL_KEYS).limit(literal_column(str(paging.size))).subquery()
-    return (
-        select(*columns, page.c.permission)
-        .select_from(page)
-        .join(nodes, nodes.c.id == page.c.node_id)
-        .order_by(page.c.node_name, page.c.node_id)
+    return wanted.order_by(*keys).limit(literal_column(str(paging.size))).subquery("page")
+
+
+def _with_nodes(page: FromClause, columns: Columns, own: ColumnElement[Any]) -> Select[Any]:
+    joined = select(*columns, own).select_from(page).join(nodes, nodes.c.id == page.c.node_id)
+    return joined.order_by(page.c.node_name, page.c.node_id)
+
+
+def _top_level(paging: Paging, columns: Columns) -> Select[Any]:
+    """Return the query for a page of the top-level nodes of a member in no group."""
+    page = _top_level_page(_own_top_level(), paging)
+    return _with_nodes(page, columns, page.c.permission)
+
+
+def _shared_top_level(paging: Paging, columns: Columns) -> Select[Any]:
+    """Return the query for a page of the top-level nodes of a member in groups."""
+    page = _top_level_page(_all_top_level(), paging)
+    own = greatest(page.c.permission, group_permission(page.c.node_id))
+    return _with_nodes(page, columns, own)
+
+
+@dataclass(frozen=True, slots=True)
+class _TopLevel:
+    """The statements of a top-level list: its total, the key after ``passed`` others, and a page."""
+
+    total: Statement[Any]
+    key_from_start: Statement[Any]
+    key_from_end: Statement[Any]
+    page: PageQuery
+
+
+def _key_after(wanted: Select[Any], *, is_reversed: bool = False) -> Select[Any]:
+    # Without the permission, so that the own grants are scanned in the index alone.
+    *keys, _ = wanted.selected_columns
+    order = [key.desc() for key in keys] if is_reversed else keys
+    query = wanted.with_only_columns(*keys).order_by(*order)
+    return query.offset(bindparam("passed")).limit(literal_column("1"))
+
+
+def _top_level_statements(wanted: Callable[[], Select[Any]], page: PageQuery) -> _TopLevel:
+    return _TopLevel(
+        Statement(
+            lambda _: wanted().with_only_columns(func.count(), maintain_column_froms=True),
+        ),
+        Statement(lambda _: _key_after(wanted())),
+        Statement(lambda _: _key_after(wanted(), is_reversed=True)),
+        page,
     )
 
 
-def _top_level_key(*order: ColumnElement[Any]) -> Statement[Any]:
-    """Return the query for the sort key after ``passed`` others: a scan of an index."""
-    found = select(*_TOP_LEVEL_KEYS).where(_top_level_grants()).order_by(*order)
-    return Statement(found.offset(bindparam("passed")).limit(literal_column("1")))
-
-
-_TOP_LEVEL_TOTAL: Final = Statement(select(func.count()).select_from(grants).where(_top_level_grants()))
-_KEY_FROM_START: Final = _top_level_key(*_TOP_LEVEL_KEYS)
-_KEY_FROM_END: Final = _top_level_key(*(key.desc() for key in _TOP_LEVEL_KEYS))
+_OWN: Final = _top_level_statements(_own_top_level, _top_level)
+_SHARED: Final = _top_level_statements(_all_top_level, _shared_top_level)
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +236,8 @@ class FileListing:
             # For administrators the top level is the content of the root node.
             if access.role is Role.ADMIN:
                 return self._content(connection, access, parameters, paging)
-            return self._granted(connection, parameters, paging, access.ceiling)
+            lists = _SHARED if access.more[1] else _OWN
+            return self._granted(connection, lists, parameters, paging, access.ceiling)
 
     def inside(
         self,
@@ -255,22 +317,29 @@ class FileListing:
         if paging.offset:
             first_name, passed = run_at(_RUNS.all(connection, parameters), paging.offset)
             parameters |= {"first_name": first_name, "passed": passed}
-        is_managed = access.permission is Permission.MANAGE
-        query = _managed_children if is_managed else _granted_children
+        query = _shared_children if access.more[1] else _granted_children
+        if access.permission is Permission.MANAGE:
+            query = _managed_children
         levels = (access.permission, access.ceiling)
         return self._page(connection, query, parameters, paging, total, levels)
 
     def _granted(
-        self, connection: Connection, parameters: dict[str, Any], paging: Paging, ceiling: Permission
+        self,
+        connection: Connection,
+        lists: _TopLevel,
+        parameters: dict[str, Any],
+        paging: Paging,
+        ceiling: Permission,
     ) -> FilePage:
         """Return a page of a member's top-level nodes; non-members have none."""
-        total: int = _TOP_LEVEL_TOTAL.scalar(connection, parameters)
+        total: int = lists.total.scalar(connection, parameters)
         if paging.offset >= total:
             return FilePage(total, paging)
         if paging.offset:
             # The scan starts at the nearer end of the index.
             from_end = total - 1 - paging.offset
-            statement = _KEY_FROM_START if paging.offset <= from_end else _KEY_FROM_END
+            is_near = paging.offset <= from_end
+            statement = lists.key_from_start if is_near else lists.key_from_end
             passed = min(paging.offset, from_end)
             first = statement.first(connection, {**parameters, "passed": passed})
             if first is None:
@@ -278,7 +347,7 @@ class FileListing:
                 return FilePage(total, paging)
             parameters |= dict(zip(("first_name", "first_id"), first, strict=True))
         levels = (Permission.NONE, ceiling)
-        return self._page(connection, _top_level, parameters, paging, total, levels)
+        return self._page(connection, lists.page, parameters, paging, total, levels)
 
     def _page(
         self,

@@ -86,6 +86,18 @@ class Grant:
     created_at: int
 
 
+@dataclass(frozen=True, slots=True)
+class GroupGrant:
+    """A group's grant on a node. ``expires_at`` is ``None`` for a permanent grant."""
+
+    node_id: str
+    group_id: str
+    permission: Permission
+    expires_at: int | None
+    granted_by: str | None
+    created_at: int
+
+
 nodes: Final = Table(
     "nodes",
     metadata,
@@ -183,9 +195,23 @@ grants: Final = Table(
 """Only members have grants: deleting a membership deletes its grants in the same statement.
 
 A page of a user's top-level nodes must be one range of one index. So a grant repeats the node's name,
-and ``parent_visible_until`` is when the user's grants on the node's ancestors expire: 0 if there are
-none, NULL if one of them is permanent, or while the node is in the trash. The partial index omits the
-NULL rows; most of them are the grants to the nodes' creators."""
+and ``parent_visible_until`` is when the grants of the user, and of the user's groups, on the node's
+ancestors expire: 0 if there are none, NULL if one of them is permanent, or while the node is in the
+trash. The partial index omits the NULL rows; most of them are the grants to the nodes' creators."""
+
+group_grants: Final = Table(
+    "group_grants",
+    metadata,
+    Column("node_id", Id, ForeignKey("nodes.id", ondelete="CASCADE"), primary_key=True),
+    Column("group_id", Id, ForeignKey("groups.id", ondelete="CASCADE"), primary_key=True),
+    Column("permission", SmallInteger, nullable=False),
+    Column("expires_at", Timestamp),
+    Column("granted_by", Id),
+    Column("created_at", Timestamp, nullable=False),
+    Index(None, "group_id"),
+)
+"""Grants to groups. A node and a group are of the same tenant. Nothing is stored per member: members
+are joined when a permission is read, so a removed member has none of them in the same transaction."""
 
 
 def folders_around(parameter: str = "node_id") -> CTE:

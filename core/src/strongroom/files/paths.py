@@ -26,6 +26,7 @@ from strongroom.database.metadata import Id
 from strongroom.database.statements import Statement
 from strongroom.errors import Forbidden, NotFound
 from strongroom.files.access import AccessControl, NodeView, is_at_top
+from strongroom.files.group_visibility import through_groups
 from strongroom.files.models import Permission, grants, nodes
 from strongroom.files.names import normalize_name
 from strongroom.identity import AnyCaller
@@ -60,13 +61,14 @@ def _first() -> ColumnElement[Any]:
         is_at_top(bindparam("now")),
         role != Role.ADMIN.value,
     )
+    groups = through_groups().subquery("through_groups")
+    shared = select(groups.c.node_id).where(groups.c.node_name == named, role != Role.ADMIN.value)
     # The top level of an access key that reaches only a folder is that folder.
     reached = select(nodes.c.id).where(
         nodes.c.id == of_key, nodes.c.tenant_id == bindparam("tenant_id"), nodes.c.name == named
     )
-    tops = union_all(managed.where(of_key.is_(None)), granted.where(of_key.is_(None)), reached).subquery(
-        "tops"
-    )
+    found = [query.where(of_key.is_(None)) for query in (managed, granted, shared)]
+    tops = union_all(*found, reached).subquery("tops")
     # PostgreSQL: min() returns text, and both parts of a recursive query must have the same type.
     return cast(select(func.min(tops.c[0])).scalar_subquery(), Id)
 

@@ -258,7 +258,7 @@ class Tree:
         if self.find_child(connection, parent_id, name) is not None:
             raise NameConflict.of_field("name", "taken", NameConflict.message)
         # Read before the change, because the old ancestors cannot be found afterwards.
-        seen_before = self._visibility.until_by_user(connection, node.id)
+        seen_before = self._visibility.untils(connection, node.id)
         changed = self._change(connection, node, parent_id=parent_id, name=name)
         if name != node.name:
             _RENAME_GRANTS.execute(connection, {"of_node": node.id, "name": name})

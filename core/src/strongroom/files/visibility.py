@@ -1,46 +1,71 @@
-"""Maintains ``parent_visible_until`` of grants: when a user's grants on a node's ancestors expire.
+"""Maintains ``parent_visible_until`` of users' grants: when their access to a node's ancestors expires.
 
-Whether a node is top-level for a user depends on all its ancestors. Lists are read much more often than
-grants and folders change, so each grant stores the result, and changes update it.
+Whether a node is top-level for a user depends on all its ancestors, and on the user's groups. Lists are
+read much more often than grants, groups and folders change, so each grant of a user stores the result,
+and changes update it. Grants to groups store nothing: there are few of them, and each of their members
+would need another result (:mod:`strongroom.files.group_visibility`).
 """
 
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from sqlalchemy import (
     CTE,
     ColumnElement,
+    CompoundSelect,
     Connection,
     Select,
+    Table,
     Update,
     bindparam,
     case,
     func,
+    literal_column,
     null,
     select,
+    union_all,
     update,
 )
 
+from strongroom.database.functions import greatest
 from strongroom.database.statements import Statement
-from strongroom.files.models import FOREVER, folders_around, grants, nodes
+from strongroom.files.models import FOREVER, folders_around, grants, group_grants, nodes
+from strongroom.tenants.group_members import is_in_group, members_by_group
 
 _BATCH: Final = 500
 
 
+def _end(table: Table) -> ColumnElement[int]:
+    return func.coalesce(table.c.expires_at, FOREVER)
+
+
 def _until_of_user() -> Select[Any]:
     path = folders_around()
-    # A correlated subquery per folder keeps the planner from scanning all grants of the user.
-    until = select(func.coalesce(grants.c.expires_at, FOREVER)).where(
+    # Correlated subqueries per folder keep the planner from scanning all grants of the user.
+    own = select(_end(grants)).where(
         grants.c.node_id == path.c.id, grants.c.user_id == bindparam("user_id")
     )
-    return select(func.max(until.scalar_subquery())).select_from(path)
+    of_groups = select(func.max(_end(group_grants))).where(
+        group_grants.c.node_id == path.c.id, is_in_group(group_grants.c.group_id)
+    )
+    ends = (func.coalesce(found.scalar_subquery(), literal_column("0")) for found in (own, of_groups))
+    return select(func.max(greatest(*ends))).select_from(path)
 
 
-def _until_of_all() -> Select[Any]:
+def _untils_of(table: Table, holder: ColumnElement[str], is_group: int) -> Select[Any]:
     path = folders_around()
-    until = func.max(func.coalesce(grants.c.expires_at, FOREVER)).label("until")
-    query = select(grants.c.user_id, until).join(path, grants.c.node_id == path.c.id)
-    return query.group_by(grants.c.user_id)
+    until = func.max(_end(table)).label("until")
+    kind: ColumnElement[int] = literal_column(str(is_group))
+    columns: list[ColumnElement[Any]] = [kind.label("is_group"), holder.label("holder"), until]
+    return select(*columns).join_from(table, path, table.c.node_id == path.c.id).group_by(holder)
+
+
+def _until_of_all() -> CompoundSelect[Any]:
+    return union_all(
+        _untils_of(grants, grants.c.user_id, 0), _untils_of(group_grants, group_grants.c.group_id, 1)
+    )
 
 
 def _all_below() -> Select[Any]:
@@ -92,11 +117,17 @@ def _refreshed(wanted: ColumnElement[bool]) -> Update:
         .join(path, around.c.id == path.c.parent_id)
         .where(around.c.parent_id.is_not(None))
     )
-    # The outer join keeps ancestors without a grant: they count as 0, so every grant gets a result.
-    lasts = case((held.c.node_id.is_(None), 0), else_=func.coalesce(held.c.expires_at, FOREVER))
+    shared = group_grants.alias()
+    # The outer joins keep ancestors without a grant: they count as 0, so every grant gets a result.
+    lasts = [
+        case((table.c.node_id.is_(None), 0), else_=func.coalesce(table.c.expires_at, FOREVER))
+        for table in (held, shared)
+    ]
+    in_group = is_in_group(shared.c.group_id, path.c.user_id)
     seen = (
-        select(path.c.node_id, path.c.user_id, func.max(lasts).label("until"))
+        select(path.c.node_id, path.c.user_id, func.max(greatest(*lasts)).label("until"))
         .outerjoin(held, (held.c.node_id == path.c.parent_id) & (held.c.user_id == path.c.user_id))
+        .outerjoin(shared, (shared.c.node_id == path.c.parent_id) & in_group)
         .group_by(path.c.node_id, path.c.user_id)
         .subquery()
     )
@@ -128,15 +159,29 @@ _REFRESH_WITHIN: Final = _refresh(
     grants.c.user_id.in_(bindparam("users", expanding=True))
     & grants.c.node_id.in_(select(_within().c.id))
 )
-_THEIRS: Final = (grants.c.user_id == bindparam("user")) & (grants.c.tenant_id == bindparam("tenant"))
+_THEIRS: Final = grants.c.user_id.in_(bindparam("users", expanding=True)) & (
+    grants.c.tenant_id == bindparam("tenant")
+)
 # If an ancestor's expiry is extended, only grants with an earlier value can change. If it is shortened,
 # only grants whose value was the previous expiry can.
 _REFRESH_ENDLESS: Final = _refresh(_THEIRS & grants.c.parent_visible_until.is_(None))
 _REFRESH_UNTIL: Final = _refresh(_THEIRS & (grants.c.parent_visible_until == bindparam("before")))
 _REFRESH_SHORTER: Final = _refresh(_THEIRS & (grants.c.parent_visible_until < bindparam("now")))
 
+_ENDS_OF_GROUP: Final = Statement(
+    select(_end(group_grants)).where(group_grants.c.group_id == bindparam("group_id")).distinct()
+)
+
 Change = tuple[int, int]
 """When a node's visibility expired before the change, and when it does now."""
+
+
+@dataclass(frozen=True, slots=True)
+class Untils:
+    """When the grants of users, and of groups, on a node and its ancestors expire, by their ids."""
+
+    users: dict[str, int] = field(default_factory=dict)
+    groups: dict[str, int] = field(default_factory=dict)
 
 
 class Visibility:
@@ -155,9 +200,12 @@ class Visibility:
         parameters = {"node_id": node_id, "user_id": user_id}
         return _UNTIL_OF_USER.scalar(connection, parameters) or 0
 
-    def until_by_user(self, connection: Connection, node_id: str) -> dict[str, int]:
-        """Return :meth:`until` for each user who has such a grant."""
-        return dict(_UNTIL_OF_ALL.all(connection, {"node_id": node_id}))
+    def untils(self, connection: Connection, node_id: str) -> Untils:
+        """Return when the grants on a node and its ancestors expire, for each user and each group."""
+        found = Untils()
+        for is_group, holder, until in _UNTIL_OF_ALL.all(connection, {"node_id": node_id}):
+            (found.groups if is_group else found.users)[holder] = until
+        return found
 
     def refresh(
         self, connection: Connection, tenant_id: str, node_id: str, changes: Mapping[str, Change]
@@ -174,30 +222,59 @@ class Visibility:
         changes = {user: change for user, change in changes.items() if change[0] != change[1]}
         below = self._below(connection, node_id) if changes else []
         if below is None:
-            for user_id, (before, now) in changes.items():
-                statement, times = _refresh_of_all(before, now)
-                statement.execute(connection, {"user": user_id, "tenant": tenant_id, **times})
+            users_of = defaultdict(list)
+            for user_id, change in changes.items():
+                users_of[change].append(user_id)
+            for change, users in users_of.items():
+                self._refresh_all(connection, tenant_id, users, change)
         elif below:
-            users = list(changes)
-            for start in range(0, len(users), _BATCH):
-                batch = users[start : start + _BATCH]
+            for batch in _batches(list(changes)):
                 _REFRESH_BELOW.execute(connection, {"users": batch, "nodes": below})
 
-    def moved(
-        self, connection: Connection, tenant_id: str, node_id: str, before: Mapping[str, int]
-    ) -> None:
-        """Update the grants on a node that has moved, and below it.
+    def changed(self, connection: Connection, tenant_id: str, node_id: str, before: Untils) -> None:
+        """Update the grants below a node after any change of the grants on it and its ancestors.
 
         Args:
-            connection: the transaction that moved the node.
-            tenant_id: its tenant.
+            connection: the transaction that made the change.
+            tenant_id: the node's tenant.
             node_id: the node.
-            before: the result of :meth:`until_by_user` before the move.
+            before: the result of :meth:`untils` before the change.
         """
+        now = self.untils(connection, node_id)
+        if now != before:
+            self.refresh(connection, tenant_id, node_id, _changes(connection, before, now))
+
+    def moved(self, connection: Connection, tenant_id: str, node_id: str, before: Untils) -> None:
+        """Update the grants on a node that has moved, and below it; see :meth:`changed`."""
         _REFRESH_ON.execute(connection, {"node": node_id})
-        now = self.until_by_user(connection, node_id)
-        changes = {user: (before.get(user, 0), now.get(user, 0)) for user in before.keys() | now.keys()}
-        self.refresh(connection, tenant_id, node_id, changes)
+        self.changed(connection, tenant_id, node_id, before)
+
+    def joined(
+        self, connection: Connection, tenant_id: str, group_id: str, user_ids: Sequence[str]
+    ) -> None:
+        """Update the grants of users who have joined a group."""
+        ends = self._ends_of_group(connection, group_id)
+        if ends:
+            self._refresh_all(connection, tenant_id, user_ids, (0, max(ends)))
+
+    def left(
+        self, connection: Connection, tenant_id: str, group_id: str, user_ids: Sequence[str]
+    ) -> None:
+        """Update the grants of users who have left a group, whose grants still exist."""
+        for end in self._ends_of_group(connection, group_id):
+            self._refresh_all(connection, tenant_id, user_ids, (end, 0))
+
+    def _ends_of_group(self, connection: Connection, group_id: str) -> Sequence[int]:
+        """Return the different expiries of the grants of a group."""
+        return _ENDS_OF_GROUP.scalars(connection, {"group_id": group_id})
+
+    def _refresh_all(
+        self, connection: Connection, tenant_id: str, user_ids: Sequence[str], change: Change
+    ) -> None:
+        """Update the grants of users in a tenant that a change of visibility may affect."""
+        statement, times = _refresh_of_all(*change)
+        for batch in _batches(user_ids):
+            statement.execute(connection, {"users": batch, "tenant": tenant_id, **times})
 
     def hide(self, connection: Connection, node_id: str) -> None:
         """Hide the grants on a node and below it from top-level lists, because it goes to the trash."""
@@ -206,7 +283,8 @@ class Visibility:
     def reveal(self, connection: Connection, node_id: str) -> None:
         """Recompute the grants on a node and below it, because it came back from the trash."""
         _REFRESH_ON.execute(connection, {"node": node_id})
-        until = self.until_by_user(connection, node_id)
+        untils = self.untils(connection, node_id)
+        until = _with_members(untils, members_by_group(connection, list(untils.groups)))
         # A permanent grant on the node or above it keeps all grants below hidden, as they are now.
         # That is the common case: the creator of a folder holds most grants in it.
         users = _USERS_WITHIN.scalars(connection, {"node_id": node_id})
@@ -223,8 +301,27 @@ class Visibility:
         return ids if len(ids) <= self._descend_at_most else None
 
 
+def _batches(user_ids: Sequence[str]) -> Iterator[Sequence[str]]:
+    return (user_ids[start : start + _BATCH] for start in range(0, len(user_ids), _BATCH))
+
+
+def _changes(connection: Connection, before: Untils, now: Untils) -> dict[str, Change]:
+    """Return the changes of visibility by user, with those of the members of groups."""
+    members = members_by_group(connection, list(before.groups.keys() | now.groups.keys()))
+    befores, nows = (_with_members(untils, members) for untils in (before, now))
+    return {user: (befores.get(user, 0), nows.get(user, 0)) for user in befores.keys() | nows.keys()}
+
+
+def _with_members(untils: Untils, members: Mapping[str, Sequence[str]]) -> dict[str, int]:
+    found = dict(untils.users)
+    for group_id, until in untils.groups.items():
+        for user_id in members.get(group_id, ()):
+            found[user_id] = max(until, found.get(user_id, 0))
+    return found
+
+
 def _refresh_of_all(before: int, now: int) -> tuple[Statement[Any], dict[str, int]]:
-    """Return the statement for all grants of a user that the change may affect, and its parameters."""
+    """Return the statement for all grants of users that the change may affect, and its parameters."""
     if now > before:
         return _REFRESH_SHORTER, {"now": now}
     return (_REFRESH_ENDLESS, {}) if before == FOREVER else (_REFRESH_UNTIL, {"before": before})

@@ -4,7 +4,16 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from sqlalchemy import BigInteger, Column, ForeignKey, Index, String, Table
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    ForeignKey,
+    ForeignKeyConstraint,
+    Index,
+    String,
+    Table,
+    UniqueConstraint,
+)
 
 from strongroom.database.metadata import Id, Name, Timestamp, metadata
 from strongroom.database.rows import RowMapper
@@ -41,6 +50,29 @@ class Member:
     created_at: int
 
 
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A row of :data:`groups`."""
+
+    id: str
+    tenant_id: str
+    name: str
+    created_at: int
+    updated_at: int
+    revision: int
+
+
+@dataclass(frozen=True, slots=True)
+class GroupMember:
+    """A row of :data:`group_members`."""
+
+    group_id: str
+    user_id: str
+    tenant_id: str
+    added_by: str | None
+    created_at: int
+
+
 tenants: Final = Table(
     "tenants",
     metadata,
@@ -69,3 +101,38 @@ tenant_members: Final = Table(
     Column("created_at", Timestamp, nullable=False),
     Index(None, "user_id"),
 )
+
+groups: Final = Table(
+    "groups",
+    metadata,
+    Column("id", Id, primary_key=True),
+    Column("tenant_id", Id, ForeignKey("tenants.id", ondelete="CASCADE"), nullable=False),
+    Column("name", Name, nullable=False),
+    Column("created_at", Timestamp, nullable=False),
+    Column("updated_at", Timestamp, nullable=False),
+    Column("revision", Timestamp, nullable=False),
+    UniqueConstraint("tenant_id", "name"),
+)
+"""Groups of a tenant's members. Groups do not contain groups."""
+
+GROUP: Final = RowMapper(Group, groups)
+
+group_members: Final = Table(
+    "group_members",
+    metadata,
+    Column("group_id", Id, ForeignKey("groups.id", ondelete="CASCADE"), primary_key=True),
+    Column("user_id", Id, primary_key=True),
+    Column("tenant_id", Id, nullable=False),
+    Column("added_by", Id),
+    Column("created_at", Timestamp, nullable=False),
+    ForeignKeyConstraint(
+        ["tenant_id", "user_id"],
+        ["tenant_members.tenant_id", "tenant_members.user_id"],
+        ondelete="CASCADE",
+    ),
+    # Finds the groups of a user, and the rows to delete with a membership of the tenant.
+    Index(None, "user_id", "tenant_id", "group_id"),
+)
+"""Only members of a tenant are in its groups: leaving the tenant deletes these rows in one statement."""
+
+GROUP_MEMBER: Final = RowMapper(GroupMember, group_members)
