@@ -148,10 +148,10 @@ class SecondFactorRequired(StrongroomError):
 
 class StepUpRequired(StrongroomError):
     status, code = 401, "error.step-up-required"
-    message = "A recent login by a second factor is required: POST /authorizations/current/step-up."
+    message = "A stronger or newer proof is required: POST /authorizations/current/step-up."
 
-    def __init__(self, acr_values: str, max_age: int) -> None:
-        """``max_age`` is in seconds."""
+    def __init__(self, acr_values: str | None, max_age: int | None) -> None:
+        """``max_age`` is in seconds; ``None`` demands nothing."""
         super().__init__()
         self.acr_values = acr_values
         self.max_age = max_age

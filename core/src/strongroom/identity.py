@@ -95,6 +95,8 @@ class Identity:
         authorization_id: the login that issued the token, or the access key.
         address: the client's address, for audit records, if there is one.
         key: the limits of the access key; ``None`` for a token.
+        acr: how strongly the login is proven; ``None`` without a login.
+        auth_time: the last proof of the login, in milliseconds since the Unix epoch.
     """
 
     user_id: str
@@ -102,6 +104,8 @@ class Identity:
     authorization_id: str
     address: str | None = None
     key: KeyLimits | None = None
+    acr: str | None = None
+    auth_time: int | None = None
 
     @property
     def identity(self) -> "Identity":
@@ -160,10 +164,12 @@ class Caller:
     last_seen_at: int | None = field(default=None, init=False)
     """When the login was last used, in milliseconds since the Unix epoch; known once it is verified."""
 
-    def confirm(self, last_seen_at: int, user_type: str) -> Identity:
+    def confirm(self, last_seen_at: int, user_type: str, acr: str, auth_time: int) -> Identity:
         """Record that the login is not revoked, and return the verified identity."""
         self.last_seen_at = last_seen_at
-        self.identity = Identity(self.user_id, user_type, self.authorization_id, self.address)
+        self.identity = Identity(
+            self.user_id, user_type, self.authorization_id, self.address, None, acr, auth_time
+        )
         return self.identity
 
     def confirm_key(self, row: Sequence[Any]) -> Identity:

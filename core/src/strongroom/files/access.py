@@ -2,11 +2,12 @@
 
 One query answers whether the caller's login is valid, the caller's role in the tenant, the effective
 permission and the node; :class:`NodeAccess` derives the result or the error from its row. A new source
-of permission is one more term of :func:`effective_permission`, as the grants to groups are. A new
-condition, such as a tenant that requires a stronger login, is one more column of :func:`access_query`
-that :meth:`NodeAccess.require_member` checks. :func:`key_access_query` limits the same query by an
-access key: its tenant, its folder, and the permission that its scopes allow. In the same way,
-:func:`delegated_access_query` limits a user's rights that a plugin uses for somebody else.
+of permission is one more term of :func:`effective_permission`, as the grants to groups are. What the
+tenant demands of a login is two columns of :func:`access_query`; a login that does not meet them has no
+role and no permission, and :meth:`NodeAccess.require_member` reports why. :func:`key_access_query`
+limits the same query by an access key: its tenant, its folder, and the permission that its scopes allow.
+In the same way, :func:`delegated_access_query` limits a user's rights that a plugin uses for somebody
+else.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -28,6 +29,7 @@ from sqlalchemy import (
 )
 
 from strongroom.access_keys.store import KEY_COLUMNS, good_key
+from strongroom.assurance import Demand, demand_of
 from strongroom.clock import Clock
 from strongroom.database.functions import greatest
 from strongroom.database.statements import Statement
@@ -59,6 +61,7 @@ from strongroom.tenants.models import Role
 from strongroom.users.service import type_of_active
 
 _NODE_COLUMNS: Final = len(nodes.c)
+_LOGIN_COLUMNS: Final = len(good_authorization().c)
 _ROLES: Final[Mapping[str | None, Role | None]] = {None: None, **{role.value: role for role in Role}}
 _PERMISSIONS: Final[Mapping[int, Permission]] = {
     int(permission): permission for permission in Permission
@@ -142,7 +145,7 @@ def access_query(login: FromClause | None = None) -> Select[Any]:
     member, anchor = membership(), select(literal(1).label("one")).subquery("anchor")
     tables = anchor.outerjoin(member, true()).outerjoin(nodes, _is_node())
     permission = effective_permission(member.c.role).label("permission")
-    columns = (member.c.role, permission, *nodes.c)
+    columns = (*member.c, permission, *nodes.c)
     if login is None:
         return select(*columns).select_from(tables)
     return select(*login.c, *columns).select_from(tables.outerjoin(login, true()))
@@ -165,7 +168,7 @@ def key_access_query(dialect: str) -> Select[Any]:
     limited = least(effective_permission(member.c.role), func.coalesce(key.c.max_permission, 0))
     permission = case((within, limited), else_=int(Permission.NONE)).label("permission")
     tables = anchor.outerjoin(key, true()).outerjoin(member, reaches_tenant)
-    columns = (*key.c, member.c.role, permission, *nodes.c)
+    columns = (*key.c, *member.c, permission, *nodes.c)
     return select(*columns).select_from(tables.outerjoin(nodes, _is_node()))
 
 
@@ -187,7 +190,7 @@ def delegated_access_query(dialect: str) -> Select[Any]:
     is_held = within & (held >= bindparam("required_permission"))
     permission = case((is_held, limited), else_=int(Permission.NONE)).label("permission")
     tables = user.outerjoin(member, reaches_tenant).outerjoin(nodes, _is_node())
-    return select(user.c.user_type, member.c.role, permission, *nodes.c).select_from(tables)
+    return select(user.c.user_type, *member.c, permission, *nodes.c).select_from(tables)
 
 
 class NodeView(NamedTuple):
@@ -201,11 +204,14 @@ class NodeAccess(NamedTuple):
     """A user's role in a tenant and permission on one of its nodes.
 
     Args:
-        role: the role; ``None`` for a non-member, whether or not the tenant exists.
+        role: the role; ``None`` for a non-member, whether or not the tenant exists, and for a member
+            whose login does not meet the demand.
         permission: the effective permission.
         node: the node, which may be the tenant's root; ``None`` if the tenant has no such node.
         more: further columns of the query.
         key: the limits of the caller's access key; ``None`` for a login. The permission is within them.
+        demand: what the tenant demands of the logins of its members.
+        caller: the caller, if the demand is not met.
     """
 
     role: Role | None
@@ -213,6 +219,14 @@ class NodeAccess(NamedTuple):
     node: Node | None
     more: Sequence[Any] = ()
     key: KeyLimits | None = None
+    demand: Demand | None = None
+    caller: Identity | None = None
+
+    def within_demand(self, caller: Identity, now: int) -> "NodeAccess":
+        """Return the access of a caller's login, which is none unless it meets the tenant's demand."""
+        if self.demand is None or self.demand.is_met(caller, now):
+            return self
+        return self._replace(role=None, permission=Permission.NONE, caller=caller)
 
     @property
     def folder_id(self) -> str | None:
@@ -229,9 +243,10 @@ class NodeAccess(NamedTuple):
 
         Raises:
             Forbidden: the user is not a member of the tenant, whether or not it exists.
+            StepUpRequired, KeyNotAdmitted: the tenant demands a stronger login of its members.
         """
         if self.role is None:
-            raise Forbidden
+            raise Forbidden if self.demand is None else self.demand.refusal(self.caller)
         return self.role
 
     def require_admin(self) -> None:
@@ -241,7 +256,7 @@ class NodeAccess(NamedTuple):
             Forbidden: the user does not, the caller's access key reaches only a folder, or the tenant
                 does not exist.
         """
-        if self.role is not Role.ADMIN or self.folder_id is not None:
+        if self.require_member() is not Role.ADMIN or self.folder_id is not None:
             raise Forbidden
 
     def require_top_level(self) -> None:
@@ -331,22 +346,23 @@ class NodeAccessQuery:
             UserSuspended: the user whose rights a plugin uses is suspended or deleted.
         """
         if isinstance(caller.key, DelegatedLimits):
-            return self._of_delegate(connection, caller.user_id, caller.key, parameters)
+            access = self._of_delegate(connection, caller.user_id, caller.key, parameters)
+            return access.within_demand(caller, parameters["now"])
         if caller.key is not None:
             return self._of_key_caller(connection, caller, parameters)
         if isinstance(caller, Identity):
-            return self.of_user(connection, caller.user_id, parameters)
+            access = self.of_user(connection, caller.user_id, parameters)
+            return access.within_demand(caller, parameters["now"])
         parameters["user_id"] = caller.user_id
         parameters["authorization_id"] = caller.authorization_id
         # The query always returns one row.
-        last_seen_at, user_type, access = self._of_login.all(connection, parameters)[0]
-        if user_type is None:
+        login, access = self._of_login.all(connection, parameters)[0]
+        if login[1] is None:
             raise TokenInvalid
-        caller.confirm(last_seen_at, user_type)
-        return access
+        return access.within_demand(caller.confirm(*login), parameters["now"])
 
     def of_user(self, connection: Connection, user_id: str, parameters: dict[str, Any]) -> NodeAccess:
-        """Return the access of a user, who need not be the caller."""
+        """Return the access of a user, who need not be the caller and has no login that is checked."""
         parameters["user_id"] = user_id
         return self._of_user.all(connection, parameters)[0]
 
@@ -371,15 +387,17 @@ class NodeAccessQuery:
         parameters["user_id"] = caller.user_id
         parameters["key_id"] = caller.authorization_id
         key, access = self._of_key.all(connection, parameters)[0]
-        if not isinstance(caller, Identity):
-            return access._replace(key=caller.confirm_key(key).key)
-        if key[0] is None:
-            raise TokenInvalid
-        return access._replace(key=caller.key)
+        if isinstance(caller, Identity):
+            if key[0] is None:
+                raise TokenInvalid
+            identity = caller
+        else:
+            identity = caller.confirm_key(key)
+        return access._replace(key=identity.key).within_demand(identity, parameters["now"])
 
 
-def _login_access(row: Sequence[Any]) -> tuple[int, str | None, NodeAccess]:
-    return row[0], row[1], _access(row, 2)
+def _login_access(row: Sequence[Any]) -> tuple[Sequence[Any], NodeAccess]:
+    return row[:_LOGIN_COLUMNS], _access(row, _LOGIN_COLUMNS)
 
 
 def _key_access(row: Sequence[Any]) -> tuple[Sequence[Any], NodeAccess]:
@@ -391,13 +409,15 @@ def _delegated_access(row: Sequence[Any]) -> tuple[str | None, NodeAccess]:
 
 
 def _access(row: Sequence[Any], start: int = 0) -> NodeAccess:
-    node, more = start + 2, start + 2 + _NODE_COLUMNS
+    node, more = start + 4, start + 4 + _NODE_COLUMNS
     return NodeAccess(
         # Dictionaries, because calling an enum costs several times as much.
         _ROLES[row[start]],
-        _PERMISSIONS[row[start + 1]],
+        _PERMISSIONS[row[start + 3]],
         None if row[node] is None else NODE.make(row[node:more]),
         row[more:],
+        None,
+        demand_of(row[start + 1], row[start + 2]),
     )
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from sqlalchemy import Connection, Executable, Select, Table, bindparam, literal_column, select
+from sqlalchemy import Connection, Executable, Select, Table, bindparam, func, literal_column, select
 
 from strongroom.database.statements import Statement, for_each_dialect
 from strongroom.files.access import NodeAccess, access_query, key_access_query
@@ -52,6 +52,8 @@ class GuardedInsert:
         parameters |= {"node_id": node.id, "tenant_id": node.tenant_id, "user_id": caller.user_id}
         parameters |= {"seen_role": seen.role.value, "seen_permission": int(seen.permission), "now": now}
         parameters |= {"seen_read": read, "seen_write": write, "seen_manage": manage}
+        acr, max_age = seen.demand or (None, None)
+        parameters |= {"seen_acr": acr or "", "seen_age": max_age or 0}
         parameters["authorization_id"] = parameters["key_id"] = caller.authorization_id
         return self._of(caller).first(connection, parameters) is not None
 
@@ -73,6 +75,9 @@ def _guarded(table: Table, query: Select[Any]) -> Callable[[str], Executable]:
             ("MANAGE", "manage"),
         )
     ]
+    # The caller's login met this demand.
+    same.append(func.coalesce(found.c.required_acr, "") == bindparam("seen_acr"))
+    same.append(func.coalesce(found.c.max_proof_age, 0) == bindparam("seen_age"))
     # Present unless the login was revoked or the node deleted.
     present = [found.c[name].is_not(None) for name in ("user_type", "id") if name in found.c]
     values = [bindparam(f"new_{column.name}", type_=column.type) for column in table.c]

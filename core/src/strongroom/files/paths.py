@@ -123,8 +123,7 @@ class PathLookup:
             }
             node_id = _NODE_OF_PATH.scalar(connection, parameters)
             access = self._access.find(connection, caller, tenant_id, node_id)
-            if access.role is None:
-                raise Forbidden
+            access.require_member()
             if node_id is None:
                 raise NotFound
             try:

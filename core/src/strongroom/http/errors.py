@@ -106,8 +106,9 @@ def _bearer_challenge(error: ApiError) -> str:
     if isinstance(error, errors.TokenInvalid):
         return f'{challenge}, error="invalid_token"'
     if isinstance(error, errors.StepUpRequired):
-        needed = f'acr_values="{error.acr_values}", max_age="{error.max_age}"'
-        return f'{challenge}, error="insufficient_user_authentication", {needed}'
+        needed = {"acr_values": error.acr_values, "max_age": error.max_age}
+        stated = [f'{name}="{value}"' for name, value in needed.items() if value is not None]
+        return ", ".join((f'{challenge}, error="insufficient_user_authentication"', *stated))
     if isinstance(error, errors.InsufficientScope):
         return f'{challenge}, error="insufficient_scope", scope="{error.scope}"'
     return challenge

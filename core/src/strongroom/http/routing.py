@@ -19,6 +19,7 @@ from marshmallow import Schema
 from strongroom.errors import (
     InsufficientScope,
     NotImplementedHere,
+    StepUpRequired,
     StrongroomError,
     TokenInvalid,
     TokenRequired,
@@ -248,7 +249,10 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
             # A limit fails closed: 503 while the backend of the counters is unavailable.
             limited = (TooManyRequests, Unavailable) if limit else ()
             scoped = (InsufficientScope,) if scope else ()
-            refusals = _refusals(access, (*errors, *limited, *scoped), takes_input=bool(inputs))
+            # A tenant may demand a stronger or newer login.
+            demanded = (StepUpRequired,) if "<tenant_id>" in f"{self.url_prefix}{path}" else ()
+            kinds = (*errors, *limited, *scoped, *demanded)
+            refusals = _refusals(access, kinds, takes_input=bool(inputs))
             sent = (*response_headers, *(("Location",) if location else ()))
             documented = self.doc(
                 **{

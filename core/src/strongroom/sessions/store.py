@@ -100,13 +100,19 @@ logger = logging.getLogger(__name__)
 
 
 def good_authorization() -> FromClause:
-    """Return a subquery for ``last_seen_at`` and ``user_type`` of an unrevoked authorization.
+    """Return a subquery for the columns of an unrevoked authorization that decide about a request.
 
-    Its parameters ``authorization_id`` and ``user_id`` are the claims of the token.
+    They are the arguments of :meth:`Caller.confirm`. Its parameters ``authorization_id`` and ``user_id``
+    are the claims of the token.
     """
     # No check of expires_at: the expiry of the access token is at most that of its authorization.
     return (
-        select(authorizations.c.last_seen_at, authorizations.c.user_type)
+        select(
+            authorizations.c.last_seen_at,
+            authorizations.c.user_type,
+            authorizations.c.acr,
+            authorizations.c.auth_time,
+        )
         .where(
             authorizations.c.id == bindparam("authorization_id"),
             authorizations.c.user_id == bindparam("user_id"),

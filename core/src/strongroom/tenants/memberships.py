@@ -4,6 +4,7 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, FromClause, Select, bindparam, delete, func, select
 
+from strongroom.assurance import Demand, demand_of
 from strongroom.clock import Clock
 from strongroom.database.paging import Page, Paging, select_page
 from strongroom.database.rows import RowMapper, columns_of
@@ -14,7 +15,7 @@ from strongroom.tenants.models import Member, Role, tenant_members, tenants
 
 # This condition hides deleted tenants everywhere: they have no members until they are restored.
 _OF_MEMBER: Final = (
-    select(tenant_members.c.role)
+    select(tenant_members.c.role, tenants.c.required_acr, tenants.c.max_proof_age)
     .join(tenants, tenants.c.id == tenant_members.c.tenant_id)
     .where(
         tenant_members.c.tenant_id == bindparam("tenant_id"),
@@ -23,7 +24,7 @@ _OF_MEMBER: Final = (
     )
 )
 
-_ROLE: Final = Statement(_OF_MEMBER)
+_ROLE: Final = Statement(_OF_MEMBER, tuple)
 _MEMBER: Final = RowMapper(Member, columns_of(Member, tenant_members))
 
 # FOR NO KEY UPDATE: other transactions can still insert rows with a foreign key to the tenant.
@@ -72,7 +73,10 @@ _ONLY_ADMINISTRATOR: Final = Statement(_only_administrator())
 
 
 def membership() -> FromClause:
-    """Return the subquery with the ``role`` of the member ``user_id`` of the tenant ``tenant_id``."""
+    """Return the subquery with the ``role`` of the member ``user_id`` of the tenant ``tenant_id``.
+
+    The columns ``required_acr`` and ``max_proof_age`` are what the tenant demands of the member's login.
+    """
     return _OF_MEMBER.subquery("membership")
 
 
@@ -84,14 +88,14 @@ class Memberships:
 
     def role(self, connection: Connection, tenant_id: str, user_id: str) -> Role | None:
         """Return a user's role in a tenant; ``None`` for non-members and for missing tenants."""
-        role = _ROLE.scalar(connection, {"tenant_id": tenant_id, "user_id": user_id})
-        return Role(role) if role else None
+        return self._membership(connection, tenant_id, user_id)[0]
 
     def require_member(self, connection: Connection, tenant_id: str, identity: Identity) -> Role:
         """Return the caller's role.
 
         Raises:
             Forbidden: the caller is not a member, whether or not the tenant exists.
+            StepUpRequired, KeyNotAdmitted: the tenant demands a stronger login.
         """
         role = self.role_of(connection, tenant_id, identity)
         if role is None:
@@ -103,15 +107,29 @@ class Memberships:
 
         Raises:
             Forbidden: the caller is not, whether or not the tenant exists.
+            StepUpRequired, KeyNotAdmitted: the tenant demands a stronger login.
         """
         if self.role_of(connection, tenant_id, identity) is not Role.ADMIN:
             raise Forbidden
 
     def role_of(self, connection: Connection, tenant_id: str, identity: Identity) -> Role | None:
-        """Return the caller's role; ``None`` if the access key does not reach the tenant itself."""
+        """Return the caller's role; ``None`` if the access key does not reach the tenant itself.
+
+        Raises:
+            StepUpRequired, KeyNotAdmitted: the tenant demands a stronger login of its members.
+        """
         if identity.key is not None and not identity.key.covers_tenant(tenant_id):
             return None
-        return self.role(connection, tenant_id, identity.user_id)
+        role, demand = self._membership(connection, tenant_id, identity.user_id)
+        if demand is not None and not demand.is_met(identity, self._clock.now()):
+            raise demand.refusal(identity)
+        return role
+
+    def _membership(
+        self, connection: Connection, tenant_id: str, user_id: str
+    ) -> tuple[Role | None, Demand | None]:
+        row = _ROLE.first(connection, {"tenant_id": tenant_id, "user_id": user_id})
+        return (Role(row[0]), demand_of(row[1], row[2])) if row else (None, None)
 
     def page(self, connection: Connection, tenant_id: str, paging: Paging) -> Page[Member]:
         """Return a page of a tenant's members, oldest first."""

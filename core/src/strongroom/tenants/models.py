@@ -10,11 +10,13 @@ from sqlalchemy import (
     ForeignKey,
     ForeignKeyConstraint,
     Index,
+    Integer,
     String,
     Table,
     UniqueConstraint,
 )
 
+from strongroom.assurance import Demand, demand_of
 from strongroom.database.metadata import Id, Name, Timestamp, metadata
 from strongroom.database.rows import RowMapper
 
@@ -39,6 +41,13 @@ class Tenant:
     updated_at: int
     revision: int
     deleted_at: int | None = None
+    required_acr: str | None = None
+    max_proof_age: int | None = None
+
+    @property
+    def demand(self) -> Demand | None:
+        """What the tenant demands of the logins of its members."""
+        return demand_of(self.required_acr, self.max_proof_age)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,10 +94,13 @@ tenants: Final = Table(
     Column("updated_at", Timestamp, nullable=False),
     Column("revision", Timestamp, nullable=False),
     Column("deleted_at", Timestamp),
+    Column("required_acr", String(64)),
+    Column("max_proof_age", Integer),
     Index(None, "deleted_at"),
 )
 """A tenant without ``quota_bytes`` has the configured default. ``reserved_bytes`` is the announced size
-of open uploads: it counts against the quota, but is not in use yet."""
+of open uploads: it counts against the quota, but is not in use yet. ``required_acr`` and
+``max_proof_age``, in seconds, are what the tenant demands of logins."""
 
 TENANT: Final = RowMapper(Tenant, tenants)
 

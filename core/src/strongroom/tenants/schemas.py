@@ -4,17 +4,38 @@ from typing import Any, Final
 
 from marshmallow import Schema, ValidationError, fields, validate, validates_schema
 
+from strongroom.assurance import ACR_VALUES
 from strongroom.http.pages import ReferenceSchema
 from strongroom.http.parsing import Timestamp, text
 from strongroom.tenants.models import Role
 
 MAX_BYTES: Final = 2**62
+MAX_AGE: Final = 30 * 24 * 3600
 
 
 class NewTenantSchema(Schema):
     """A tenant to be created."""
 
     name = text(255, required=True)
+
+
+class AssuranceSchema(Schema):
+    """What a tenant demands of the logins that read or change anything in it."""
+
+    acr = fields.String(
+        load_default=None,
+        allow_none=True,
+        validate=validate.OneOf(ACR_VALUES[1:]),
+        metadata={"description": "The least acr; null: any. Each value includes those before it"},
+    )
+    maxAgeSeconds = fields.Integer(
+        attribute="max_age",
+        load_default=None,
+        allow_none=True,
+        strict=True,
+        validate=validate.Range(60, MAX_AGE),
+        metadata={"description": "The longest time since the last proof of the login; null: any"},
+    )
 
 
 class TenantSchema(Schema):
@@ -24,6 +45,13 @@ class TenantSchema(Schema):
     name = fields.String(required=True)
     usedBytes = fields.Integer(required=True, attribute="used_bytes")
     quotaBytes = fields.Integer(required=True, allow_none=True, attribute="quota_bytes")
+    assurance = fields.Nested(
+        AssuranceSchema,
+        required=True,
+        allow_none=True,
+        attribute="demand",
+        metadata={"description": "null: any login"},
+    )
     revision = fields.Integer(required=True)
     createdAt = Timestamp(required=True, attribute="created_at")
     updatedAt = Timestamp(required=True, attribute="updated_at")
@@ -40,13 +68,18 @@ class TenantChangesSchema(Schema):
         validate=validate.Range(0, MAX_BYTES),
         metadata={"description": "Only for server administrators; null: the configured default"},
     )
+    assurance = fields.Nested(
+        AssuranceSchema,
+        allow_none=True,
+        metadata={"description": "null: any login; the caller's own login must meet it"},
+    )
     revision = fields.Integer(strict=True, load_default=None)
 
     @validates_schema
     def changes_something(self, data: dict[str, Any], **_: Any) -> None:
         """Reject a request without any change."""
-        if not data.keys() & {"name", "quota_bytes"}:
-            raise ValidationError("Must contain name or quotaBytes.")
+        if not data.keys() & {"name", "quota_bytes", "assurance"}:
+            raise ValidationError("Must contain name, quotaBytes or assurance.")
 
 
 class UsageSchema(Schema):

@@ -4,6 +4,7 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, bindparam, func, insert, select, update
 
+from strongroom.assurance import demand_of
 from strongroom.audit.service import AuditEvent, AuditService
 from strongroom.clock import Clock, next_revision
 from strongroom.database import Database
@@ -107,13 +108,14 @@ class TenantService:
         revision: int | None,
         origin: Origin,
     ) -> Tenant:
-        """Change a tenant's ``name`` or ``quota_bytes``.
+        """Change a tenant's ``name``, ``quota_bytes``, or ``required_acr`` and ``max_proof_age``.
 
         A quota below the current usage is accepted: uploads fail until enough is deleted.
 
         Raises:
             Forbidden: the caller administers neither the tenant nor the server, or the change includes
                 the quota, which only server administrators may set.
+            StepUpRequired: the caller's login does not meet what the tenant demands, now or afterwards.
             NotFound: the tenant does not exist.
             RevisionConflict: the tenant has changed since the given revision.
         """
@@ -122,6 +124,7 @@ class TenantService:
                 self._memberships.require_admin(connection, tenant_id, identity)
             if "quota_bytes" in changes and not identity.is_admin:
                 raise Forbidden("Only server administrators may set a quota.")
+            self._require_met(identity, changes)
             self._change(connection, tenant_id, changes, revision)
             details = {field: str(value) for field, value in changes.items()}
             self._record(connection, "tenant.update", identity, tenant_id, origin, details)
@@ -175,17 +178,27 @@ class TenantService:
 
         Raises:
             Forbidden: the caller neither administers the tenant nor is the member to be removed.
+            StepUpRequired: the tenant demands a stronger login.
             LastAdministrator: the tenant would have no administrator left.
         """
         with self._database.write() as connection:
             # Removing oneself succeeds for any tenant, so that it does not reveal whether it exists.
             if user_id != identity.user_id:
                 self._memberships.require_admin(connection, tenant_id, identity)
-            elif self._memberships.role(connection, tenant_id, user_id) is None:
+            elif self._memberships.role_of(connection, tenant_id, identity) is None:
                 return
             if self._memberships.remove(connection, tenant_id, user_id):
                 details = {"user": user_id}
                 self._record(connection, "member.remove", identity, tenant_id, origin, details)
+
+    def _require_met(self, identity: Identity, changes: dict[str, Any]) -> None:
+        """Require that the caller meets a new demand, so that administrators cannot lock themselves out.
+
+        Server administrators need not, because they restore the access of others.
+        """
+        demand = demand_of(changes.get("required_acr"), changes.get("max_proof_age"))
+        if demand and not identity.is_admin and not demand.is_met(identity, self._clock.now()):
+            raise demand.refusal(identity)
 
     def _change(
         self, connection: Connection, tenant_id: str, changes: dict[str, Any], revision: int | None

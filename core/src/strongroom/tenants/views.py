@@ -80,8 +80,15 @@ def get_tenant(tenant_id: str) -> Tenant:
     errors=(Forbidden, NotFound, RevisionConflict),
 )
 def update_tenant(tenant_id: str, body: dict[str, Any]) -> Tenant:
-    """Rename a tenant, or set its quota; only server administrators may set the quota."""
+    """Rename a tenant, set its quota, or set what it demands of logins.
+
+    Only server administrators may set the quota. With `assurance`, every route of the tenant refuses
+    weaker or older logins with `error.step-up-required`, and access keys with `error.key-not-admitted`.
+    """
     revision = body.pop("revision")
+    if "assurance" in body:
+        wanted = body.pop("assurance") or {"acr": None, "max_age": None}
+        body |= {"required_acr": wanted["acr"], "max_proof_age": wanted["max_age"]}
     return get_service(TenantService).update(current_identity(), tenant_id, body, revision, origin())
 
 
