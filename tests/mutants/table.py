@@ -132,7 +132,7 @@ _ACCESS_KEYS: Final = (
         "tenants/memberships.py",
         "if identity.key is not None and not identity.key.covers_tenant(tenant_id):",
         "if False:",
-        "rest/test_key_limits.py::test_no_call_reaches_a_node_outside_of_the_folder",
+        "rest/test_access_keys.py::TestUse::test_one_of_a_folder_has_no_role_in_the_tenant",
     ),
     _core(
         "keys-proof",

@@ -159,6 +159,17 @@ class TestUse:
         assert error_code(answer) == "error.insufficient-scope"
         assert 'error="insufficient_scope", scope="files:write"' in answer.headers["WWW-Authenticate"]
 
+    def test_one_of_a_folder_has_no_role_in_the_tenant(
+        self, api: Api, owner: Person, tenant: str
+    ) -> None:
+        folder = api.folder(tenant, owner, "folder")["id"]
+        limits = {"tenantId": tenant.rpartition("/")[2]}
+        whole = key_of(api, owner, "files:read", **limits)
+        robot = key_of(api, owner, "files:read", **limits, fileId=folder)
+        # Only administrators of the tenant read all events.
+        for key, status in ((whole, 200), (robot, 403)):
+            assert api.get(f"{tenant}/file-events", by=key).status_code == status
+
     def test_its_addresses_are_checked(self, api: Api, owner: Person) -> None:
         robot = key_of(api, owner, "users:read", addresses=["192.0.2.0/24", "2001:db8::/32"])
         for address, status in (("192.0.2.7", 200), ("2001:db8::7", 200), ("192.0.3.7", 403)):

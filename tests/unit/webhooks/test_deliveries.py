@@ -160,9 +160,11 @@ def test_an_endpoint_receives_what_it_wants(world: World) -> None:
     world.endpoint("/disabled", status=Status.DISABLED)
     world.happen(1)
     world.happen(2, tenant_id="tenant-2")
+    # The events of the server's stream are of several tenants.
+    world.queue.append([event(3, TENANT), event(4, "tenant-2")])
     world.sender.send_due()
-    assert world.receiver.ids("/mine") == ["event-1"]
-    assert world.receiver.ids("/all") == ["event-1", "event-2"]
+    assert world.receiver.ids("/mine") == ["event-1", "event-3"]
+    assert world.receiver.ids("/all") == ["event-1", "event-2", "event-3", "event-4"]
     assert world.receiver.ids("/users") == world.receiver.ids("/disabled") == []
 
 
