@@ -17,6 +17,7 @@ from sqlalchemy import update
 from tests.support.api import Answer, Api, error_code
 from tests.support.config import Table, main_storage, write_api_config
 from tests.support.http import at_once
+from tests.support.scanners import SCANNING, VIRUS, install_word_scanner
 from tests.support.stores import oss_store, s3_store
 
 from strongroom.app import create_app
@@ -27,6 +28,7 @@ from strongroom.tenants.models import tenants
 
 STORES = {"s3": s3_store, "oss": oss_store}
 DIRECT = {"downloads": "redirect", "direct_uploads": True}
+STORE_AND_SCANNER: Table = {"plugins": {"enabled": ["storage_s3", "scan_words"]}}
 CONTENT = os.urandom(5000)
 
 
@@ -112,6 +114,31 @@ def test_a_file_is_sent_to_the_store_and_completed(api: Api) -> None:
     assert send(upload.json, os.urandom(len(CONTENT))) >= 400
     collect_two_days_later(api)
     assert api.stored_objects() == 1
+
+
+def test_what_was_sent_to_the_store_is_scanned_before_it_is_read(
+    tmp_path: Path, database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install_word_scanner(tmp_path / "plugins", monkeypatch)
+    with s3_store() as store:
+        changes = main_storage(store.options() | DIRECT)
+        config = write_api_config(tmp_path, database_url, *changes, SCANNING, STORE_AND_SCANNER)
+        with Api.running(config) as api:
+            alice = api.person()
+            tenant = api.tenant(alice)
+            for content, name in ((CONTENT, "clean.bin"), (CONTENT + VIRUS, "infected.bin")):
+                upload = announce(api, tenant, alice, content, name=name)
+                assert send(upload.json, content) == 200
+                node = complete(api, tenant, alice, upload).json
+                path = f"{tenant}/files/{node['id']}"
+                assert node["scan"] == "pending"
+                assert api.get(f"{path}/download", by=alice).status_code == 409
+                api.container.keeping.scan_worker.run_due()
+                is_clean = name == "clean.bin"
+                assert api.get(path, by=alice).json["scan"] == ("clean" if is_clean else "infected")
+                answer = api.get(f"{path}/download", by=alice)
+                assert (answer.status_code == 307) == is_clean
+                assert ("Location" in answer.headers) == is_clean
 
 
 def test_content_that_was_not_announced_is_refused_and_collected(api: Api) -> None:
