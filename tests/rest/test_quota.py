@@ -7,8 +7,12 @@ from functools import partial
 import pytest
 from tests.support.api import Answer, Api, Person, error_code
 from tests.support.config import Table
+from tests.support.waiting import wait_until
 
+from strongroom.events.server_stream import ServerStream
 from strongroom.http.request import MAX_JSON_BYTES as MAX_BYTES
+from strongroom.plugin_api.events import SERVER
+from strongroom.testing.clock import MINUTE
 
 UNKNOWN = "01a1fd35-41a4-7159-832d-f9df39268981"
 WAYS = 16
@@ -51,6 +55,33 @@ def test_a_quota_is_enforced_and_deletions_free_space(api: Api) -> None:
     assert api.send(tenant, person, "b", b"1234567890").status_code == 201
     assert usage(api, tenant, person) == (10, 0, 10, 0)
     assert api.get(tenant, by=person).json["usedBytes"] == 10
+
+
+def exceeded(api: Api) -> list[str]:
+    """Return the tenants of the recorded refusals."""
+    with api.container.database.read() as connection:
+        batch = ServerStream().read(connection, SERVER, 0, 1000)
+    return [str(event.tenant_id) for event in batch.events if event.type == "quota.exceeded"]
+
+
+def test_a_refusal_is_an_event_once_an_hour(api: Api) -> None:
+    person = api.person()
+    tenant, other = api.tenant(person), api.tenant(person, "Other")
+    for path in (tenant, other):
+        limit(api, path, 3)
+    expected = []
+    for path, minutes, is_recorded in (
+        (tenant, 0, True),
+        (tenant, 59, False),
+        (other, 0, True),
+        (tenant, 2, True),
+    ):
+        api.clock.advance(minutes * MINUTE)
+        person.token = api.log_in(person.email).headers["X-Access-Token"]
+        assert_full(api.send(path, person, "a", b"1234"))
+        expected += [path.rpartition("/")[2]] * is_recorded
+        wait_until(lambda: exceeded(api) == expected)  # noqa: B023  called at once
+    assert exceeded(api) == expected
 
 
 def test_a_replacement_needs_space_for_its_growth_only(api: Api) -> None:

@@ -71,6 +71,7 @@ from strongroom.storage.stores import Inventory, Store
 from strongroom.tenants.deletion import TenantDeletion
 from strongroom.tenants.memberships import Memberships
 from strongroom.tenants.quota import Quota
+from strongroom.tenants.quota_alerts import QuotaAlerts
 from strongroom.tenants.service import TenantService
 from strongroom.tenants.service_accounts import ServiceAccountService
 from strongroom.uploads.chunk_writer import ChunkWriter
@@ -124,11 +125,13 @@ def assemble_keeping(base: Infrastructure, identity: IdentityServices) -> FileSe
     database, settings = base.database, base.settings
     memberships = Memberships(base.clock)
     access = AccessControl(base.clock, memberships)
+    alerts = QuotaAlerts(database, base.clock, base.audit)
+    base.resources.callback(alerts.close)
     tenants = TenantService(
         database,
         base.clock,
         memberships,
-        Quota(settings.files.default_quota_bytes or None),
+        Quota(settings.files.default_quota_bytes or None, alerts.note),
         base.users,
         base.audit,
         any_user_creates=settings.tenants.allow_user_creation,

@@ -130,6 +130,12 @@ EVENT_TYPES: Final[Mapping[str, EventType]] = {
             _text("userId", "The user who held the permission"),
             _ACTOR,
         ),
+        _of_server(
+            "quota.exceeded",
+            "An upload was refused because it would exceed the quota of its tenant. Each process "
+            "reports at most one refusal per tenant and hour.",
+            _TENANT,
+        ),
         _of_server("tenant.created", "A tenant was created.", _TENANT, _ACTOR),
         _of_server("tenant.updated", "The name or quota of a tenant was changed.", _TENANT, _ACTOR),
         _of_server("tenant.deleted", "A tenant was hidden; it can be restored.", _TENANT, _ACTOR),

@@ -126,6 +126,7 @@ _TYPES: Final[Mapping[tuple[str, str], tuple[str, Convert]]] = {
     ("service-account.delete", SUCCESS): ("user.deleted", _user),
     ("grant.put", SUCCESS): ("grant.set", _grant),
     ("grant.remove", SUCCESS): ("grant.removed", _grant),
+    ("quota.exceed", FAILURE): ("quota.exceeded", lambda record: {"tenantId": record.target_id}),
     ("tenant.create", SUCCESS): ("tenant.created", _tenant),
     ("tenant.update", SUCCESS): ("tenant.updated", _tenant),
     ("tenant.delete", SUCCESS): ("tenant.deleted", _tenant),

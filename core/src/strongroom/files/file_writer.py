@@ -136,7 +136,7 @@ class FileWriter:
             raise errors.PayloadTooLarge
         # Replacing a file frees the size of its old content.
         replaced = taken_size or 0 if target.on_conflict is OnConflict.REPLACE else 0
-        self._space.check(used, quota, size - replaced)
+        self._space.check(target.tenant_id, used, quota, size - replaced)
         return access
 
     def detect_type(self, head: bytes, name: str) -> str:

@@ -1,5 +1,6 @@
 """Usage and quotas of tenants, within the caller's transaction."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final
 
@@ -51,10 +52,12 @@ class Quota:
 
     Args:
         default_quota: quota of tenants without their own, in bytes; ``None`` is unlimited.
+        on_exceeded: is called with the tenant of each refusal, within its transaction.
     """
 
-    def __init__(self, default_quota: int | None) -> None:
+    def __init__(self, default_quota: int | None, on_exceeded: Callable[[str], None]) -> None:
         self._default_quota = default_quota
+        self._on_exceeded = on_exceeded
 
     def tenant(self, row: Row) -> Tenant:
         """Return the tenant of a row, with the default quota if it has none."""
@@ -106,9 +109,9 @@ class Quota:
             StorageFull: the tenant's quota would be exceeded.
         """
         tenant = self.find(connection, tenant_id)
-        self.check(tenant.used_bytes + tenant.reserved_bytes, tenant.quota_bytes, size)
+        self.check(tenant_id, tenant.used_bytes + tenant.reserved_bytes, tenant.quota_bytes, size)
 
-    def check(self, used: int, quota: int | None, size: int) -> None:
+    def check(self, tenant_id: str, used: int, quota: int | None, size: int) -> None:
         """Check that the given number of bytes fits, by the columns of :func:`usage`.
 
         Raises:
@@ -117,7 +120,7 @@ class Quota:
         # Only an early check: the decisive one is the UPDATE in _take().
         limit = self._default_quota if quota is None else quota
         if limit is not None and size > 0 and used + size > limit:
-            raise _exceeded()
+            raise self._exceeded(tenant_id)
 
     def _take(self, connection: Connection, tenant_id: str, *, used: int, reserved: int) -> None:
         taken = {
@@ -127,8 +130,8 @@ class Quota:
             "reserved": reserved,
         }
         if _TAKE.execute(connection, taken) != 1:
-            raise _exceeded()
+            raise self._exceeded(tenant_id)
 
-
-def _exceeded() -> StorageFull:
-    return StorageFull("The tenant's quota would be exceeded.")
+    def _exceeded(self, tenant_id: str) -> StorageFull:
+        self._on_exceeded(tenant_id)
+        return StorageFull("The tenant's quota would be exceeded.")
