@@ -9,8 +9,11 @@ from strongroom.accounts.schemas import (
     ConfirmedFactorSchema,
     EnrolmentSchema,
     FactorAnswerSchema,
+    FactorNameSchema,
     FactorsSchema,
     NewFactorSchema,
+    RemovedFactorSchema,
+    RenamedFactorSchema,
     RenewedTokenSchema,
     StepUpSchema,
 )
@@ -40,8 +43,8 @@ blueprint = Blueprint("second factors", __name__, description="Second factors an
 )
 def list_factors(user_id: str) -> Json:
     """List the second factors of a user. Secrets are not included."""
-    rows = get_service(FactorService).of_user(current_identity(), own_id(user_id))
-    return {"factors": [_present(row) for row in rows]}
+    rows, shown = get_service(FactorService).of_user(current_identity(), own_id(user_id))
+    return {"factors": [_present(row) for row in rows], "shown": shown}
 
 
 @blueprint.operation(
@@ -94,22 +97,46 @@ def confirm_factor(user_id: str, enrolment_id: str, body: Json) -> Json:
 
 
 @blueprint.operation(
-    "DELETE",
+    "PATCH",
     "/users/<user_id>/factors/<factor_id>",
     access=Access.USER,
-    returns=DoneSchema,
+    body=FactorNameSchema,
+    returns=RenamedFactorSchema,
     errors=(errors.Forbidden, errors.NotFound, *PROOF_ERRORS),
     document={"parameters": PROOF_PARAMETERS},
 )
-def remove_factor(user_id: str, factor_id: str) -> dict[str, bool]:
+def rename_factor(user_id: str, factor_id: str, body: Json) -> Json:
+    """Rename a second factor, with the same proof as to remove it."""
+    row, shown = get_service(FactorService).rename(
+        current_identity(),
+        own_id(user_id),
+        factor_id,
+        body["name"],
+        proof_of_headers(),
+        PROOF_HEADERS,
+        origin(),
+    )
+    return {"factor": _present(row), "shown": shown}
+
+
+@blueprint.operation(
+    "DELETE",
+    "/users/<user_id>/factors/<factor_id>",
+    access=Access.USER,
+    returns=RemovedFactorSchema,
+    errors=(errors.Forbidden, errors.NotFound, errors.LastContact, *PROOF_ERRORS),
+    document={"parameters": PROOF_PARAMETERS},
+)
+def remove_factor(user_id: str, factor_id: str) -> Json:
     """Remove a second factor, with a login or step-up by one within the last 10 minutes.
 
-    The recovery codes are removed with the last other factor.
+    The recovery codes are removed with the last other factor. A factor that the user could log in with,
+    such as a passkey, is not removed if it is the last way in.
     """
-    get_service(FactorService).remove(
+    shown = get_service(FactorService).remove(
         current_identity(), own_id(user_id), factor_id, proof_of_headers(), PROOF_HEADERS, origin()
     )
-    return DONE
+    return {**DONE, "shown": shown}
 
 
 @blueprint.operation(

@@ -178,10 +178,36 @@ class FactorSchema(Schema):
     lastUsedAt = Timestamp(required=True, allow_none=True)
 
 
-class FactorsSchema(Schema):
+class _SummarySchema(Schema):
+    shown = fields.Dict(
+        keys=fields.String(),
+        required=True,
+        metadata={"description": "By type: what the user's devices need, such as `passkey.rpId`"},
+    )
+
+
+class FactorsSchema(_SummarySchema):
     """The second factors of a user."""
 
     factors = fields.List(fields.Nested(FactorSchema), required=True)
+
+
+class FactorNameSchema(Schema):
+    """A new name of a factor."""
+
+    name = text(MAX_FACTOR_NAME, minimum=0, required=True)
+
+
+class RenamedFactorSchema(_SummarySchema):
+    """A renamed factor."""
+
+    factor = fields.Nested(FactorSchema, required=True)
+
+
+class RemovedFactorSchema(_SummarySchema):
+    """The factors that are left."""
+
+    success = fields.Boolean(required=True)
 
 
 class NewFactorSchema(Schema):

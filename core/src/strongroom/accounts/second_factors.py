@@ -1,5 +1,7 @@
 """Enrols and removes the second factors of users, and renews the proof of a login (step-up)."""
 
+import hmac
+from base64 import urlsafe_b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -16,19 +18,25 @@ from strongroom.plugin_api.factors import (
     EnrolledFactor,
     FactorRejected,
     FactorUser,
+    PasswordlessFactor,
     SecondFactor,
     member_of,
 )
 from strongroom.plugin_api.login import Assurance
+from strongroom.secret_keys import SecretKeys
 from strongroom.sessions.second_factors import ChallengeAnswer, SecondFactors
 from strongroom.sessions.service import AuthorizationService, RenewedToken
 from strongroom.users.credentials import CredentialService
-from strongroom.users.models import SINGLE_KINDS, FactorRow
+from strongroom.users.models import SINGLE_KINDS, USERNAME, FactorRow
 from strongroom.users.service import UserService
 from strongroom.verification.codes import Purpose
 
 STEP_UP: Final = "step-up"
 """The purpose of challenges that renew the proof of a login."""
+
+
+Summary = Mapping[str, Mapping[str, Any]]
+"""What each factor shows to its user, by the member of its answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +62,7 @@ class FactorService:
         reauthentication: Reauthentication,
         notices: Notices,
         audit: AuditService,
+        keys: SecretKeys,
     ) -> None:
         self._database = database
         self._users = users
@@ -63,9 +72,10 @@ class FactorService:
         self._reauthentication = reauthentication
         self._notices = notices
         self._audit = audit
+        self._keys = keys
 
-    def of_user(self, identity: Identity, user_id: str) -> list[FactorRow]:
-        """Return the enrolments of a user.
+    def of_user(self, identity: Identity, user_id: str) -> tuple[list[FactorRow], Summary]:
+        """Return the enrolments of a user, and for the user the summary of each factor.
 
         Raises:
             Forbidden: the caller is neither the user nor an administrator.
@@ -74,7 +84,9 @@ class FactorService:
         identity.require_self_or_admin(user_id)
         with self._database.read() as connection:
             self._users.get(connection, user_id)
-            return self._factors.enrolled(connection, user_id)
+            rows = self._factors.enrolled(connection, user_id)
+            is_self = identity.user_id == user_id
+            return rows, self._summary(connection, user_id) if is_self else {}
 
     def begin(
         self,
@@ -138,6 +150,35 @@ class FactorService:
         self._notices.notify(contacts, "factor-changed", origin.languages)
         return row, enrolment.shown
 
+    def rename(
+        self,
+        identity: Identity,
+        user_id: str,
+        factor_id: str,
+        name: str,
+        proof: Proof,
+        fields: ProofFields,
+        origin: Origin,
+    ) -> tuple[FactorRow, Summary]:
+        """Rename an enrolment of the caller; return it, and the summary of each factor.
+
+        Raises:
+            Forbidden: the caller is another user.
+            NotFound: the user has no such enrolment.
+            StrongroomError: as :meth:`Reauthentication.require_any`.
+        """
+        identity.require_self(user_id)
+        # A wrong name could make the user remove the wrong one.
+        self._reauthentication.require_any(
+            identity, proof, Purpose.BIND, login_age=FRESH_LOGIN, fields=fields
+        )
+        with self._database.write() as connection:
+            renamed = self._factors.rename(connection, user_id, factor_id, name)
+            if renamed is None:
+                raise errors.NotFound
+            self._record(connection, "factor.rename", identity, user_id, origin, renamed.factor)
+            return renamed, self._summary(connection, user_id)
+
     def remove(
         self,
         identity: Identity,
@@ -146,12 +187,15 @@ class FactorService:
         proof: Proof,
         fields: ProofFields,
         origin: Origin,
-    ) -> None:
+    ) -> Summary:
         """Remove an enrolment of the caller; the last one takes the backups with it.
+
+        Returns the summary of each factor.
 
         Raises:
             Forbidden: the caller is another user.
             NotFound: the user has no such enrolment.
+            LastContact: the user could not log in any more.
             StrongroomError: as :meth:`Reauthentication.require_any`.
         """
         identity.require_self(user_id)
@@ -163,8 +207,12 @@ class FactorService:
             if removed is None:
                 raise errors.NotFound
             contacts = self._notices.contacts(connection, user_id)
+            if self._is_way_in(removed) and not self._has_way_in(connection, user_id):
+                raise errors.LastContact("The last way to log in cannot be removed.")
             self._record(connection, "factor.remove", identity, user_id, origin, removed.factor)
+            shown = self._summary(connection, user_id)
         self._notices.notify(contacts, "factor-changed", origin.languages)
+        return shown
 
     def reset(self, identity: Identity | None, user_id: str, origin: Origin) -> int:
         """Remove all factors of a user who has lost them, and end all logins; return the count.
@@ -219,7 +267,7 @@ class FactorService:
 
     def _prove_factor(self, identity: Identity, answer: ChallengeAnswer, origin: Origin) -> RenewedToken:
         try:
-            met = self._factors.check(answer, STEP_UP)
+            met = self._factors.check(answer, STEP_UP, origin)
             if met.context["authorization_id"] != identity.authorization_id:
                 raise errors.ChallengeInvalid
             with self._database.write() as connection:
@@ -243,6 +291,28 @@ class FactorService:
                 self._audit.record(connection, event)
             raise
 
+    def _is_way_in(self, row: FactorRow) -> bool:
+        return isinstance(self._factors.methods.get(row.factor), PasswordlessFactor)
+
+    def _has_way_in(self, connection: Connection, user_id: str) -> bool:
+        """Return whether a user can log in: a username alone is none."""
+        # Locked, so that no concurrent transaction removes the others.
+        self._credentials.lock_user(connection, user_id)
+        kinds = {held.kind for held in self._credentials.of_user(connection, user_id)}
+        return (
+            bool(kinds - {USERNAME})
+            or self._credentials.has_password(connection, user_id)
+            or any(map(self._is_way_in, self._factors.enrolled(connection, user_id)))
+        )
+
+    def _summary(self, connection: Connection, user_id: str) -> Summary:
+        user = self._user(connection, user_id)
+        summaries = {
+            member_of(name): method.summary(user, self._factors.of_kind(connection, user_id, name))
+            for name, method in self._factors.methods.items()
+        }
+        return {name: summary for name, summary in summaries.items() if summary}
+
     def _method(self, kind: str) -> SecondFactor[Any]:
         known = {member_of(name): method for name, method in self._factors.methods.items()}
         if kind not in known:
@@ -254,7 +324,12 @@ class FactorService:
         held = {item.kind: item.value for item in self._credentials.of_user(connection, user_id)}
         name = self._users.get(connection, user_id).name
         account = next((held[kind] for kind in SINGLE_KINDS if kind in held), name or user_id)
-        return FactorUser(user_id, account, name)
+        return FactorUser(user_id, account, name, self._handle(user_id))
+
+    def _handle(self, user_id: str) -> str:
+        # Derived, and so the same for ever without a row that two first enrolments could both write.
+        digest = hmac.digest(self._keys.derive("user-handle"), user_id.encode(), "sha512")
+        return urlsafe_b64encode(digest).rstrip(b"=").decode()
 
     def _record(
         self,

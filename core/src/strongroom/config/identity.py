@@ -191,6 +191,9 @@ class LimitsSettings:
     login_per_address: tuple[Rate, ...] = option(
         rates("600/hour"), help="Login attempts per client address."
     )
+    challenge_per_address: tuple[Rate, ...] = option(
+        rates("1200/hour"), help="Challenges of logins by a passkey per client address."
+    )
     available_per_address: tuple[Rate, ...] = option(
         rates("60/hour"),
         help="Checks per client address whether a credential is available; beyond it, a captcha is "

@@ -21,6 +21,7 @@ from strongroom.audit.verifier import AuditRetention, AuditVerifier
 from strongroom.container.infrastructure import PRUNING, Infrastructure, PruneJob, message_texts
 from strongroom.limits.backends import prune_events
 from strongroom.notifications.service import CHANNELS, MessageService, Notices, Senders
+from strongroom.plugin_api.factors import PasswordlessFactor, Site
 from strongroom.plugin_values.service import PluginValues
 from strongroom.sessions.keys import KeyFile, KeyRingError, create_key_file
 from strongroom.sessions.login import CoreProofs, LoginMethods, LoginService, LoginThrottle
@@ -61,6 +62,7 @@ class IdentityServices:
     login_methods: LoginMethods
     logins: LoginService
     states: OAuthStateStore
+    factors: SecondFactors
     second_factors: FactorService
     authorizations: AuthorizationService
     access_keys: AccessKeyService
@@ -84,7 +86,7 @@ def assemble_identity(base: Infrastructure) -> IdentityServices:
     messages = _messages(base, offered)
     notices = Notices(credentials, messages)
     issuer, authorizations = _authorizations(base)
-    factors = _second_factors(base)
+    factors = _second_factors(base, notices)
     throttle = _throttle(base)
     methods = _login_methods(base, CoreProofs(credentials, codes))
     states = OAuthStateStore(
@@ -139,6 +141,7 @@ def assemble_identity(base: Infrastructure) -> IdentityServices:
             base, credentials, resolver, captchas, throttle, factors, notices, methods, issuer
         ),
         states=states,
+        factors=factors,
         second_factors=FactorService(
             database,
             users,
@@ -148,6 +151,7 @@ def assemble_identity(base: Infrastructure) -> IdentityServices:
             reauthentication,
             notices,
             audit,
+            base.keys,
         ),
         authorizations=authorizations,
         access_keys=access_keys,
@@ -310,12 +314,16 @@ def _login_methods(base: Infrastructure, proofs: CoreProofs) -> LoginMethods:
     return LoginMethods(methods, base.selection.plugins.errors)
 
 
-def _second_factors(base: Infrastructure) -> SecondFactors:
-    methods = {
-        choice.extension.name: base.construct(choice, ("second_factors", choice.extension.name))
-        for choice in base.selection.second_factors
-    }
-    return SecondFactors(base.database, base.clock, base.keys, base.counters, methods)
+def _second_factors(base: Infrastructure, notices: Notices) -> SecondFactors:
+    site = Site(base.settings.public_root)
+    methods = {}
+    for choice in base.selection.second_factors:
+        services = (site,) if issubclass(choice.extension, PasswordlessFactor) else ()
+        name = choice.extension.name
+        methods[name] = base.construct(choice, ("second_factors", name), *services)
+    return SecondFactors(
+        base.database, base.clock, base.keys, base.counters, methods, notices, base.audit
+    )
 
 
 def _throttle(base: Infrastructure) -> LoginThrottle:

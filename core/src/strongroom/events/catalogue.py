@@ -81,6 +81,12 @@ EVENT_TYPES: Final[Mapping[str, EventType]] = {
             _FACTOR,
             _ACTOR,
         ),
+        _of_server(
+            "passkey.counter_regressed",
+            "An answer of a passkey was refused, because its counter went back: there may be a copy.",
+            _USER,
+            _ACTOR,
+        ),
         _of_server("login.succeeded", "A user logged in.", _USER, _LOGIN, _METHOD),
         _of_server(
             "login.failed",

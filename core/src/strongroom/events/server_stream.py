@@ -118,6 +118,7 @@ _TYPES: Final[Mapping[tuple[str, str], tuple[str, Convert]]] = {
     ("factor.add", SUCCESS): ("factor.added", _factor),
     ("factor.remove", SUCCESS): ("factor.removed", _factor),
     ("factor.reset", SUCCESS): ("factor.removed", _factor),
+    ("passkey.counter-regressed", FAILURE): ("passkey.counter_regressed", _user),
     ("access-key.create", SUCCESS): ("access_key.created", _access_key),
     ("access-key.rotate", SUCCESS): ("access_key.rotated", _access_key),
     ("access-key.revoke", SUCCESS): ("access_key.revoked", _access_key),
@@ -149,6 +150,7 @@ WITHOUT_EVENT: Final = frozenset(
         ("backup.restore", SUCCESS),  # maintenance
         ("business-file.delete", SUCCESS),  # business files belong to no tenant
         ("credential.bind", FAILURE),  # nothing changed
+        ("factor.rename", SUCCESS),  # the name is for its user only
         ("login.challenge", SUCCESS),  # half a login, which the second proof completes
         ("plugin.act-as", SUCCESS),  # what the plugin then does has events of its own
         ("quarantine.delete", SUCCESS),  # the deletion of the file is an event of its own

@@ -66,6 +66,17 @@ TEMPLATES: Final[Texts] = {
             "您账户的二次验证方式已添加或移除。如非本人操作,请立即重置密码并联系管理员。",
         ),
     },
+    "factor-alarm": {
+        "en": Text(
+            "Somebody may have a copy of your passkey",
+            "A login by a copy of a passkey or security key of your account was refused. Remove it from "
+            "your account, and enrol a new one.",
+        ),
+        "zh": Text(
+            "您的通行密钥可能已被复制",
+            "系统拒绝了一次使用您账户通行密钥或安全密钥副本的登录。请从账户中移除该密钥,并重新添加。",
+        ),
+    },
     "user-suspended": {
         "en": Text("Your account was suspended", "Your account was suspended by an administrator."),
         "zh": Text("您的账户已停用", "您的账户已被管理员停用。"),

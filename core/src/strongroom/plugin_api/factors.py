@@ -47,6 +47,21 @@ class FactorRejected(Exception):
     """The answer to an enrolment is wrong. The message tells client developers what would be right."""
 
 
+class FactorAlarm(Exception):
+    """An answer is right, and shows that somebody else may have the factor; it is refused.
+
+    The core refuses it like any wrong answer, writes an audit event ``FACTOR.REASON``, and informs the
+    user. The enrolment stays, because the user decides what is to become of it.
+
+    Args:
+        reason: one or more words with hyphens, such as ``counter-regressed``.
+    """
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
 @dataclass(frozen=True, slots=True)
 class FactorUser:
     """The user of a ceremony.
@@ -55,11 +70,14 @@ class FactorUser:
         id: the user's id.
         account: a name that the user recognises: an e-mail address, a mobile number or a username.
         name: the display name, which may be empty.
+        handle: 64 bytes in base64url without padding, for protocols that name the user to a device. It
+            is the same for all factors and for ever, and reveals nothing about the user.
     """
 
     id: str
     account: str
     name: str = ""
+    handle: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,10 +100,13 @@ class Enrolment:
     Args:
         data: what :meth:`SecondFactor.verify` needs; the core stores it encrypted.
         shown: members of the response, which the client receives only once.
+        handle: what :meth:`PasswordlessFactor.handle_of` finds in the answers of this enrolment. The
+            core refuses an enrolment whose handle any user has already.
     """
 
     data: Json = field(repr=False)
     shown: Json = field(default_factory=dict, repr=False)
+    handle: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,5 +180,54 @@ class SecondFactor(Extension[OptionsT]):
         Args:
             enrolled: the user's enrolments of this kind, at least one.
             ceremony: the result of :meth:`begin_challenge`.
+            answer: any JSON value that the client sent; may be of a wrong type.
+
+        Raises:
+            FactorAlarm: the answer is right, but somebody else may have the factor.
+        """
+
+    def summary(self, _user: FactorUser, _enrolled: Sequence[EnrolledFactor], /) -> Json:
+        """Return members for the user's own list of factors of this kind; most factors have none."""
+        return {}
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """The server as browsers see it.
+
+    Args:
+        public_url: the public URL, without a trailing slash.
+    """
+
+    public_url: str
+
+
+class PasswordlessFactor(SecondFactor[OptionsT]):
+    """A factor whose answers also name the enrolment, so that it can replace the first proof.
+
+    The core refuses a login by it alone if the assurance of the proof is ``SINGLE_FACTOR``.
+
+    Args:
+        site: the server.
+    """
+
+    def __init__(self, options: OptionsT, site: Site) -> None:
+        super().__init__(options)
+        self.site = site
+
+    @abstractmethod
+    def begin_login(self) -> Ceremony | None:
+        """Begin a login without a first proof, of a user who is not known yet.
+
+        Returns ``None`` if the configuration admits the factor only after another proof.
+        """
+
+    @abstractmethod
+    def handle_of(self, answer: Any, /) -> str | None:
+        """Return the :attr:`Enrolment.handle` that an answer names, or ``None``.
+
+        The core passes the answer and the enrolment with this handle to :meth:`SecondFactor.verify`.
+
+        Args:
             answer: any JSON value that the client sent; may be of a wrong type.
         """

@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from strongroom.plugin_api.events import EventLog
+from strongroom.plugin_api.factors import SecondFactor
 from strongroom.plugin_api.files import Delegation, FilesAPI, TenantsAPI, UploadsAPI, UsersAPI
 from strongroom.plugin_api.login import Credential, LoginMethod, VerificationCode
 from strongroom.plugin_api.state import PluginDatabase, UserStore
@@ -18,6 +19,7 @@ from strongroom.plugin_api.state import PluginDatabase, UserStore
 if TYPE_CHECKING:
     from strongroom.plugin_api.web import ApiError, Blueprint, State
 
+FactorT = TypeVar("FactorT", bound=SecondFactor[Any])
 MethodT = TypeVar("MethodT", bound=LoginMethod[Any])
 
 
@@ -245,6 +247,10 @@ class HostAPI(ABC):
     @abstractmethod
     def login_method(self, kind: type[MethodT]) -> MethodT | None:
         """Return the login method of a class, or ``None`` if the configuration does not enable it."""
+
+    @abstractmethod
+    def second_factor(self, kind: type[FactorT]) -> FactorT | None:
+        """Return the second factor of a class, or ``None`` if the configuration does not enable it."""
 
     @abstractmethod
     def blueprint(self, name: str, *, description: str) -> "Blueprint":

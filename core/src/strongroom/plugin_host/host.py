@@ -33,7 +33,7 @@ from strongroom.limits.service import Allowance
 from strongroom.plugin_api.authentication import Scope
 from strongroom.plugin_api.events import EventLog
 from strongroom.plugin_api.files import Delegation
-from strongroom.plugin_api.host import HostAPI, MethodT
+from strongroom.plugin_api.host import FactorT, HostAPI, MethodT
 from strongroom.plugin_api.login import Credential, LoginAttempt, VerificationCode
 from strongroom.plugin_api.state import PluginDatabase, UserStore
 from strongroom.plugin_api.web import ApiError, State
@@ -245,6 +245,10 @@ class PluginHost(HostAPI):
         methods = self._services().identity.login_methods.methods
         found = (method for method in methods if isinstance(method, kind))
         return next(found, None)
+
+    def second_factor(self, kind: type[FactorT]) -> FactorT | None:
+        factors = self._services().identity.factors.methods.values()
+        return next((factor for factor in factors if isinstance(factor, kind)), None)
 
     def blueprint(self, name: str, *, description: str) -> Blueprint:
         return Blueprint(name, __name__, description=description)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from strongroom.clock import Clock, SystemClock
 from strongroom.config import Settings
 from strongroom.plugin_api import NoOptions
-from strongroom.plugin_api.host import MethodT
+from strongroom.plugin_api.host import FactorT, MethodT
 from strongroom.plugin_host.host import PluginHost
 from strongroom.plugins.manager import Plugin, PluginError, PluginManager, hooks_with_host
 
@@ -79,6 +79,9 @@ class PluginHosts:
 
 class _OfflineHost(PluginHost):
     def login_method(self, kind: type[MethodT]) -> MethodT | None:
+        """Return ``None``, as if the configuration did not enable it."""
+
+    def second_factor(self, kind: type[FactorT]) -> FactorT | None:
         """Return ``None``, as if the configuration did not enable it."""
 
 

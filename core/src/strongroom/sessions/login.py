@@ -3,7 +3,8 @@
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Final
+from functools import reduce
+from typing import Final
 
 from sqlalchemy import Connection
 
@@ -19,6 +20,7 @@ from strongroom.errors import (
     SecondFactorRequired,
     StrongroomError,
     Unavailable,
+    UserSuspended,
 )
 from strongroom.identity import Origin
 from strongroom.limits.service import Counters
@@ -248,26 +250,36 @@ class FirstProof:
     """What a login attempt has proven, kept with the challenge while a second factor is missing.
 
     Args:
-        method: the login method.
+        method: the login method, or the factor that is the first proof.
         verified: the credentials; those that are not bound yet are bound when the login succeeds.
+            ``None`` if a factor is the first proof.
         device_id: the client's device, which must answer the challenge, too.
         began_at: milliseconds since the Unix epoch; a password that is changed later voids the proof.
     """
 
     method: str
-    verified: VerifiedCredential
+    verified: VerifiedCredential | None
     device_id: str | None
     began_at: int
 
     @classmethod
-    def of_json(cls, context: Mapping[str, Any]) -> "FirstProof":
-        """Return the proof that :func:`dataclasses.asdict` has made JSON of."""
+    def of_met(cls, met: MetChallenge, clock: Clock) -> "FirstProof":
+        """Return the proof that :func:`dataclasses.asdict` has made the context of a challenge of."""
+        context = met.context
+        if met.is_first:
+            return cls(met.factor, None, context["device_id"], clock.now())
         verified = dict(context["verified"])
         verified["credential"] = Credential(**verified["credential"])
         verified["also"] = tuple(Credential(**each) for each in verified["also"])
         amr, acr = verified["assurance"]["amr"], verified["assurance"]["acr"]
         verified["assurance"] = Assurance(tuple(amr), acr)
         return cls(**{**context, "verified": VerifiedCredential(**verified)})
+
+    def assurance(self, met: MetChallenge | None) -> Assurance:
+        """Return the assurance of the login, with the challenge that was met."""
+        proofs = [self.verified.assurance] if self.verified else []
+        proofs += [met.proof.assurance] if met else []
+        return reduce(strengthened, proofs)
 
 
 class _FactorMissing(Exception):
@@ -355,23 +367,49 @@ class LoginService:
         """
         return self._methods.prove(attempt)[1]
 
+    def challenge(self, username: str | None, client: Client) -> IssuedChallenge:
+        """Issue a challenge for a login without a first proof; :meth:`meet_challenge` finishes it.
+
+        Args:
+            username: a name of the only user whose answer is right; ``None``: any user's.
+            client: the origin of the attempt.
+
+        Raises:
+            NotImplementedHere: no factor that is enabled can log in alone.
+        """
+        named = self._credentials.identify(username or "")
+        # Non-durable: a client whose challenge is lost in a power failure gets another.
+        with self._database.write(durable=False) as connection:
+            user_id = None
+            if username is not None:
+                holders = self._credentials.find_users(connection, [named] if named else [])
+                # No user has the id "", so the response is the same for unknown names.
+                user_id = next(iter(holders.values()), "")
+            context = {"user_id": user_id, "device_id": client.device_id}
+            return self._factors.issue_first(connection, _CHALLENGE, context)
+
     def meet_challenge(self, answer: ChallengeAnswer, client: Client, origin: Origin) -> IssuedTokens:
-        """Finish a login whose user has a second factor, and issue tokens.
+        """Finish a login by the answer to a challenge, and issue tokens.
 
         Raises:
             ChallengeInvalid: the challenge is unknown, expired, of another device, or used up.
-            InvalidCredentials: the answer is wrong, or the password was changed since the first proof.
+            InvalidCredentials: the answer is wrong, or the password was changed since the first proof;
+                or the answer is the first proof, and the user is suspended.
             TooManyRequests: the user has too many wrong answers today.
             UserSuspended: the user is suspended.
         """
+        met = None
         try:
-            met = self._factors.check(answer, _CHALLENGE)
-            first = FirstProof.of_json(met.context)
+            met = self._factors.check(answer, _CHALLENGE, origin)
+            first = FirstProof.of_met(met, self._clock)
             if first.device_id != client.device_id:
                 raise ChallengeInvalid
             return self._authorize(client, first, None, origin, met)
         except StrongroomError as error:
             self._record_failure(LoginAttempt(client), error, origin)
+            if met is not None and met.is_first and isinstance(error, UserSuspended):
+                # As for an unknown device, because nothing else of the user is proven.
+                raise InvalidCredentials from error
             raise
 
     def _prove(self, attempt: LoginAttempt, ticket: Ticket | None) -> tuple[str, VerifiedCredential]:
@@ -419,12 +457,10 @@ class LoginService:
         origin: Origin,
         met: MetChallenge | None = None,
     ) -> IssuedTokens:
-        contacts, method, assurance = list[Credential](), first.method, first.verified.assurance
-        if met is not None:
-            assurance = strengthened(assurance, met.proof.assurance)
+        contacts, method, assurance = list[Credential](), first.method, first.assurance(met)
         # One transaction: a failure after the credentials are bound also undoes the binding.
         with self._database.write() as connection:
-            resolved = self._resolver.resolve(connection, first.verified)
+            resolved = self._resolve(connection, first, met)
             issued, changes = self._issuer.begin(connection, resolved.user, method, assurance, client)
             # The password may have been changed between its check and this transaction.
             if (resolved.account.password_changed_at or 0) > first.began_at:
@@ -441,6 +477,16 @@ class LoginService:
         if contacts:
             self._notices.notify(contacts, "credential-changed", origin.languages)
         return issued
+
+    def _resolve(
+        self, connection: Connection, first: FirstProof, met: MetChallenge | None
+    ) -> ResolvedUser:
+        if first.verified is not None:
+            return self._resolver.resolve(connection, first.verified)
+        account = self._credentials.lock_account(connection, met.user_id) if met else None
+        if account is None:
+            raise InvalidCredentials
+        return ResolvedUser(account)
 
     def _require_factor(
         self,

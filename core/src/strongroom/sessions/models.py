@@ -90,7 +90,7 @@ factor_challenges: Final = Table(
     metadata,
     Column("hash", String(64), primary_key=True),
     Column("purpose", String(16), nullable=False),
-    Column("user_id", Id, ForeignKey("users.id", ondelete="CASCADE"), nullable=False),
+    Column("user_id", Id, ForeignKey("users.id", ondelete="CASCADE")),
     Column("sealed_state", Text, nullable=False),
     Column("tries", Integer, nullable=False),
     Column("expires_at", Timestamp, nullable=False),
@@ -98,4 +98,5 @@ factor_challenges: Final = Table(
     Index(None, "expires_at"),
 )
 """Open challenges of second factors, and open enrolments. The id is only with the client, because it
-stands for a first proof; the row is deleted when the challenge is met."""
+stands for a first proof; the row is deleted when the challenge is met. A login without a first proof has
+no user yet."""

@@ -65,6 +65,29 @@ class LoginSchema(Schema):
             raise ValidationError("Must be absent beside challenge.", given[0])
 
 
+class NewChallengeSchema(Schema):
+    """The beginning of a login by a factor alone."""
+
+    username = text(
+        MAX_TEXT,
+        load_default=None,
+        allow_none=True,
+        metadata={"description": "Absent: any user's answer is right"},
+    )
+
+
+class IssuedChallengeSchema(Schema):
+    """A challenge that a factor alone meets."""
+
+    challenge = fields.Dict(
+        keys=fields.String(),
+        required=True,
+        metadata={
+            "description": "`id`, `methods`, `expiresAt`, and what factors add, such as `publicKey`"
+        },
+    )
+
+
 class LoggedInUserSchema(Schema):
     """The user who has logged in."""
 

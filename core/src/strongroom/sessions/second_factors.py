@@ -10,25 +10,36 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, bindparam, delete, insert, update
 
+from strongroom.audit.service import FAILURE, AuditEvent, AuditService
 from strongroom.clock import Clock, iso_format
 from strongroom.database import Database
 from strongroom.database.pruning import prune, prune_some
 from strongroom.database.statements import Statement
-from strongroom.errors import ChallengeInvalid, InvalidCredentials, TooManyRequests
+from strongroom.errors import (
+    ChallengeInvalid,
+    FactorInvalid,
+    InvalidCredentials,
+    NotImplementedHere,
+    TooManyRequests,
+)
+from strongroom.identity import Origin
 from strongroom.ids import new_id
 from strongroom.limits.service import Counters
+from strongroom.notifications.service import Notices
 from strongroom.plugin_api.factors import (
     Ceremony,
     EnrolledFactor,
     Enrolment,
+    FactorAlarm,
     FactorProof,
+    PasswordlessFactor,
     SecondFactor,
     member_of,
 )
 from strongroom.plugin_api.login import MULTI_FACTOR, SINGLE_FACTOR, Assurance
 from strongroom.secret_keys import SecretKeys
 from strongroom.sessions.models import factor_challenges
-from strongroom.users.factors import EnrolledFactors
+from strongroom.users.factors import EnrolledFactors, HandleTaken
 from strongroom.users.models import FactorRow
 
 LIFETIME: Final = 5 * 60 * 1000
@@ -45,6 +56,7 @@ _COUNTED: Final = "second-factor"
 _SEAL_DATA: Final = "second-factor"
 _SEAL_STATE: Final = "factor-challenge"
 _HASH: Final = "factor-challenge"
+_HANDLE: Final = "factor-handle"
 _FORM: Final = re.compile(r"[A-Za-z0-9_-]{43}")
 _PRUNED_AT_ONCE: Final = 2
 
@@ -107,12 +119,14 @@ class MetChallenge:
 
     Args:
         user_id: the user.
+        is_first: whether it is the first proof of the login.
         context: what the issuer of the challenge has stored with it.
         factor: the name of the factor.
         proof: the proof.
     """
 
     user_id: str
+    is_first: bool
     context: Mapping[str, Any] = field(repr=False)
     factor: str
     proof: FactorProof
@@ -135,11 +149,15 @@ class SecondFactors:
         keys: SecretKeys,
         counters: Counters,
         methods: Mapping[str, SecondFactor[Any]],
+        notices: Notices,
+        audit: AuditService,
     ) -> None:
         self._database = database
         self._clock = clock
         self._keys = keys
         self._counters = counters
+        self._notices = notices
+        self._audit = audit
         self._rows = EnrolledFactors(clock)
         self.methods = methods
 
@@ -164,14 +182,34 @@ class SecondFactors:
             for name, rows in groupby(self.enrolled(connection, user_id), lambda row: row.factor)
             if name in self.methods
         }
-        states = {name: dict(ceremony.state) for name, ceremony in begun.items()}
-        state = {"context": dict(context), "states": states}
-        identifier, expires_at = self._open(connection, user_id, purpose, state)
-        shown = {key: value for ceremony in begun.values() for key, value in ceremony.shown.items()}
-        return IssuedChallenge(identifier, [member_of(name) for name in begun], expires_at, shown)
+        return self._issue(connection, user_id, purpose, context, begun)
 
-    def check(self, answer: ChallengeAnswer, purpose: str) -> MetChallenge:
-        """Check the answer to a challenge. Nothing is used up before :meth:`settle`.
+    def issue_first(
+        self, connection: Connection, purpose: str, context: Mapping[str, Any]
+    ) -> IssuedChallenge:
+        """Issue a challenge for a first proof, which any user's passwordless factor meets, in one try.
+
+        One try, because there is no user yet whose tries could be counted.
+
+        Raises:
+            NotImplementedHere: there is no such factor.
+        """
+        begun = {
+            name: ceremony
+            for name, method in self.methods.items()
+            if isinstance(method, PasswordlessFactor) and (ceremony := method.begin_login())
+        }
+        if not begun:
+            raise NotImplementedHere
+        return self._issue(connection, None, purpose, context, begun)
+
+    def check(self, answer: ChallengeAnswer, purpose: str, origin: Origin) -> MetChallenge:
+        """Check the answer to a challenge. Only a first proof's challenge is used up by it.
+
+        Args:
+            answer: the answer.
+            purpose: the purpose that the challenge was issued for.
+            origin: the origin of the request, for the audit log.
 
         Raises:
             ChallengeInvalid: the challenge is unknown, expired or met, or has no tries left.
@@ -181,14 +219,18 @@ class SecondFactors:
         digest = self._digest(answer.id)
         with self._database.write() as connection:
             user_id, state = self._count_try(connection, digest, purpose)
-            rows = self.enrolled(connection, user_id)
-        for row_factor, group in groupby(rows, lambda row: row.factor):
+            if user_id is None:
+                rows = self._named(connection, state, answer.answers)
+            else:
+                rows = self.enrolled(connection, user_id)
+        for factor, group in groupby(rows, lambda row: row.factor):
             found = {row.id: row for row in group}
-            proof = self._verify(row_factor, list(found.values()), state, answer.answers)
-            if proof is not None:
-                revision = found[proof.enrolment_id].revision
+            proof = self._verify(factor, list(found.values()), state, answer.answers, origin)
+            is_first = user_id is None
+            if proof is not None and not (is_first and proof.assurance.acr == SINGLE_FACTOR):
+                row, context = found[proof.enrolment_id], state["context"]
                 return MetChallenge(
-                    user_id, state["context"], row_factor, proof, digest, purpose, revision
+                    row.user_id, is_first, context, factor, proof, digest, purpose, row.revision
                 )
         raise InvalidCredentials
 
@@ -244,6 +286,7 @@ class SecondFactors:
 
         Raises:
             ChallengeInvalid: it was finished at the same time.
+            FactorInvalid: a user has enrolled the same device already.
         """
         digest = self._digest(identifier)
         if not _MEET.execute(connection, {"of_hash": digest, "of_purpose": "enrolment"}):
@@ -262,9 +305,22 @@ class SecondFactors:
             revision=1,
             created_at=self._clock.now(),
             last_used_at=None,
+            handle=None if enrolment.handle is None else self._handle(factor, enrolment.handle),
         )
-        self._rows.add(connection, row)
+        try:
+            self._rows.add(connection, row)
+        except HandleTaken as error:
+            message = "Must be of a device that is not enrolled yet."
+            raise FactorInvalid.of_field("answer", "taken", message) from error
         return row
+
+    def rename(
+        self, connection: Connection, user_id: str, factor_id: str, name: str
+    ) -> FactorRow | None:
+        """Rename an enrolment, and return it, or ``None``."""
+        self._rows.rename(connection, user_id, factor_id, name)
+        rows = self.enrolled(connection, user_id)
+        return next((row for row in rows if row.id == factor_id), None)
 
     def remove(self, connection: Connection, user_id: str, factor_id: str) -> FactorRow | None:
         """Remove an enrolment and, with the last factor, the backups; return it, or ``None``."""
@@ -287,8 +343,22 @@ class SecondFactors:
         """Delete expired challenges; return the count."""
         return prune(self._database, factor_challenges.c.hash, self._is_expired())
 
+    def _issue(
+        self,
+        connection: Connection,
+        user_id: str | None,
+        purpose: str,
+        context: Mapping[str, Any],
+        begun: Mapping[str, Ceremony],
+    ) -> IssuedChallenge:
+        states = {name: dict(ceremony.state) for name, ceremony in begun.items()}
+        state = {"context": dict(context), "states": states}
+        identifier, expires_at = self._open(connection, user_id, purpose, state)
+        shown = {key: value for ceremony in begun.values() for key, value in ceremony.shown.items()}
+        return IssuedChallenge(identifier, [member_of(name) for name in begun], expires_at, shown)
+
     def _open(
-        self, connection: Connection, user_id: str, purpose: str, state: Mapping[str, Any]
+        self, connection: Connection, user_id: str | None, purpose: str, state: Mapping[str, Any]
     ) -> tuple[str, int]:
         identifier, expires_at = secrets.token_urlsafe(32), self._clock.now() + LIFETIME
         row = {
@@ -296,7 +366,8 @@ class SecondFactors:
             "purpose": purpose,
             "user_id": user_id,
             "sealed_state": self._keys.seal(_SEAL_STATE, json.dumps(state)),
-            "tries": 0,
+            # A challenge without a user has one try, which the same statement counts.
+            "tries": 0 if user_id else TRIES - 1,
             "expires_at": expires_at,
         }
         prune_some(connection, factor_challenges.c.hash, self._is_expired(), _PRUNED_AT_ONCE)
@@ -305,8 +376,11 @@ class SecondFactors:
 
     def _count_try(
         self, connection: Connection, digest: str, purpose: str
-    ) -> tuple[str, Mapping[str, Any]]:
+    ) -> tuple[str | None, Mapping[str, Any]]:
         user_id, state = self._try(connection, digest, purpose)
+        if user_id is None:
+            # Not even for the user that the answer names: strangers could use up that user's tries.
+            return None, state
         count = self._counters.add_within(connection, _COUNTED, user_id, window=_DAY)
         if count.events > DAILY_TRIES:
             # Undo both counts: a try that is not evaluated is none.
@@ -314,12 +388,29 @@ class SecondFactors:
             raise TooManyRequests(retry_after=max(1, (count.expires_at - self._clock.now()) // 1000))
         return user_id, state
 
-    def _try(self, connection: Connection, digest: str, purpose: str) -> tuple[str, Mapping[str, Any]]:
+    def _try(
+        self, connection: Connection, digest: str, purpose: str
+    ) -> tuple[str | None, Mapping[str, Any]]:
         wanted = {"of_hash": digest, "of_purpose": purpose, "now": self._clock.now()}
         row = _TRY.first(connection, wanted)
         if row is None:
             raise ChallengeInvalid
         return row.user_id, json.loads(self._keys.unseal(_SEAL_STATE, row.sealed_state))
+
+    def _named(
+        self, connection: Connection, state: Mapping[str, Any], answers: Mapping[str, Any]
+    ) -> list[FactorRow]:
+        """Return the enrolments that the answers to a first proof's challenge name."""
+        found = []
+        for name in state["states"]:
+            method, answer = self.methods.get(name), answers.get(member_of(name))
+            if isinstance(method, PasswordlessFactor) and answer is not None:
+                handle = method.handle_of(answer)
+                row = self._rows.with_handle(connection, self._handle(name, handle or ""))
+                # The user whom the login has named, if any.
+                if row and state["context"]["user_id"] in (None, row.user_id):
+                    found.append(row)
+        return found
 
     def _verify(
         self,
@@ -327,13 +418,26 @@ class SecondFactors:
         rows: Sequence[FactorRow],
         state: Mapping[str, Any],
         answers: Mapping[str, Any],
+        origin: Origin,
     ) -> FactorProof | None:
         method, answer = self.methods.get(factor), answers.get(member_of(factor))
         # A factor that was enrolled after the challenge was issued has no state in it.
         if method is None or answer is None or factor not in state["states"]:
             return None
         ceremony = Ceremony(state=state["states"][factor])
-        return method.verify([self._opened(row) for row in rows], ceremony, answer)
+        try:
+            return method.verify([self._opened(row) for row in rows], ceremony, answer)
+        except FactorAlarm as alarm:
+            self._raise_alarm(f"{factor}.{alarm.reason}", rows[0].user_id, origin)
+            return None
+
+    def _raise_alarm(self, action: str, user_id: str, origin: Origin) -> None:
+        event = AuditEvent(action, FAILURE, target_type="user", target_id=user_id, origin=origin)
+        with self._database.write() as connection:
+            self._audit.record(connection, event)
+            contacts = self._notices.contacts(connection, user_id)
+        # Not in the languages of the request, which is perhaps not the user's.
+        self._notices.notify(contacts, "factor-alarm")
 
     def _opened(self, row: FactorRow) -> EnrolledFactor:
         data = self._keys.unseal(_seal_of(row.user_id, row.id), row.sealed_data)
@@ -345,6 +449,10 @@ class SecondFactors:
     def _digest(self, identifier: str) -> str:
         # A malformed id costs no hash; nothing has the digest "".
         return self._keys.hash(_HASH, identifier) if _FORM.fullmatch(identifier) else ""
+
+    def _handle(self, factor: str, handle: str) -> str:
+        # A hash has one length, whatever the factor's handles are, and the database need not know them.
+        return self._keys.hash(_HANDLE, f"{factor}:{handle}")
 
     def _is_expired(self) -> Any:
         return factor_challenges.c.expires_at <= self._clock.now()

@@ -17,9 +17,11 @@ from strongroom.sessions.login import LoginService
 from strongroom.sessions.models import Authorization
 from strongroom.sessions.schemas import (
     AuthorizationSchema,
+    IssuedChallengeSchema,
     IssuedTokensSchema,
     JwkSetSchema,
     LoginSchema,
+    NewChallengeSchema,
     RefreshSchema,
     RevocationSchema,
 )
@@ -64,7 +66,8 @@ def create_authorization(body: dict[str, Any]) -> tuple[IssuedTokens, int, Heade
     failures per address within an hour.
 
     A user with a second factor gets `error.second-factor-required` with a `challenge`, which a second
-    request answers within 5 minutes: `{"challenge": {"id": "...", "totp": "123456"}}`.
+    request answers within 5 minutes: `{"challenge": {"id": "...", "totp": "123456"}}`. A challenge of
+    `create_challenge` is answered in the same way.
     """
     if body["challenge"] is not None:
         issued = get_service(LoginService).meet_challenge(
@@ -82,6 +85,26 @@ def create_authorization(body: dict[str, Any]) -> tuple[IssuedTokens, int, Heade
         attempt, CaptchaAnswer(**captcha) if captcha else None, origin()
     )
     return issued, 200, token_headers(issued)
+
+
+@blueprint.operation(
+    "POST",
+    "/authorizations/challenges",
+    access=Access.PUBLIC,
+    body=NewChallengeSchema,
+    returns=IssuedChallengeSchema,
+    status=201,
+    errors=(errors.NotImplementedHere,),
+    limit="challenge_per_address",
+)
+def create_challenge(body: dict[str, Any]) -> dict[str, Any]:
+    """Begin a login by a factor alone, such as a passkey; `create_authorization` finishes it.
+
+    The challenge permits one answer, within 5 minutes. With a `username`, only that user's answer is
+    right; the response does not depend on whether there is such a user.
+    """
+    challenge = get_service(LoginService).challenge(body["username"], client())
+    return {"challenge": challenge.json()}
 
 
 @blueprint.operation(

@@ -2,7 +2,7 @@
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import pytest
@@ -14,10 +14,12 @@ from strongroom.plugin_api.factors import (
     FactorProof,
     FactorRejected,
     FactorUser,
+    PasswordlessFactor,
     SecondFactor,
 )
+from strongroom.plugin_api.login import SINGLE_FACTOR
 
-USER = FactorUser("01900000-0000-7000-8000-000000000001", "alice@example.com", "Alice")
+USER = FactorUser("01900000-0000-7000-8000-000000000001", "alice@example.com", "Alice", "A" * 86)
 
 GARBAGE: Sequence[Any] = (
     None,
@@ -60,6 +62,9 @@ class SecondFactorContract:
 
     needs_answer = True
     """Whether a wrong answer to the enrolment is refused."""
+
+    public_data: Collection[str] = ()
+    """The names of members of the data that challenges show, because they are no secrets."""
 
     @pytest.fixture
     def factor(self) -> SecondFactor[Any]:
@@ -125,14 +130,67 @@ class SecondFactorContract:
         enrolled, _ = _enrolled(factor, device)
         ceremony = factor.begin_challenge(enrolled)
         seen = json.dumps(ceremony.shown) + repr(ceremony) + repr(enrolled)
-        assert [text for text in _texts(enrolled[0].data) if len(text) > 8 and text in seen] == []
+        kept = {key: value for key, value in enrolled[0].data.items() if key not in self.public_data}
+        assert [text for text in _texts(kept) if len(text) > 8 and text in seen] == []
+
+
+class PasswordlessFactorContract(SecondFactorContract):
+    """The contract of factors that can replace the first proof. Provide the same fixtures."""
+
+    def test_an_answer_to_a_login_names_and_proves_its_enrolment(
+        self, factor: PasswordlessFactor[Any], device: Device
+    ) -> None:
+        enrolment, enrolled, shown = _enrolment(factor, device)
+        ceremony, answer = _first(factor, device, shown)
+        assert enrolment.handle
+        assert factor.handle_of(answer) == enrolment.handle
+        proof = factor.verify(enrolled, ceremony, answer)
+        assert proof is not None
+        assert proof.assurance.acr != SINGLE_FACTOR
+
+    def test_an_answer_to_a_login_counts_once(
+        self, factor: PasswordlessFactor[Any], device: Device
+    ) -> None:
+        _, enrolled, shown = _enrolment(factor, device)
+        ceremony, answer = _first(factor, device, shown)
+        proof = factor.verify(enrolled, ceremony, answer)
+        assert proof is not None
+        after = [EnrolledFactor(enrolled[0].id, _as_json(proof.data))]
+        assert factor.verify(after, ceremony, answer) is None
+        assert factor.verify(enrolled, _first(factor, device, shown)[0], answer) is None
+
+    @pytest.mark.parametrize("answer", GARBAGE, ids=lambda answer: repr(answer)[:24])
+    def test_anything_else_names_nothing_and_breaks_nothing(
+        self, factor: PasswordlessFactor[Any], device: Device, answer: Any
+    ) -> None:
+        enrolment, enrolled, _ = _enrolment(factor, device)
+        assert factor.handle_of(answer) != enrolment.handle
+        ceremony = factor.begin_login()
+        assert ceremony is not None
+        assert factor.verify(enrolled, _stored(ceremony), answer) is None
+
+
+def _first(
+    factor: PasswordlessFactor[Any], device: Device, shown: dict[str, Any]
+) -> tuple[Ceremony, Any]:
+    ceremony = factor.begin_login()
+    assert ceremony is not None
+    return _stored(ceremony), device.answer(dict(ceremony.shown), shown)
 
 
 def _enrolled(factor: SecondFactor[Any], device: Device) -> tuple[list[EnrolledFactor], dict[str, Any]]:
+    _, enrolled, shown = _enrolment(factor, device)
+    return enrolled, shown
+
+
+def _enrolment(
+    factor: SecondFactor[Any], device: Device
+) -> tuple[Enrolment, list[EnrolledFactor], dict[str, Any]]:
     ceremony = factor.begin_enrolment(USER, ())
     answer = device.enrol(dict(ceremony.shown))
     enrolment: Enrolment = factor.enrol(_stored(ceremony), answer)
-    return [EnrolledFactor("enrolment", _as_json(enrolment.data))], _as_json(enrolment.shown)
+    enrolled = [EnrolledFactor("enrolment", _as_json(enrolment.data))]
+    return enrolment, enrolled, _as_json(enrolment.shown)
 
 
 def _prove(

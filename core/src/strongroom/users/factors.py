@@ -3,6 +3,7 @@
 from typing import Final
 
 from sqlalchemy import Connection, bindparam, delete, insert, select, update
+from sqlalchemy.exc import IntegrityError
 
 from strongroom.clock import Clock
 from strongroom.database.statements import Statement
@@ -15,6 +16,12 @@ _ENROLLED: Final = Statement(
     .where(_OF_USER)
     .order_by(second_factors.c.factor, second_factors.c.created_at, second_factors.c.id),
     FACTOR,
+)
+_WITH_HANDLE: Final = Statement(
+    select(second_factors).where(second_factors.c.handle == bindparam("of_handle")), FACTOR
+)
+_RENAME: Final = Statement(
+    update(second_factors).where(_OF_USER, _OF_ID).values(name=bindparam("new_name"))
 )
 _ENROL: Final = Statement(insert(second_factors))
 _REMOVE: Final = Statement(delete(second_factors).where(_OF_USER, _OF_ID))
@@ -34,6 +41,10 @@ _PROVE: Final = Statement(
 )
 
 
+class HandleTaken(Exception):
+    """An enrolment with the same handle exists already."""
+
+
 class EnrolledFactors:
     """The second factors that users have enrolled, within the caller's transaction."""
 
@@ -44,9 +55,26 @@ class EnrolledFactors:
         """Return the enrolments of a user, sorted by factor."""
         return _ENROLLED.all(connection, {"of_user": user_id})
 
+    def with_handle(self, connection: Connection, handle: str) -> FactorRow | None:
+        """Return the enrolment whose handle has a keyed hash, or ``None``."""
+        return _WITH_HANDLE.first(connection, {"of_handle": handle})
+
     def add(self, connection: Connection, row: FactorRow) -> None:
-        """Store an enrolment."""
-        _ENROL.execute(connection, FACTOR.values(row))
+        """Store an enrolment.
+
+        Raises:
+            HandleTaken: another enrolment, perhaps of another user, has the same handle.
+        """
+        try:
+            # A savepoint: on PostgreSQL, a failed INSERT would otherwise abort the whole transaction.
+            with connection.begin_nested():
+                _ENROL.execute(connection, FACTOR.values(row))
+        except IntegrityError as error:
+            raise HandleTaken from error
+
+    def rename(self, connection: Connection, user_id: str, factor_id: str, name: str) -> None:
+        """Rename an enrolment of a user."""
+        _RENAME.execute(connection, {"of_user": user_id, "of_id": factor_id, "new_name": name})
 
     def prove(
         self, connection: Connection, user_id: str, factor_id: str, checked: int, sealed_data: str

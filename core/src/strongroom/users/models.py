@@ -132,6 +132,7 @@ class FactorRow:
     revision: int
     created_at: int
     last_used_at: int | None
+    handle: str | None
 
 
 second_factors: Final = Table(
@@ -146,9 +147,12 @@ second_factors: Final = Table(
     Column("revision", Integer, nullable=False),
     Column("created_at", Timestamp, nullable=False),
     Column("last_used_at", Timestamp),
+    Column("handle", String(64)),
     Index(None, "user_id"),
+    Index(None, "handle", unique=True),
 )
 """A proof replaces ``sealed_data`` only if ``revision`` is the one that it was checked against, and
-increments it: so each proof counts once. A backup exists only beside another factor."""
+increments it: so each proof counts once. A backup exists only beside another factor. ``handle`` is a
+keyed hash of what the answers of a passwordless factor name the enrolment by."""
 
 FACTOR: Final = RowMapper(FactorRow, second_factors)

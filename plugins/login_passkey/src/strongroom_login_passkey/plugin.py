@@ -1,0 +1,27 @@
+"""Entry point of the plugin."""
+
+from typing import Any
+
+from strongroom.plugin_api import hookimpl
+from strongroom.plugin_api.factors import SecondFactor
+from strongroom.plugin_api.web import Blueprint, ErrorKind, HostAPI
+from strongroom_login_passkey.factor import PasskeyFactor
+from strongroom_login_passkey.routes import NOT_CONFIGURED, make_routes
+
+API_VERSION = "1.1"
+
+
+@hookimpl
+def register_second_factors() -> list[type[SecondFactor[Any]]]:
+    return [PasskeyFactor]
+
+
+@hookimpl
+def register_errors() -> list[ErrorKind]:
+    return [NOT_CONFIGURED]
+
+
+@hookimpl
+def register_blueprints(host: HostAPI) -> list[Blueprint]:
+    factor = host.second_factor(PasskeyFactor)
+    return [make_routes(host, factor)] if factor else []

@@ -1,0 +1,66 @@
+"""The well-known addresses that browsers and password managers read."""
+
+from typing import Any, Final
+
+from flask import Response, redirect
+from marshmallow import Schema, fields
+
+from strongroom.plugin_api.web import Access, ApiError, Blueprint, ErrorKind, HostAPI
+from strongroom_login_passkey.factor import PasskeyFactor
+
+NOT_CONFIGURED: Final = ErrorKind(
+    404, "error.passkey-page-not-configured", "The server has no page for this."
+)
+
+
+class RelatedOriginsSchema(Schema):
+    """The origins whose pages may use the server's passkeys."""
+
+    origins = fields.List(fields.String(), required=True)
+
+
+class PasskeyEndpointsSchema(Schema):
+    """The pages for passkeys, in the form that password managers expect."""
+
+    enroll = fields.String(metadata={"description": "The page to add a passkey"})
+    manage = fields.String(metadata={"description": "The page to manage passkeys"})
+
+
+def make_routes(host: HostAPI, factor: PasskeyFactor) -> Blueprint:
+    """Return the routes of the enabled factor."""
+    routes = host.blueprint("passkeys", description="What browsers and password managers read.")
+    options = factor.options
+
+    @routes.operation("GET", "/.well-known/webauthn", access=Access.PUBLIC, returns=RelatedOriginsSchema)
+    def get_related_origins() -> dict[str, Any]:
+        """Get the origins whose pages may use the passkeys (WebAuthn Level 3, section 5.11)."""
+        return {"origins": list(factor.party.origins)}
+
+    @routes.operation(
+        "GET",
+        "/.well-known/passkey-endpoints",
+        access=Access.PUBLIC,
+        returns=PasskeyEndpointsSchema,
+        errors=(NOT_CONFIGURED,),
+    )
+    def get_passkey_endpoints() -> dict[str, str]:
+        """Get the addresses of the pages on which users add and manage passkeys."""
+        pages = {"enroll": options.enroll_url, "manage": options.manage_url}
+        if not any(pages.values()):
+            raise ApiError(NOT_CONFIGURED)
+        return {name: url for name, url in pages.items() if url}
+
+    @routes.operation(
+        "GET",
+        "/.well-known/change-password",
+        access=Access.PUBLIC,
+        errors=(NOT_CONFIGURED,),
+        document={"responses": {"302": {"description": "The page"}}},
+    )
+    def redirect_to_change_password() -> Response:
+        """Get redirected to the page on which users change their password."""
+        if not options.change_password_url:
+            raise ApiError(NOT_CONFIGURED)
+        return redirect(options.change_password_url)  # type: ignore[return-value]
+
+    return routes
