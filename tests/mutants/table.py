@@ -611,7 +611,7 @@ _GUESSING: Final = (
     _core(
         "throttle-name",
         "After failures of one name, a login takes a captcha.",
-        "sessions/login.py",
+        "sessions/throttle.py",
         "return by_name <= self._free_failures and by_address",
         "return by_address",
         "rest/test_login.py::test_a_captcha_is_due_after_three_failures_by_one_name",
@@ -619,7 +619,7 @@ _GUESSING: Final = (
     _core(
         "throttle-address",
         "After failures from one address, a login takes a captcha.",
-        "sessions/login.py",
+        "sessions/throttle.py",
         " and by_address <= self._free_failures_per_address",
         "",
         "rest/test_login.py::TestAddressCount"

@@ -12,8 +12,8 @@ from strongroom.identity import Identity, Origin
 from strongroom.limits.service import Counters
 from strongroom.notifications.service import Notices
 from strongroom.plugin_api.login import Credential, VerificationCode
-from strongroom.sessions.login import LoginThrottle
 from strongroom.sessions.service import AuthorizationService
+from strongroom.sessions.throttle import LoginThrottle
 from strongroom.users.credentials import CredentialService
 from strongroom.users.passwords import Strength, strength
 from strongroom.verification.codes import CodeService, Purpose

@@ -24,11 +24,13 @@ from strongroom.notifications.service import CHANNELS, MessageService, Notices, 
 from strongroom.plugin_api.factors import PasswordlessFactor, Site
 from strongroom.plugin_values.service import PluginValues
 from strongroom.sessions.keys import KeyFile, KeyRingError, create_key_file
-from strongroom.sessions.login import CoreProofs, LoginMethods, LoginService, LoginThrottle
+from strongroom.sessions.login import LoginService
+from strongroom.sessions.login_methods import CoreProofs, LoginMethods
 from strongroom.sessions.oauth_states import OAuthStateStore
 from strongroom.sessions.second_factors import SecondFactors
 from strongroom.sessions.service import AuthorizationService
 from strongroom.sessions.store import AuthorizationStore, RefreshTokens
+from strongroom.sessions.throttle import LoginThrottle
 from strongroom.sessions.tokens import TokenIssuer, TokenSigner
 from strongroom.users.credentials import CredentialService
 from strongroom.users.passwords import PasswordHasher

@@ -7,7 +7,7 @@ from strongroom.database import Database
 from strongroom.database.changes import execute_together
 from strongroom.limits.service import Counters
 from strongroom.secret_keys import SecretKeys
-from strongroom.sessions.login import LoginThrottle, Ticket
+from strongroom.sessions.throttle import LoginThrottle, Ticket
 from strongroom.testing.clock import HOUR, ManualClock
 
 GUESSERS = 64
