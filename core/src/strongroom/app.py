@@ -112,6 +112,7 @@ def _register_services(app: Flask, container: Container) -> None:
     settings = container.settings
     networks = tuple(parse_network(text) for text in settings.server.trusted_proxies)
     services: dict[type[Any], object] = {
+        Application: app,
         Container: container,
         PublicUrl: PublicUrl(settings.public_root),
         TrustedProxies: TrustedProxies(networks),

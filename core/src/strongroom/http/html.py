@@ -50,6 +50,7 @@ class Pages:
         *,
         status: int = 200,
         policy: Mapping[str, str] | None = None,
+        language: str | None = None,
         **values: Any,
     ) -> flask.Response:
         """Return the response with a page, in the language that the browser prefers.
@@ -59,9 +60,11 @@ class Pages:
             status: the status code.
             policy: directives of the Content-Security-Policy that replace the strict ones, such as
                 ``{"form-action": "'self'"}``; ``{nonce}`` in them is the page's nonce.
+            language: the language that the user has chosen, which precedes those of the browser.
             values: the other variables of the template.
         """
-        language = locale_of(languages(), known=self._catalogues.keys() | {DEFAULT_LOCALE})
+        wanted = (language, *languages()) if language else languages()
+        language = locale_of(wanted, known=self._catalogues.keys() | {DEFAULT_LOCALE})
         nonce = secrets.token_urlsafe(16)
         html = self._environment.get_template(template).render(
             nonce=nonce, language=language, text=self._text_of(language), **values

@@ -17,7 +17,7 @@ from strongroom.plugin_api.login import Credential, LoginMethod, VerificationCod
 from strongroom.plugin_api.state import PluginDatabase, UserStore
 
 if TYPE_CHECKING:
-    from strongroom.plugin_api.web import ApiError, Blueprint, State
+    from strongroom.plugin_api.web import ApiError, Blueprint, RestResponse, State
 
 FactorT = TypeVar("FactorT", bound=SecondFactor[Any])
 MethodT = TypeVar("MethodT", bound=LoginMethod[Any])
@@ -281,6 +281,7 @@ class HostAPI(ABC):
         *,
         status: int = 200,
         policy: Mapping[str, str] | None = None,
+        language: str | None = None,
         **values: Any,
     ) -> Any:
         """Return the Flask response with an HTML page of the plugin, in the browser's language.
@@ -297,7 +298,32 @@ class HostAPI(ABC):
             status: the status code.
             policy: directives that replace those of the strict policy, such as
                 ``{"form-action": "'self'"}``.
+            language: the language that the user has chosen, such as ``zh``, in place of the browser's.
             values: the other variables of the template.
+        """
+
+    @abstractmethod
+    def rest(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        token: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> "RestResponse":
+        """Send a request to the server's own REST API, within the process, for the current client.
+
+        For pages that do what a client of the REST API does, such as log in with a second factor. The
+        request has the address, the User-Agent, the languages and the id of the browser's request, so
+        limits and records are the same; it has no other header of the browser, no cookie and no token.
+
+        Args:
+            method: the HTTP method.
+            path: the path and the query, without the base path of the server.
+            body: the JSON body; ``None`` sends none.
+            token: an access token.
+            headers: further headers, such as ``Accept-Language``.
         """
 
     @abstractmethod

@@ -100,6 +100,27 @@ class State:
     expires_at: int
 
 
+@dataclass(frozen=True, slots=True)
+class RestResponse:
+    """The response to :meth:`HostAPI.rest`.
+
+    Args:
+        status: the HTTP status.
+        json: the body.
+        retry_after: the seconds of ``Retry-After``, if the response has it.
+    """
+
+    status: int
+    json: Any = field(repr=False)
+    retry_after: int | None = None
+
+    @property
+    def error(self) -> str | None:
+        """The code of an error, such as ``error.not-found``; ``None`` for another response."""
+        is_error = self.status >= 400 and isinstance(self.json, dict)  # noqa: PLR2004  RFC 9110, section 15
+        return str(self.json["error"]["code"]) if is_error else None
+
+
 class Blueprint(Protocol):
     """A plugin's routes and hooks of requests, created by :meth:`HostAPI.blueprint`."""
 

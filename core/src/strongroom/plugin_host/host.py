@@ -23,6 +23,7 @@ from strongroom.database.paging import Page
 from strongroom.http.access import Access, authenticate, current_identity, optional_identity, own_id
 from strongroom.http.errors import error_response
 from strongroom.http.html import Pages
+from strongroom.http.internal_requests import send_request
 from strongroom.http.pages import PagingQuery, collection_of, envelope, paging
 from strongroom.http.parsing import DONE, DoneSchema
 from strongroom.http.rate_limits import RequestLimits
@@ -36,7 +37,7 @@ from strongroom.plugin_api.files import Delegation
 from strongroom.plugin_api.host import FactorT, HostAPI, MethodT
 from strongroom.plugin_api.login import Credential, LoginAttempt, VerificationCode
 from strongroom.plugin_api.state import PluginDatabase, UserStore
-from strongroom.plugin_api.web import ApiError, State
+from strongroom.plugin_api.web import ApiError, RestResponse, State
 from strongroom.plugin_host.acting import ActingUser
 from strongroom.plugin_host.database import HostDatabase
 from strongroom.plugin_host.events import HostEvents
@@ -104,7 +105,8 @@ class PluginHost(HostAPI):
     ) -> None:
         self._plugin = plugin
         self._options = options
-        self._public_url = settings.public_root + settings.server.base_path
+        self._base_path = settings.server.base_path
+        self._public_url = settings.public_root + self._base_path
         self._clock = clock
         self._services = services
         self._user = ActingUser(plugin, services)
@@ -265,9 +267,21 @@ class PluginHost(HostAPI):
         *,
         status: int = 200,
         policy: Mapping[str, str] | None = None,
+        language: str | None = None,
         **values: Any,
     ) -> Response:
-        return self._pages.render(template, status=status, policy=policy, **values)
+        return self._pages.render(template, status=status, policy=policy, language=language, **values)
+
+    def rest(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        token: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> RestResponse:
+        return send_request(self._base_path, method, path, body, token, headers or {})
 
     @cached_property
     def _pages(self) -> Pages:

@@ -1,0 +1,76 @@
+"""Requests of plugins to the server's own REST API, within the process."""
+
+import io
+import json
+from collections.abc import Mapping
+from contextvars import copy_context
+from functools import partial
+from typing import Any, Final
+
+from werkzeug.test import run_wsgi_app
+
+from strongroom.http.app import Application
+from strongroom.http.request import current_environ, get_service, request_id
+from strongroom.json_text import encode_json
+from strongroom.plugin_api.web import RestResponse
+
+_CLIENT: Final = (
+    "HTTP_ACCEPT_LANGUAGE",
+    "HTTP_HOST",
+    "HTTP_USER_AGENT",
+    "HTTP_X_FORWARDED_FOR",
+    "REMOTE_ADDR",
+    "SERVER_NAME",
+    "SERVER_PORT",
+    "SERVER_PROTOCOL",
+)
+"""The variables that describe the client and the server, which limits and records depend on."""
+
+
+def send_request(
+    base_path: str,
+    method: str,
+    path: str,
+    body: Any,
+    token: str | None,
+    headers: Mapping[str, str],
+) -> RestResponse:
+    """Send a request as :meth:`HostAPI.rest` describes."""
+    environ = _environ(base_path, method, path, body)
+    environ["HTTP_X_REQUEST_ID"] = request_id()
+    if token is not None:
+        environ["HTTP_AUTHORIZATION"] = f"Bearer {token}"
+    environ.update({f"HTTP_{name.upper().replace('-', '_')}": value for name, value in headers.items()})
+    # The method of the class, without the middlewares: metrics and the access log count the browser's
+    # request, and CORS does not apply. A copy of the context, because the browser's request goes on.
+    serve = partial(Application.wsgi_app, get_service(Application))
+    pieces, status, received = copy_context().run(run_wsgi_app, serve, environ)
+    content = b"".join(pieces)
+    retry_after = received.get("Retry-After", "")
+    return RestResponse(
+        int(status.partition(" ")[0]),
+        json.loads(content) if content else None,
+        int(retry_after) if retry_after.isdecimal() else None,
+    )
+
+
+def _environ(base_path: str, method: str, path: str, body: Any) -> dict[str, Any]:
+    path, _, query = path.partition("?")
+    content = b"" if body is None else encode_json(body).encode()
+    current = current_environ()
+    environ = {name: value for name, value in current.items() if name.startswith("wsgi.")}
+    environ.update({name: current[name] for name in _CLIENT if name in current})
+    environ.update(
+        {
+            "REQUEST_METHOD": method,
+            "SCRIPT_NAME": "",
+            # PEP 3333: the environ contains bytes as Latin-1.
+            "PATH_INFO": (base_path + path).encode().decode("latin-1"),
+            "QUERY_STRING": query,
+            "CONTENT_LENGTH": str(len(content)),
+            "wsgi.input": io.BytesIO(content),
+        }
+    )
+    if body is not None:
+        environ["CONTENT_TYPE"] = "application/json"
+    return environ

@@ -1,0 +1,1 @@
+"""Pages for login and for the second factors of a user."""

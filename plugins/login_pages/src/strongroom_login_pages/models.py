@@ -1,0 +1,17 @@
+"""The table of login codes."""
+
+from typing import Final
+
+from sqlalchemy import BigInteger, Column, Index, MetaData, String, Table, Text
+
+metadata: Final = MetaData()
+
+codes: Final = Table(
+    "login_pages_codes",
+    metadata,
+    Column("hash", String(64), primary_key=True),
+    Column("code_challenge", String(43), nullable=False),
+    Column("sealed_tokens", Text, nullable=False),
+    Column("expires_at", BigInteger, nullable=False),
+    Index("login_pages_codes_expiry", "expires_at"),
+)

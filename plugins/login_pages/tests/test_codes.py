@@ -1,0 +1,91 @@
+"""A login code is valid once, for a minute, and with the verifier of its challenge only."""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from sqlalchemy import func, select
+
+from strongroom.testing.state import OpenedPlugin, opened_plugin
+from strongroom_login_pages.codes import LIFETIME, LoginCodes, challenge_of
+from strongroom_login_pages.models import codes
+from strongroom_login_pages.options import LoginPagesOptions
+
+# RFC 7636, appendix B.
+VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
+CHALLENGE = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
+TOKENS = {"accessToken": "secret"}
+
+
+@pytest.fixture
+def opened(tmp_path: Path) -> Iterator[OpenedPlugin]:
+    with opened_plugin(tmp_path, "login_pages") as opened:
+        yield opened
+
+
+@pytest.fixture
+def login_codes(opened: OpenedPlugin) -> LoginCodes:
+    return LoginCodes(opened.host)
+
+
+def test_the_challenge_is_that_of_the_rfc() -> None:
+    assert challenge_of(VERIFIER) == CHALLENGE
+
+
+def test_a_code_is_redeemed_once(login_codes: LoginCodes) -> None:
+    code = login_codes.issue(TOKENS, CHALLENGE)
+    assert login_codes.redeem(code, VERIFIER) == TOKENS
+    assert login_codes.redeem(code, VERIFIER) is None
+
+
+def test_of_parallel_requests_one_gets_the_tokens(login_codes: LoginCodes) -> None:
+    code = login_codes.issue(TOKENS, CHALLENGE)
+    with ThreadPoolExecutor(16) as pool:
+        results = list(pool.map(lambda _: login_codes.redeem(code, VERIFIER), range(32)))
+    assert [result for result in results if result] == [TOKENS]
+
+
+@pytest.mark.parametrize("verifier", ["", VERIFIER[:-1], VERIFIER + "A", "\ud800" * 43])
+def test_a_wrong_verifier_uses_the_code_up(login_codes: LoginCodes, verifier: str) -> None:
+    code = login_codes.issue(TOKENS, CHALLENGE)
+    assert login_codes.redeem(code, verifier) is None
+    assert login_codes.redeem(code, VERIFIER) is None
+
+
+def test_a_code_expires_and_is_pruned(opened: OpenedPlugin, login_codes: LoginCodes) -> None:
+    code = login_codes.issue(TOKENS, CHALLENGE)
+    opened.clock.advance(LIFETIME)
+    assert login_codes.redeem(code, VERIFIER) is None
+    opened.jobs["prune"].run(None)  # type: ignore[arg-type]  # the job does not use its run
+    with opened.host.database.read() as transaction:
+        assert transaction.scalar(select(func.count()).select_from(codes)) == 0
+
+
+def test_the_table_holds_neither_codes_nor_tokens(opened: OpenedPlugin, login_codes: LoginCodes) -> None:
+    code = login_codes.issue(TOKENS, CHALLENGE)
+    with opened.host.database.read() as transaction:
+        row = repr(transaction.first(select(codes)))
+    assert code not in row
+    assert "secret" not in row
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://app.example.com/",
+        "javascript:alert(1)",
+        "https:",
+        "https:///path",
+        "https://app.example.com/#part",
+        "https://user@app.example.com/",
+        "//app.example.com",
+    ],
+)
+def test_a_return_url_must_be_safe(url: str) -> None:
+    with pytest.raises(ValueError, match="return_urls"):
+        LoginPagesOptions(return_urls=(url,))
+
+
+def test_front_ends_on_the_same_machine_need_no_tls() -> None:
+    LoginPagesOptions(return_urls=("http://localhost:3000/callback", "https://app.example.com/?a=b"))

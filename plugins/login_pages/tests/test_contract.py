@@ -1,0 +1,32 @@
+"""The plugin's tables, jobs and options satisfy their contracts."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from strongroom.testing.state import (
+    JobsContract,
+    OpenedPlugin,
+    OptionsContract,
+    TablesContract,
+    opened_plugin,
+)
+
+
+@pytest.fixture
+def opened(tmp_path: Path) -> Iterator[OpenedPlugin]:
+    with opened_plugin(tmp_path, "login_pages") as opened:
+        yield opened
+
+
+class TestOptions(OptionsContract):
+    """The options."""
+
+
+class TestTables(TablesContract):
+    """The table."""
+
+
+class TestJobs(JobsContract):
+    """The job."""

@@ -1,0 +1,95 @@
+"""``host.rest`` sends requests to the REST API for the client of the current request."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import flask
+import pytest
+from tests.support.api import PASSWORD, Api
+from tests.support.config import Table
+from tests.support.databases import on_sqlite
+
+from strongroom.plugin_api.host import HostAPI
+
+pytestmark = on_sqlite
+
+
+@pytest.fixture
+def config_changes() -> Table:
+    return {"limits": {"captchas_per_address": ["2/hour"]}}
+
+
+@pytest.fixture
+def host(api: Api) -> HostAPI:
+    return api.container.hosts.of("storage_local")
+
+
+@contextmanager
+def browser(api: Api, **headers: str) -> Iterator[None]:
+    """Play a plugin's view, which serves the request of a browser."""
+    base = {"REMOTE_ADDR": "192.0.2.7"}
+    with api.app.test_request_context("/page?a=b", environ_base=base, headers=headers):
+        yield
+
+
+def test_a_user_logs_in_and_calls_a_route(api: Api, host: HostAPI) -> None:
+    alice = api.person(name="Alice")
+    with browser(api):
+        body = {"username": alice.email, "password": PASSWORD}
+        login = host.rest("POST", "/authorizations", body)
+        assert (login.status, login.error) == (200, None)
+        me = host.rest("GET", "/users/me", token=login.json["accessToken"])
+        assert me.json["name"] == "Alice"
+        assert host.rest("GET", "/users/me/authorizations?pageSize=1", token=alice.token).json["data"]
+
+
+def test_an_error_has_its_code_and_challenge(api: Api, host: HostAPI) -> None:
+    with browser(api):
+        refused = host.rest("POST", "/authorizations", {"username": "nobody", "password": "x"})
+        assert (refused.status, refused.error) == (401, "error.invalid-credentials")
+        assert host.rest("GET", "/nowhere").error == "error.not-found"
+        assert host.rest("GET", "/users/me", token="forged").error == "error.token-invalid"
+
+
+def test_the_records_are_those_of_the_browser(api: Api, host: HostAPI) -> None:
+    alice, admin = api.person(), api.person(admin=True)
+    headers = {"User-Agent": "Firefox", "X-Request-Id": "request-1"}
+    with browser(api, **headers):
+        host.rest("POST", "/authorizations", {"username": alice.email, "password": "wrong"})
+    (record,) = [
+        record
+        for record in api.get("/audit-events?action=login", by=admin).json["data"]
+        if record["outcome"] == "failure"
+    ]
+    assert (record["address"], record["userAgent"]) == ("192.0.2.7", "Firefox")
+    assert record["requestId"] == "request-1"
+
+
+def test_the_tokens_and_cookies_of_the_browser_are_not_sent(api: Api, host: HostAPI) -> None:
+    alice = api.person()
+    with browser(api, Authorization=f"Bearer {alice.token}", Cookie="a=b", X_Access_Token="x"):
+        assert host.rest("GET", "/users/me").error == "error.token-required"
+
+
+def test_the_texts_are_in_the_language_that_is_asked_for(api: Api, host: HostAPI) -> None:
+    with browser(api, Accept_Language="en"):
+        captcha = api.captcha()
+        body = {"recipient": "anna@example.com", "purpose": "register", "captcha": captcha}
+        sent = host.rest("POST", "/verification-codes", body, headers={"Accept-Language": "zh"})
+        assert sent.status == 201
+    assert "验证码" in str(api.outbox()[-1])
+
+
+def test_limits_count_the_address_of_the_browser(api: Api, host: HostAPI) -> None:
+    with browser(api):
+        replies = [host.rest("POST", "/captchas", {}) for _ in range(3)]
+        assert [reply.status for reply in replies] == [201, 201, 429]
+        assert replies[-1].retry_after
+    with api.app.test_request_context(environ_base={"REMOTE_ADDR": "192.0.2.8"}):
+        assert host.rest("POST", "/captchas", {}).status == 201
+
+
+def test_the_request_of_the_browser_goes_on(api: Api, host: HostAPI) -> None:
+    with browser(api):
+        host.rest("GET", "/users/me")
+        assert flask.request.full_path == "/page?a=b"
