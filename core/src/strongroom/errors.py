@@ -24,7 +24,7 @@ class StrongroomError(ApiError):
 
     message: ClassVar[str]
     members: Mapping[str, Any] = {}
-    """Members of the response beside ``error``."""
+    """Members of the response in addition to ``error``."""
 
     def __init__(
         self,

@@ -357,7 +357,7 @@ class AccessKeyService:
 
 
 def _responsible(key: AccessKey) -> str:
-    # A service account has no contacts; whoever created its key is notified instead.
+    # A service account has no contacts; the creator of its key is notified instead.
     return key.created_by
 
 

@@ -89,7 +89,7 @@ def begin_factor(user_id: str, body: Json) -> Json:
     errors=(errors.Forbidden, errors.ChallengeInvalid, errors.FactorInvalid),
 )
 def confirm_factor(user_id: str, enrolment_id: str, body: Json) -> Json:
-    """Finish an enrolment with the right answer; from now on every login asks for a second factor."""
+    """Finish an enrolment with the right answer; from now on every login requires a second factor."""
     row, shown = get_service(FactorService).confirm(
         current_identity(), own_id(user_id), enrolment_id, body["answer"], origin()
     )

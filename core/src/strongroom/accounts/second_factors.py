@@ -327,7 +327,7 @@ class FactorService:
         return FactorUser(user_id, account, name, self._handle(user_id))
 
     def _handle(self, user_id: str) -> str:
-        # Derived, and so the same for ever without a row that two first enrolments could both write.
+        # Derived, and so permanent without a row that two first enrolments could both write.
         digest = hmac.digest(self._keys.derive("user-handle"), user_id.encode(), "sha512")
         return urlsafe_b64encode(digest).rstrip(b"=").decode()
 

@@ -13,7 +13,7 @@ API_VERSION = "1.1"
 class BasicAuthenticator(Authenticator):
     """Reads the access key from the password of Basic; the user name is ignored.
 
-    The password of an account is never accepted here: browsers and mounts store what is sent as Basic.
+    The password of an account is never accepted here: browsers and mounts store Basic credentials.
     """
 
     name: ClassVar = "basic"

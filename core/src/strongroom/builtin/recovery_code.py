@@ -44,7 +44,7 @@ class RecoveryCode(SecondFactor[NoOptions]):
     ) -> FactorProof | None:
         presented = _hash(_normal(answer)) if isinstance(answer, str) else ""
         for sheet in enrolled:
-            # A plain comparison: the hash of a guess tells nothing about the hash of a code.
+            # A plain comparison: the hash of a guess reveals nothing about the hash of a code.
             left = [each for each in sheet.data["hashes"] if each != presented]
             if len(left) < len(sheet.data["hashes"]):
                 return FactorProof(sheet.id, Assurance(("otp",)), {"hashes": left})

@@ -132,7 +132,7 @@ def end_sessions(context: CommandContext, user_id: str | None, *, every: bool) -
 def reset_factors(context: CommandContext, user_id: str) -> None:
     """Remove all second factors of a user who has lost them, and end the user's logins.
 
-    USER is the user's id. Make sure of who asks: from now on the first proof alone logs in.
+    USER is the user's id. Verify who requests it: from now on the first proof alone logs in.
     """
     with context.container() as container:
         try:

@@ -1,4 +1,4 @@
-"""Delivers events to sinks: at least once, in the order of each stream, while others go on.
+"""Delivers events to sinks: at least once, in the order of each stream, independently of the others.
 
 A sink has one thread per process. It is woken by the commits of its own process, and finds those of
 other processes, and what a killed process left over, by reading the database every second. The position
@@ -133,7 +133,7 @@ class SinkDelivery:
     def _deliver(self, events: Sequence[Event]) -> _Failure | None:
         try:
             self.sink.deliver(events)
-        # A plugin may raise anything, and the thread must go on.
+        # A plugin may raise anything, and the thread must continue.
         except Exception as error:
             return _Failure(events[0], error)
         return None

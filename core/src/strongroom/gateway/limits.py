@@ -187,7 +187,7 @@ class Admission:
             return True
 
     def step_aside(self, job: ThreadTask) -> ThreadTask | None:
-        """Let a running job go on without being counted; return the next job, as :meth:`leave` does.
+        """Stop counting a running job; return the next job, as :meth:`leave` does.
 
         For requests that wait for events. The feature that lets them wait limits their number, and the
         pool has a thread for each of them.

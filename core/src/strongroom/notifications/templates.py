@@ -96,7 +96,7 @@ TEMPLATES: Final[Texts] = {
         "en": Text(
             "An access key was revoked",
             "An access key that you created was found in a public place and revoked. Create another "
-            "one, and check what was done with it.",
+            "one, and check how it was used.",
         ),
         "zh": Text(
             "访问密钥已撤销",

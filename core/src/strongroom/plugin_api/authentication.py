@@ -2,7 +2,7 @@
 
 An authenticator only finds the access key in a request. The core checks the key, its owner, its scopes
 and its limits, and counts wrong keys, in the same way for each authenticator. A route admits an
-authenticator by its name, because browsers send some credentials, such as Basic, without being asked::
+authenticator by its name, because browsers send some credentials, such as Basic, without a challenge::
 
     @hookimpl
     def register_authenticators(host: HostAPI) -> list[Authenticator]:

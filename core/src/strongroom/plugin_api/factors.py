@@ -1,4 +1,4 @@
-"""Second factors: proofs that the core asks for after the first one, whatever the login method.
+"""Second factors: proofs that the core requires after the first one, whatever the login method.
 
 A factor keeps nothing itself. It returns data, which the core encrypts, stores and hands back, and
 replaces in the transaction of the login: so each proof counts once, also if a client sends it to several
@@ -44,14 +44,14 @@ def member_of(factor: str) -> str:
 
 
 class FactorRejected(Exception):
-    """The answer to an enrolment is wrong. The message tells client developers what would be right."""
+    """The answer to an enrolment is wrong. The message states what would be right."""
 
 
 class FactorAlarm(Exception):
-    """An answer is right, and shows that somebody else may have the factor; it is refused.
+    """An answer is right, but indicates a copy of the factor; it is refused.
 
     The core refuses it like any wrong answer, writes an audit event ``FACTOR.REASON``, and informs the
-    user. The enrolment stays, because the user decides what is to become of it.
+    user. The enrolment stays, because the user decides whether to remove it.
 
     Args:
         reason: one or more words with hyphens, such as ``counter-regressed``.
@@ -71,7 +71,7 @@ class FactorUser:
         account: a name that the user recognises: an e-mail address, a mobile number or a username.
         name: the display name, which may be empty.
         handle: 64 bytes in base64url without padding, for protocols that name the user to a device. It
-            is the same for all factors and for ever, and reveals nothing about the user.
+            is permanent, the same for all factors, and reveals nothing about the user.
     """
 
     id: str
@@ -183,7 +183,7 @@ class SecondFactor(Extension[OptionsT]):
             answer: any JSON value that the client sent; may be of a wrong type.
 
         Raises:
-            FactorAlarm: the answer is right, but somebody else may have the factor.
+            FactorAlarm: the answer is right, but indicates a copy of the factor.
         """
 
     def summary(self, _user: FactorUser, _enrolled: Sequence[EnrolledFactor], /) -> Json:

@@ -34,7 +34,7 @@ class JobRun(Protocol):
 class Job:
     """A recurring job.
 
-    Two runs never overlap, unless a server cannot reach the database for a minute and goes on with its
+    Two runs never overlap, unless a server cannot reach the database for a minute and continues its
     run. A run whose server was killed is repeated a minute later, so that a job must be repeatable. A
     run that raises is recorded as failed, and the next one is due after the interval as usual.
 

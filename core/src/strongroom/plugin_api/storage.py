@@ -53,7 +53,7 @@ class StorageFull(StorageError):
 
 
 class ObjectDamaged(StorageError):
-    """The content of an object is not what was stored: it is truncated or changed.
+    """The content of an object differs from the stored one: it is truncated or changed.
 
     For storages that can detect it. ``strongroom storage fsck`` reports the object.
     """

@@ -62,7 +62,7 @@ class ApiError(Exception):
     """An error response, of a kind that the plugin has registered or of one of the core's.
 
     The core's errors derive from this class, so ``except ApiError as error`` catches those that
-    :class:`HostAPI` raises; ``error.code`` tells them apart.
+    :class:`HostAPI` raises; ``error.code`` distinguishes them.
 
     Args:
         kind: the registered kind.

@@ -1,4 +1,4 @@
-"""The quarantine: infected and rejected files, which nobody can read until an administrator decides."""
+"""The quarantine: infected and rejected files, which no user can read until an administrator decides."""
 
 from dataclasses import dataclass
 from typing import Final

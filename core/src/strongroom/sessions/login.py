@@ -1,6 +1,5 @@
 """Logs users in by the login methods of the configuration."""
 
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import reduce
 from typing import Final

@@ -62,7 +62,7 @@ class LoginSchema(Schema):
             if data.get(name) is not None
         ]
         if data["challenge"] is not None and given:
-            raise ValidationError("Must be absent beside challenge.", given[0])
+            raise ValidationError("Must be absent with challenge.", given[0])
 
 
 class NewChallengeSchema(Schema):

@@ -459,5 +459,6 @@ class SecondFactors:
 
 
 def _seal_of(user_id: str, factor_id: str) -> str:
-    # Bound to the row, so that nobody who can write the table can exchange the factors of two users.
+    # Bound to the row, so that write access to the table does not suffice to exchange the factors of
+    # two users.
     return f"{_SEAL_DATA}:{user_id}:{factor_id}"

@@ -1,4 +1,4 @@
-"""Limits failed logins by name and by address, and decides what is recorded of their names."""
+"""Limits failed logins by name and by address, and decides how their names are recorded."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass

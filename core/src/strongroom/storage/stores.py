@@ -306,7 +306,7 @@ class _Reader:
                 # __exit__ is not called when __enter__ raises, so close the stream here.
                 self._stream.__exit__(*sys.exc_info())
                 raise
-        # What is read completely cannot fail any more.
+        # A completely read object cannot fail any more.
         is_whole = sum(map(len, begun)) >= self._length
         return iter(begun) if is_whole else self._watched(begun, chunks)
 

@@ -42,7 +42,7 @@ class QuotaAlerts:
             self._writer.submit(self._record, tenant_id)
 
     def close(self) -> None:
-        """Write what was noted, and stop."""
+        """Write the noted alerts, and stop."""
         self._writer.shutdown()
 
     def _record(self, tenant_id: str) -> None:

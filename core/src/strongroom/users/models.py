@@ -152,7 +152,7 @@ second_factors: Final = Table(
     Index(None, "handle", unique=True),
 )
 """A proof replaces ``sealed_data`` only if ``revision`` is the one that it was checked against, and
-increments it: so each proof counts once. A backup exists only beside another factor. ``handle`` is a
-keyed hash of what the answers of a passwordless factor name the enrolment by."""
+increments it, so each proof counts once. A backup exists only together with another factor. ``handle``
+is a keyed hash of the handle by which the answers of a passwordless factor name the enrolment."""
 
 FACTOR: Final = RowMapper(FactorRow, second_factors)

@@ -52,7 +52,7 @@ class Totp(SecondFactor[TotpOptions]):
 
     def begin_enrolment(self, user: FactorUser, _enrolled: Sequence[EnrolledFactor]) -> Ceremony:
         """Return a new secret of 160 bits: as text, as an ``otpauth`` URI, and as a QR code in SVG."""
-        # Imported on demand: most processes enrol nobody.
+        # Imported on demand: most processes enrol no user.
         import pyotp
 
         secret = pyotp.random_base32()
@@ -61,7 +61,7 @@ class Totp(SecondFactor[TotpOptions]):
         return Ceremony(shown, {"secret": secret})
 
     def enrol(self, ceremony: Ceremony, answer: Any) -> Enrolment:
-        """Require a right code, so that nobody enrols an app that shows wrong ones."""
+        """Require a right code, so that an app that shows wrong ones is not enrolled."""
         secret = ceremony.state["secret"]
         step = self._step_of(secret, answer, after=-1)
         if step is None:
@@ -85,7 +85,7 @@ class Totp(SecondFactor[TotpOptions]):
 
         code = answer.replace(" ", "") if isinstance(answer, str) else ""
         totp, now = pyotp.TOTP(secret), int(self._clock()) // STEP_SECONDS
-        # pyotp's verify() does not tell which step it was; without it, a code would count many times.
+        # pyotp's verify() does not return the matched step; without it, a code would count many times.
         steps = range(max(now - DRIFT, after + 1), now + DRIFT + 1)
         right = [step for step in steps if _is_same(totp.generate_otp(step), code)]
         return right[0] if right else None

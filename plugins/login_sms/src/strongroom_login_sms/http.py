@@ -27,7 +27,7 @@ KEPT_CONNECTIONS = 16
 
 
 class HttpSms(MessageSender[HttpSmsOptions]):
-    """Fills a body template and sends it; the status tells whether the gateway accepted the message."""
+    """Fills a body template and sends it; the status states whether the gateway accepted the message."""
 
     name = "http_sms"
     channels = frozenset({"sms"})

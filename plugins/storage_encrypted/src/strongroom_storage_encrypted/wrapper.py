@@ -1,4 +1,4 @@
-"""The wrapper: encrypts what is put, decrypts what is read, and computes the sizes."""
+"""The wrapper: encrypts written objects, decrypts read ones, and computes the sizes."""
 
 import secrets
 from collections import OrderedDict
@@ -94,12 +94,12 @@ class EncryptedStorage(StorageWrapper[NoOptions], ScopedWrites, WrappedKeys):
 
     @contextmanager
     def _from_start(self, key: str, length: int | None) -> Iterator[Iterator[bytes]]:
-        asked = None if length is None else _count(length) * SEALED_PIECE
-        inner_length = None if asked is None else PREFIX_BYTES + asked
+        requested = None if length is None else _count(length) * SEALED_PIECE
+        inner_length = None if requested is None else PREFIX_BYTES + requested
         with self.inner.open(key, length=inner_length) as chunks, _explained(key):
             reader = _Reader(chunks)
             pieces = self._unlock(key, reader.read(PREFIX_BYTES))
-            yield _limited(_opened_pieces(key, reader, pieces, 0, asked), 0, length)
+            yield _limited(_opened_pieces(key, reader, pieces, 0, requested), 0, length)
 
     @contextmanager
     def _range(self, key: str, start: int, length: int | None) -> Iterator[Iterator[bytes]]:
@@ -109,14 +109,14 @@ class EncryptedStorage(StorageWrapper[NoOptions], ScopedWrites, WrappedKeys):
             yield iter(())
             return
         first, skipped = divmod(start, PIECE)
-        asked = None if length is None else _count(skipped + length) * SEALED_PIECE
-        with self.inner.open(key, start=PREFIX_BYTES + first * SEALED_PIECE, length=asked) as chunks:
+        requested = None if length is None else _count(skipped + length) * SEALED_PIECE
+        with self.inner.open(key, start=PREFIX_BYTES + first * SEALED_PIECE, length=requested) as chunks:
             reader = _Reader(chunks)
             if not reader.fill(1):
                 self._require_end(key, pieces)
                 yield iter(())
                 return
-            yield _limited(_opened_pieces(key, reader, pieces, first, asked), skipped, length)
+            yield _limited(_opened_pieces(key, reader, pieces, first, requested), skipped, length)
 
     def _read_prefix(self, key: str) -> Pieces:
         with self.inner.open(key, length=PREFIX_BYTES) as chunks:
@@ -227,7 +227,7 @@ class _OpenedObjects:
 
 
 def _opened_pieces(
-    key: str, reader: _Reader, pieces: Pieces, number: int, asked: int | None
+    key: str, reader: _Reader, pieces: Pieces, number: int, requested: int | None
 ) -> Iterator[bytes]:
     """Yield the content of the pieces that a reader returns, the first of which has ``number``.
 
@@ -236,7 +236,7 @@ def _opened_pieces(
         reader: reads the encrypted pieces.
         pieces: decrypts them.
         number: the number of the first piece.
-        asked: the number of bytes that were requested; ``None``: up to the end of the object.
+        requested: the number of bytes that were requested; ``None``: up to the end of the object.
     """
     received = 0
     while True:
@@ -244,7 +244,7 @@ def _opened_pieces(
         received += len(sealed)
         has_more = reader.fill(1)
         # A range may end before the last piece or with it. All else that ends is the end of the object.
-        is_last = None if received == asked else not has_more
+        is_last = None if received == requested else not has_more
         with _explained(key):
             content = pieces.open(number, sealed, is_last=is_last)
         yield content

@@ -16,7 +16,7 @@ from strongroom.plugin_api.storage import (
 def translated_errors(key: str = "") -> Iterator[None]:
     """Translate any exception of the block into a :class:`StorageError`.
 
-    What is not known to be permanent is taken for an outage, because drivers raise exceptions of their
+    Errors not known to be permanent count as an outage, because drivers raise exceptions of their
     own libraries when a connection breaks.
     """
     try:

@@ -32,7 +32,7 @@ def make_commands(host: HostAPI) -> click.Group:
 
     @webhooks.command()
     def deliver() -> None:
-        """Send what is due now, for servers with `enabled = false`, and print the attempts."""
+        """Send the due deliveries, for servers with `enabled = false`, and print the attempts."""
         click.echo(f"{webhooks_of(host).sender().send_due()} attempts")
 
     return webhooks

@@ -47,7 +47,7 @@ class Attempt:
         error: the reason of a failure, without addresses.
         answer: the begin of the response body.
         duration: in milliseconds.
-        retry_after: the seconds that the receiver asked for.
+        retry_after: the seconds that the receiver requested.
         is_gone: whether the receiver wants no more events (410).
     """
 
@@ -172,7 +172,7 @@ class DeliveryQueue:
         Args:
             claim: the claim, which ends unless it is returned again.
             attempt: the result.
-            keep: whether to go on with this endpoint.
+            keep: whether to continue with this endpoint.
         """
         now = self._clock.now()
         with self._database.write() as tx:

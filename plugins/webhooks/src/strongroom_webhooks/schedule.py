@@ -32,7 +32,7 @@ class Schedule:
 
         Args:
             attempts: how many attempts have failed.
-            retry_after: the seconds that the receiver asked for; at most a day counts.
+            retry_after: the seconds that the receiver requested; at most a day counts.
         """
         if attempts >= len(self._seconds):
             return None

@@ -35,7 +35,7 @@ logger = logging.getLogger(__name__)
 
 
 class Sender:
-    """Sends what is due. Every process may have one: claims keep them apart.
+    """Sends due deliveries. Every process may have one: claims keep them apart.
 
     Endpoints whose last attempt failed get at most half of the threads, so that receivers that hang do
     not delay the others.
@@ -86,7 +86,7 @@ class Sender:
         self._pool.shutdown()
 
     def send_due(self) -> int:
-        """Send what is due in the calling thread; return the number of attempts."""
+        """Send the due deliveries in the calling thread; return the number of attempts."""
         sent = 0
         while claim := self._queue.claim():
             following: Claim | None = claim

@@ -80,7 +80,7 @@ class Webhooks:
             self._sender.stop()
 
     def wake(self) -> None:
-        """Send what is due now, if this process sends."""
+        """Send the due deliveries, if this process sends."""
         if self._sender:
             self._sender.wake()
 

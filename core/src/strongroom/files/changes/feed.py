@@ -68,7 +68,7 @@ class ChangeFeed:
             self._require_complete(connection, tenant_id, cursor, changes)
             shown = changes[:limit]
             reading = _Reading(self._access, connection, caller, tenant_id)
-            # An access key that is limited to a folder learns nothing of what is outside, not even ids.
+            # An access key that is limited to a folder gets nothing about nodes outside, not even ids.
             is_limited = root.folder_id is not None
             records = [
                 reading.record(change) for change in shown if not is_limited or reading.is_near(change)

@@ -187,7 +187,7 @@ class FileEvents:
             previous_parent_id: the folder that it was moved from.
         """
         event = self.event(action, caller, node)
-        # A row by itself and not asdict(), which copies each value.
+        # Not asdict(), which copies each value.
         row = {name: getattr(event, name) for name in FileEvent.__slots__}
         row["revision"] = node.revision
         row["previous_parent_id"] = _parent_id(node.tenant_id, previous_parent_id)
