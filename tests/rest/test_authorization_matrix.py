@@ -75,6 +75,17 @@ def with_bystander(method: str, suffix: str, body: Json | None = None) -> Call:
     return call
 
 
+def with_group(method: str, suffix: str, body: Json | None = None) -> Call:
+    """Return such a call about a group, ``{group}``."""
+
+    def call(target: Target, caller: Person) -> Answer:
+        path = target.file + suffix.replace("{group}", target.bystanders)
+        sent = body and {"groupId": target.bystanders, **body}
+        return target.api.request(method, path, by=caller, json=sent)
+
+    return call
+
+
 def upload_into(target: Target, caller: Person) -> Answer:
     return target.api.send(target.path, caller, "new", b"x", target.node)
 
@@ -129,6 +140,9 @@ ENDPOINTS = [
     Endpoint("GET owners", MANAGE, send("GET", "/owners"), changes=False),
     Endpoint("POST owners", MANAGE, with_bystander("POST", "/owners", {"permission": "read"})),
     Endpoint("DELETE owner", MANAGE, with_bystander("DELETE", "/owners/{user}")),
+    Endpoint("GET group-grants", MANAGE, send("GET", "/group-grants"), changes=False),
+    Endpoint("POST group-grants", MANAGE, with_group("POST", "/group-grants", {"permission": "read"})),
+    Endpoint("DELETE group-grant", MANAGE, with_group("DELETE", "/group-grants/{group}")),
     Endpoint("GET access", MANAGE, with_bystander("GET", "/access?userId={user}"), changes=False),
 ]
 
@@ -261,6 +275,79 @@ def test_only_members_may_list_and_create_at_the_top_level(world: World, name: s
         assert answer.status_code == (refused or (200 if name.startswith("GET") else 201)), actor
         if refused:
             assert world.digest() == before, actor
+
+
+GROUP_CALLS: dict[str, tuple[set[Actor], Callable[[World, Person], Answer]]] = {
+    "GET groups": (
+        set(LEVELS),
+        lambda world, caller: world.api.get(f"{world.path}/groups", by=caller),
+    ),
+    "GET group": (
+        set(LEVELS),
+        lambda world, caller: world.api.get(f"{world.path}/groups/{world.bystanders}", by=caller),
+    ),
+    "GET members of a group": (
+        {Actor.TENANT_ADMIN, Actor.GROUP_READER},
+        lambda world, caller: world.api.get(
+            f"{world.path}/groups/{world.groups[Actor.GROUP_READER]}/members", by=caller
+        ),
+    ),
+    "POST groups": (
+        {Actor.TENANT_ADMIN},
+        lambda world, caller: world.api.post(f"{world.path}/groups", {"name": "new"}, by=caller),
+    ),
+    "PATCH group": (
+        {Actor.TENANT_ADMIN},
+        lambda world, caller: world.api.patch(
+            f"{world.path}/groups/{world.bystanders}", {"name": "renamed"}, by=caller
+        ),
+    ),
+    "PUT member of a group": (
+        {Actor.TENANT_ADMIN},
+        lambda world, caller: world.api.request(
+            "PUT",
+            f"{world.path}/groups/{world.bystanders}/members/{world.people[Actor.MEMBER].id}",
+            by=caller,
+        ),
+    ),
+    "DELETE member of a group": (
+        {Actor.TENANT_ADMIN},
+        lambda world, caller: world.api.delete(
+            f"{world.path}/groups/{world.bystanders}/members/{world.bystander.id}", by=caller
+        ),
+    ),
+    "DELETE group": (
+        {Actor.TENANT_ADMIN},
+        lambda world, caller: world.api.delete(f"{world.path}/groups/{made_group(world)}", by=caller),
+    ),
+}
+
+
+def made_group(world: World) -> str:
+    """Return the id of the group ``doomed``, which is made if there is none."""
+    listed = world.api.get(f"{world.path}/groups?pageSize=200", by=world.people[Actor.TENANT_ADMIN])
+    found = [group["id"] for group in listed.json["data"] if group["name"] == "doomed"]
+    if found:
+        return str(found[0])
+    made = world.api.post(
+        f"{world.path}/groups", {"name": "doomed"}, by=world.people[Actor.TENANT_ADMIN]
+    )
+    return str(made.json["id"])
+
+
+@pytest.mark.parametrize("name", GROUP_CALLS)
+def test_groups_are_seen_by_members_and_changed_by_administrators(world: World, name: str) -> None:
+    allowed, call = GROUP_CALLS[name]
+    made_group(world)
+    before, wrong = world.digest(), {}
+    for actor in sorted(Actor, key=lambda actor: actor in allowed):
+        answer = call(world, world.people[actor])
+        refused = UNAUTHENTICATED if actor in UNKNOWN_ACTORS else FORBIDDEN
+        if answer.status_code >= 300 if actor in allowed else answer.status_code != refused:
+            wrong[actor] = (answer.status_code, answer.text)
+        if actor not in allowed:
+            assert world.digest() == before, actor
+    assert wrong == {}
 
 
 @pytest.mark.parametrize("suffix", ["", "/{inbox}/files"])

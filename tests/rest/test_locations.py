@@ -17,6 +17,7 @@ WITHOUT_GET = {
     "createCaptcha": "a captcha is answered, not read: a GET would show it to others",
     "sendVerificationCode": "a code is secret",
     "putGrant": "grants are listed as owners of the node; none is read alone",
+    "putGroupGrant": "grants to groups are listed; none is read alone",
     "bindEmail": "credentials are listed; none is read alone",
     "bindMobile": "credentials are listed; none is read alone",
     "beginFactor": "an enrolment is confirmed, not read: a GET would show its secret again",
@@ -57,6 +58,7 @@ def begin_tus(api: Api, by: Person, tenant: str) -> Answer:
 
 CREATIONS: dict[str, Create] = {
     "createUser": register,
+    "createGroup": lambda api, by, tenant: api.post(f"{tenant}/groups", {"name": "g"}, by=by),
     "createTenant": lambda api, by, _: api.post("/api/v1/tenants", {"name": "Other"}, by=by),
     "createFolder": lambda api, by, tenant: api.post(f"{tenant}/folders", {"name": "f"}, by=by),
     "uploadFile": upload("files", query="?onConflict=rename"),

@@ -29,7 +29,11 @@ READ_ROUTES = {
     "/api/v1/tenants/<tenant_id>/files/<file_id>",
     "/api/v1/tenants/<tenant_id>/files/<file_id>/access",
     "/api/v1/tenants/<tenant_id>/files/<file_id>/download",
+    "/api/v1/tenants/<tenant_id>/files/<file_id>/group-grants",
     "/api/v1/tenants/<tenant_id>/files/<file_id>/owners",
+    "/api/v1/tenants/<tenant_id>/groups",
+    "/api/v1/tenants/<tenant_id>/groups/<group_id>",
+    "/api/v1/tenants/<tenant_id>/groups/<group_id>/members",
     "/api/v1/tenants/<tenant_id>/members",
     "/api/v1/tenants/<tenant_id>/multi-files-download/<bundle_id>",
     "/api/v1/tenants/<tenant_id>/owners/<owner_id>/files",
@@ -222,7 +226,7 @@ def test_the_services_refuse_it_to_plugins(api: Api, state: str) -> None:
 def test_every_read_route_is_listed(api: Api) -> None:
     rules = {rule.rule for rule in api.app.url_map.iter_rules() if "GET" in (rule.methods or ())}
     assert rules == READ_ROUTES
-    assert len(READ_ROUTES) == 37
+    assert len(READ_ROUTES) == 41
 
 
 def test_every_module_that_reads_blobs_is_listed() -> None:

@@ -7,9 +7,9 @@ from hashlib import sha256
 from sqlalchemy import select
 
 from strongroom.clock import iso_format
-from strongroom.files.models import Permission, grants, nodes
+from strongroom.files.models import Permission, grants, group_grants, nodes
 from strongroom.storage.models import BlobState, blobs
-from strongroom.tenants.models import tenant_members, tenants
+from strongroom.tenants.models import group_members, groups, tenant_members, tenants
 from strongroom.testing.clock import HOUR
 from tests.support.api import Api, Json, Person
 
@@ -29,6 +29,11 @@ class Actor(StrEnum):
     READER = "reader"
     WRITER = "writer"
     MANAGER = "manager"
+    GROUP_READER = "reader through a group"
+    GROUP_WRITER = "writer through a group"
+    GROUP_MANAGER = "manager through a group"
+    PAST_GROUP = "member of a group whose grant has expired"
+    REMOVED = "former member of a group"
     CREATOR = "creator"
     TENANT_ADMIN = "administrator of the tenant"
     OTHER_ADMIN = "administrator of another tenant"
@@ -43,14 +48,30 @@ LEVELS = {
     Actor.READER: READ,
     Actor.WRITER: WRITE,
     Actor.MANAGER: MANAGE,
+    Actor.GROUP_READER: READ,
+    Actor.GROUP_WRITER: WRITE,
+    Actor.GROUP_MANAGER: MANAGE,
+    Actor.PAST_GROUP: NONE,
+    Actor.REMOVED: NONE,
     Actor.CREATOR: MANAGE,
     Actor.TENANT_ADMIN: MANAGE,
 }
+GROUPED = {
+    Actor.GROUP_READER: READ,
+    Actor.GROUP_WRITER: WRITE,
+    Actor.GROUP_MANAGER: MANAGE,
+    Actor.PAST_GROUP: READ,
+    Actor.REMOVED: MANAGE,
+}
+"""Actors in a group of their own, and the permission that it is granted."""
 
 
 @dataclass
 class Target:
-    """The target of a call: a node, and a folder that every member may write to."""
+    """The target of a call: a node, and a folder that every member may write to.
+
+    ``bystanders`` is the id of a group without a grant.
+    """
 
     api: Api
     path: str
@@ -58,6 +79,7 @@ class Target:
     inbox: str
     bystander: Person
     creator: Person
+    bystanders: str
 
     @property
     def file(self) -> str:
@@ -73,6 +95,8 @@ class World:
     people: dict[Actor, Person]
     bystander: Person
     inbox: str
+    groups: dict[Actor, str]
+    bystanders: str
     made: int = 0
 
     def target(self, kind: str) -> Target:
@@ -89,7 +113,19 @@ class World:
         granted = around or node
         for actor in (Actor.PAST, Actor.READER, Actor.WRITER, Actor.MANAGER):
             self.grant(granted, actor)
-        return Target(self.api, self.path, node, self.inbox, self.bystander, creator)
+        for actor in GROUPED:
+            self.grant_group(granted, actor)
+        return Target(self.api, self.path, node, self.inbox, self.bystander, creator, self.bystanders)
+
+    def grant_group(self, node: str, actor: Actor) -> None:
+        """Grant an actor's group its permission; that of the past one has expired."""
+        body: Json = {"groupId": self.groups[actor], "permission": GROUPED[actor].name.lower()}
+        if actor is Actor.PAST_GROUP:
+            body["expiresAt"] = iso_format(self.api.clock.now() + 1)
+        path = f"{self.path}/files/{node}/group-grants"
+        assert self.api.post(path, body, by=self.people[Actor.TENANT_ADMIN]).status_code == 201
+        if actor is Actor.PAST_GROUP:
+            self.api.clock.advance(1)
 
     def grant(self, node: str, actor: Actor) -> None:
         """Grant an actor's permission; the grant of the past grantee has expired."""
@@ -106,7 +142,7 @@ class World:
         """Return a hash over all that the tenant keeps."""
         hashed = sha256()
         with self.api.container.database.read() as connection:
-            for table in (tenants, tenant_members, nodes, grants):
+            for table in (tenants, tenant_members, groups, group_members, nodes, grants, group_grants):
                 rows = connection.execute(select(table).order_by(*table.primary_key.columns))
                 hashed.update(repr(rows.all()).encode())
             stored = blobs.c.state == BlobState.STORED.value
@@ -132,10 +168,24 @@ def make_world(api: Api) -> World:
         api.join(path, admin, people[actor], "admin")
     api.join(path, admin, bystander)
     inbox = api.folder(path, admin, "inbox")["id"]
-    for actor in (Actor.MEMBER, Actor.PAST, Actor.READER, Actor.WRITER, Actor.MANAGER, Actor.CREATOR):
+    for actor in LEVELS.keys() - {Actor.TENANT_ADMIN}:
         body = {"ownerId": people[actor].id, "permission": "write"}
         assert api.post(f"{path}/files/{inbox}/owners", body, by=admin).status_code == 201
     assert api.delete("/authorizations/current", by=people[Actor.REVOKED]).status_code == 200
     suspension = f"/users/{people[Actor.SUSPENDED].id}/suspension"
     assert api.post(suspension, by=people[Actor.ADMIN]).status_code == 200
-    return World(api, path, people, bystander, inbox)
+    named = {actor: make_group(api, path, admin, people[actor]) for actor in GROUPED}
+    removed = f"{path}/groups/{named[Actor.REMOVED]}/members/{people[Actor.REMOVED].id}"
+    assert api.delete(removed, by=admin).status_code == 200
+    bystanders = make_group(api, path, admin, bystander)
+    return World(api, path, people, bystander, inbox, named, bystanders)
+
+
+def make_group(api: Api, path: str, admin: Person, member: Person) -> str:
+    """Make a group of a tenant with one member, and return its id."""
+    created = api.post(f"{path}/groups", {"name": member.id}, by=admin)
+    assert created.status_code == 201, created.text
+    group: str = created.json["id"]
+    added = api.request("PUT", f"{path}/groups/{group}/members/{member.id}", by=admin)
+    assert added.status_code == 200, added.text
+    return group

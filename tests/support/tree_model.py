@@ -22,7 +22,7 @@ Errors = set[type[StrongroomError]]
 
 @dataclass
 class ModelNode:
-    """A file, or without content a folder. Grants are a permission and an end by user."""
+    """A file, or without content a folder. Grants are a permission and an end by user or group."""
 
     id: str
     parent: str | None
@@ -40,6 +40,17 @@ class TreeModel:
     members: dict[str, bool]
     now: int = 0
     nodes: dict[str, ModelNode] = field(default_factory=dict)
+    groups: dict[str, set[str]] = field(default_factory=dict)
+
+    def holders(self, user: str) -> list[str]:
+        """Return a user and the user's groups."""
+        return [user, *(group for group, members in self.groups.items() if user in members)]
+
+    def held(self, user: str, node_id: str | None) -> Iterator[tuple[Permission, int]]:
+        """Yield the grants of a user and the user's groups on a node and the folders around it."""
+        holders = self.holders(user)
+        for node in self.path(node_id):
+            yield from (node.grants[holder] for holder in holders if holder in node.grants)
 
     def path(self, node_id: str | None) -> Iterator[ModelNode]:
         """Yield a node and all folders around it."""
@@ -52,8 +63,8 @@ class TreeModel:
         """Return a user's permission on a node."""
         if self.members.get(user):
             return Permission.MANAGE
-        held = (node.grants.get(user, (Permission.NONE, 0)) for node in self.path(node_id))
-        return max((level for level, end in held if end > self.now), default=Permission.NONE)
+        levels = (level for level, end in self.held(user, node_id) if end > self.now)
+        return max(levels, default=Permission.NONE)
 
     def manages_until(self, user: str, node_id: str) -> int:
         """Return until when a user manages a node."""
@@ -63,7 +74,11 @@ class TreeModel:
 
     def granted_until(self, user: str, node_id: str | None, needed: Permission) -> int:
         """Return until when grants give a user a level on a node."""
-        held = (node.grants.get(user, (Permission.NONE, 0)) for node in self.path(node_id))
+        return max((end for level, end in self.held(user, node_id) if level >= needed), default=0)
+
+    def given_until(self, holder: str, node_id: str | None, needed: Permission) -> int:
+        """Return until when the grants of one user or one group alone give a level on a node."""
+        held = (node.grants.get(holder, (Permission.NONE, 0)) for node in self.path(node_id))
         return max((end for level, end in held if level >= needed), default=0)
 
     def writes_until(self, user: str, folder_id: str | None) -> int:
@@ -144,30 +159,30 @@ class TreeModel:
         return errors
 
     def outlasts(self, user: str, node_id: str, parent: str | None) -> bool:
-        """Return whether a move would give a member more than the mover's own permissions last."""
+        """Return whether a move would give a member or a group more than the mover's own last."""
         if parent == self.nodes[node_id].parent:
             return False
         managed, written = self.manages_until(user, node_id), self.writes_until(user, parent)
+        members = (other for other, is_admin in self.members.items() if not is_admin)
         return any(
-            self.gains_node(other, node_id, parent, managed)
-            or self.gains_folder(other, node_id, parent, written)
-            for other, is_admin in self.members.items()
-            if not is_admin
+            self.gains_node(holder, node_id, parent, managed)
+            or self.gains_folder(holder, node_id, parent, written)
+            for holder in (*members, *self.groups)
         )
 
-    def gains_node(self, user: str, node_id: str, parent: str | None, until: int) -> bool:
-        """Return whether a folder's grants would give a user more of a node than before."""
+    def gains_node(self, holder: str, node_id: str, parent: str | None, until: int) -> bool:
+        """Return whether a folder's grants would give a user or group more of a node than before."""
         return any(
-            self.granted_until(user, parent, level)
-            > max(until, self.granted_until(user, node_id, level))
+            self.given_until(holder, parent, level)
+            > max(until, self.given_until(holder, node_id, level))
             for level in (Permission.READ, Permission.WRITE, Permission.MANAGE)
         )
 
-    def gains_folder(self, user: str, node_id: str, parent: str | None, until: int) -> bool:
-        """Return whether grants in a moved subtree would extend a user's write access below a folder."""
-        brought = [self.nodes[each].grants.get(user) for each in self.subtree(node_id)]
+    def gains_folder(self, holder: str, node_id: str, parent: str | None, until: int) -> bool:
+        """Return whether grants in a moved subtree would extend the write access below a folder."""
+        brought = [self.nodes[each].grants.get(holder) for each in self.subtree(node_id)]
         ends = [held[1] for held in brought if held and held[0] >= Permission.WRITE]
-        return max(ends, default=0) > max(until, self.granted_until(user, parent, Permission.WRITE))
+        return max(ends, default=0) > max(until, self.given_until(holder, parent, Permission.WRITE))
 
     def reduces_owner(self, user: str, node_id: str, holder: str, level: Permission, end: int) -> bool:
         """Return whether a user would reduce an owner's grant who is neither owner nor administrator."""
@@ -184,6 +199,12 @@ class TreeModel:
         if not errors and end > self.manages_until(user, node_id):
             errors.add(Forbidden)
         return errors | (set() if grantee in self.members else {NotAMember})
+
+    def remove_group(self, group: str) -> None:
+        """Remove a group, and all that was granted to it."""
+        del self.groups[group]
+        for node in self.nodes.values():
+            node.grants.pop(group, None)
 
     def add(self, node: ModelNode, creator: str) -> None:
         """Put a new node in its place."""
@@ -207,13 +228,14 @@ class TreeModel:
     def leave(self, user: str) -> None:
         """End a membership, and all that was granted with it."""
         del self.members[user]
+        for members in self.groups.values():
+            members.discard(user)
         for node in self.nodes.values():
             node.grants.pop(user, None)
 
     def visible_until(self, user: str, node_id: str | None) -> int:
         """Return until when a user sees a node by grants."""
-        ends = (node.grants.get(user, (Permission.NONE, 0))[1] for node in self.path(node_id))
-        return max(ends, default=0)
+        return max((end for _, end in self.held(user, node_id)), default=0)
 
 
 def normalized(name: str) -> str:

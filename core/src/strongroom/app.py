@@ -37,6 +37,7 @@ from strongroom.plugin_api.authentication import Authenticator
 from strongroom.plugins.manager import PluginError
 from strongroom.scanning.views import blueprint as quarantine_blueprint
 from strongroom.sessions.views import blueprint as authorizations_blueprint
+from strongroom.tenants.group_views import blueprint as groups_blueprint
 from strongroom.tenants.service_account_views import blueprint as service_accounts_blueprint
 from strongroom.tenants.views import blueprint as tenants_blueprint
 from strongroom.uploads.views import blueprint as uploads_blueprint
@@ -53,6 +54,7 @@ BLUEPRINTS = (
     verification_blueprint,
     tenants_blueprint,
     service_accounts_blueprint,
+    groups_blueprint,
     files_blueprint,
     bundles_blueprint,
     file_events_blueprint,

@@ -241,6 +241,11 @@ class NameConflict(StrongroomError):
     message = "The folder already has a node with this name."
 
 
+class GroupNameTaken(StrongroomError):
+    status, code = 409, "error.group-name-taken"
+    message = "The tenant already has a group with this name."
+
+
 class LastAdministrator(StrongroomError):
     status, code = 409, "error.last-administrator"
     message = "The last administrator of the tenant cannot be removed."
@@ -284,6 +289,11 @@ class NotScannedYet(StrongroomError):
 class TooManyKeys(StrongroomError):
     status, code = 409, "error.too-many-access-keys"
     message = "The user has as many access keys as allowed; revoke one."
+
+
+class TooManyGroups(StrongroomError):
+    status, code = 409, "error.too-many-groups"
+    message = "The tenant has as many groups as allowed; delete one."
 
 
 class CredentialTaken(StrongroomError):

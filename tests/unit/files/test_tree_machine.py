@@ -18,11 +18,19 @@ from tests.support.incoming import IncomingBytes
 from tests.support.tree_model import Errors, ModelNode, TreeModel, normalized
 
 from strongroom.database.paging import Paging
-from strongroom.errors import Forbidden, NameConflict, NotAFolder, NotFound, StrongroomError
+from strongroom.errors import (
+    Forbidden,
+    NameConflict,
+    NotAFolder,
+    NotAMember,
+    NotFound,
+    StrongroomError,
+)
 from strongroom.files import child_counts
 from strongroom.files.access import NodeView
 from strongroom.files.file_writer import OnConflict
 from strongroom.files.grants import GrantRequest
+from strongroom.files.group_grants import GroupGrantRequest
 from strongroom.files.listing import FilePage
 from strongroom.files.models import FOREVER, Permission, folder_counts, grants, nodes
 from strongroom.files.moving import Move
@@ -44,6 +52,7 @@ NAMES = st.sampled_from(["a", "b", "c", "A", "é", "e\u0301"])
 NEW_NAMES = st.none() | NAMES
 PLACES = st.none() | NODES
 LEVELS = st.sampled_from([Permission.READ, Permission.WRITE, Permission.MANAGE])
+GROUPS = st.integers(0, 1)
 HOURS = st.none() | st.integers(1, 5)
 
 
@@ -69,6 +78,11 @@ class TreeMachine(RuleBasedStateMachine):
         self.deleted: list[str] = []
         for user in self.people[1:4]:
             self.join(user)
+        self.group_names = 0
+        for members in ([1, 2], [2]):
+            group = self.make_group()
+            for number in members:
+                self.change_member(number, group, True)
         self.grow(Random(seed))
 
     def grow(self, random: Random) -> None:
@@ -82,6 +96,9 @@ class TreeMachine(RuleBasedStateMachine):
         for _ in range(20):
             number, level = random.randrange(len(self.model.nodes)), Permission(random.randint(1, 3))
             self.grant(0, number, random.randint(1, 3), level, random.choice([None, None, 1, 2, 4]))
+        for _ in range(6):
+            number, level = random.randrange(len(self.model.nodes)), Permission(random.randint(1, 3))
+            self.grant_group(0, number, random.randint(0, 1), level, random.choice([None, 1, 3]))
 
     def identity(self, user: int) -> Identity:
         return Identity(self.people[user], "USER", "login")
@@ -262,7 +279,8 @@ class TreeMachine(RuleBasedStateMachine):
     @rule(user=USERS, number=NODES, grantee=USERS)
     def revoke(self, user: int, number: int, grantee: int) -> None:
         node_id = self.pick(number) or ""
-        holders = [*self.model.nodes[node_id].grants] if node_id in self.model.nodes else []
+        known = self.model.nodes[node_id].grants if node_id in self.model.nodes else {}
+        holders = [holder for holder in known if holder not in self.model.groups]
         other = (holders or self.people)[grantee % len(holders or self.people)]
         errors = self.model.refusals(self.people[user], node_id, Permission.MANAGE)
         nothing = Permission.NONE, 0
@@ -276,6 +294,79 @@ class TreeMachine(RuleBasedStateMachine):
         )
         if not errors:
             self.model.nodes[node_id].grants.pop(other, None)
+
+    def group(self, number: int) -> str:
+        """Return the id of a group."""
+        known = [*self.model.groups] or ["unknown"]
+        return known[number % len(known)]
+
+    def make_group(self) -> int:
+        """Make an empty group, and return its number."""
+        type(self).steps += 1
+        self.group_names += 1
+        name = f"group {self.group_names}"
+        created = self.services.groups.create(self.identity(0), self.tenant, name, Origin())
+        self.model.groups[created.id] = set()
+        return len(self.model.groups) - 1
+
+    @rule(number=GROUPS)
+    def replace_group(self, number: int) -> None:
+        """Delete a group and make another: few members need few groups."""
+        group = self.group(number)
+        self.services.groups.delete(self.identity(0), self.tenant, group, Origin())
+        self.model.remove_group(group)
+        self.check_top(1 + number % 3, 1 + number % 3)
+        self.make_group()
+
+    @rule(user=USERS, number=GROUPS, joins=st.booleans())
+    def change_member(self, user: int, number: int, joins: bool) -> None:
+        member, group = self.people[user], self.group(number)
+        groups = self.services.groups
+        if joins:
+            errors: Errors = set() if member in self.model.members else {NotAMember}
+            self.expect(
+                errors,
+                lambda: groups.add_member(self.identity(0), self.tenant, group, member, Origin()),
+            )
+            self.model.groups[group] |= set() if errors else {member}
+        else:
+            type(self).steps += 1
+            groups.remove_member(self.identity(0), self.tenant, group, member, Origin())
+            self.model.groups[group].discard(member)
+        self.check_top(user, user)
+
+    @rule(user=USERS, number=NODES, grantee=GROUPS, level=LEVELS, hours=HOURS)
+    def grant_group(
+        self, user: int, number: int, grantee: int, level: Permission, hours: int | None
+    ) -> None:
+        node_id, group = self.pick(number) or "", self.group(grantee)
+        end = FOREVER if hours is None else self.model.now + hours * HOUR
+        wish = GroupGrantRequest(group, level, None if hours is None else end)
+        # Each of the model's errors but the one about the grantee.
+        errors = self.model.refusals_of_grant(self.people[user], node_id, self.people[0], end)
+        granted = self.expect(
+            errors,
+            lambda: self.services.group_grants.put(
+                self.identity(user), self.tenant, node_id, wish, Origin()
+            ),
+        )
+        if granted is not None:
+            before = self.model.nodes[node_id].grants.get(group)
+            assert granted[1] is (before is None or before[1] <= self.model.now)
+            self.model.nodes[node_id].grants[group] = (level, end)
+
+    @rule(user=USERS, number=NODES, grantee=GROUPS)
+    def revoke_group(self, user: int, number: int, grantee: int) -> None:
+        node_id, group = self.pick(number) or "", self.group(grantee)
+        errors = self.model.refusals(self.people[user], node_id, Permission.MANAGE)
+        self.expect(
+            errors,
+            lambda: self.services.group_grants.remove(
+                self.identity(user), self.tenant, node_id, group, Origin()
+            ),
+        )
+        if not errors:
+            self.model.nodes[node_id].grants.pop(group, None)
 
     @rule(hours=st.integers(1, 3))
     def let_time_pass(self, hours: int) -> None:
@@ -316,6 +407,8 @@ class TreeMachine(RuleBasedStateMachine):
             return
         assert is_allowed
         self.check_page(page, self.model.top(whose), whose)
+        second = self.services.listing.top_level(self.identity(user), self.tenant, whose, Paging(2, 2))
+        assert list(second.records) == list(page.records[2:4])
 
     @rule(user=USERS, owner=USERS, number=NODES)
     def list_inside(self, user: int, owner: int, number: int) -> None:
@@ -357,11 +450,20 @@ class TreeMachine(RuleBasedStateMachine):
         )
         if explanation is not None:
             assert explanation.permission == self.model.permission(subject, node_id)
-            assert [(reason.node_id, reason.permission) for reason in explanation.reasons] == [
-                (node.id, node.grants[subject][0])
-                for node in self.model.path(node_id)
-                if subject in node.grants
+            found = [
+                (reason.node_id, reason.group_id or subject, reason.permission)
+                for reason in explanation.reasons
             ]
+            holders = self.model.holders(subject)
+            expected = [
+                (node.id, holder, node.grants[holder][0])
+                for node in self.model.path(node_id)
+                for holder in holders
+                if holder in node.grants
+            ]
+            # Groups on one node are sorted by name, which the order of their creation is not.
+            assert sorted(found) == sorted(expected)
+            assert [node for node, _, _ in found] == [node for node, _, _ in expected]
 
     def teardown(self) -> None:
         """Compare the stored inherited grants and folder counts with the model."""
@@ -381,6 +483,7 @@ class TreeMachine(RuleBasedStateMachine):
             )
             for node in self.model.nodes.values()
             for user in node.grants
+            if user not in self.model.groups
         }
 
     def check_runs(self, runs: Sequence[Any]) -> None:

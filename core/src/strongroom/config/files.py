@@ -56,6 +56,12 @@ class TenantsSettings:
     allow_user_creation: bool = option(
         True, help="Whether any user may create tenants; otherwise only administrators may."
     )
+    max_groups: int = option(
+        1000, minimum=0, maximum=100_000, help="The maximum number of groups of a tenant."
+    )
+    max_groups_per_user: int = option(
+        100, minimum=0, maximum=10_000, help="The maximum number of groups of a user in a tenant."
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,6 +33,7 @@ from strongroom.files.events.stream import TenantStreams
 from strongroom.files.expiry import ExpiryRules
 from strongroom.files.file_writer import FileWriter
 from strongroom.files.grants import AccessExplainer, GrantService
+from strongroom.files.group_grants import GroupGrantService
 from strongroom.files.listing import FileListing
 from strongroom.files.moving import MovingService
 from strongroom.files.paths import PathLookup
@@ -69,6 +70,7 @@ from strongroom.storage.migration import Migration
 from strongroom.storage.service import BlobService
 from strongroom.storage.stores import Inventory, Store
 from strongroom.tenants.deletion import TenantDeletion
+from strongroom.tenants.groups import GroupMemberships, GroupService
 from strongroom.tenants.memberships import Memberships
 from strongroom.tenants.quota import Quota
 from strongroom.tenants.quota_alerts import QuotaAlerts
@@ -92,6 +94,7 @@ class FileServices:
     tenants: TenantService
     tenant_deletion: TenantDeletion
     service_accounts: ServiceAccountService
+    groups: GroupService
     blobs: BlobService
     inventory: Inventory
     migration: Migration
@@ -107,6 +110,7 @@ class FileServices:
     moving: MovingService
     replacing: ReplacingService
     grants: GrantService
+    group_grants: GroupGrantService
     explainer: AccessExplainer
     listing: FileListing
     paths: PathLookup
@@ -140,6 +144,9 @@ def assemble_keeping(base: Infrastructure, identity: IdentityServices) -> FileSe
     identity.access_keys.check_targets(access.require_key_target)
     expiry, visibility = ExpiryRules(access), Visibility()
     tree = Tree(base.clock, visibility)
+    group_members = GroupMemberships(
+        base.clock, memberships, visibility, max_per_user=settings.tenants.max_groups_per_user
+    )
     scans = ScanRepository(base.clock)
     scanners = _scanners(base)
     inspection = _inspection(base, scanners, scans)
@@ -205,6 +212,15 @@ def assemble_keeping(base: Infrastructure, identity: IdentityServices) -> FileSe
         service_accounts=ServiceAccountService(
             database, base.clock, memberships, base.users, identity.access_keys, base.audit
         ),
+        groups=GroupService(
+            database,
+            base.clock,
+            memberships,
+            group_members,
+            base.users,
+            base.audit,
+            max_groups=settings.tenants.max_groups,
+        ),
         blobs=blobs,
         inventory=Inventory(database, blobs.storages),
         migration=Migration(database, base.clock, blobs, scope_of=tenant_of_blob),
@@ -229,6 +245,16 @@ def assemble_keeping(base: Infrastructure, identity: IdentityServices) -> FileSe
         moving=MovingService(database, access, expiry, tree, file_writer),
         replacing=ReplacingService(database, access, file_writer, blobs, tenants),
         grants=GrantService(database, base.clock, access, expiry, visibility, base.users, base.audit),
+        group_grants=GroupGrantService(
+            database,
+            base.clock,
+            access,
+            expiry,
+            visibility,
+            group_members,
+            base.users,
+            base.audit,
+        ),
         explainer=AccessExplainer(database, access),
         listing=FileListing(database, base.clock, access, base.users),
         paths=PathLookup(database, base.clock, access),

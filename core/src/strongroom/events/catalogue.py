@@ -22,6 +22,8 @@ def _text(name: str, description: str, *, required: bool = True) -> EventField:
 _ACTOR: Final = EventField("actor", "The user who acted, or null for the server itself", _REFERENCE)
 _USER: Final = _text("userId", "The user")
 _TENANT: Final = _text("tenantId", "The tenant")
+_GROUP: Final = _text("groupId", "The group")
+_GROUP_NAME: Final = _text("name", "Its name after the event")
 _METHOD: Final = _text("method", "The login method")
 _KIND: Final = _text("kind", "The kind of the credential, such as `email`")
 _FACTOR: Final = _text("factor", "The factor, such as `totp`, or `all`")
@@ -141,6 +143,43 @@ EVENT_TYPES: Final[Mapping[str, EventType]] = {
             "An upload was refused because it would exceed the quota of its tenant. Each process "
             "reports at most one refusal per tenant and hour.",
             _TENANT,
+        ),
+        _of_server(
+            "group_grant.set",
+            "A group was granted a permission on a file or folder, or the permission was changed.",
+            _TENANT,
+            _text("fileId", "The file or folder"),
+            _GROUP,
+            _text("permission", "`read`, `write` or `manage`"),
+            EventField(
+                "expiresAt",
+                "When the permission ends",
+                {"type": "string", "format": "date-time"},
+                is_required=False,
+            ),
+            _ACTOR,
+        ),
+        _of_server(
+            "group_grant.removed",
+            "A group's permission on a file or folder was revoked.",
+            _TENANT,
+            _text("fileId", "The file or folder"),
+            _GROUP,
+            _ACTOR,
+        ),
+        _of_server("group.created", "A group was created.", _TENANT, _GROUP, _GROUP_NAME, _ACTOR),
+        _of_server("group.updated", "A group was renamed.", _TENANT, _GROUP, _GROUP_NAME, _ACTOR),
+        _of_server(
+            "group.deleted",
+            "A group was deleted with its memberships and grants.",
+            _TENANT,
+            _GROUP,
+            _GROUP_NAME,
+            _ACTOR,
+        ),
+        _of_server("group.member_added", "A user was added to a group.", _TENANT, _GROUP, _USER, _ACTOR),
+        _of_server(
+            "group.member_removed", "A user was removed from a group.", _TENANT, _GROUP, _USER, _ACTOR
         ),
         _of_server("tenant.created", "A tenant was created.", _TENANT, _ACTOR),
         _of_server("tenant.updated", "The name or quota of a tenant was changed.", _TENANT, _ACTOR),

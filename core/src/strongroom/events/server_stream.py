@@ -74,6 +74,33 @@ def _grant(record: AuditRecord) -> Data:
     }
 
 
+def _group_grant(record: AuditRecord) -> Data:
+    given = {
+        name: record.details[name] for name in ("permission", "expiresAt") if name in record.details
+    }
+    return {
+        "tenantId": record.details["tenant"],
+        "fileId": record.target_id,
+        "groupId": record.details["group"],
+        **given,
+        **_actor(record),
+    }
+
+
+def _group(record: AuditRecord) -> Data:
+    name = {"name": record.details["name"]} if "name" in record.details else {}
+    return {
+        "tenantId": record.details["tenant"],
+        "groupId": record.target_id,
+        **name,
+        **_actor(record),
+    }
+
+
+def _group_member(record: AuditRecord) -> Data:
+    return {**_group(record), "userId": record.details["user"]}
+
+
 def _tenant(record: AuditRecord) -> Data:
     return {"tenantId": record.target_id, **_actor(record)}
 
@@ -128,6 +155,13 @@ _TYPES: Final[Mapping[tuple[str, str], tuple[str, Convert]]] = {
     ("grant.put", SUCCESS): ("grant.set", _grant),
     ("grant.remove", SUCCESS): ("grant.removed", _grant),
     ("quota.exceed", FAILURE): ("quota.exceeded", lambda record: {"tenantId": record.target_id}),
+    ("group.create", SUCCESS): ("group.created", _group),
+    ("group.update", SUCCESS): ("group.updated", _group),
+    ("group.delete", SUCCESS): ("group.deleted", _group),
+    ("group-member.add", SUCCESS): ("group.member_added", _group_member),
+    ("group-member.remove", SUCCESS): ("group.member_removed", _group_member),
+    ("group-grant.put", SUCCESS): ("group_grant.set", _group_grant),
+    ("group-grant.remove", SUCCESS): ("group_grant.removed", _group_grant),
     ("tenant.create", SUCCESS): ("tenant.created", _tenant),
     ("tenant.update", SUCCESS): ("tenant.updated", _tenant),
     ("tenant.delete", SUCCESS): ("tenant.deleted", _tenant),

@@ -1,9 +1,19 @@
 """Endpoints for grants on files and folders, and for access reports."""
 
+from typing import Any
+
 from strongroom.errors import Forbidden, NotAMember, NotFound
 from strongroom.files.grants import AccessExplainer, Explanation, GrantRequest, GrantService, Reason
-from strongroom.files.models import Grant, Permission
-from strongroom.files.schemas import AccessQuery, AccessSchema, GrantSchema, NewGrantSchema
+from strongroom.files.group_grants import GroupGrantRequest, GroupGrantService
+from strongroom.files.models import Grant, GroupGrant, Permission
+from strongroom.files.schemas import (
+    AccessQuery,
+    AccessSchema,
+    GrantSchema,
+    GroupGrantSchema,
+    NewGrantSchema,
+    NewGroupGrantSchema,
+)
 from strongroom.files.serializers import Json
 from strongroom.http.access import Access, current_identity
 from strongroom.http.pages import PagingQuery, collection_of, envelope, paging, reference
@@ -19,10 +29,12 @@ blueprint = Blueprint(
     description="Grants on files and folders.",
 )
 
-_REPLACED: Json = {
-    "description": "As 201; an existing grant was replaced",
-    "content": {"application/json": {"schema": GrantSchema}},
-}
+
+def _replaced(schema: type[Any]) -> Json:
+    return {
+        "description": "As 201; an existing grant was replaced",
+        "content": {"application/json": {"schema": schema}},
+    }
 
 
 @blueprint.operation(
@@ -34,7 +46,7 @@ _REPLACED: Json = {
     returns=GrantSchema,
     status=201,
     errors=(Forbidden, NotFound, NotAMember),
-    document={"responses": {"200": _REPLACED}},
+    document={"responses": {"200": _replaced(GrantSchema)}},
 )
 def put_grant(tenant_id: str, file_id: str, body: Json) -> tuple[Json, int]:
     """Grant a permission to a member of the tenant; this replaces the member's grant on the same node.
@@ -80,6 +92,64 @@ def delete_grant(tenant_id: str, file_id: str, owner_id: str) -> dict[str, bool]
 
 
 @blueprint.operation(
+    "POST",
+    "/group-grants",
+    access=Access.USER,
+    scope=Scope.FILES_SHARE,
+    body=NewGroupGrantSchema,
+    returns=GroupGrantSchema,
+    status=201,
+    errors=(Forbidden, NotFound),
+    document={"responses": {"200": _replaced(GroupGrantSchema)}},
+)
+def put_group_grant(tenant_id: str, file_id: str, body: Json) -> tuple[Json, int]:
+    """Grant a permission to a group of the tenant; this replaces the group's grant on the same node.
+
+    It applies to the present and future members of the group, and on a folder to everything below it. It
+    may not outlast the caller's own permission.
+    """
+    requested = GroupGrantRequest(
+        body["groupId"], Permission[body["permission"].upper()], body["expiresAt"]
+    )
+    grant, is_new = get_service(GroupGrantService).put(
+        current_identity(), tenant_id, file_id, requested, origin()
+    )
+    return _present_group_grant(grant), 201 if is_new else 200
+
+
+@blueprint.operation(
+    "GET",
+    "/group-grants",
+    access=Access.USER,
+    scope=Scope.FILES_SHARE,
+    query=PagingQuery,
+    returns=collection_of(GroupGrantSchema),
+    errors=(Forbidden, NotFound),
+)
+def list_group_grants(tenant_id: str, file_id: str, query: dict[str, int]) -> Json:
+    """List the grants to groups in force on a file or folder itself, without its parent folders'."""
+    page, included = get_service(GroupGrantService).page(
+        current_identity(), tenant_id, file_id, paging(query)
+    )
+    return envelope(page, _present_group_grant, included)
+
+
+@blueprint.operation(
+    "DELETE",
+    "/group-grants/<group_id>",
+    access=Access.USER,
+    scope=Scope.FILES_SHARE,
+    returns=DoneSchema,
+    errors=(Forbidden, NotFound),
+)
+def delete_group_grant(tenant_id: str, file_id: str, group_id: str) -> dict[str, bool]:
+    """Revoke a group's grant on a file or folder; revoking a missing grant is not an error."""
+    service = get_service(GroupGrantService)
+    service.remove(current_identity(), tenant_id, file_id, group_id, origin())
+    return DONE
+
+
+@blueprint.operation(
     "GET",
     "/access",
     access=Access.USER,
@@ -108,6 +178,18 @@ def _present(grant: Grant) -> Json:
     }
 
 
+def _present_group_grant(grant: GroupGrant) -> Json:
+    return {
+        "fileId": grant.node_id,
+        "groupId": grant.group_id,
+        "groupName": grant.group_name,
+        "permission": grant.permission.name.lower(),
+        "expiresAt": grant.expires_at,
+        "grantedBy": reference(grant.granted_by) if grant.granted_by else None,
+        "createdAt": grant.created_at,
+    }
+
+
 def _present_explanation(explanation: Explanation) -> Json:
     return {
         "userId": explanation.user_id,
@@ -124,4 +206,6 @@ def _present_reason(reason: Reason) -> Json:
         "permission": reason.permission.name.lower(),
         "expiresAt": reason.expires_at,
         "inForce": reason.in_force,
+        "groupId": reason.group_id,
+        "groupName": reason.group_name,
     }

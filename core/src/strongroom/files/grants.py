@@ -4,20 +4,46 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from sqlalchemy import Connection, Executable, Select, and_, bindparam, delete, select
+from sqlalchemy import (
+    ColumnElement,
+    CompoundSelect,
+    Connection,
+    Executable,
+    Select,
+    Table,
+    and_,
+    bindparam,
+    cast,
+    delete,
+    null,
+    select,
+    text,
+    union_all,
+)
 
 from strongroom.audit.service import AuditEvent, AuditService
 from strongroom.clock import Clock, iso_format
 from strongroom.database import Database
+from strongroom.database.metadata import Id, Name
 from strongroom.database.paging import Page, Paging, seek_page
 from strongroom.database.rows import Row, RowMapper, columns_of
 from strongroom.database.statements import Statement, for_each_dialect
 from strongroom.errors import NotAMember, ValidationFailed
 from strongroom.files.access import AccessControl
 from strongroom.files.expiry import ExpiryRules
-from strongroom.files.models import FOREVER, Grant, Node, Permission, folders_around, grants
+from strongroom.files.models import (
+    FOREVER,
+    Grant,
+    Node,
+    Permission,
+    folders_around,
+    grants,
+    group_grants,
+    nodes,
+)
 from strongroom.files.visibility import Visibility
 from strongroom.identity import AnyCaller, Origin
+from strongroom.tenants.group_members import group_name, is_in_group
 from strongroom.tenants.models import Role
 from strongroom.users.service import UserService
 
@@ -48,11 +74,15 @@ _PUT: Final = Statement(for_each_dialect(grants, _putting))
 _OF_USER: Final = Statement(select(*_GRANT.columns).where(_IS_ONE), _grant)
 
 
+_NO_GROUP_ID: Final[ColumnElement[Any]] = cast(null(), Id).label("group_id")
+_NO_GROUP_NAME: Final[ColumnElement[Any]] = cast(null(), Name).label("group_name")
+
+
 @dataclass(frozen=True, slots=True)
 class PathGrant:
     """A grant on a node or on one of its ancestors, in force or expired.
 
-    ``height`` is 0 for the node, 1 for its parent folder, and so on.
+    ``height`` is 0 for the node, 1 for its parent folder, and so on. Without a group it is the user's.
     """
 
     node_id: str
@@ -60,23 +90,34 @@ class PathGrant:
     permission: Permission
     expires_at: int | None
     height: int
+    group_id: str | None
+    group_name: str | None
 
 
-def _grants_on_path() -> Select[Any]:
-    """Return the query for a user's grants on a node and on its ancestors, the nearest first."""
+def _on_path(
+    table: Table, is_theirs: ColumnElement[bool], group: Sequence[ColumnElement[Any]]
+) -> Select[Any]:
     path = folders_around()
-    columns = (grants.c.node_id, grants.c.node_name, grants.c.permission, grants.c.expires_at)
-    return (
-        select(*columns, path.c.height)
-        .join(path, grants.c.node_id == path.c.id)
-        .where(grants.c.user_id == bindparam("user_id"))
-        .order_by(path.c.height)
-    )
+    columns = (table.c.node_id, nodes.c.name, table.c.permission, table.c.expires_at, path.c.height)
+    query: Select[Any] = select(*columns, *group).join_from(table, path, table.c.node_id == path.c.id)
+    return query.join(nodes, nodes.c.id == table.c.node_id).where(is_theirs)
+
+
+def _grants_on_path() -> CompoundSelect[Any]:
+    """Return the query for the grants of a user, and of the user's groups, on a node and its ancestors.
+
+    The nearest come first, and on one node the user's own grant.
+    """
+    own = _on_path(grants, grants.c.user_id == bindparam("user_id"), [_NO_GROUP_ID, _NO_GROUP_NAME])
+    group_id = group_grants.c.group_id
+    of_groups = _on_path(group_grants, is_in_group(group_id), [group_id, group_name(group_id)])
+    # Both databases accept an order of the first part's columns by number.
+    return union_all(own, of_groups).order_by(text("5, 7 NULLS FIRST"))
 
 
 def _path_grant(row: Row) -> PathGrant:
-    node_id, node_name, permission, expires_at, height = row
-    return PathGrant(node_id, node_name, Permission(permission), expires_at, height)
+    node_id, node_name, permission, *others = row
+    return PathGrant(node_id, node_name, Permission(permission), *others)
 
 
 _ON_PATH: Final = Statement(_grants_on_path(), _path_grant)
@@ -139,7 +180,7 @@ class GrantService:
             NotFound: the tenant has no such node.
             NotAMember: the user is not a member of the tenant, whether or not the user exists.
         """
-        self._refuse_past(requested.expires_at)
+        require_future(requested.expires_at, self._clock.now())
         with self._database.write() as connection:
             node = self._managed(connection, caller, tenant_id, node_id)
             self._expiry.require_grantable(connection, caller, node, requested.expires_at)
@@ -201,10 +242,6 @@ class GrantService:
         self._access.memberships.lock_tenant(connection, tenant_id)
         return self._access.require(connection, caller, tenant_id, node_id, Permission.MANAGE).node
 
-    def _refuse_past(self, expires_at: int | None) -> None:
-        if expires_at is not None and expires_at <= self._clock.now():
-            raise ValidationFailed.of_field("expiresAt", "not-in-the-future", "Must be in the future.")
-
     def _find(self, connection: Connection, node_id: str, user_id: str) -> Grant | None:
         return _OF_USER.first(connection, {"node": node_id, "user": user_id})
 
@@ -255,6 +292,16 @@ class GrantService:
         self._audit.record(connection, event)
 
 
+def require_future(expires_at: int | None, now: int) -> None:
+    """Check the expiry of a grant.
+
+    Raises:
+        ValidationFailed: it is not in the future.
+    """
+    if expires_at is not None and expires_at <= now:
+        raise ValidationFailed.of_field("expiresAt", "not-in-the-future", "Must be in the future.")
+
+
 def _named(found: Iterable[Grant]) -> set[str]:
     ids = {user_id for grant in found for user_id in (grant.user_id, grant.granted_by)}
     return {user_id for user_id in ids if user_id is not None}
@@ -262,7 +309,7 @@ def _named(found: Iterable[Grant]) -> set[str]:
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """A grant on a node or on one of its ancestors.
+    """A grant on a node or on one of its ancestors, to the user or to a group of the user.
 
     ``node_name`` is ``None`` if the caller cannot see that folder.
     """
@@ -272,6 +319,8 @@ class Reason:
     permission: Permission
     expires_at: int | None
     in_force: bool
+    group_id: str | None
+    group_name: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -334,4 +383,6 @@ class AccessExplainer:
             grant.permission,
             grant.expires_at,
             self._access.holds(grant.expires_at),
+            grant.group_id,
+            grant.group_name,
         )

@@ -92,6 +92,7 @@ class GroupGrant:
 
     node_id: str
     group_id: str
+    group_name: str
     permission: Permission
     expires_at: int | None
     granted_by: str | None

@@ -67,6 +67,30 @@ class GrantSchema(Schema):
     createdAt = Timestamp(required=True)
 
 
+class NewGroupGrantSchema(Schema):
+    """A grant to a group of the tenant."""
+
+    groupId = text(64, required=True)
+    permission = fields.String(required=True, validate=validate.OneOf(_PERMISSIONS))
+    expiresAt = Timestamp(
+        load_default=None,
+        allow_none=True,
+        metadata={"description": "As `2026-06-21T00:00:00Z`; null for a permanent grant"},
+    )
+
+
+class GroupGrantSchema(Schema):
+    """A group's permission on a file or folder."""
+
+    fileId = fields.String(required=True)
+    groupId = fields.String(required=True)
+    groupName = fields.String(required=True)
+    permission = fields.String(required=True, validate=validate.OneOf(_PERMISSIONS))
+    expiresAt = Timestamp(required=True, allow_none=True)
+    grantedBy = fields.Nested(ReferenceSchema, required=True, allow_none=True)
+    createdAt = Timestamp(required=True)
+
+
 class AccessQuery(Schema):
     """The user of an access report."""
 
@@ -74,7 +98,7 @@ class AccessQuery(Schema):
 
 
 class AccessReasonSchema(Schema):
-    """A grant on the file or folder, or on one of its parent folders."""
+    """A grant on the file or folder, or on one of its parent folders, to the user or to a group."""
 
     fileId = fields.String(required=True)
     fileName = fields.String(
@@ -83,6 +107,10 @@ class AccessReasonSchema(Schema):
     permission = fields.String(required=True, validate=validate.OneOf(_PERMISSIONS))
     expiresAt = Timestamp(required=True, allow_none=True)
     inForce = fields.Boolean(required=True)
+    groupId = fields.String(
+        required=True, allow_none=True, metadata={"description": "Null for the user's own grant"}
+    )
+    groupName = fields.String(required=True, allow_none=True)
 
 
 class AccessSchema(Schema):

@@ -132,6 +132,29 @@ class GrantInfo:
 
 
 @dataclass(frozen=True, slots=True)
+class GroupGrantInfo:
+    """A group's permission on a file or folder, and everything in it, until it expires."""
+
+    file_id: str
+    group_id: str
+    group_name: str
+    permission: str
+    expires_at: int | None
+    granted_by: str | None
+    created_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class GroupInfo:
+    """A group of members of a tenant."""
+
+    id: str
+    tenant_id: str
+    name: str
+    created_at: int
+
+
+@dataclass(frozen=True, slots=True)
 class TenantInfo:
     """A tenant, with its usage. ``quota_bytes`` is ``None`` without a limit."""
 
@@ -423,6 +446,28 @@ class FilesAPI(ABC):
     def unshare(self, tenant_id: str, file_id: str, user_id: str) -> None:
         """Revoke a user's grant; a missing one is not an error."""
 
+    @abstractmethod
+    def group_grants(
+        self, tenant_id: str, file_id: str, *, page: int = 1, size: int = 100
+    ) -> ResultPage[GroupGrantInfo]:
+        """Return a page of the grants to groups in force on a file or folder itself."""
+
+    @abstractmethod
+    def share_with_group(
+        self,
+        tenant_id: str,
+        file_id: str,
+        group_id: str,
+        permission: Level,
+        *,
+        expires_at: int | None = None,
+    ) -> GroupGrantInfo:
+        """Grant a permission to a group of the tenant; this replaces the group's grant, if any."""
+
+    @abstractmethod
+    def unshare_with_group(self, tenant_id: str, file_id: str, group_id: str) -> None:
+        """Revoke a group's grant; a missing one is not an error."""
+
 
 class UploadsAPI(ABC):
     """Resumable uploads of the caller, by tus 1.0, on routes of the plugin.
@@ -502,6 +547,15 @@ class TenantsAPI(ABC):
     @abstractmethod
     def members(self, tenant_id: str, *, page: int = 1, size: int = 100) -> ResultPage[MemberInfo]:
         """Return a page of the members of a tenant, the oldest first."""
+
+    @abstractmethod
+    def groups(
+        self, tenant_id: str, *, user_id: str | None = None, page: int = 1, size: int = 100
+    ) -> ResultPage[GroupInfo]:
+        """Return a page of the groups of a tenant, or of the user in it, sorted by name.
+
+        The groups of other users are for administrators of the tenant.
+        """
 
 
 class UsersAPI(ABC):

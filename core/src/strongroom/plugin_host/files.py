@@ -23,7 +23,8 @@ from strongroom.files.access import NodeView
 from strongroom.files.bundles.views import send_bundle
 from strongroom.files.file_writer import OnConflict
 from strongroom.files.grants import GrantRequest
-from strongroom.files.models import Grant, Node
+from strongroom.files.group_grants import GroupGrantRequest
+from strongroom.files.models import Grant, GroupGrant, Node, Permission
 from strongroom.files.moving import Move
 from strongroom.files.views import send_download
 from strongroom.http.downloads import INLINE_TYPES
@@ -37,7 +38,7 @@ from strongroom.plugin_api.authentication import Scope
 from strongroom.plugin_api.storage import ByteSource
 from strongroom.plugin_host.acting import PERMISSIONS, ActingUser
 from strongroom.storage.streams import MeteredSource
-from strongroom.tenants.models import Member, Tenant
+from strongroom.tenants.models import Group, Member, Tenant
 from strongroom.users.models import User
 
 if TYPE_CHECKING:
@@ -328,11 +329,7 @@ class HostFiles(AsCaller, api.FilesAPI):
         *,
         expires_at: int | None = None,
     ) -> api.GrantInfo:
-        if permission not in PERMISSIONS:
-            raise ValidationFailed.of_field(
-                "permission", "invalid", f"Must be one of: {list(PERMISSIONS)}"
-            )
-        requested = GrantRequest(user_id, PERMISSIONS[permission], expires_at)
+        requested = GrantRequest(user_id, _level(permission), expires_at)
         service = self._keeping.grants
         caller, origin = (
             self._caller(Scope.FILES_SHARE, tenant_id, file_id, user_id),
@@ -350,6 +347,35 @@ class HostFiles(AsCaller, api.FilesAPI):
             user_id,
             self._user.origin(),
         )
+
+    def group_grants(
+        self, tenant_id: str, file_id: str, *, page: int = 1, size: int = 100
+    ) -> api.ResultPage[api.GroupGrantInfo]:
+        service, paging = self._keeping.group_grants, _paging(page, size)
+        found, _ = service.page(
+            self._caller(Scope.FILES_SHARE, tenant_id, file_id), tenant_id, file_id, paging
+        )
+        return _page(found, _group_grant)
+
+    def share_with_group(
+        self,
+        tenant_id: str,
+        file_id: str,
+        group_id: str,
+        permission: api.Level,
+        *,
+        expires_at: int | None = None,
+    ) -> api.GroupGrantInfo:
+        requested = GroupGrantRequest(group_id, _level(permission), expires_at)
+        caller = self._caller(Scope.FILES_SHARE, tenant_id, file_id, group_id)
+        service, origin = self._keeping.group_grants, self._user.origin()
+        grant, _ = service.put(caller, tenant_id, file_id, requested, origin)
+        return _group_grant(grant)
+
+    def unshare_with_group(self, tenant_id: str, file_id: str, group_id: str) -> None:
+        caller = self._caller(Scope.FILES_SHARE, tenant_id, file_id, group_id)
+        service = self._keeping.group_grants
+        service.remove(caller, tenant_id, file_id, group_id, self._user.origin())
 
 
 class HostTenants(AsCaller, api.TenantsAPI):
@@ -372,6 +398,13 @@ class HostTenants(AsCaller, api.TenantsAPI):
         return _page(
             tenants.members(self._caller(Scope.TENANTS_READ, tenant_id), tenant_id, paging)[0], _member
         )
+
+    def groups(
+        self, tenant_id: str, *, user_id: str | None = None, page: int = 1, size: int = 100
+    ) -> api.ResultPage[api.GroupInfo]:
+        groups, paging = self._keeping.groups, _paging(page, size)
+        caller = self._caller(Scope.TENANTS_READ, tenant_id, user_id)
+        return _page(groups.page(caller, tenant_id, user_id, paging), _group)
 
 
 class HostUsers(AsCaller, api.UsersAPI):
@@ -398,6 +431,13 @@ def _on_conflict(text: str) -> OnConflict:
     except ValueError as error:
         message = f"Must be one of: {', '.join(OnConflict)}."
         raise ValidationFailed.of_field("on_conflict", "invalid", message) from error
+
+
+def _level(permission: str) -> Permission:
+    if permission not in PERMISSIONS:
+        message = f"Must be one of: {list(PERMISSIONS)}"
+        raise ValidationFailed.of_field("permission", "invalid", message)
+    return PERMISSIONS[permission]
 
 
 def _paging(number: int, size: int) -> Paging:
@@ -465,6 +505,22 @@ def _grant(grant: Grant) -> api.GrantInfo:
         grant.granted_by,
         grant.created_at,
     )
+
+
+def _group_grant(grant: GroupGrant) -> api.GroupGrantInfo:
+    return api.GroupGrantInfo(
+        grant.node_id,
+        grant.group_id,
+        grant.group_name,
+        grant.permission.name.lower(),
+        grant.expires_at,
+        grant.granted_by,
+        grant.created_at,
+    )
+
+
+def _group(group: Group) -> api.GroupInfo:
+    return api.GroupInfo(group.id, group.tenant_id, group.name, group.created_at)
 
 
 def _tenant(tenant: Tenant) -> api.TenantInfo:

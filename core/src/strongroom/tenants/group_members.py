@@ -6,7 +6,7 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, Connection, Select, bindparam, select
 
 from strongroom.database.statements import Statement
-from strongroom.tenants.models import group_members
+from strongroom.tenants.models import group_members, groups
 
 _MEMBERS: Final = Statement(
     select(group_members.c.group_id, group_members.c.user_id).where(
@@ -38,6 +38,12 @@ def groups_of_user() -> Select[Any]:
 def is_in_any_group() -> ColumnElement[bool]:
     """Return the condition that ``user_id`` is in a group of the tenant ``tenant_id``."""
     return groups_of_user().exists()
+
+
+def group_name(group_id: ColumnElement[str]) -> ColumnElement[str]:
+    """Return the SQL expression for the name of a group."""
+    name = select(groups.c.name).where(groups.c.id == group_id)
+    return name.correlate_except(groups).scalar_subquery()
 
 
 def members_by_group(connection: Connection, group_ids: Sequence[str]) -> Mapping[str, Sequence[str]]:

@@ -5,7 +5,7 @@ from typing import Any, Final
 from marshmallow import Schema, ValidationError, fields, validate, validates_schema
 
 from strongroom.assurance import ACR_VALUES
-from strongroom.http.pages import ReferenceSchema
+from strongroom.http.pages import PagingQuery, ReferenceSchema
 from strongroom.http.parsing import Timestamp, text
 from strongroom.tenants.models import Role
 
@@ -124,3 +124,45 @@ class ServiceAccountSchema(Schema):
     name = fields.String(required=True)
     createdBy = fields.Nested(ReferenceSchema, required=True, attribute="created_by")
     createdAt = Timestamp(required=True, attribute="created_at")
+
+
+class NewGroupSchema(Schema):
+    """A new group."""
+
+    name = text(255, required=True)
+
+
+class GroupSchema(Schema):
+    """A group of members of a tenant."""
+
+    id = fields.String(required=True)
+    tenantId = fields.String(required=True, attribute="tenant_id")
+    name = fields.String(required=True)
+    revision = fields.Integer(required=True)
+    createdAt = Timestamp(required=True, attribute="created_at")
+    updatedAt = Timestamp(required=True, attribute="updated_at")
+
+
+class GroupNameSchema(Schema):
+    """A new name of a group. A revision rejects the change if the group has changed since."""
+
+    name = text(255, required=True)
+    revision = fields.Integer(strict=True, load_default=None)
+
+
+class GroupsQuery(PagingQuery):
+    """Filter of a list of groups."""
+
+    userId = text(
+        64,
+        load_default=None,
+        metadata={"description": "Only the groups of this user, or `me`; others' for administrators"},
+    )
+
+
+class GroupMemberSchema(Schema):
+    """A member of a group."""
+
+    user = fields.Nested(ReferenceSchema, required=True)
+    addedBy = fields.Nested(ReferenceSchema, required=True, allow_none=True)
+    createdAt = Timestamp(required=True)

@@ -1,0 +1,215 @@
+"""Grants and revokes permissions on files and folders to groups of the tenant."""
+
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from sqlalchemy import Connection, Executable, Select, bindparam, delete, func, select
+
+from strongroom.audit.service import AuditEvent, AuditService
+from strongroom.clock import Clock, iso_format
+from strongroom.database import Database
+from strongroom.database.paging import Page, Paging, select_page
+from strongroom.database.rows import Row, RowMapper
+from strongroom.database.statements import Statement, for_each_dialect
+from strongroom.errors import ValidationFailed
+from strongroom.files.access import AccessControl, is_in_force
+from strongroom.files.expiry import ExpiryRules
+from strongroom.files.grants import Summaries, require_future
+from strongroom.files.models import GroupGrant, Node, Permission, group_grants
+from strongroom.files.visibility import Visibility
+from strongroom.identity import AnyCaller, Origin
+from strongroom.tenants.group_members import group_name
+from strongroom.tenants.groups import GroupMemberships
+from strongroom.tenants.models import Group
+from strongroom.users.service import UserService
+
+_COLUMNS: Final = (
+    group_grants.c.node_id,
+    group_grants.c.group_id,
+    group_name(group_grants.c.group_id).label("group_name"),
+    group_grants.c.permission,
+    group_grants.c.expires_at,
+    group_grants.c.granted_by,
+    group_grants.c.created_at,
+)
+_GRANT: Final = RowMapper(GroupGrant, _COLUMNS)
+_IS_ONE: Final = (group_grants.c.node_id == bindparam("node")) & (
+    group_grants.c.group_id == bindparam("group")
+)
+_REPLACED = ("permission", "expires_at", "granted_by", "created_at")
+
+
+def _grant(row: Row) -> GroupGrant:
+    grant = _GRANT(row)
+    return replace(grant, permission=Permission(grant.permission))
+
+
+def _putting(insert: Any) -> Executable:
+    replaced = {name: insert.excluded[name] for name in _REPLACED}
+    keys = [group_grants.c.node_id, group_grants.c.group_id]
+    putting: Executable = insert.on_conflict_do_update(index_elements=keys, set_=replaced)
+    return putting
+
+
+_PUT: Final = Statement(for_each_dialect(group_grants, _putting))
+_FIND: Final = Statement(select(*_COLUMNS).where(_IS_ONE), _grant)
+_REMOVE: Final = Statement(delete(group_grants).where(_IS_ONE))
+
+
+@dataclass(frozen=True, slots=True)
+class GroupGrantRequest:
+    """A requested grant. ``expires_at`` is in milliseconds since the Unix epoch, or ``None``."""
+
+    group_id: str
+    permission: Permission
+    expires_at: int | None
+
+
+class GroupGrantService:
+    """Creates, lists and revokes grants to groups, for callers who manage the node."""
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        access: AccessControl,
+        expiry: ExpiryRules,
+        visibility: Visibility,
+        groups: GroupMemberships,
+        users: UserService,
+        audit: AuditService,
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._access = access
+        self._expiry = expiry
+        self._visibility = visibility
+        self._groups = groups
+        self._users = users
+        self._audit = audit
+
+    def put(
+        self,
+        caller: AnyCaller,
+        tenant_id: str,
+        node_id: str,
+        requested: GroupGrantRequest,
+        origin: Origin,
+    ) -> tuple[GroupGrant, bool]:
+        """Grant a group a permission; this replaces the group's grant on the same node.
+
+        Return the grant, and whether it is new: no grant was in force before.
+
+        Raises:
+            ValidationFailed: the expiry is not in the future, or the tenant has no such group.
+            Forbidden: the caller is not a member of the tenant, does not manage the node, or the grant
+                would outlast the caller's permission.
+            NotFound: the tenant has no such node.
+        """
+        require_future(requested.expires_at, self._clock.now())
+        with self._database.write() as connection:
+            node = self._managed(connection, caller, tenant_id, node_id)
+            self._expiry.require_grantable(connection, caller, node, requested.expires_at)
+            group = self._group(connection, tenant_id, requested.group_id)
+            before = _FIND.first(connection, {"node": node_id, "group": group.id})
+            grant = self._write(connection, caller, node, group, requested)
+            details = {"permission": requested.permission.name.lower()}
+            if requested.expires_at is not None:
+                details["expiresAt"] = iso_format(requested.expires_at)
+            self._record(connection, "group-grant.put", caller, grant, tenant_id, origin, details)
+        return grant, before is None or not self._access.holds(before.expires_at)
+
+    def remove(
+        self, caller: AnyCaller, tenant_id: str, node_id: str, group_id: str, origin: Origin
+    ) -> None:
+        """Revoke a group's grant on a node; a missing grant is not an error.
+
+        Raises:
+            Forbidden: the caller is not a member of the tenant, or does not manage the node.
+            NotFound: the tenant has no such node.
+        """
+        with self._database.write() as connection:
+            self._managed(connection, caller, tenant_id, node_id)
+            one = {"node": node_id, "group": group_id}
+            held = _FIND.first(connection, one)
+            if held is None:
+                return
+            before = self._visibility.untils(connection, node_id)
+            _REMOVE.execute(connection, one)
+            self._visibility.changed(connection, tenant_id, node_id, before)
+            self._record(connection, "group-grant.remove", caller, held, tenant_id, origin, {})
+
+    def page(
+        self, caller: AnyCaller, tenant_id: str, node_id: str, paging: Paging
+    ) -> tuple[Page[GroupGrant], Summaries]:
+        """Return a page of the grants in force on a node, by group name, and the users who granted them.
+
+        Raises:
+            Forbidden: the caller is not a member of the tenant, or does not manage the node.
+            NotFound: the tenant has no such node.
+        """
+        with self._database.read() as connection:
+            self._access.require(connection, caller, tenant_id, node_id, Permission.MANAGE)
+            page = select_page(connection, *_page_of(node_id, self._clock.now()), paging, _grant)
+            granted_by = {grant.granted_by for grant in page.items if grant.granted_by is not None}
+            return page, self._users.summaries(connection, granted_by)
+
+    def _managed(self, connection: Connection, caller: AnyCaller, tenant_id: str, node_id: str) -> Node:
+        self._access.memberships.lock_tenant(connection, tenant_id)
+        return self._access.require(connection, caller, tenant_id, node_id, Permission.MANAGE).node
+
+    def _group(self, connection: Connection, tenant_id: str, group_id: str) -> Group:
+        group = self._groups.find(connection, tenant_id, group_id)
+        if group is None:
+            raise ValidationFailed.of_field("groupId", "no-such-group", "Must be a group of the tenant.")
+        return group
+
+    def _write(
+        self,
+        connection: Connection,
+        caller: AnyCaller,
+        node: Node,
+        group: Group,
+        requested: GroupGrantRequest,
+    ) -> GroupGrant:
+        before = self._visibility.untils(connection, node.id)
+        grant = GroupGrant(
+            node.id,
+            group.id,
+            group.name,
+            requested.permission,
+            requested.expires_at,
+            caller.user_id,
+            self._clock.now(),
+        )
+        values = _GRANT.values(grant) | {"permission": int(grant.permission)}
+        _PUT.execute(connection, {column.name: values[column.name] for column in group_grants.c})
+        self._visibility.changed(connection, node.tenant_id, node.id, before)
+        return grant
+
+    def _record(
+        self,
+        connection: Connection,
+        action: str,
+        caller: AnyCaller,
+        grant: GroupGrant,
+        tenant_id: str,
+        origin: Origin,
+        details: dict[str, str],
+    ) -> None:
+        event = AuditEvent(
+            action,
+            actor_id=caller.user_id,
+            target_type="file",
+            target_id=grant.node_id,
+            origin=origin,
+            details={"tenant": tenant_id, "group": grant.group_id, **details},
+        )
+        self._audit.record(connection, event)
+
+
+def _page_of(node_id: str, now: int) -> tuple[Select[Any], Select[Any]]:
+    """Return the queries for the grants in force on a node, by group name, and for their number."""
+    ours = (group_grants.c.node_id == node_id) & is_in_force(now, group_grants)
+    query = select(*_COLUMNS).where(ours).order_by("group_name", group_grants.c.group_id)
+    return query, select(func.count()).select_from(group_grants).where(ours)
