@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from urllib.parse import quote
 
 from strongroom.plugin_api.web import RestResponse
-from strongroom_login_pages.login import LoginPages, code_of
+from strongroom_login_pages.login import LoginPages, answer_of
 from strongroom_login_pages.session import Session
 from strongroom_login_pages.visit import Visit, text_of
 
@@ -130,8 +130,7 @@ class AccountPages:
         """Renew the proof of the login."""
         form = visit.form
         if "challenge" in form:
-            answer = code_of(visit) or {"passkey": visit.json_field("passkey")}
-            body: dict[str, Any] = {"challenge": {"id": form["challenge"], **answer}}
+            body: dict[str, Any] = {"challenge": {"id": form["challenge"], **answer_of(visit)}}
         else:
             body = {"currentPassword": form.get("password", "")}
         response = visit.rest("POST", _STEP_UP, body)

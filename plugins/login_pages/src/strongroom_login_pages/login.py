@@ -1,5 +1,6 @@
 """Login: the password or a passkey, then the second factor, then back to the front end."""
 
+import json
 import re
 from collections.abc import Callable
 from http import HTTPStatus
@@ -13,6 +14,7 @@ from strongroom_login_pages.session import ReturnRequest, Session
 from strongroom_login_pages.visit import Visit, text_of
 
 _CODE_CHALLENGE: Final = re.compile(r"[A-Za-z0-9_-]{43}")
+_MAX_OPTIONS: Final = 2000
 _MAX_STATE: Final = 512
 _CHALLENGE: Final = "error.second-factor-required"
 _ENROLMENT: Final = "error.second-factor-enrolment-required"
@@ -67,7 +69,7 @@ class LoginPages:
         challenge = visit.session.challenge
         if challenge is None:
             return visit.redirect("/login")
-        body = {"challenge": {"id": challenge["id"], **code_of(visit)}}
+        body = {"challenge": {"id": challenge["id"], **answer_of(visit)}}
         response = visit.rest("POST", "/authorizations", body)
         if response.error == "error.challenge-invalid":
             visit.update(challenge=None, notice="error.challenge-invalid")
@@ -85,8 +87,7 @@ class LoginPages:
         if response.error is None:
             return self._finish(visit, response.json)
         if response.error == _CHALLENGE:
-            challenge = {name: response.json["challenge"][name] for name in ("id", "methods")}
-            visit.update(challenge=challenge, enrolment=None)
+            visit.update(challenge=_kept(response.json["challenge"]), enrolment=None)
             return visit.redirect("/challenge")
         if response.error == _ENROLMENT:
             enrolment = {name: response.json["enrolment"][name] for name in ("id", "types")}
@@ -140,17 +141,31 @@ class LoginPages:
         return request if is_valid else None
 
 
-def code_of(visit: Visit) -> dict[str, str]:
-    """Return the code that the user has typed, under the name of its factor."""
-    return {name: visit.form[name].strip() for name in _FACTORS if visit.form.get(name)}
+def answer_of(visit: Visit) -> dict[str, Any]:
+    """Return the answer of a factor under its name: a typed code, or what the script has filled in."""
+    codes = {name: visit.form[name].strip() for name in _FACTORS if visit.form.get(name)}
+    return codes or {"passkey": visit.json_field("passkey")}
+
+
+def _kept(challenge: dict[str, Any]) -> dict[str, Any]:
+    """Return the members of a challenge that the session keeps."""
+    # Browsers drop cookies of more than 4096 bytes. Users with so many passkeys use one to begin with.
+    options = challenge.get("publicKey")
+    is_short = len(json.dumps(options)) <= _MAX_OPTIONS
+    return {
+        "id": challenge["id"],
+        "methods": challenge["methods"],
+        "options": options if is_short else None,
+    }
 
 
 def _challenge_form(visit: Visit, error: str | None = None) -> Any:
-    challenge = visit.session.challenge or {"methods": []}
+    challenge = visit.session.challenge or {"methods": [], "options": None}
     reason = "code-wrong" if error == "error.invalid-credentials" else text_of(error)
     return visit.page(
         "challenge.html",
         status=400 if error else 200,
         error=reason if error else None,
         methods=challenge["methods"],
+        options=challenge["options"],
     )

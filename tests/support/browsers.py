@@ -1,0 +1,74 @@
+"""Chromium with its virtual authenticator, which plays the devices that keep passkeys."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+from playwright.sync_api import Browser, CDPSession, Page, sync_playwright
+
+CHROMIUM: Final = Path("/usr/bin/chromium")
+
+PLATFORM: Final[Mapping[str, Any]] = {"transport": "internal"}
+SECURITY_KEY: Final[Mapping[str, Any]] = {"transport": "usb"}
+SYNCED: Final[Mapping[str, Any]] = {
+    "transport": "internal",
+    "defaultBackupEligibility": True,
+    "defaultBackupState": True,
+}
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """Run Chromium until the block ends."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+class VirtualAuthenticator:
+    """A device with passkeys, whose user is present and verified. All are that of the pages of a tab.
+
+    Args:
+        page: a page of the tab.
+        kind: the device: :data:`PLATFORM`, :data:`SECURITY_KEY` or :data:`SYNCED`.
+    """
+
+    def __init__(self, page: Page, kind: Mapping[str, Any] = PLATFORM) -> None:
+        self._session: CDPSession = page.context.new_cdp_session(page)
+        self._session.send("WebAuthn.enable")
+        options = {
+            "protocol": "ctap2",
+            "ctap2Version": "ctap2_1",
+            "hasResidentKey": True,
+            "hasUserVerification": True,
+            "isUserVerified": True,
+            "automaticPresenceSimulation": True,
+            **kind,
+        }
+        added = self._session.send("WebAuthn.addVirtualAuthenticator", {"options": options})
+        self._id = added["authenticatorId"]
+        self.deleted: list[str] = []
+        """The ids of passkeys that pages have reported as deleted."""
+        self._session.on("WebAuthn.credentialDeleted", self._note_deletion)
+
+    def set(self, command: str, **values: Any) -> None:
+        """Send a command of CDP about this device, such as ``setResponseOverrideBits``."""
+        self._session.send(f"WebAuthn.{command}", {"authenticatorId": self._id, **values})
+
+    @property
+    def credentials(self) -> list[dict[str, Any]]:
+        """The passkeys of the device."""
+        found = self._session.send("WebAuthn.getCredentials", {"authenticatorId": self._id})
+        credentials: list[dict[str, Any]] = found["credentials"]
+        return credentials
+
+    def clone(self) -> None:
+        """Play a copy of the device that was made before its passkey was used."""
+        (credential,) = self.credentials
+        self.set("removeCredential", credentialId=credential["credentialId"])
+        self.set("addCredential", credential={**credential, "signCount": 1})
+
+    def _note_deletion(self, event: Mapping[str, Any]) -> None:
+        self.deleted.append(event["credentialId"])
