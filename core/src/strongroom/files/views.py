@@ -126,7 +126,7 @@ def send_download(
     # HEAD requests and responses such as 304 are not downloads.
     if method() == "GET" and response.status_code in SENT:
         if before is not None:
-            admit(response, before)
+            admit(response, before, content.size)
         get_service(DownloadRecorder).record(caller, node)
     return response
 

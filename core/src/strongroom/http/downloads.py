@@ -182,8 +182,8 @@ def _response(
     return Response(body, status, [*about, *headers])
 
 
-def admit(response: Response, before: BeforeSending) -> Response:
-    """Return a response with content after ``before`` has admitted it.
+def admit(response: Response, before: BeforeSending, size: int) -> Response:
+    """Return a response with content of ``size`` bytes after ``before`` has admitted it.
 
     Raises:
         Exception: any that ``before`` raises; the response is closed.
@@ -191,7 +191,7 @@ def admit(response: Response, before: BeforeSending) -> Response:
     found = _CONTENT_RANGE.match(response.headers.get("Content-Range", ""))
     length = response.headers.get("Content-Length", "0")
     try:
-        before(Sending(int(found[1]) if found else 0, int(length), response.headers["ETag"]))
+        before(Sending(int(found[1]) if found else 0, int(length), size, response.headers["ETag"]))
     except BaseException:
         response.close()
         raise

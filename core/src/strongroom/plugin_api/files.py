@@ -72,11 +72,13 @@ class Sending:
     Args:
         offset: the position of its first byte in the whole content; 0 for several ranges.
         length: the number of bytes of the body.
+        size: the number of bytes of the whole content.
         tag: the entity tag, which identifies the version of the whole content.
     """
 
     offset: int
     length: int
+    size: int
     tag: str
 
 
@@ -519,6 +521,14 @@ class UploadsAPI(ABC):
     @abstractmethod
     def state(self, tenant_id: str, upload_id: str) -> tuple[Any, UploadInfo]:
         """Return the response to HEAD, with the offset."""
+
+    @abstractmethod
+    def info(self, tenant_id: str, upload_id: str) -> UploadInfo:
+        """Return an upload; needs no request.
+
+        Raises:
+            ApiError: ``error.not-found`` after the upload has expired or was deleted.
+        """
 
     @abstractmethod
     def append(self, tenant_id: str, upload_id: str) -> tuple[Any, UploadInfo]:

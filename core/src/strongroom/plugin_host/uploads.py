@@ -67,6 +67,10 @@ class HostUploads(AsCaller, UploadsAPI):
         headers = {**progress_headers(upload), **state_headers(upload)}
         return Response(b"", 200, headers), _info(upload)
 
+    def info(self, tenant_id: str, upload_id: str) -> UploadInfo:
+        caller = self._caller(Scope.FILES_WRITE, tenant_id, upload_id)
+        return _info(self._uploads.get(caller, tenant_id, upload_id))
+
     def append(self, tenant_id: str, upload_id: str) -> tuple[Any, UploadInfo]:
         protocol.require_version()
         offset, piece = protocol.read_number("Upload-Offset"), protocol.read_piece()

@@ -146,7 +146,7 @@ def send_bundle(
     response.headers["Content-Location"] = location(bundle.id)
     if request.method != "HEAD" and response.status_code in SENT:
         if before is not None:
-            admit(response, before)
+            admit(response, before, content.size)
         for node in bundle.selected:
             get_service(DownloadRecorder).record(caller, node)
     return response

@@ -1,0 +1,1 @@
+"""Share links and drop boxes: files for people without an account."""

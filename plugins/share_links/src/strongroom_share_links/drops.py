@@ -1,0 +1,237 @@
+"""Files that visitors upload: their limits, their folders, and who sent them.
+
+The room of a drop box is reserved before a file is received, so that parallel uploads cannot exceed it.
+"""
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Final
+
+from flask import request
+from sqlalchemy import case, delete, insert, or_, select, update
+
+from strongroom.plugin_api.files import FileInfo, UploadInfo
+from strongroom.plugin_api.host import HostAPI
+from strongroom.plugin_api.web import ApiError
+from strongroom_share_links.errors import (
+    LENGTH_REQUIRED,
+    NAME_REQUIRED,
+    TOO_LARGE,
+    UNAVAILABLE,
+)
+from strongroom_share_links.links import delegation_of
+from strongroom_share_links.models import Layout, Link, folders, links, uploads, upsert
+from strongroom_share_links.openings import Opening, Openings
+from strongroom_share_links.visits import Visit, Visits
+
+_UNNAMED: Final = "?"
+_MAX_NAME: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """A file that a visitor has uploaded."""
+
+    id: str
+    name: str
+    size: int
+
+
+class Drops:
+    """Receives files of visitors, whole or resumable."""
+
+    def __init__(self, host: HostAPI, visits: Visits, openings: Openings) -> None:
+        self._host = host
+        self._visits = visits
+        self._openings = openings
+
+    def receive(self, visit: Visit, parent_id: str, uploaded_by: str | None) -> Dropped:
+        """Store the file in the body of the request, with a free name.
+
+        Raises:
+            ApiError: the drop box has no room, or the core refuses the file.
+        """
+        sender, length = _sender(visit.link, uploaded_by), request.content_length
+        if length is None and visit.link.max_bytes is not None:
+            raise ApiError(LENGTH_REQUIRED)
+        reserved = length or 0
+        self._reserve(visit.link, reserved)
+        try:
+            with self._visits.acting(visit, "write"):
+                file = self._host.files.receive(
+                    visit.link.tenant_id,
+                    self._folder(visit.link, parent_id, sender),
+                    on_conflict="rename",
+                    max_bytes=None if visit.link.max_bytes is None else reserved,
+                )
+        except BaseException:
+            self._release(visit.link, 1, reserved)
+            raise
+        # A form is longer than the file in it.
+        self._release(visit.link, 0, reserved - file.size)
+        self._record(visit.link, file, sender)
+        return Dropped(file.id, file.name, file.size)
+
+    def begin(
+        self, visit: Visit, parent_id: str, uploaded_by: str | None, location: Callable[[str], str]
+    ) -> Any:
+        """Create a resumable upload, and return the response of tus."""
+        link, sender = visit.link, _sender(visit.link, uploaded_by)
+        _, size = self._host.uploads.announced()
+        self._reserve(link, size)
+        try:
+            with self._visits.acting(visit, "write"):
+                folder_id = self._folder(link, parent_id, sender)
+                response, info = self._host.uploads.create(
+                    link.tenant_id, folder_id, on_conflict="rename", location=location
+                )
+        except BaseException:
+            self._release(link, 1, size)
+            raise
+        row = {"id": info.id, "link_id": link.id, "size": size, "uploaded_by": sender, "file_id": None}
+        with self._host.database.write() as transaction:
+            transaction.execute(insert(uploads), {**row, "created_at": self._host.clock.now()})
+        self._finish(visit, info)
+        return response
+
+    def state(self, visit: Visit, upload_id: str) -> Any:
+        """Return the response of tus with the offset of an upload."""
+        self._require_own(visit.link, upload_id)
+        with self._visits.acting(visit, "write"):
+            return self._host.uploads.state(visit.link.tenant_id, upload_id)[0]
+
+    def append(self, visit: Visit, upload_id: str) -> Any:
+        """Append the body of the request to an upload, and return the response of tus."""
+        self._require_own(visit.link, upload_id)
+        with self._visits.acting(visit, "write"):
+            response, info = self._host.uploads.append(visit.link.tenant_id, upload_id)
+        self._finish(visit, info)
+        return response
+
+    def terminate(self, visit: Visit, upload_id: str) -> Any:
+        """Delete an upload, and free its room."""
+        self._require_own(visit.link, upload_id)
+        with self._visits.acting(visit, "write"):
+            response = self._host.uploads.terminate(visit.link.tenant_id, upload_id)
+        self._forget(visit.link, upload_id)
+        return response
+
+    def settle(self, before: int) -> int:
+        """Free the room of uploads that have expired, begun before a time; return their number."""
+        unfinished = uploads.c.file_id.is_(None) & (uploads.c.created_at < before)
+        columns = (uploads.c.id.label("upload_id"), links)
+        with self._host.database.read() as transaction:
+            rows = transaction.all(
+                select(*columns).join(links, links.c.id == uploads.c.link_id).where(unfinished)
+            )
+        begun = [(row.upload_id, Link.of(row)) for row in rows]
+        expired = [(upload_id, link) for upload_id, link in begun if self._is_gone(upload_id, link)]
+        for upload_id, link in expired:
+            self._forget(link, upload_id)
+        return len(expired)
+
+    def _is_gone(self, upload_id: str, link: Link) -> bool:
+        try:
+            with self._host.acting_for(delegation_of(link, "write")):
+                self._host.uploads.info(link.tenant_id, upload_id)
+        except ApiError:
+            return True
+        return False
+
+    def _reserve(self, link: Link, size: int) -> None:
+        """Reserve room for one file.
+
+        Raises:
+            ApiError: 404 if all files are used up, 413 if the size does not fit.
+        """
+        files = or_(links.c.max_files.is_(None), links.c.dropped_files < links.c.max_files)
+        room = or_(links.c.max_bytes.is_(None), links.c.dropped_bytes + size <= links.c.max_bytes)
+        values = {
+            "dropped_files": links.c.dropped_files + 1,
+            "dropped_bytes": links.c.dropped_bytes + size,
+        }
+        is_link = links.c.id == link.id
+        with self._host.database.write() as transaction:
+            if transaction.execute(update(links).where(is_link & files & room).values(values)):
+                return
+            has_files = transaction.first(select(links.c.id).where(is_link & files)) is not None
+        raise ApiError(TOO_LARGE if has_files else UNAVAILABLE)
+
+    def _release(self, link: Link, files: int, size: int) -> None:
+        values = {
+            "dropped_files": _less(links.c.dropped_files, files),
+            "dropped_bytes": _less(links.c.dropped_bytes, size),
+        }
+        with self._host.database.write() as transaction:
+            transaction.execute(update(links).where(links.c.id == link.id).values(values))
+
+    def _forget(self, link: Link, upload_id: str) -> None:
+        unfinished = (uploads.c.id == upload_id) & uploads.c.file_id.is_(None)
+        with self._host.database.write() as transaction:
+            size = transaction.scalar(select(uploads.c.size).where(unfinished))
+            is_first = transaction.execute(delete(uploads).where(unfinished)) == 1
+        if is_first:
+            self._release(link, 1, size)
+
+    def _finish(self, visit: Visit, info: UploadInfo) -> None:
+        """Record the file of a complete upload, once."""
+        if info.file_id is None:
+            return
+        unfinished = (uploads.c.id == info.id) & uploads.c.file_id.is_(None)
+        with self._host.database.write() as transaction:
+            change = update(uploads).where(unfinished).values(file_id=info.file_id)
+            is_first = transaction.execute(change) == 1
+            sender = transaction.scalar(select(uploads.c.uploaded_by).where(uploads.c.id == info.id))
+        if is_first:
+            with self._visits.acting(visit):
+                file = self._host.files.stat(visit.link.tenant_id, info.file_id)
+            self._record(visit.link, file, sender)
+
+    def _record(self, link: Link, file: FileInfo, sender: str | None) -> None:
+        about = {"file_id": file.id, "name": file.name, "size": file.size, "uploaded_by": sender}
+        with self._host.database.write() as transaction:
+            self._openings.add(transaction, link, Opening.DROP, about)
+        self._openings.notify(link, Opening.DROP, f"{file.name}, {file.size} bytes, from {sender}")
+
+    def _require_own(self, link: Link, upload_id: str) -> None:
+        """Check that an upload was begun by a visitor of this share.
+
+        Raises:
+            ApiError: it was not.
+        """
+        ours = (uploads.c.id == upload_id) & (uploads.c.link_id == link.id)
+        with self._host.database.read() as transaction:
+            found = transaction.first(select(uploads.c.id).where(ours))
+        if found is None:
+            raise ApiError(UNAVAILABLE)
+
+    def _folder(self, link: Link, parent_id: str, sender: str | None) -> str:
+        """Return the folder for a visitor's file; within the block of :meth:`Visits.acting`."""
+        if link.layout != Layout.BY_VISITOR:
+            return parent_id
+        visitor = sender or _UNNAMED
+        known = (folders.c.link_id == link.id) & (folders.c.visitor == visitor)
+        with self._host.database.read() as transaction:
+            folder_id: str | None = transaction.scalar(select(folders.c.folder_id).where(known))
+        if folder_id is not None:
+            # The maker may have moved or deleted it.
+            with suppress(ApiError):
+                return self._host.files.stat(link.tenant_id, folder_id).id
+        name = visitor.strip(". ").replace("/", "_") or "_"
+        made = self._host.files.create_folder(link.tenant_id, parent_id, name, on_conflict="rename")
+        with self._host.database.write() as transaction:
+            row = {"link_id": link.id, "visitor": visitor, "folder_id": made.id}
+            upsert(transaction, folders, row)
+        return made.id
+
+
+def _sender(link: Link, uploaded_by: str | None) -> str | None:
+    name = (uploaded_by or "").strip()[:_MAX_NAME] or None
+    if name is None and link.require_name:
+        raise ApiError(NAME_REQUIRED)
+    return name
+
+
+def _less(column: Any, amount: int) -> Any:
+    return case((column > amount, column - amount), else_=0)

@@ -1,0 +1,243 @@
+"""The routes of makers: shares of a file, of a tenant, and for the caller; the policy of a tenant."""
+
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from marshmallow import Schema, fields
+
+from strongroom.plugin_api.authentication import Scope
+from strongroom.plugin_api.host import HostAPI
+from strongroom.plugin_api.web import Access, Blueprint
+from strongroom_share_links.errors import FORBIDDEN, OUTDATED, POLICY, UNKNOWN
+from strongroom_share_links.links import SharedLink
+from strongroom_share_links.policies import Policy
+from strongroom_share_links.schemas import (
+    NewShareSchema,
+    OpeningSchema,
+    OpeningsFilter,
+    PolicyChangesSchema,
+    PolicySchema,
+    ShareChangesSchema,
+    SharedWithMeSchema,
+    ShareSchema,
+)
+from strongroom_share_links.service import Shares
+
+Json = dict[str, Any]
+
+_TENANT: Final = "/api/v1/tenants/<tenant_id>"
+_OF_FILE: Final = f"{_TENANT}/files/<file_id>/shares"
+_OF_TENANT: Final = f"{_TENANT}/shares"
+_ONE: Final = f"{_OF_TENANT}/<share_id>"
+_POLICY: Final = f"{_TENANT}/share-policy"
+
+
+def make_maker_routes(host: HostAPI, shares: Shares) -> Blueprint:
+    """Return the routes."""
+    routes = host.blueprint("shares", description="Share links and drop boxes, for their makers.")
+    _add_lists(routes, host, shares)
+    _add_one(routes, host, shares)
+    _add_others(routes, host, shares)
+    _add_policy(routes, shares)
+    return routes
+
+
+def _add_lists(routes: Blueprint, host: HostAPI, shares: Shares) -> None:
+    stale: type[Schema] = type(
+        "SharesQuery",
+        (host.paging_query,),
+        {"stale": fields.Boolean(load_default=None, metadata={"description": "Whether not active"})},
+    )
+
+    @routes.operation(
+        "POST",
+        _OF_FILE,
+        access=Access.USER,
+        scope=Scope.FILES_SHARE,
+        body=NewShareSchema,
+        returns=ShareSchema,
+        status=201,
+        errors=(FORBIDDEN, POLICY),
+    )
+    def create_share(tenant_id: str, file_id: str, body: Json) -> Any:
+        """Share a file or folder by a link.
+
+        The caller must manage it. The share ends when the caller no longer does.
+        """
+        made = shares.links.create(tenant_id, file_id, body)
+        path = f"/api/v1/tenants/{tenant_id}/shares/{made.link.id}"
+        return _share(host, made), 201, {"Location": f"{host.public_url}{path}"}
+
+    @routes.operation(
+        "GET",
+        _OF_FILE,
+        access=Access.USER,
+        scope=Scope.FILES_SHARE,
+        query=host.paging_query,
+        returns=host.collection_schema(ShareSchema),
+        errors=(FORBIDDEN,),
+    )
+    def list_shares_of_file(tenant_id: str, file_id: str, query: Json) -> Any:
+        """List the shares of a file or folder that the caller manages, the newest first."""
+        items, total = shares.links.of_file(tenant_id, file_id, query)
+        return host.collection([_share(host, item) for item in items], total, query)
+
+    @routes.operation(
+        "GET",
+        _OF_TENANT,
+        access=Access.USER,
+        query=stale,
+        returns=host.collection_schema(ShareSchema),
+        errors=(FORBIDDEN,),
+    )
+    def list_shares(tenant_id: str, query: Json) -> Any:
+        """List the caller's shares, the newest first; for administrators of the tenant, all shares.
+
+        `stale=true` lists those that cannot be opened, among the newest 1,000.
+        """
+        items, total = shares.links.of_tenant(tenant_id, query)
+        return host.collection([_share(host, item) for item in items], total, query)
+
+
+def _add_one(routes: Blueprint, host: HostAPI, shares: Shares) -> None:
+    @routes.operation(
+        "GET",
+        _ONE,
+        access=Access.USER,
+        scope=Scope.FILES_SHARE,
+        returns=ShareSchema,
+        errors=(UNKNOWN,),
+    )
+    def get_share(tenant_id: str, share_id: str) -> Json:
+        """Get a share."""
+        return _share(host, shares.links.get(tenant_id, share_id))
+
+    @routes.operation(
+        "PATCH",
+        _ONE,
+        access=Access.USER,
+        scope=Scope.FILES_SHARE,
+        body=ShareChangesSchema,
+        returns=ShareSchema,
+        errors=(UNKNOWN, FORBIDDEN, POLICY, OUTDATED),
+    )
+    def update_share(tenant_id: str, share_id: str, body: Json) -> Json:
+        """Change a share. A new password ends all proofs of the former one."""
+        return _share(host, shares.links.update(tenant_id, share_id, body))
+
+    @routes.operation(
+        "DELETE",
+        _ONE,
+        access=Access.USER,
+        scope=Scope.FILES_SHARE,
+        returns=host.done_schema,
+        errors=(UNKNOWN,),
+    )
+    def delete_share(tenant_id: str, share_id: str) -> Json:
+        """Delete a share with its records. Dropped files remain."""
+        shares.links.delete(tenant_id, share_id)
+        return {"success": True}
+
+
+def _add_others(routes: Blueprint, host: HostAPI, shares: Shares) -> None:
+    query: type[Schema] = type("OpeningsQuery", (host.paging_query, OpeningsFilter), {})
+
+    @routes.operation(
+        "GET",
+        f"{_ONE}/openings",
+        access=Access.USER,
+        scope=Scope.FILES_SHARE,
+        query=query,
+        returns=host.collection_schema(OpeningSchema),
+        errors=(UNKNOWN,),
+    )
+    def list_share_openings(tenant_id: str, share_id: str, query: Json) -> Any:
+        """List what visitors opened, downloaded and dropped, the newest first."""
+        link = shares.links.get(tenant_id, share_id).link
+        items, total = shares.openings.page(link, query)
+        return host.collection(items, total, query)
+
+    @routes.operation(
+        "GET",
+        "/api/v1/shared-with-me",
+        access=Access.USER,
+        query=host.paging_query,
+        returns=host.collection_schema(SharedWithMeSchema),
+    )
+    def list_shared_with_me(query: Json) -> Any:
+        """List the open shares for the caller: as a named user, or as a member of a tenant."""
+        items, total = shares.links.with_me(query)
+        return host.collection([_with_me(host, item) for item in items], total, query)
+
+
+def _add_policy(routes: Blueprint, shares: Shares) -> None:
+    @routes.operation("GET", _POLICY, access=Access.USER, returns=PolicySchema, errors=(FORBIDDEN,))
+    def get_share_policy(tenant_id: str) -> Policy:
+        """Get the rules of shares in a tenant."""
+        return shares.policies.get(tenant_id)
+
+    @routes.operation(
+        "PUT",
+        _POLICY,
+        access=Access.USER,
+        body=PolicyChangesSchema,
+        returns=PolicySchema,
+        errors=(FORBIDDEN,),
+    )
+    def put_share_policy(tenant_id: str, body: Json) -> Policy:
+        """Replace the tenant's own rules. They can only be stricter than those of the server."""
+        return shares.policies.put(tenant_id, body)
+
+
+def url_of(host: HostAPI, secret: str | None) -> str | None:
+    """Return the URL of a share for visitors."""
+    return None if secret is None else f"{host.public_url}/s/{secret}"
+
+
+def path_of(host: HostAPI, path: str) -> str:
+    """Return a path below the public URL, whose own path it begins with."""
+    return f"{urlsplit(host.public_url).path}{path}"
+
+
+def _share(host: HostAPI, shared: SharedLink) -> Json:
+    link = shared.link
+    return {
+        "id": link.id,
+        "tenantId": link.tenant_id,
+        "fileId": link.file_id,
+        "makerId": link.maker_id,
+        "url": url_of(host, shared.secret),
+        "kind": link.kind,
+        "label": link.label,
+        "state": shared.state.value,
+        "hasPassword": link.password_hash is not None,
+        "expiresAt": link.expires_at,
+        "maxDownloads": link.max_downloads,
+        "downloads": link.downloads,
+        "audience": (link.audience, shared.user_ids),
+        "notify": link.notify,
+        "drop": link,
+        "droppedFiles": link.dropped_files,
+        "droppedBytes": link.dropped_bytes,
+        "openedAt": link.opened_at,
+        "revision": link.revision,
+        "createdAt": link.created_at,
+        "updatedAt": link.updated_at,
+    }
+
+
+def _with_me(host: HostAPI, shared: SharedLink) -> Json:
+    link = shared.link
+    name = shared.file.name if shared.file and link.password_hash is None else None
+    return {
+        "id": link.id,
+        "tenantId": link.tenant_id,
+        "makerId": link.maker_id,
+        "url": url_of(host, shared.secret),
+        "kind": link.kind,
+        "label": link.label if name is not None else "",
+        "needsPassword": link.password_hash is not None,
+        "name": name,
+        "expiresAt": link.expires_at,
+        "createdAt": link.created_at,
+    }

@@ -1,0 +1,86 @@
+"""Records of what visitors do with a share, and messages to its maker."""
+
+import uuid
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from ipaddress import ip_address, ip_network
+from typing import Any, Final
+
+from sqlalchemy import func, insert, select, update
+
+from strongroom.plugin_api.host import HostAPI
+from strongroom.plugin_api.state import Transaction
+from strongroom_share_links.models import Link, links, openings
+
+
+class Opening(StrEnum):
+    """What a visitor did."""
+
+    OPEN = "open"
+    DOWNLOAD = "download"
+    DROP = "drop"
+
+
+_SUBJECTS: Final = {
+    Opening.OPEN: "Your share was opened",
+    Opening.DOWNLOAD: "Your share was downloaded for the last time",
+    Opening.DROP: "A file was dropped",
+}
+
+
+class Openings:
+    """The records of openings."""
+
+    def __init__(self, host: HostAPI) -> None:
+        self._host = host
+
+    def opened(self, link: Link) -> None:
+        """Record that a share was opened, and notify its maker of the first time."""
+        never = (links.c.id == link.id) & links.c.opened_at.is_(None)
+        with self._host.database.write() as transaction:
+            self.add(transaction, link, Opening.OPEN)
+            first = update(links).where(never).values(opened_at=self._host.clock.now())
+            is_first = transaction.execute(first) == 1
+        if is_first:
+            self.notify(link, Opening.OPEN)
+
+    def add(
+        self, transaction: Transaction, link: Link, what: Opening, about: Mapping[str, Any] | None = None
+    ) -> None:
+        """Record an opening in a transaction, such as the one that counts a download."""
+        row = {
+            "id": str(uuid.uuid4()),
+            "link_id": link.id,
+            "at": self._host.clock.now(),
+            "what": what.value,
+            "address": shortened(self._host.client_network),
+            **dict.fromkeys(("file_id", "name", "size", "uploaded_by")),
+            **(about or {}),
+        }
+        transaction.execute(insert(openings), row)
+
+    def notify(self, link: Link, what: Opening, detail: str = "") -> None:
+        """Send a message to the maker, if the share asks for it."""
+        if link.notify:
+            label = link.label or link.id
+            self._host.notify(link.maker_id, _SUBJECTS[what], f"{_SUBJECTS[what]}: {label}. {detail}")
+
+    def page(self, link: Link, query: Mapping[str, Any]) -> tuple[Sequence[Any], int]:
+        """Return a page of the records of a share, the newest first."""
+        condition = openings.c.link_id == link.id
+        if query["what"] is not None:
+            condition &= openings.c.what == query["what"]
+        size, offset = query["pageSize"], (query["pageNumber"] - 1) * query["pageSize"]
+        newest = select(openings).where(condition).order_by(openings.c.at.desc(), openings.c.id)
+        with self._host.database.read() as transaction:
+            total = transaction.scalar(select(func.count()).select_from(openings).where(condition))
+            return transaction.all(newest.limit(size).offset(offset)), total
+
+
+def shortened(address: str) -> str:
+    """Return an address without the part that identifies a person: IPv4 /24, IPv6 /48."""
+    try:
+        found = ip_address(address.partition("/")[0])
+    except ValueError:
+        return ""
+    return str(ip_network((found, 24 if found.version == 4 else 48), strict=False))  # noqa: PLR2004

@@ -1,0 +1,50 @@
+"""Entry point of the plugin."""
+
+from collections.abc import Iterable
+from datetime import timedelta
+
+from strongroom.plugin_api import hookimpl
+from strongroom.plugin_api.events import EventSubscriber
+from strongroom.plugin_api.host import HostAPI
+from strongroom.plugin_api.jobs import Job
+from strongroom.plugin_api.state import PluginTables
+from strongroom.plugin_api.web import Blueprint, ErrorKind
+from strongroom_share_links.errors import KINDS
+from strongroom_share_links.maker_routes import make_maker_routes
+from strongroom_share_links.models import metadata
+from strongroom_share_links.options import ShareOptions
+from strongroom_share_links.service import PURGED, shares_of
+from strongroom_share_links.visitor_routes import make_visitor_routes
+
+API_VERSION = "1.1"
+
+
+@hookimpl
+def register_options() -> type[ShareOptions]:
+    return ShareOptions
+
+
+@hookimpl
+def register_tables() -> PluginTables:
+    return PluginTables(metadata, migrations="strongroom_share_links:migrations", revision="0001")
+
+
+@hookimpl
+def register_errors() -> Iterable[ErrorKind]:
+    return KINDS
+
+
+@hookimpl
+def register_jobs(host: HostAPI) -> list[Job]:
+    return [Job("prune", timedelta(hours=6), shares_of(host).prune)]
+
+
+@hookimpl
+def register_event_subscribers(host: HostAPI) -> list[EventSubscriber]:
+    return [EventSubscriber("purged_tenants", (PURGED,), shares_of(host).forget_tenant)]
+
+
+@hookimpl
+def register_blueprints(host: HostAPI) -> list[Blueprint]:
+    shares = shares_of(host)
+    return [make_maker_routes(host, shares), *make_visitor_routes(host, shares)]

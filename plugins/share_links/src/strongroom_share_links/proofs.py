@@ -1,0 +1,87 @@
+"""Proofs that a visitor knows the password of a share.
+
+A proof is a sealed text in a header or a cookie, never in a URL. It names the share and its present
+password hash, so that it is void for other shares and after the password was changed.
+"""
+
+import hashlib
+import hmac
+from collections.abc import Mapping
+from typing import Any, Final
+
+from flask import request
+
+from strongroom.plugin_api.host import HostAPI
+from strongroom.plugin_api.web import ApiError
+from strongroom_share_links.cookies import Cookies
+from strongroom_share_links.errors import PASSWORD_WRONG
+from strongroom_share_links.models import Link
+
+HEADER: Final = "X-Share-Proof"
+LIFETIME: Final = 15 * 60
+"""The lifetime of a proof in seconds."""
+
+_PER_ADDRESS: Final = 10
+_PER_LINK: Final = 50
+_WINDOW: Final = 60 * 60
+_NAME: Final = "passwords"
+_MAX_LENGTH: Final = 1024
+
+
+class Proofs:
+    """Issues and checks proofs."""
+
+    def __init__(self, host: HostAPI, cookies: Cookies) -> None:
+        self._host = host
+        self._cookies = cookies
+
+    def holds(self, link: Link) -> bool:
+        """Return whether the share has no password, or the current request proves that it is known."""
+        if link.password_hash is None:
+            return True
+        sent = (request.headers.get(HEADER), self._cookies.get("share", link.id))
+        return any(self._is_valid(link, value) for value in sent if value)
+
+    def issue(self, link: Link, password: str, captcha: Mapping[str, str] | None) -> str:
+        """Return a proof for the right password.
+
+        Raises:
+            ApiError: the password is wrong, or a captcha is required after too many wrong ones.
+        """
+        if link.password_hash is None:
+            return self._sealed(link)
+        per_address, per_link = f"{link.id}:{self._host.client_network}", link.id
+        # Counted before the check, so that parallel attempts cannot exceed the limits.
+        limits = [(per_address, _PER_ADDRESS), (per_link, _PER_LINK)]
+        is_counted = self._host.count_attempt(_NAME, limits, seconds=_WINDOW)
+        if not is_counted:
+            self._host.require_captcha(captcha)
+        is_right = len(password) <= _MAX_LENGTH and self._host.verify_password(
+            password, link.password_hash
+        )
+        if not is_right:
+            raise ApiError(PASSWORD_WRONG)
+        if is_counted:
+            self._host.forgive_attempt(_NAME, [per_address, per_link])
+        return self._sealed(link)
+
+    def remember(self, response: Any, link: Link, proof: str) -> None:
+        """Set the cookie with a proof."""
+        self._cookies.set(response, "share", link.id, proof, LIFETIME)
+
+    def _sealed(self, link: Link) -> str:
+        ends_at = self._host.clock.now() + LIFETIME * 1000
+        return self._host.seal(f"proof {link.id} {_password_of(link)} {ends_at}")
+
+    def _is_valid(self, link: Link, sealed: str) -> bool:
+        try:
+            purpose, link_id, password, ends_at = self._host.unseal(sealed).split(" ")
+        except ValueError:
+            return False
+        is_current = hmac.compare_digest(password, _password_of(link))
+        is_for_link = (purpose, link_id) == ("proof", link.id)
+        return is_for_link and is_current and int(ends_at) > self._host.clock.now()
+
+
+def _password_of(link: Link) -> str:
+    return hashlib.sha256((link.password_hash or "").encode()).hexdigest()

@@ -1,0 +1,111 @@
+"""Responses with the content of a share: files, archives and previews."""
+
+from collections.abc import Callable, Collection, Sequence
+from typing import Any, Final
+
+from flask import Response
+
+from strongroom.plugin_api.files import BeforeSending, FileInfo, Sending
+from strongroom.plugin_api.host import HostAPI
+from strongroom.plugin_api.web import ApiError
+from strongroom_share_links.errors import NOT_SHOWN
+from strongroom_share_links.maker_routes import path_of
+from strongroom_share_links.models import Kind
+from strongroom_share_links.service import Shares
+from strongroom_share_links.visits import Visit
+
+PICTURES: Final = ("image/png", "image/jpeg", "image/gif", "image/webp", "image/avif")
+"""The media types that have a preview as a picture."""
+
+_WIDTH: Final = 1600
+_TEXT_BYTES: Final = 64 * 1024
+_ARCHIVE: Final = "archive"
+
+
+def has_preview(file: FileInfo) -> bool:
+    """Return whether a file has a preview."""
+    essence = (file.content_type or "").partition(";")[0]
+    return essence in PICTURES or essence.startswith("text/")
+
+
+class Sender:
+    """Sends what visitors download, and counts it before the first byte."""
+
+    def __init__(self, host: HostAPI, shares: Shares) -> None:
+        self._host = host
+        self._shares = shares
+
+    def open(self, secret: str, kinds: Collection[Kind]) -> Visit:
+        """Return the visit of a download; an exhausted share is open for one that was counted."""
+        continues = self._shares.downloads.continues(secret)
+        return self._shares.visits.open(secret, kinds, continues=continues)
+
+    def file(self, visit: Visit, file_id: str) -> Any:
+        """Return the response with a file, or a range of it."""
+        with self._shares.visits.acting(visit):
+            file = self._host.files.stat(visit.link.tenant_id, file_id)
+            return self._counted(
+                visit,
+                file,
+                lambda before: self._host.files.send(visit.link.tenant_id, file_id, before=before),
+            )
+
+    def bundle(self, visit: Visit, file_ids: Sequence[str], name: str | None) -> Any:
+        """Return the response with an archive of files and folders."""
+        with self._shares.visits.acting(visit):
+            return self._counted(
+                visit,
+                None,
+                lambda before: self._host.files.send_bundle(
+                    visit.link.tenant_id,
+                    file_ids,
+                    name=name,
+                    location=self._location(visit),
+                    before=before,
+                ),
+            )
+
+    def bundle_again(self, visit: Visit, bundle_id: str) -> Any:
+        """Return the response with an archive that was requested before."""
+        with self._shares.visits.acting(visit):
+            return self._counted(
+                visit,
+                None,
+                lambda before: self._host.files.send_bundle_again(
+                    visit.link.tenant_id, bundle_id, location=self._location(visit), before=before
+                ),
+            )
+
+    def preview(self, visit: Visit, file_id: str) -> Any:
+        """Return the response with a smaller picture, or the beginning of a text.
+
+        Raises:
+            ApiError: the file is neither.
+        """
+        tenant_id = visit.link.tenant_id
+        with self._shares.visits.acting(visit):
+            file = self._host.files.stat(tenant_id, file_id)
+            if file.is_folder or not has_preview(file):
+                raise ApiError(NOT_SHOWN)
+            if not (file.content_type or "").startswith("text/"):
+                return self._host.files.send_picture(tenant_id, file_id, _WIDTH)
+            with self._host.files.open(tenant_id, file_id, 0, _TEXT_BYTES) as chunks:
+                text = b"".join(chunks)
+        # As plain text, whatever it is, so that no browser runs it.
+        response = Response(text, content_type="text/plain; charset=utf-8")
+        response.headers["Content-Security-Policy"] = "default-src 'none'; sandbox"
+        return response
+
+    def _location(self, visit: Visit) -> Callable[[str], str]:
+        path = path_of(self._host, f"/api/v1/shares/{visit.secret}/multi-files-download")
+        return lambda bundle_id: f"{path}/{bundle_id}"
+
+    def _counted(self, visit: Visit, file: FileInfo | None, send: Callable[[BeforeSending], Any]) -> Any:
+        downloads, began = self._shares.downloads, list[str | None]()
+        item = _ARCHIVE if file is None else file.id
+
+        def before(sending: Sending) -> None:
+            began.append(downloads.admit(visit.link, file, item, sending))
+
+        response = send(before)
+        return downloads.remember(response, visit.link, began[0]) if began else response

@@ -1,0 +1,84 @@
+"""Builds what one server needs: policies, links, visits, downloads and drops."""
+
+from typing import Final
+from weakref import WeakKeyDictionary
+
+from sqlalchemy import delete, select
+
+from strongroom.plugin_api.events import Event
+from strongroom.plugin_api.host import HostAPI
+from strongroom.plugin_api.jobs import JobRun
+from strongroom_share_links.cookies import Cookies
+from strongroom_share_links.downloads import Downloads
+from strongroom_share_links.drops import Drops
+from strongroom_share_links.links import Links, remove
+from strongroom_share_links.models import downloads, links, openings, policies
+from strongroom_share_links.openings import Openings
+from strongroom_share_links.options import ShareOptions
+from strongroom_share_links.policies import Policies
+from strongroom_share_links.proofs import Proofs
+from strongroom_share_links.visits import Visits
+
+PURGED: Final = "tenant.purged"
+
+_DAY: Final = 24 * 60 * 60 * 1000
+_AT_ONCE: Final = 500
+
+
+class Shares:
+    """The parts of the plugin in one server.
+
+    Args:
+        host: the server.
+    """
+
+    def __init__(self, host: HostAPI) -> None:
+        self._host = host
+        cookies = Cookies(host)
+        self.policies = Policies(host)
+        self.links = Links(host, self.policies)
+        self.proofs = Proofs(host, cookies)
+        self.openings = Openings(host)
+        self.visits = Visits(host, self.policies, self.links, self.proofs)
+        self.downloads = Downloads(host, cookies, self.openings)
+        self.drops = Drops(host, self.visits, self.openings)
+        self.cookies = cookies
+
+    @property
+    def options(self) -> ShareOptions:
+        """The options of the plugin."""
+        options: ShareOptions = self._host.options
+        return options
+
+    def prune(self, run: JobRun) -> int:
+        """Delete old records, and shares that ended long ago; return how many shares."""
+        now = self._host.clock.now()
+        before = now - self.options.retention_days * _DAY
+        self.drops.settle(now - _DAY)
+        with self._host.database.write() as transaction:
+            transaction.execute(delete(downloads).where(downloads.c.expires_at <= now))
+            transaction.execute(delete(openings).where(openings.c.at < before))
+        count, ended = 0, select(links.c.id).where(links.c.expires_at < before).limit(_AT_ONCE)
+        while not run.should_stop:
+            with self._host.database.write() as transaction:
+                found = transaction.scalars(ended)
+                if not found:
+                    break
+                remove(transaction, found)
+            count += len(found)
+        return count
+
+    def forget_tenant(self, event: Event) -> None:
+        """Delete the shares and the policy of a tenant that no longer exists."""
+        with self._host.database.write() as transaction:
+            ours = links.c.tenant_id == event.tenant_id
+            remove(transaction, transaction.scalars(select(links.c.id).where(ours)))
+            transaction.execute(delete(policies).where(policies.c.tenant_id == event.tenant_id))
+
+
+_of_hosts: Final[WeakKeyDictionary[HostAPI, Shares]] = WeakKeyDictionary()
+
+
+def shares_of(host: HostAPI) -> Shares:
+    """Return the parts of one server. Hooks receive the same host, and share them."""
+    return _of_hosts.setdefault(host, Shares(host))

@@ -1,0 +1,65 @@
+"""Runs the contract tests of options, tables, jobs, events and routes."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from strongroom.testing.routes import RoutesContract
+from strongroom.testing.server import LiveServer, live_server
+from strongroom.testing.state import (
+    JobsContract,
+    OpenedPlugin,
+    OptionsContract,
+    TablesContract,
+    opened_plugin,
+)
+
+
+@pytest.fixture
+def opened(tmp_path: Path) -> Iterator[OpenedPlugin]:
+    with opened_plugin(tmp_path, "share_links") as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveServer]:
+    folder = tmp_path_factory.mktemp("server")
+    with live_server(folder, plugins=["share_links"]) as server:
+        yield server
+
+
+class TestOptions(OptionsContract):
+    """The options."""
+
+
+class TestTables(TablesContract):
+    """The tables."""
+
+
+class TestJobs(JobsContract):
+    """The jobs."""
+
+
+class TestMakerRoutes(RoutesContract):
+    """The routes of makers."""
+
+    @pytest.fixture
+    def tag(self) -> str:
+        return "shares"
+
+
+class TestVisitorRoutes(RoutesContract):
+    """The routes of visitors."""
+
+    @pytest.fixture
+    def tag(self) -> str:
+        return "visits"
+
+
+class TestVisitorUploads(RoutesContract):
+    """The routes of resumable uploads."""
+
+    @pytest.fixture
+    def tag(self) -> str:
+        return "visitor-uploads"

@@ -1,0 +1,370 @@
+"""Share links: made by users, and opened by visitors without an account."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from tests.support.api import Api, error_code
+from tests.support.config import Table
+from tests.support.shares import ALL_KINDS, PASSWORD, PLUGINS, Shared
+
+from strongroom.plugin_api.events import Event
+from strongroom.testing.clock import HOUR, MINUTE
+from strongroom_share_links.models import metadata
+from strongroom_share_links.service import PURGED, shares_of
+
+DAY = 24 * HOUR
+UNAVAILABLE = "error.share-unavailable"
+
+
+@pytest.fixture
+def config_changes() -> Table:
+    return {"plugins": {"enabled": PLUGINS, "share_links": {"kinds": ALL_KINDS}}}
+
+
+@pytest.fixture
+def shared(api: Api) -> Shared:
+    return Shared.made(api)
+
+
+def test_a_visitor_reads_a_folder(shared: Shared) -> None:
+    visitor = shared.share(label="For you")
+    described = visitor.get().json
+    assert (described["name"], described["type"], described["label"]) == ("Shared", "folder", "For you")
+    names = [item["name"] for item in visitor.get("/files").json["data"]]
+    assert names == ["Inside", "note.txt"]
+    assert [i["name"] for i in visitor.get(f"/files/{shared.inside}/files").json["data"]] == ["dot.png"]
+    reply = visitor.get(f"/files/{shared.file}/download")
+    assert (reply.status_code, reply.data) == (200, b"0123456789" * 10)
+    assert reply.headers["Cache-Control"] == "private, no-store"
+    assert reply.headers["Referrer-Policy"] == "no-referrer"
+    assert "noindex" in reply.headers["X-Robots-Tag"]
+    archive = visitor.get("/download")
+    assert (archive.status_code, archive.data[:2]) == (200, b"PK")
+
+
+def test_a_visitor_sees_nothing_outside(shared: Shared) -> None:
+    visitor = shared.share()
+    for path in ("", "/download", "/preview", "/files"):
+        assert visitor.get(f"/files/{shared.outside}{path}").status_code in (403, 404), path
+    body = {"fileIds": [shared.file, shared.outside]}
+    assert visitor.send("POST", "/multi-files-download", json=body).status_code in (403, 404)
+    assert visitor.get(f"/files/{shared.tenant.rpartition('/')[2]}/files").status_code in (403, 404)
+    shared.api.request(
+        "PATCH", f"{shared.tenant}/files/{shared.inside}", by=shared.admin, json={"parentId": None}
+    )
+    assert visitor.get(f"/files/{shared.picture}/download").status_code in (200, 403, 404)
+
+
+def test_a_password_hides_everything_but_the_kind(shared: Shared) -> None:
+    visitor = shared.share(password=PASSWORD, label="Secret label")
+    described = visitor.get()
+    assert described.json == {
+        "id": visitor.share["id"],
+        "kind": "read",
+        "needsPassword": True,
+        "expired": False,
+    }
+    for path in ("/files", "/download", f"/files/{shared.file}/download", f"/files/{shared.file}"):
+        reply = visitor.get(path)
+        assert (reply.status_code, error_code(reply)) == (401, "error.share-password-required")
+    assert error_code(visitor.prove("wrong password")) == "error.share-password-wrong"
+    proven = visitor.prove()
+    assert proven.status_code == 200
+    assert f"share-{visitor.share['id']}=" in proven.headers["Set-Cookie"]
+    assert "HttpOnly" in proven.headers["Set-Cookie"]
+    assert visitor.get().json["label"] == "Secret label"
+    assert visitor.get(f"/files/{shared.file}/download").status_code == 200
+
+
+def test_a_proof_is_for_one_share_and_15_minutes(shared: Shared) -> None:
+    visitor, other = (shared.share(password=PASSWORD) for _ in range(2))
+    visitor.prove()
+    other.proof = visitor.proof
+    assert other.get("/files").status_code == 401
+    shared.api.clock.advance(14 * MINUTE)
+    assert visitor.get("/files").status_code == 200
+    shared.api.clock.advance(2 * MINUTE)
+    assert visitor.get("/files").status_code == 401
+    visitor.prove()
+    shared.change(visitor.share, password="another password")
+    assert visitor.get("/files").status_code == 401
+    for forged in ("", "x", "a.b.c.d.e", shared.host.seal("proof x y 1"), shared.host.seal("x")):
+        visitor.proof = forged
+        assert visitor.get("/files").status_code == 401
+
+
+def test_wrong_passwords_are_limited_per_address_and_share(shared: Shared) -> None:
+    visitor = shared.share(password=PASSWORD)
+    for _ in range(10):
+        assert error_code(visitor.prove("wrong password")) == "error.share-password-wrong"
+    assert error_code(visitor.prove()) == "error.captcha-required"
+    captcha = shared.api.captcha()
+    body = {"password": PASSWORD, "captcha": captcha}
+    assert visitor.send("POST", "/proofs", json=body).status_code == 200
+    elsewhere = {"environ_overrides": {"REMOTE_ADDR": "192.0.2.77"}}
+    for _ in range(10):
+        reply = visitor.send("POST", "/proofs", json={"password": PASSWORD}, **elsewhere)
+        assert reply.status_code == 200
+    for number in range(40):
+        addresses = {"environ_overrides": {"REMOTE_ADDR": f"192.0.3.{number // 9}"}}
+        visitor.send("POST", "/proofs", json={"password": "wrong password"}, **addresses)
+    reply = visitor.send("POST", "/proofs", json={"password": PASSWORD}, **elsewhere)
+    assert error_code(reply) == "error.captcha-required"
+    shared.api.clock.advance(HOUR)
+    assert visitor.prove().status_code == 200
+
+
+def test_the_secret_is_stored_as_a_hash(shared: Shared) -> None:
+    visitor = shared.share()
+    assert len(visitor.secret) >= 22
+    with shared.host.database.read() as tx:
+        (row,) = tx.all(metadata.tables["share_links_links"].select())
+    assert visitor.secret not in str(tuple(row))
+    shown = shared.api.get(f"{shared.tenant}/shares/{visitor.share['id']}", by=shared.maker).json
+    assert shown["url"] == visitor.share["url"]
+
+
+def test_a_download_counts_with_its_first_byte(shared: Shared) -> None:
+    visitor = shared.share(shared.file, maxDownloads=2)
+    path = f"/files/{shared.file}/download"
+    assert visitor.send("HEAD", path).status_code == 200
+    tag = visitor.send("HEAD", path).headers["ETag"]
+    assert visitor.get(path, headers={"If-None-Match": tag}).status_code == 304
+    assert visitor.get(path, headers={"Range": "bytes=900-"}).status_code == 416
+    first = visitor.get(path, headers={"Range": "bytes=0-9"})
+    assert (first.status_code, first.data) == (206, b"0123456789")
+    cookie = first.headers["Set-Cookie"].partition(";")[0]
+    rest = visitor.get(path, headers={"Range": "bytes=10-", "Cookie": cookie})
+    assert (rest.status_code, len(rest.data)) == (206, 90)
+    assert visitor.get().json["remainingDownloads"] == 1
+    # A range without the cookie begins a download of its own, wherever it starts.
+    assert visitor.get(path, headers={"Range": "bytes=50-"}).status_code == 206
+    for again in ({}, {"Range": "bytes=50-"}, {"Range": "bytes=0-", "Cookie": cookie}):
+        reply = visitor.get(path, headers=again)
+        assert (reply.status_code, error_code(reply)) == (404, UNAVAILABLE)
+    assert error_code(visitor.get()) == UNAVAILABLE
+    assert shared.state(visitor.share) == "exhausted"
+    # The counted download goes on, but not for ever.
+    part = {"Range": "bytes=20-", "Cookie": cookie}
+    assert visitor.get(path, headers=part).status_code == 206
+    with shared.host.database.write() as tx:
+        tx.execute(metadata.tables["share_links_downloads"].update().values(remaining=79))
+    assert visitor.get(path, headers=part).status_code == 404
+    with shared.host.database.write() as tx:
+        tx.execute(metadata.tables["share_links_downloads"].update().values(remaining=10_000))
+    shared.api.clock.advance(2 * HOUR)
+    assert visitor.get(path, headers=part).status_code == 404
+
+
+def test_an_archive_counts_once(shared: Shared) -> None:
+    visitor = shared.share(maxDownloads=1)
+    whole = visitor.send("POST", "/multi-files-download", json={})
+    assert whole.status_code == 200
+    cookie = whole.headers["Set-Cookie"].partition(";")[0]
+    location = whole.headers["Content-Location"]
+    assert location.startswith(visitor.root)
+    again = location.removeprefix(visitor.root)
+    rest = visitor.get(again, headers={"Range": "bytes=10-", "Cookie": cookie})
+    assert rest.data == whole.data[10:]
+    assert visitor.get(again, headers={"Range": "bytes=10-"}).status_code == 404
+    assert visitor.send("POST", "/multi-files-download", json={}).status_code == 404
+
+
+def test_a_preview_gives_no_original(shared: Shared) -> None:
+    visitor = shared.share(kind="preview")
+    assert visitor.get("/files").status_code == 200
+    for path in ("/download", f"/files/{shared.file}/download", f"/files/{shared.picture}/download"):
+        assert error_code(visitor.get(path)) == "error.share-kind"
+    assert error_code(visitor.send("POST", "/multi-files-download", json={})) == "error.share-kind"
+    picture = visitor.get(f"/files/{shared.picture}/preview")
+    assert (picture.status_code, picture.headers["Content-Type"]) == (200, "image/png")
+    text = visitor.get(f"/files/{shared.file}/preview")
+    assert text.headers["Content-Type"] == "text/plain; charset=utf-8"
+    assert error_code(visitor.get(f"/files/{shared.inside}/preview")) == "error.share-no-preview"
+    assert error_code(visitor.drop("x", b"x")) == "error.share-kind"
+
+
+def test_a_share_ends(shared: Shared) -> None:
+    visitor = shared.share()
+    assert visitor.share["expiresAt"] is not None
+    shared.api.clock.advance(90 * DAY)
+    # The tokens have expired as well, so only the visitor's side is asked.
+    assert error_code(visitor.get()) == UNAVAILABLE
+
+
+def test_wrong_shares_are_refused(shared: Shared) -> None:
+    bodies: tuple[dict[str, Any], ...] = (
+        {"expiresAt": "2000-01-01T00:00:00Z"},
+        {"expiresAt": "2999-01-01T00:00:00Z"},
+        {"expiresAt": "2026-01-01"},
+        {"expiresAt": 5},
+        {"maxDownloads": 0},
+        {"password": "short"},
+        {"audience": "nobody"},
+        {"audience": {"userIds": []}},
+        {"audience": {"userIds": ["\x00"]}},
+        {"kind": "drop", "node": shared.file},
+        {"drop": {"allowedTypes": ["*"]}},
+        {"unknown": 1},
+    )
+    for body in bodies:
+        assert shared.try_to_share(**{"kind": "read", **body}).status_code == 400, body
+
+
+def test_only_those_who_manage_a_file_share_it(shared: Shared) -> None:
+    stranger = shared.api.person()
+    assert shared.try_to_share(by=stranger).status_code == 403
+    shared.grant("write")
+    assert error_code(shared.try_to_share()) == "error.share-forbidden"
+    shared.grant("manage")
+    visitor = shared.share()
+    one = f"{shared.tenant}/shares/{visitor.share['id']}"
+    for method in ("GET", "PATCH", "DELETE"):
+        reply = shared.api.request(method, one, by=stranger, json={"label": "x"})
+        assert error_code(reply) == "error.share-not-found"
+    member = shared.api.person()
+    shared.api.join(shared.tenant, shared.admin, member)
+    assert error_code(shared.api.get(one, by=member)) == "error.share-not-found"
+    assert shared.api.get(f"{one}/openings", by=member).status_code == 404
+    assert shared.api.get(f"{shared.tenant}/shares", by=member).json["data"] == []
+    assert shared.api.get(f"{shared.tenant}/shares", by=stranger).status_code == 403
+    assert shared.api.get(one, by=shared.admin).status_code == 200
+    assert shared.api.delete(one, by=shared.maker).status_code == 200
+    assert error_code(visitor.get()) == UNAVAILABLE
+
+
+def test_a_maker_without_manage_still_sees_why_and_deletes(shared: Shared) -> None:
+    visitor = shared.share()
+    shared.grant("read")
+    assert error_code(visitor.get()) == UNAVAILABLE
+    (listed,) = shared.api.get(f"{shared.tenant}/shares?stale=true", by=shared.maker).json["data"]
+    assert (listed["id"], listed["state"]) == (visitor.share["id"], "not-managed")
+    assert shared.api.get(f"{shared.tenant}/shares?stale=false", by=shared.maker).json["data"] == []
+    reply = shared.api.delete(f"{shared.tenant}/shares/{visitor.share['id']}", by=shared.maker)
+    assert reply.status_code == 200
+
+
+def test_openings_are_recorded(shared: Shared) -> None:
+    visitor = shared.share(notify=True, maxDownloads=1)
+    visitor.get(environ_overrides={"REMOTE_ADDR": "203.0.113.7"})
+    shared.api.clock.advance(MINUTE)
+    visitor.get(f"/files/{shared.file}/download", environ_overrides={"REMOTE_ADDR": "2001:db8:1:2::3"})
+    path = f"{shared.tenant}/shares/{visitor.share['id']}/openings"
+    listed = shared.api.get(path, by=shared.maker).json["data"]
+    assert [(item["what"], item["address"]) for item in reversed(listed)] == [
+        ("open", "203.0.113.0/24"),
+        ("download", "2001:db8:1::/48"),
+    ]
+    assert len(shared.api.get(f"{path}?what=open", by=shared.maker).json["data"]) == 1
+    texts = [message["text"] for message in shared.api.outbox()]
+    assert any("was opened" in text for text in texts)
+    assert any("last time" in text for text in texts)
+
+
+def test_the_audience_is_checked(shared: Shared) -> None:
+    member, other = shared.api.person(), shared.api.person()
+    shared.api.join(shared.tenant, shared.admin, member)
+    outcomes = {}
+    for audience in ("logged-in", "members", {"userIds": [other.id]}):
+        visitor = shared.share(audience=audience)
+        assert visitor.share["audience"] == audience
+        for who, person in (("none", None), ("member", member), ("other", other)):
+            reply = replace(visitor, person=person).get("/files")
+            outcomes[str(audience)[:10], who] = reply.status_code
+    assert list(outcomes.values()) == [401, 200, 200, 401, 200, 404, 401, 404, 200]
+
+
+def test_shared_with_me_lists_what_is_for_the_caller(shared: Shared) -> None:
+    member, other = shared.api.person(), shared.api.person()
+    shared.api.join(shared.tenant, shared.admin, member)
+    shared.share()
+    of_members = shared.share(audience="members")
+    named = shared.share(audience={"userIds": [other.id]}, password=PASSWORD, label="hidden")
+    found = shared.api.get("/api/v1/shared-with-me", by=member).json["data"]
+    assert [(item["id"], item["name"]) for item in found] == [(of_members.share["id"], "Shared")]
+    (item,) = shared.api.get("/api/v1/shared-with-me", by=other).json["data"]
+    assert (item["url"], item["name"], item["label"]) == (named.share["url"], None, "")
+    shared.change(named.share, audience="anyone")
+    assert shared.api.get("/api/v1/shared-with-me", by=other).json["data"] == []
+    assert shared.api.get("/api/v1/shared-with-me", by=shared.maker).json["data"] == []
+
+
+def test_a_tenant_has_stricter_rules(shared: Shared) -> None:
+    path = f"{shared.tenant}/share-policy"
+    open_link, with_password = shared.share(), shared.share(password=PASSWORD)
+    assert shared.api.put(path, {"password": "required"}, by=shared.maker).status_code == 403
+    assert shared.api.put(path, {"password": "required"}, by=shared.admin).status_code == 200
+    assert shared.api.get(path, by=shared.maker).json["password"] == "required"
+    assert error_code(shared.try_to_share()) == "error.share-policy"
+    assert (open_link.get().status_code, with_password.get().status_code) == (404, 200)
+    shared.api.put(path, {"kinds": ["drop"], "maxLifetimeDays": 1}, by=shared.admin)
+    assert with_password.get().status_code == 404
+    assert error_code(shared.try_to_share()) == "error.share-policy"
+    assert shared.state(with_password.share) == "disabled"
+    shared.api.put(path, {"who": "tenant-admins"}, by=shared.admin)
+    assert shared.try_to_share().status_code == 403
+    assert shared.try_to_share(by=shared.admin).status_code == 201
+    shared.api.put(path, {"who": "nobody"}, by=shared.admin)
+    assert shared.try_to_share(by=shared.admin).status_code == 403
+    shared.api.put(path, {"enabled": False}, by=shared.admin)
+    assert open_link.get().status_code == 404
+    shared.api.put(path, {}, by=shared.admin)
+    assert open_link.get().status_code == 200
+
+
+def test_a_change_needs_the_present_revision(shared: Shared) -> None:
+    visitor = shared.share()
+    assert shared.change(visitor.share, revision=1, label="New").json["label"] == "New"
+    assert error_code(shared.change(visitor.share, revision=1, label="Old")) == "error.share-conflict"
+    changed = shared.change(visitor.share, maxDownloads=3, password=PASSWORD, notify=True).json
+    assert (changed["maxDownloads"], changed["hasPassword"]) == (3, True)
+    assert shared.change(visitor.share, password=None).json["hasPassword"] is False
+
+
+def test_each_change_is_audited_without_secrets(shared: Shared) -> None:
+    root = shared.api.person(admin=True)
+    visitor = shared.share(password=PASSWORD)
+    shared.change(visitor.share, label="x")
+    shared.api.delete(f"{shared.tenant}/shares/{visitor.share['id']}", by=shared.maker)
+    for action in ("create", "update", "delete"):
+        (event,) = shared.api.get(f"/audit-events?action=share_links.{action}", by=root).json["data"]
+        assert event["target"] == {"type": "share", "id": visitor.share["id"]} or event
+        assert visitor.secret not in str(event)
+        assert PASSWORD not in str(event)
+
+
+def test_requests_are_limited_per_address(shared: Shared) -> None:
+    visitor = shared.share()
+    unknown = replace(visitor, share={"url": "/s/unknown"})
+    for _ in range(600):
+        if unknown.get().status_code == 429:
+            break
+    assert error_code(visitor.get()) == "error.too-many-requests"
+    assert visitor.get(environ_overrides={"REMOTE_ADDR": "192.0.2.77"}).status_code == 200
+
+
+def test_old_records_are_pruned(shared: Shared) -> None:
+    class Run:
+        should_stop = False
+
+    visitor = shared.share()
+    visitor.get()
+    visitor.get(f"/files/{shared.file}/download")
+    shared.api.clock.advance(89 * DAY)
+    assert shares_of(shared.host).prune(Run()) == 0
+    shared.api.clock.advance(100 * DAY)
+    assert shares_of(shared.host).prune(Run()) == 1
+    with shared.host.database.read() as tx:
+        assert all(not tx.all(table.select()) for table in metadata.sorted_tables)
+
+
+def test_the_shares_of_a_purged_tenant_are_removed(shared: Shared) -> None:
+    visitor = shared.share(audience={"userIds": ["someone"]})
+    shared.api.put(f"{shared.tenant}/share-policy", {"who": "manage"}, by=shared.admin)
+    visitor.get()
+    tenant = shared.tenant.rpartition("/")[2]
+    event = Event("1", PURGED, "server", 1, tenant, tenant, shared.api.clock.now(), {})
+    shares_of(shared.host).forget_tenant(event)
+    with shared.host.database.read() as tx:
+        assert all(not tx.all(table.select()) for table in metadata.sorted_tables)
