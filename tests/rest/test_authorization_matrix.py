@@ -185,6 +185,59 @@ def test_each_actor_has_the_permissions_of_the_table_and_a_refusal_changes_nothi
     assert wrong == {}
 
 
+@pytest.mark.parametrize("kind", ["file", "nested folder"])
+@pytest.mark.parametrize("endpoint", ENDPOINTS, ids=lambda endpoint: endpoint.name)
+def test_nobody_reaches_a_node_in_the_trash(world: World, endpoint: Endpoint, kind: str) -> None:
+    target = world.target(kind)
+    assert world.api.delete(target.file, by=target.creator).status_code == 200
+    before, wrong = world.digest(), {}
+    for actor in Actor:
+        refused = expected_status(actor, NONE) or 404
+        answer = endpoint.call(target, world.people[actor])
+        if answer.status_code != refused:
+            wrong[actor] = (answer.status_code, answer.text)
+    assert wrong == {}
+    assert world.digest() == before
+
+
+TRASH_CALLS: dict[str, Call] = {
+    "POST restore": lambda target, caller: target.api.post(
+        f"{target.path}/trash/{target.node}/restore", {}, by=caller
+    ),
+    "POST restore elsewhere": lambda target, caller: target.api.post(
+        f"{target.path}/trash/{target.node}/restore", {"parentId": target.inbox}, by=caller
+    ),
+    "DELETE in trash": lambda target, caller: target.api.delete(
+        f"{target.path}/trash/{target.node}", by=caller
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", ["file", "folder", "nested file", "nested folder"])
+@pytest.mark.parametrize("name", TRASH_CALLS)
+def test_the_trash_is_for_who_deleted_the_node_and_administrators_of_the_tenant(
+    world: World, name: str, kind: str
+) -> None:
+    def thrown_away() -> Target:
+        target = world.target(kind)
+        assert world.api.delete(target.file, by=world.people[Actor.MANAGER]).status_code == 200
+        return target
+
+    target, wrong = thrown_away(), {}
+    for actor in Actor:
+        before = world.digest()
+        sees = actor in (Actor.TENANT_ADMIN, Actor.MANAGER)
+        refused = expected_status(actor, NONE) or (None if sees else 404)
+        answer = TRASH_CALLS[name](target, world.people[actor])
+        if answer.status_code != (refused or 200):
+            wrong[actor] = (answer.status_code, answer.text)
+        if refused:
+            assert world.digest() == before, actor
+        else:
+            target = thrown_away()
+    assert wrong == {}
+
+
 SCOPES = {READ: "files:read", WRITE: "files:write", MANAGE: "files:share"}
 REVOKED, EXPIRED = "a revoked key", "an expired key"
 

@@ -146,7 +146,7 @@ class TestDeletion:
         person = api.person()
         tenant = api.tenant(person)
         file = api.upload(tenant, person, "file", b"x")["id"]
-        response = api.delete(f"{tenant}/files/{file}", by=person)
+        response = api.delete(f"{tenant}/files/{file}?permanently=true", by=person)
         assert (response.status_code, response.json) == (200, {"success": True})
         assert api.get(f"{tenant}/files/{file}", by=person).status_code == 404
         assert api.delete(f"{tenant}/files/{file}", by=person).status_code == 404
@@ -161,7 +161,7 @@ class TestDeletion:
             api.upload(tenant, person, f"file{depth}", b"xy", parent)
             parent = api.folder(tenant, person, f"folder{depth}", parent)["id"]
         kept = api.upload(tenant, person, "kept", b"z")
-        assert api.delete(f"{tenant}/files/{top}", by=person).status_code == 200
+        assert api.delete(f"{tenant}/files/{top}?permanently=true", by=person).status_code == 200
         api.container.keeping.blobs.collect()
         assert len(list(api.container.keeping.blobs.storages["main"].scan())) == 1
         with api.container.database.read() as connection:

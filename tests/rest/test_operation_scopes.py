@@ -21,6 +21,7 @@ SCOPES = {
         "files.get_file",
         "files.list_files",
         "files.list_files_in_folder",
+        "trash.list_trash",
     },
     "files:write": {
         "business_files.upload_avatar",
@@ -53,6 +54,7 @@ SCOPES = {
         "permissions.list_group_grants",
         "permissions.put_grant",
         "permissions.put_group_grant",
+        "trash.restore_from_trash",
     },
     "tenants:read": {
         "groups.get_group",

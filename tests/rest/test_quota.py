@@ -52,6 +52,9 @@ def test_a_quota_is_enforced_and_deletions_free_space(api: Api) -> None:
     assert_full(api.send(tenant, person, "b", b"12345"))
     assert api.stored_objects() == 1
     assert api.delete(f"{tenant}/files/{file['id']}", by=person).status_code == 200
+    # In the trash, it still counts.
+    assert_full(api.send(tenant, person, "b", b"12345"))
+    assert api.delete(f"{tenant}/trash/{file['id']}", by=person).status_code == 200
     assert api.send(tenant, person, "b", b"1234567890").status_code == 201
     assert usage(api, tenant, person) == (10, 0, 10, 0)
     assert api.get(tenant, by=person).json["usedBytes"] == 10

@@ -594,6 +594,29 @@ class TestSeveralNodes:
 
     def test_a_file_that_was_deleted_is_not_scanned(self, api: Api, alice: Person, tenant: str) -> None:
         node = api.upload(tenant, alice, "a", BIG)
-        api.delete(f"{tenant}/files/{node['id']}", by=alice)
+        api.delete(f"{tenant}/files/{node['id']}?permanently=true", by=alice)
         run_due(api)
         assert (WordScanner.scanned, rows(api)) == ([], 0)
+
+    def test_a_file_in_the_trash_is_scanned(self, api: Api, alice: Person, tenant: str) -> None:
+        node = api.upload(tenant, alice, "a", BIG_VIRUS)
+        api.delete(f"{tenant}/files/{node['id']}", by=alice)
+        assert run_due(api) == 1
+        restored = api.post(f"{tenant}/trash/{node['id']}/restore", {}, by=alice)
+        assert restored.json["scan"] == "infected"
+        assert error_code(download(api, tenant, alice, node)) == "error.quarantined"
+
+    def test_quarantine_removes_a_file_from_the_trash(
+        self, api: Api, alice: Person, tenant: str
+    ) -> None:
+        folder = api.folder(tenant, alice, "folder")["id"]
+        api.upload(tenant, alice, "a", BIG_VIRUS, folder)
+        assert run_due(api) == 1
+        api.delete(f"{tenant}/files/{folder}", by=alice)
+        admin = api.person(admin=True)
+        (found,) = api.get("/api/v1/quarantine", by=admin).json["data"]
+        assert api.delete(f"/api/v1/quarantine/{found['id']}", by=admin).status_code == 200
+        usage = api.get(f"{tenant}/usage", by=alice).json
+        assert (usage["usedBytes"], usage["trashBytes"]) == (0, 0)
+        (entry,) = api.get(f"{tenant}/trash", by=alice).json["data"]
+        assert (entry["id"], entry["size"]) == (folder, 0)

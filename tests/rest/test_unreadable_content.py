@@ -41,6 +41,7 @@ READ_ROUTES = {
     "/api/v1/tenants/<tenant_id>/service-accounts",
     "/api/v1/tenants/<tenant_id>/service-accounts/<account_id>",
     "/api/v1/tenants/<tenant_id>/service-accounts/<account_id>/access-keys",
+    "/api/v1/tenants/<tenant_id>/trash",
     "/api/v1/tenants/<tenant_id>/uploads/<upload_id>",
     "/api/v1/tenants/<tenant_id>/usage",
     "/api/v1/wechat-authorizations/callback",
@@ -226,7 +227,7 @@ def test_the_services_refuse_it_to_plugins(api: Api, state: str) -> None:
 def test_every_read_route_is_listed(api: Api) -> None:
     rules = {rule.rule for rule in api.app.url_map.iter_rules() if "GET" in (rule.methods or ())}
     assert rules == READ_ROUTES
-    assert len(READ_ROUTES) == 41
+    assert len(READ_ROUTES) == 42
 
 
 def test_every_module_that_reads_blobs_is_listed() -> None:

@@ -7,7 +7,7 @@ from hashlib import sha256
 from sqlalchemy import select
 
 from strongroom.clock import iso_format
-from strongroom.files.models import Permission, grants, group_grants, nodes
+from strongroom.files.models import Permission, grants, group_grants, nodes, trash
 from strongroom.storage.models import BlobState, blobs
 from strongroom.tenants.models import group_members, groups, tenant_members, tenants
 from strongroom.testing.clock import HOUR
@@ -142,7 +142,8 @@ class World:
         """Return a hash over all that the tenant keeps."""
         hashed = sha256()
         with self.api.container.database.read() as connection:
-            for table in (tenants, tenant_members, groups, group_members, nodes, grants, group_grants):
+            tables = (tenants, tenant_members, groups, group_members, nodes, grants, group_grants, trash)
+            for table in tables:
                 rows = connection.execute(select(table).order_by(*table.primary_key.columns))
                 hashed.update(repr(rows.all()).encode())
             stored = blobs.c.state == BlobState.STORED.value

@@ -12,6 +12,7 @@ from strongroom.errors import (
     NotAFolder,
     NotAMember,
     NotFound,
+    ParentGone,
     RevisionConflict,
     StrongroomError,
 )
@@ -34,6 +35,16 @@ class ModelNode:
 
 
 @dataclass
+class Trashed:
+    """A subtree in the trash: who deleted it, when and from where."""
+
+    by: str
+    at: int
+    parent: str | None
+    nodes: dict[str, ModelNode]
+
+
+@dataclass
 class TreeModel:
     """Nodes and permissions; ``members`` maps each member to whether it administers the tenant."""
 
@@ -41,6 +52,7 @@ class TreeModel:
     now: int = 0
     nodes: dict[str, ModelNode] = field(default_factory=dict)
     groups: dict[str, set[str]] = field(default_factory=dict)
+    trash: dict[str, Trashed] = field(default_factory=dict)
 
     def holders(self, user: str) -> list[str]:
         """Return a user and the user's groups."""
@@ -200,10 +212,15 @@ class TreeModel:
             errors.add(Forbidden)
         return errors | (set() if grantee in self.members else {NotAMember})
 
+    def all_nodes(self) -> Iterator[ModelNode]:
+        """Yield all nodes, those in the trash included."""
+        for nodes in (self.nodes, *(entry.nodes for entry in self.trash.values())):
+            yield from nodes.values()
+
     def remove_group(self, group: str) -> None:
         """Remove a group, and all that was granted to it."""
         del self.groups[group]
-        for node in self.nodes.values():
+        for node in self.all_nodes():
             node.grants.pop(group, None)
 
     def add(self, node: ModelNode, creator: str) -> None:
@@ -212,10 +229,52 @@ class TreeModel:
         node.grants[creator] = (Permission.MANAGE, self.writes_until(creator, node.parent))
         self.nodes[node.id] = node
 
-    def remove(self, node_id: str) -> None:
-        """Remove a node and all below it."""
-        for each in self.subtree(node_id):
-            del self.nodes[each]
+    def remove(self, node_id: str) -> dict[str, ModelNode]:
+        """Remove a node and all below it, and return them."""
+        return {each: self.nodes.pop(each) for each in self.subtree(node_id)}
+
+    def throw_away(self, user: str, node_id: str) -> None:
+        """Move a node and all below it to the trash."""
+        parent, removed = self.nodes[node_id].parent, self.remove(node_id)
+        removed[node_id].parent = None
+        self.trash[node_id] = Trashed(user, self.now, parent, removed)
+
+    def restore(self, node_id: str, parent: str | None, name: str) -> ModelNode:
+        """Put a subtree back into a folder."""
+        self.nodes |= self.trash.pop(node_id).nodes
+        node = self.nodes[node_id]
+        node.parent, node.name = parent, name
+        return node
+
+    def seen_trash(self, user: str) -> list[str]:
+        """Return what a member sees in the trash."""
+        all_of_it = self.members.get(user)
+        return [node_id for node_id, entry in self.trash.items() if all_of_it or entry.by == user]
+
+    def refusals_of_trash(self, user: str, node_id: str) -> Errors:
+        """Return why a user may not do something with an entry of the trash."""
+        if user not in self.members:
+            return {Forbidden}
+        return set() if node_id in self.seen_trash(user) else {NotFound}
+
+    def refusals_of_restoration(
+        self, user: str, node_id: str, parent: str | None, *, former: bool
+    ) -> Errors:
+        """Return why a user may not restore something to a folder, whatever its name."""
+        errors = self.refusals_of_trash(user, node_id)
+        entry = self.trash.get(node_id)
+        if errors or entry is None:
+            return errors
+        if former and entry.parent is not None and entry.parent not in self.nodes:
+            return {ParentGone}
+        errors = self.refusals_of_place(user, parent)
+        if not errors and parent != entry.parent:
+            # The grants on the folder that it was in count, as long as there is that folder.
+            self.nodes |= entry.nodes
+            self.nodes[node_id].parent = entry.parent if entry.parent in self.nodes else None
+            errors |= {Forbidden} if self.outlasts(user, node_id, parent) else set()
+            self.remove(node_id)[node_id].parent = None
+        return errors
 
     def subtree(self, node_id: str) -> list[str]:
         """Return a node and all below it."""
@@ -230,7 +289,7 @@ class TreeModel:
         del self.members[user]
         for members in self.groups.values():
             members.discard(user)
-        for node in self.nodes.values():
+        for node in self.all_nodes():
             node.grants.pop(user, None)
 
     def visible_until(self, user: str, node_id: str | None) -> int:

@@ -22,6 +22,7 @@ from strongroom.files.change_views import blueprint as file_changes_blueprint
 from strongroom.files.changes.views import blueprint as changes_blueprint
 from strongroom.files.events.views import blueprint as file_events_blueprint
 from strongroom.files.grant_views import blueprint as permissions_blueprint
+from strongroom.files.trash.views import blueprint as trash_blueprint
 from strongroom.files.views import blueprint as files_blueprint
 from strongroom.http.access import KeyAuthenticator, TokenAuthenticator
 from strongroom.http.app import Application
@@ -60,6 +61,7 @@ BLUEPRINTS = (
     file_events_blueprint,
     changes_blueprint,
     file_changes_blueprint,
+    trash_blueprint,
     permissions_blueprint,
     business_files_blueprint,
     uploads_blueprint,

@@ -246,6 +246,11 @@ class GroupNameTaken(StrongroomError):
     message = "The tenant already has a group with this name."
 
 
+class ParentGone(StrongroomError):
+    status, code = 409, "error.parent-gone"
+    message = "The folder that it was in is gone; name another by parentId."
+
+
 class LastAdministrator(StrongroomError):
     status, code = 409, "error.last-administrator"
     message = "The last administrator of the tenant cannot be removed."

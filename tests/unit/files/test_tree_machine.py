@@ -34,6 +34,7 @@ from strongroom.files.group_grants import GroupGrantRequest
 from strongroom.files.listing import FilePage
 from strongroom.files.models import FOREVER, Permission, folder_counts, grants, nodes
 from strongroom.files.moving import Move
+from strongroom.files.trash.service import RestoreRequest
 from strongroom.identity import Identity, Origin
 from strongroom.tenants.models import Role
 from strongroom.testing.clock import HOUR
@@ -56,6 +57,14 @@ GROUPS = st.integers(0, 1)
 HOURS = st.none() | st.integers(1, 5)
 
 
+KEPT = 5 * HOUR
+"""Milliseconds for which the trash is kept."""
+
+
+def content_size(nodes: dict[str, ModelNode]) -> int:
+    return sum(len(node.content or b"") for node in nodes.values())
+
+
 class TreeMachine(RuleBasedStateMachine):
     """A tenant with an administrator, three members and a stranger.
 
@@ -71,6 +80,7 @@ class TreeMachine(RuleBasedStateMachine):
         self.services = self.api.container.keeping
         # With few, no subtree is small enough to be looked through.
         self.services.grants._visibility._descend_at_most = 0 if few else 1000
+        self.services.trash._kept = KEPT
         child_counts.SPLIT_ABOVE = 2 if few else 4096
         admin = self.identity(0)
         self.tenant = self.services.tenants.create(admin, "Acme", Origin()).id
@@ -240,24 +250,109 @@ class TreeMachine(RuleBasedStateMachine):
         )
         if view is not None and node is not None:
             if other and other is not node:
-                self.model.remove(other.id)
+                self.model.throw_away(self.people[user], other.id)
             node.parent, node.name = parent, final or node.name
             self.check(view, user)
 
-    @rule(user=USERS, number=NODES)
-    def delete(self, user: int, number: int) -> None:
+    @rule(user=USERS, number=NODES, permanently=st.sampled_from([False, False, True]))
+    def delete(self, user: int, number: int, permanently: bool) -> None:
         node_id = self.pick(number) or ""
-        if self.model.size(node_id) > 3:
+        if self.model.size(node_id) > 3 and permanently:
             # Trees would stay small.
             return self.details(user, number)
         errors = self.model.refusals(self.people[user], node_id, Permission.MANAGE)
         self.expect(
-            errors, lambda: self.services.files.delete(self.identity(user), self.tenant, node_id)
+            errors,
+            lambda: self.services.files.delete(
+                self.identity(user), self.tenant, node_id, permanently=permanently
+            ),
         )
         if not errors:
-            self.model.remove(node_id)
+            if permanently:
+                self.model.remove(node_id)
+            else:
+                self.model.throw_away(self.people[user], node_id)
             self.deleted.append(node_id)
         return None
+
+    def pick_trashed(self, number: int) -> str:
+        known = [*self.model.trash, *self.deleted[-1:]] or ["unknown"]
+        return known[number % len(known)]
+
+    @rule(user=USERS, number=NODES, former=st.booleans(), place=PLACES, choice=CHOICES)
+    def restore(
+        self, user: int, number: int, former: bool, place: int | None, choice: OnConflict
+    ) -> None:
+        node_id, caller = self.pick_trashed(number), self.people[user]
+        entry = self.model.trash.get(node_id)
+        parent = entry.parent if entry and former else self.pick(place)
+        errors = self.model.refusals_of_restoration(caller, node_id, parent, former=former)
+        node = entry and entry.nodes[node_id]
+        name = node.name if node else ""
+        other = None if errors else self.model.taken(parent, name)
+        if other and choice is OnConflict.RENAME:
+            name, other = self.model.free_name(parent, name), None
+        replaces = node and other and None not in (node.content, other.content)
+        if other and choice is OnConflict.REPLACE and replaces:
+            errors |= self.model.refusals(caller, other.id, Permission.MANAGE)
+        elif other:
+            errors.add(NameConflict)
+        wanted = RestoreRequest(choice, to_former_parent=former, parent_id=None if former else parent)
+        view = self.expect(
+            errors,
+            lambda: self.services.trash.restore(self.identity(user), self.tenant, node_id, wanted),
+        )
+        if view is not None:
+            if other:
+                self.model.throw_away(caller, other.id)
+            self.model.restore(node_id, parent, name)
+            self.check(view, user)
+
+    @rule(user=USERS, number=NODES)
+    def remove_from_trash(self, user: int, number: int) -> None:
+        node_id = self.pick_trashed(number)
+        errors = self.model.refusals_of_trash(self.people[user], node_id)
+        self.expect(
+            errors, lambda: self.services.trash.delete(self.identity(user), self.tenant, node_id)
+        )
+        if not errors:
+            del self.model.trash[node_id]
+
+    @rule(user=USERS)
+    def list_trash(self, user: int) -> None:
+        errors: Errors = set() if self.people[user] in self.model.members else {Forbidden}
+        found = self.expect(
+            errors, lambda: self.services.trash.page(self.identity(user), self.tenant, ALL)
+        )
+        if found is not None:
+            page, _ = found
+            listed = {item.node.id: (item.node.name, item.entry.size) for item in page.items}
+            assert (page.total, listed) == (
+                len(listed),
+                {
+                    node_id: (entry.nodes[node_id].name, content_size(entry.nodes))
+                    for node_id, entry in self.model.trash.items()
+                    if node_id in self.model.seen_trash(self.people[user])
+                },
+            )
+
+    @rule()
+    def purge(self) -> None:
+        """Remove what is due, of this tenant and of those of earlier runs."""
+        type(self).steps += 1
+        self.services.trash.purge()
+        self.model.trash = {
+            node_id: entry
+            for node_id, entry in self.model.trash.items()
+            if entry.at > self.model.now - KEPT
+        }
+
+    @rule(user=st.integers(0, 3))
+    def usage(self, user: int) -> None:
+        type(self).steps += 1
+        usage = self.services.tenants.usage(self.identity(user), self.tenant)
+        trashed = sum(content_size(entry.nodes) for entry in self.model.trash.values())
+        assert (usage.live_bytes, usage.trash_bytes) == (content_size(self.model.nodes), trashed)
 
     @rule(user=USERS, number=NODES, grantee=USERS, level=LEVELS, hours=HOURS)
     def grant(self, user: int, number: int, grantee: int, level: Permission, hours: int | None) -> None:
@@ -476,7 +571,14 @@ class TreeMachine(RuleBasedStateMachine):
             runs = connection.execute(counted.order_by(folder_counts.c.first_name)).all()
         self.check_runs(runs)
         kept = {(row.node_id, row.user_id): (row.node_name, row.parent_visible_until) for row in rows}
+        # In the trash, no grant puts a node at the top level.
         assert kept == {
+            (node.id, user): (node.name, None)
+            for entry in self.model.trash.values()
+            for node in entry.nodes.values()
+            for user in node.grants
+            if user not in self.model.groups
+        } | {
             (node.id, user): (
                 node.name,
                 None if (until := self.model.visible_until(user, node.parent)) == FOREVER else until,
@@ -491,10 +593,12 @@ class TreeMachine(RuleBasedStateMachine):
         starts: dict[str, list[str]] = {}
         for run in runs:
             starts.setdefault(run.folder_id, []).append(run.first_name)
+        trashed = [node for entry in self.model.trash.values() for node in entry.nodes.values()]
+        places = [(node, node.parent or self.tenant) for node in self.model.nodes.values()]
+        places += [(node, node.parent) for node in trashed if node.parent]
         counted = Counter(
             (folder, max(name for name in starts[folder] if name <= node.name))
-            for node in self.model.nodes.values()
-            for folder in [node.parent or self.tenant]
+            for node, folder in places
         )
         kept = {(run.folder_id, run.first_name): run.children for run in runs if run.children}
         assert kept == counted

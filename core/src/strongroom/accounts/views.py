@@ -10,7 +10,7 @@ from flask import Response, request
 from strongroom import errors
 from strongroom.accounts.bindings import CODE_HEADER
 from strongroom.accounts.first_administrator import Setup
-from strongroom.accounts.reauthentication import Proof, ProofFields
+from strongroom.accounts.reauthentication import FRESH_LOGIN, Proof, ProofFields, Reauthentication
 from strongroom.accounts.registration import Registration, RegistrationService
 from strongroom.accounts.schemas import (
     NewUserSchema,
@@ -31,6 +31,7 @@ from strongroom.plugin_api.authentication import Scope
 from strongroom.plugin_api.login import VerificationCode
 from strongroom.users.models import SINGLE_KINDS, User, UserType
 from strongroom.verification.captchas import CaptchaAnswer
+from strongroom.verification.codes import Purpose
 
 setup_blueprint = Blueprint(
     "setup", __name__, url_prefix="/setup", description="The first administrator."
@@ -98,6 +99,32 @@ def proof_of_headers() -> Proof:
     pair, password = header_pair(CODE_HEADER), request.headers.get(PASSWORD_HEADER)
     return Proof(
         VerificationCode(*pair) if pair else None, unquote(password) if password is not None else None
+    )
+
+
+PROOF_ERRORS: Final = (
+    errors.CodeInvalid,
+    errors.WrongPassword,
+    errors.FreshProofRequired,
+    errors.TooManyRequests,
+)
+"""Errors of :func:`require_fresh_proof`."""
+
+
+def require_fresh_proof() -> None:
+    """Require any one proof of the caller before a change that cannot be undone.
+
+    That is a code for ``unbind``, the current password, or a login within the last 10 minutes.
+
+    Raises:
+        CodeInvalid, WrongPassword, FreshProofRequired, TooManyRequests: see :meth:`require_any`.
+    """
+    get_service(Reauthentication).require_any(
+        current_identity(),
+        proof_of_headers(),
+        Purpose.UNBIND,
+        login_age=FRESH_LOGIN,
+        fields=PROOF_HEADERS,
     )
 
 

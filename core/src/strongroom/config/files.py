@@ -85,6 +85,22 @@ class EventsSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class TrashSettings:
+    """The trash of tenants."""
+
+    enabled: bool = option(
+        True,
+        help="Whether deleted files and folders go to the trash; otherwise their deletion is final.",
+    )
+    days: int = option(
+        30,
+        minimum=0,
+        maximum=3650,
+        help="Days after which `prune` removes files and folders from the trash.",
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class FilesSettings:
     """Uploads, quotas and retention of tenants' files."""
 
@@ -123,6 +139,7 @@ class FilesSettings:
         maximum=36_500,
         help="Days after which `prune` deletes file events; 0: never.",
     )
+    trash: TrashSettings = option(default_factory=TrashSettings, help="Deleted files and folders.")
 
 
 _MEBIBYTE = 1024 * 1024

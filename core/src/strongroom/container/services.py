@@ -40,6 +40,8 @@ from strongroom.files.paths import PathLookup
 from strongroom.files.replacing import ReplacingService
 from strongroom.files.scan_states import NodeContent
 from strongroom.files.service import FilePurge, FileService, tenant_of_blob
+from strongroom.files.trash.entries import Trash, trash_bytes
+from strongroom.files.trash.service import TrashService
 from strongroom.files.tree import Tree
 from strongroom.files.visibility import Visibility
 from strongroom.jobs.leases import JobLeases
@@ -108,6 +110,7 @@ class FileServices:
     change_waiters: ChangeWaiters
     downloads: DownloadRecorder
     moving: MovingService
+    trash: TrashService
     replacing: ReplacingService
     grants: GrantService
     group_grants: GroupGrantService
@@ -139,6 +142,7 @@ def assemble_keeping(base: Infrastructure, identity: IdentityServices) -> FileSe
         base.users,
         base.audit,
         any_user_creates=settings.tenants.allow_user_creation,
+        trash_bytes=trash_bytes,
     )
     # Identity does not know files, so the check of a key's folder is registered here.
     identity.access_keys.check_targets(access.require_key_target)
@@ -166,6 +170,7 @@ def assemble_keeping(base: Infrastructure, identity: IdentityServices) -> FileSe
     )
     downloads = DownloadRecorder(events)
     base.resources.callback(downloads.close)
+    trash = Trash(base.clock, tree)
     file_writer = FileWriter(
         access,
         tree,
@@ -173,10 +178,13 @@ def assemble_keeping(base: Infrastructure, identity: IdentityServices) -> FileSe
         tenants.space,
         events,
         inspection,
+        trash,
+        keeps_deleted=settings.files.trash.enabled,
         max_file_bytes=settings.files.max_file_bytes,
         allowed_types=settings.files.allowed_types,
     )
     files = FileService(database, access, tree, blobs, file_writer)
+    moving = MovingService(database, access, expiry, tree, file_writer)
     bundles = BundleService(
         database,
         base.clock,
@@ -189,7 +197,7 @@ def assemble_keeping(base: Infrastructure, identity: IdentityServices) -> FileSe
     business_files = _business_files(base, blobs, inspection, pictures)
     owners = ContentOwners(
         [
-            NodeContent(database, base.clock, access, file_writer, blobs),
+            NodeContent(database, base.clock, access, tree, file_writer, blobs),
             BusinessFileContent(business_files),
         ]
     )
@@ -242,7 +250,20 @@ def assemble_keeping(base: Infrastructure, identity: IdentityServices) -> FileSe
         changes=ChangeFeed(database, access, base.users),
         change_waiters=ChangeWaiters(database, settings.events.waiting_per_process),
         downloads=downloads,
-        moving=MovingService(database, access, expiry, tree, file_writer),
+        moving=moving,
+        trash=TrashService(
+            database,
+            base.clock,
+            access,
+            expiry,
+            trash,
+            moving,
+            file_writer,
+            blobs,
+            base.users,
+            tenants.space,
+            days=settings.files.trash.days,
+        ),
         replacing=ReplacingService(database, access, file_writer, blobs, tenants),
         grants=GrantService(database, base.clock, access, expiry, visibility, base.users, base.audit),
         group_grants=GroupGrantService(
@@ -283,6 +304,7 @@ def prune_steps(keeping: FileServices) -> Mapping[str, Step]:
     """Return the steps of `strongroom prune` for tenants and their files."""
     return {
         "deleted tenants": partial(keeping.tenant_deletion.purge, PRUNING),
+        "files in the trash": keeping.trash.purge,
         "file events": keeping.file_events.prune,
     }
 

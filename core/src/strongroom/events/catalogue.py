@@ -59,7 +59,15 @@ EVENT_TYPES: Final[Mapping[str, EventType]] = {
         _of_tenant("file.replaced", "The content of a file was replaced."),
         _of_tenant("file.renamed", "A file or folder was renamed."),
         _of_tenant("file.moved", "A file or folder was moved, and perhaps renamed.", _PREVIOUS_PARENT),
-        _of_tenant("file.deleted", "A file, or a folder with its content, was deleted."),
+        _of_tenant(
+            "file.deleted", "A file, or a folder with its content, was deleted, perhaps to the trash."
+        ),
+        _of_tenant("file.restored", "A file, or a folder with its content, came back from the trash."),
+        _of_tenant(
+            "file.purged",
+            "The permanent removal from the trash began. The actor of a scheduled removal is the user "
+            "who deleted the file or folder.",
+        ),
         _of_server(
             "user.registered",
             "A user was created.",

@@ -12,7 +12,7 @@ move, a group counts as a user of its own: if the group gains nothing, no presen
 anything through it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from sqlalchemy import (
@@ -104,7 +104,12 @@ class ExpiryRules:
             raise Forbidden("Only the owner or an administrator may reduce the owner's permission.")
 
     def require_movable(
-        self, connection: Connection, caller: AnyCaller, node: Node, folder_id: str
+        self,
+        connection: Connection,
+        caller: AnyCaller,
+        node: Node,
+        folder_id: str,
+        former_folder_id: str | None = None,
     ) -> None:
         """Check that the move gives no user a permission that outlasts the caller's permissions.
 
@@ -113,11 +118,14 @@ class ExpiryRules:
             caller: the caller, who manages the node and may write to the folder.
             node: the node to be moved.
             folder_id: the new parent folder, or the tenant's root.
+            former_folder_id: the folder that a node in the trash was in; ``None`` if it is gone.
 
         Raises:
             Forbidden: a user or a group would gain such a permission.
         """
-        managed_until = self._ends(connection, caller, node, node.id).manage
+        # A node in the trash has no parent, but the grants on the folder that it was in still count.
+        around = [node.id, *([former_folder_id] if former_folder_id else [])]
+        managed_until = max(self._ends(connection, caller, node, id_).manage for id_ in around)
         # Every member may create nodes at the top level, without an expiry.
         is_top = folder_id == node.tenant_id
         target = ENDLESS if is_top else self._ends(connection, caller, node, folder_id)
@@ -125,7 +133,7 @@ class ExpiryRules:
         if managed_until == target.write == FOREVER:
             return
         there = ends_by_holder(connection, folder_id)
-        gaining = self._gain_node(connection, node, there, managed_until)
+        gaining = self._gain_node(connection, around, there, managed_until)
         gaining |= self._gain_folder(connection, node, there, target.write)
         # Administrators gain nothing: they manage every node already. Groups have no role.
         if any(not self._is_administrator(connection, node.tenant_id, holder) for holder in gaining):
@@ -135,15 +143,17 @@ class ExpiryRules:
         return ends_of_user(connection, node.tenant_id, node_id, caller.user_id)
 
     def _gain_node(
-        self, connection: Connection, node: Node, there: Mapping[str, Ends], until: int
+        self, connection: Connection, around: Sequence[str], there: Mapping[str, Ends], until: int
     ) -> set[str]:
         """Return holders whose access to the node would last past ``until`` and longer than before."""
         if until == FOREVER:
             return set()
         # A gain up to `until`, or up to what the holder already has on the node, is allowed.
-        here = ends_by_holder(connection, node.id)
+        here = [ends_by_holder(connection, node_id) for node_id in around]
         return {
-            holder for holder, ends in there.items() if ends.exceed(_at_least(here.get(holder), until))
+            holder
+            for holder, ends in there.items()
+            if ends.exceed(_at_least((held.get(holder, Ends()) for held in here), until))
         }
 
     def _gain_folder(
@@ -159,10 +169,10 @@ class ExpiryRules:
         return self._access.memberships.role(connection, tenant_id, user_id) is Role.ADMIN
 
 
-def _at_least(ends: Ends | None, until: int) -> Ends:
+def _at_least(held: Iterable[Ends], until: int) -> Ends:
     # The node moves with its own grants, so a holder gains only what lasts longer than those.
-    held = ends or Ends()
-    return Ends(max(held.read, until), max(held.write, until), max(held.manage, until))
+    levels = zip(*((ends.read, ends.write, ends.manage) for ends in held), strict=True)
+    return Ends(*(max(until, *level) for level in levels))
 
 
 def _ends_of(grant: Grant | None) -> Ends:

@@ -14,11 +14,13 @@ from strongroom.files.events.recorder import FileAction, FileEvents
 from strongroom.files.grant_ends import Ends, with_granted_ends
 from strongroom.files.guarded_insert import GuardedInsert
 from strongroom.files.models import FOREVER, NODE, Node, NodeType, Permission, nodes
+from strongroom.files.trash.entries import Trash
 from strongroom.files.tree import FileContent, ParentRef, Tree
 from strongroom.identity import AnyCaller, DelegatedLimits
 from strongroom.media_types import sniff
 from strongroom.plugin_api.storage import ByteSource
 from strongroom.scanning.inspection import ContentInspection
+from strongroom.scanning.states import QUARANTINED
 from strongroom.storage.models import Released
 from strongroom.storage.service import BlobService, ReceivedBlob
 from strongroom.tenants.models import Role
@@ -82,6 +84,8 @@ class FileWriter:
         space: tenants' usage and quotas.
         events: records changes of files.
         inspection: scans received content.
+        trash: the trashed nodes.
+        keeps_deleted: whether deleted nodes go to the trash; otherwise deletions are final.
         max_file_bytes: maximum size of a file, in bytes.
         allowed_types: glob patterns of accepted media types; empty accepts all.
     """
@@ -94,7 +98,9 @@ class FileWriter:
         space: Quota,
         events: FileEvents,
         inspection: ContentInspection,
+        trash: Trash,
         *,
+        keeps_deleted: bool,
         max_file_bytes: int,
         allowed_types: Sequence[str] = (),
     ) -> None:
@@ -104,6 +110,8 @@ class FileWriter:
         self._space = space
         self.events = events
         self._inspection = inspection
+        self._trash = trash
+        self._keeps_deleted = keeps_deleted
         self.max_file_bytes = max_file_bytes
         self._allowed_types = allowed_types
 
@@ -272,9 +280,23 @@ class FileWriter:
         self.events.record(connection, FileAction.REPLACED, caller, node)
         return NodeView(node, view.permission)
 
+    def discard(self, connection: Connection, caller: AnyCaller, node: Node) -> list[Released]:
+        """Move a node with its subtree to the trash, or :meth:`remove` it if deletions are final.
+
+        The trash never receives a file in quarantine.
+        """
+        if not self._keeps_deleted or node.scan in QUARANTINED:
+            return self.remove(connection, caller, node)
+        self._trash.add(connection, caller.user_id, node)
+        # Clients find the node nowhere from now on, so for them it is deleted.
+        self.events.record(connection, FileAction.DELETED, caller, node)
+        return []
+
     def remove(self, connection: Connection, caller: AnyCaller, node: Node) -> list[Released]:
         """Remove a node with its subtree; return the blobs that are no longer referenced."""
         removed = self._tree.remove(connection, node)
+        if node.trash_id is not None:
+            self._trash.shrink(connection, node.trash_id, removed.size)
         self._space.use(connection, node.tenant_id, -removed.size)
         self.events.record(connection, FileAction.DELETED, caller, node)
         return self._blobs.release(connection, removed.blob_keys)

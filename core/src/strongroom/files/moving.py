@@ -136,10 +136,7 @@ class MovingService:
     ) -> Node:
         if (parent_id, name) == (node.parent_id, node.name):
             return node
-        if on_conflict is OnConflict.RENAME:
-            name = self._tree.free_name(connection, parent_id, name)
-        elif on_conflict is OnConflict.REPLACE:
-            self._remove_replaced(connection, caller, node, parent_id, name)
+        name = self.resolve_conflict(connection, caller, node, parent_id, name, on_conflict)
         moved = self._tree.move(connection, node, parent_id, name)
         if parent_id == node.parent_id:
             self._file_writer.events.record(connection, FileAction.RENAMED, caller, moved)
@@ -149,11 +146,27 @@ class MovingService:
             )
         return moved
 
-    def _remove_replaced(
-        self, connection: Connection, caller: AnyCaller, node: Node, parent_id: str, name: str
-    ) -> None:
-        """Remove the file that another file replaces; folders neither replace nor are replaced."""
+    def resolve_conflict(
+        self,
+        connection: Connection,
+        caller: AnyCaller,
+        node: Node,
+        parent_id: str,
+        name: str,
+        on_conflict: OnConflict,
+    ) -> str:
+        """Return the name that a node gets in a folder, and discard the file that it replaces.
+
+        Folders neither replace nor are replaced. The name may still be taken.
+
+        Raises:
+            Forbidden: the caller does not manage the replaced file.
+        """
+        if on_conflict is OnConflict.RENAME:
+            return self._tree.free_name(connection, parent_id, name)
         taken = self._tree.find_child(connection, parent_id, name)
-        if taken is not None and taken.id != node.id and taken.type == node.type == NodeType.FILE:
+        replaces = taken is not None and taken.id != node.id and taken.type == node.type == NodeType.FILE
+        if taken is not None and replaces and on_conflict is OnConflict.REPLACE:
             self._access.require(connection, caller, taken.tenant_id, taken.id, Permission.MANAGE)
-            self._file_writer.remove(connection, caller, taken)
+            self._file_writer.discard(connection, caller, taken)
+        return name

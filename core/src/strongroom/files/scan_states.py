@@ -12,6 +12,7 @@ from strongroom.errors import NotFound
 from strongroom.files.access import AccessControl
 from strongroom.files.file_writer import FileWriter
 from strongroom.files.models import nodes
+from strongroom.files.tree import Tree
 from strongroom.identity import Identity, Origin
 from strongroom.scanning.owners import OwnedContent
 from strongroom.scanning.states import ScanState
@@ -64,12 +65,14 @@ class NodeContent:
         database: Database,
         clock: Clock,
         access: AccessControl,
+        tree: Tree,
         file_writer: FileWriter,
         blobs: BlobService,
     ) -> None:
         self._database = database
         self._clock = clock
         self._access = access
+        self._tree = tree
         self._file_writer = file_writer
         self._blobs = blobs
 
@@ -97,7 +100,8 @@ class NodeContent:
         tenant_id = str(file.tenant_id)
         with self._database.write() as connection:
             self._access.memberships.lock_tenant(connection, tenant_id)
-            node = self._access.find(connection, admin, tenant_id, file.id).node
+            # In the trash or not: infected content is never kept.
+            node = self._tree.find(connection, tenant_id, file.id)
             if node is None:
                 raise NotFound
             released = self._file_writer.remove(connection, admin, node)

@@ -147,6 +147,14 @@ class FileConflictQuery(Schema):
     )
 
 
+class DeletionQuery(Schema):
+    """Parameters of a deletion."""
+
+    permanently = fields.Boolean(
+        load_default=False, metadata={"description": "Remove it at once, instead of to the trash"}
+    )
+
+
 class NodeSchema(Schema):
     """A file or folder, with the caller's permission on it."""
 

@@ -151,9 +151,15 @@ class FileService:
         return columns.outerjoin(location, location.c.key == nodes.c.blob_key)
 
     def delete(
-        self, caller: AnyCaller, tenant_id: str, node_id: str, revision: int | None = None
+        self,
+        caller: AnyCaller,
+        tenant_id: str,
+        node_id: str,
+        revision: int | None = None,
+        *,
+        permanently: bool = False,
     ) -> None:
-        """Delete a node with its subtree.
+        """Delete a node with its subtree: to the trash if there is one, unless ``permanently``.
 
         Raises:
             Forbidden: the caller is not a member of the tenant, or does not manage the node.
@@ -164,7 +170,8 @@ class FileService:
             self._access.memberships.lock_tenant(connection, tenant_id)
             view = self._access.require(connection, caller, tenant_id, node_id, Permission.MANAGE)
             require_revision(view.node, revision)
-            released = self._file_writer.remove(connection, caller, view.node)
+            drop = self._file_writer.remove if permanently else self._file_writer.discard
+            released = drop(connection, caller, view.node)
         # The response does not wait for a large subtree's blobs; garbage collection removes the rest.
         self._blobs.remove(released[:_REMOVED_AT_ONCE])
 

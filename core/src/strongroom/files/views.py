@@ -5,6 +5,7 @@ from contextlib import nullcontext
 from typing import Final
 
 from strongroom import errors
+from strongroom.accounts.views import PROOF_ERRORS, PROOF_PARAMETERS, require_fresh_proof
 from strongroom.files.events.recorder import SENT, DownloadRecorder
 from strongroom.files.file_writer import OnConflict
 from strongroom.files.listing import FileListing
@@ -16,7 +17,13 @@ from strongroom.files.node_responses import (
     page_response,
     wanted_revision,
 )
-from strongroom.files.schemas import FileConflictQuery, FolderConflictQuery, NewFolderSchema, NodeSchema
+from strongroom.files.schemas import (
+    DeletionQuery,
+    FileConflictQuery,
+    FolderConflictQuery,
+    NewFolderSchema,
+    NodeSchema,
+)
 from strongroom.files.serializers import Json, serialize_node
 from strongroom.files.service import FileService
 from strongroom.http.access import Access, current_identity, own_id
@@ -293,14 +300,25 @@ def download_file(tenant_id: str, file_id: str, caller: Caller) -> Response:
     "/files/<file_id>",
     access=Access.USER,
     scope=Scope.FILES_SHARE,
+    query=DeletionQuery,
     returns=DoneSchema,
-    errors=CONDITIONAL_ERRORS,
+    errors=(*CONDITIONAL_ERRORS, *PROOF_ERRORS),
+    document={"parameters": PROOF_PARAMETERS},
     request_headers=("If-Match",),
 )
-def delete_file(tenant_id: str, file_id: str) -> dict[str, bool]:
-    """Delete a file, or a folder with its content."""
-    revision = wanted_revision(tenant_id, file_id)
-    get_service(FileService).delete(current_identity(), tenant_id, file_id, revision)
+def delete_file(tenant_id: str, file_id: str, query: Json) -> dict[str, bool]:
+    """Delete a file, or a folder with its content.
+
+    It goes to the trash, unless the server has none. With `permanently=true` it is removed at once; that
+    requires a fresh proof: a code for `unbind`, the current password, or a login within the last 10
+    minutes.
+    """
+    revision, permanently = wanted_revision(tenant_id, file_id), query["permanently"]
+    if permanently:
+        require_fresh_proof()
+    get_service(FileService).delete(
+        current_identity(), tenant_id, file_id, revision, permanently=permanently
+    )
     return DONE
 
 

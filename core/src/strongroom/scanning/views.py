@@ -1,10 +1,9 @@
 """The REST API of the quarantine, for administrators."""
 
-from typing import Any, Final
+from typing import Any
 
 from strongroom import errors
-from strongroom.accounts.reauthentication import FRESH_LOGIN, Reauthentication
-from strongroom.accounts.views import PROOF_HEADERS, PROOF_PARAMETERS, proof_of_headers
+from strongroom.accounts.views import PROOF_ERRORS, PROOF_PARAMETERS, require_fresh_proof
 from strongroom.http.access import Access, current_identity
 from strongroom.http.pages import PagingQuery, collection_of, envelope, paging
 from strongroom.http.parsing import DONE, DoneSchema
@@ -12,20 +11,12 @@ from strongroom.http.request import get_service, origin
 from strongroom.http.routing import Blueprint
 from strongroom.scanning.quarantine import QuarantinedFile, QuarantineService
 from strongroom.scanning.schemas import QuarantinedFileSchema, ReleaseSchema
-from strongroom.verification.codes import Purpose
 
 blueprint = Blueprint(
     "quarantine",
     __name__,
     url_prefix="/api/v1/quarantine",
     description="Infected and rejected files, for administrators.",
-)
-
-_PROOF_ERRORS: Final = (
-    errors.CodeInvalid,
-    errors.WrongPassword,
-    errors.FreshProofRequired,
-    errors.TooManyRequests,
 )
 
 
@@ -48,7 +39,7 @@ def list_quarantine(query: dict[str, int]) -> dict[str, Any]:
     access=Access.ADMIN,
     body=ReleaseSchema,
     returns=DoneSchema,
-    errors=(errors.Forbidden, errors.NotFound, *_PROOF_ERRORS),
+    errors=(errors.Forbidden, errors.NotFound, *PROOF_ERRORS),
     document={"parameters": PROOF_PARAMETERS},
 )
 def release_from_quarantine(scan_id: str, body: dict[str, str]) -> dict[str, bool]:
@@ -57,11 +48,8 @@ def release_from_quarantine(scan_id: str, body: dict[str, str]) -> dict[str, boo
     Requires a fresh proof: a code for `unbind`, the current password, or a login within the last 10
     minutes.
     """
-    identity = current_identity()
-    get_service(Reauthentication).require_any(
-        identity, proof_of_headers(), Purpose.UNBIND, login_age=FRESH_LOGIN, fields=PROOF_HEADERS
-    )
-    get_service(QuarantineService).release(identity, scan_id, body["reason"], origin())
+    require_fresh_proof()
+    get_service(QuarantineService).release(current_identity(), scan_id, body["reason"], origin())
     return DONE
 
 

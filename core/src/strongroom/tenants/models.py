@@ -51,6 +51,32 @@ class Tenant:
 
 
 @dataclass(frozen=True, slots=True)
+class Usage:
+    """Usage and quota of a tenant, in bytes; without a quota, ``quota_bytes`` is ``None``.
+
+    ``used_bytes`` includes ``trash_bytes``.
+    """
+
+    used_bytes: int
+    trash_bytes: int
+    reserved_bytes: int
+    quota_bytes: int | None
+
+    @property
+    def live_bytes(self) -> int:
+        """Size of the files that are not in the trash."""
+        return self.used_bytes - self.trash_bytes
+
+    @property
+    def free_bytes(self) -> int | None:
+        """Size of the files that can be added; ``None`` is unlimited."""
+        if self.quota_bytes is None:
+            return None
+        # The quota may be lower than the usage.
+        return max(0, self.quota_bytes - self.used_bytes - self.reserved_bytes)
+
+
+@dataclass(frozen=True, slots=True)
 class Member:
     """A row of :data:`tenant_members`."""
 

@@ -85,15 +85,33 @@ class TenantChangesSchema(Schema):
 class UsageSchema(Schema):
     """Usage and quota of a tenant, in bytes."""
 
-    usedBytes = fields.Integer(required=True)
+    usedBytes = fields.Integer(
+        required=True,
+        attribute="used_bytes",
+        metadata={"description": "The sum of liveBytes and trashBytes"},
+    )
+    liveBytes = fields.Integer(
+        required=True, attribute="live_bytes", metadata={"description": "Files that are not deleted"}
+    )
+    trashBytes = fields.Integer(
+        required=True, attribute="trash_bytes", metadata={"description": "Files in the trash"}
+    )
     reservedBytes = fields.Integer(
-        required=True, metadata={"description": "Reserved for open resumable and direct uploads"}
+        required=True,
+        attribute="reserved_bytes",
+        metadata={"description": "Reserved for open resumable and direct uploads"},
     )
     quotaBytes = fields.Integer(
-        required=True, allow_none=True, metadata={"description": "null: unlimited"}
+        required=True,
+        allow_none=True,
+        attribute="quota_bytes",
+        metadata={"description": "null: unlimited"},
     )
     freeBytes = fields.Integer(
-        required=True, allow_none=True, metadata={"description": "null: unlimited"}
+        required=True,
+        allow_none=True,
+        attribute="free_bytes",
+        metadata={"description": "null: unlimited"},
     )
 
 

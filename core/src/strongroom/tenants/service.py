@@ -1,5 +1,6 @@
 """Creates and changes tenants and their memberships."""
 
+from collections.abc import Callable
 from typing import Any, Final
 
 from sqlalchemy import Connection, bindparam, func, insert, select, update
@@ -14,7 +15,7 @@ from strongroom.errors import Forbidden, NotFound, RevisionConflict
 from strongroom.identity import Identity, Origin
 from strongroom.ids import new_id
 from strongroom.tenants.memberships import Memberships
-from strongroom.tenants.models import TENANT, Member, Role, Tenant, tenant_members, tenants
+from strongroom.tenants.models import TENANT, Member, Role, Tenant, Usage, tenant_members, tenants
 from strongroom.tenants.quota import Quota
 from strongroom.users.service import UserService
 
@@ -33,6 +34,7 @@ class TenantService:
     Args:
         users: checks that users exist, and returns their summaries.
         any_user_creates: whether any user may create a tenant, or only server administrators.
+        trash_bytes: returns the size of a tenant's trash.
     """
 
     def __init__(
@@ -45,7 +47,9 @@ class TenantService:
         audit: AuditService,
         *,
         any_user_creates: bool,
+        trash_bytes: Callable[[Connection, str], int],
     ) -> None:
+        self._trash_bytes = trash_bytes
         self._database = database
         self._clock = clock
         self._memberships = memberships
@@ -88,8 +92,8 @@ class TenantService:
         with self._database.read() as connection:
             return self._memberships.role_of(connection, tenant_id, identity)
 
-    def usage(self, identity: Identity, tenant_id: str) -> Tenant:
-        """Return a tenant with its usage, for members and server administrators.
+    def usage(self, identity: Identity, tenant_id: str) -> Usage:
+        """Return the usage of a tenant, for members and server administrators.
 
         Raises:
             Forbidden: the caller is neither, whether or not the tenant exists.
@@ -98,7 +102,9 @@ class TenantService:
         with self._database.read() as connection:
             if not identity.is_admin:
                 self._memberships.require_member(connection, tenant_id, identity)
-            return self.space.find(connection, tenant_id)
+            tenant = self.space.find(connection, tenant_id)
+            trashed = self._trash_bytes(connection, tenant_id)
+            return Usage(tenant.used_bytes, trashed, tenant.reserved_bytes, tenant.quota_bytes)
 
     def update(
         self,

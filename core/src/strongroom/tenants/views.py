@@ -10,7 +10,7 @@ from strongroom.http.request import get_service, origin
 from strongroom.http.routing import Blueprint, Location
 from strongroom.plugin_api.authentication import Scope
 from strongroom.tenants.deletion import TenantDeletion
-from strongroom.tenants.models import Member, Role, Tenant
+from strongroom.tenants.models import Member, Role, Tenant, Usage
 from strongroom.tenants.schemas import (
     MemberSchema,
     NewTenantSchema,
@@ -116,17 +116,9 @@ def delete_tenant(tenant_id: str) -> dict[str, bool]:
     returns=UsageSchema,
     errors=(Forbidden, NotFound),
 )
-def get_usage(tenant_id: str) -> dict[str, int | None]:
-    """Get the usage and the quota of a tenant."""
-    tenant = get_service(TenantService).usage(current_identity(), tenant_id)
-    taken, quota = tenant.used_bytes + tenant.reserved_bytes, tenant.quota_bytes
-    return {
-        "usedBytes": tenant.used_bytes,
-        "reservedBytes": tenant.reserved_bytes,
-        "quotaBytes": quota,
-        # The quota may be lower than the usage.
-        "freeBytes": None if quota is None else max(0, quota - taken),
-    }
+def get_usage(tenant_id: str) -> Usage:
+    """Get the usage and the quota of a tenant. The trash counts as used."""
+    return get_service(TenantService).usage(current_identity(), tenant_id)
 
 
 @blueprint.operation(

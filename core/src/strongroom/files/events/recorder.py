@@ -43,6 +43,8 @@ class FileAction(StrEnum):
     RENAMED = "file.renamed"
     MOVED = "file.moved"
     DELETED = "file.deleted"
+    RESTORED = "file.restored"
+    PURGED = "file.purged"
     DOWNLOADED = "file.downloaded"
 
 
@@ -154,6 +156,18 @@ class Recorded(Protocol):
         """Size in bytes; 0 for a folder."""
 
 
+class Actor(Protocol):
+    """The user who acts, and the client's address if there is one."""
+
+    @property
+    def user_id(self) -> str:
+        """Id of the user."""
+
+    @property
+    def address(self) -> str | None:
+        """Address of the client."""
+
+
 class FileEvents:
     """Writes and deletes file events.
 
@@ -172,7 +186,7 @@ class FileEvents:
         self,
         connection: Connection,
         action: FileAction,
-        caller: AnyCaller,
+        caller: Actor,
         node: Node,
         *,
         previous_parent_id: str | None = None,
@@ -200,7 +214,7 @@ class FileEvents:
             for event in events:
                 _RECORD.execute(connection, asdict(event))
 
-    def event(self, action: FileAction, caller: AnyCaller, node: Recorded) -> FileEvent:
+    def event(self, action: FileAction, caller: Actor, node: Recorded) -> FileEvent:
         """Return an event with the current time."""
         return FileEvent(
             new_id(),

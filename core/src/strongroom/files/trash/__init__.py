@@ -1,0 +1,1 @@
+"""The trash: deleted files and folders that can be restored for some days."""

@@ -1,0 +1,262 @@
+"""Lists, restores and removes what is in the trash."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from sqlalchemy import Connection
+
+from strongroom.clock import Clock
+from strongroom.database import Database
+from strongroom.database.paging import Page, Paging
+from strongroom.errors import Forbidden, NotFound, ParentGone
+from strongroom.files.access import AccessControl, NodeView
+from strongroom.files.events.recorder import Actor, FileAction
+from strongroom.files.expiry import ExpiryRules
+from strongroom.files.file_writer import FileWriter, OnConflict
+from strongroom.files.moving import MovingService
+from strongroom.files.trash.entries import Trash, TrashedNode, TrashEntry
+from strongroom.identity import AnyCaller
+from strongroom.storage.service import BlobService
+from strongroom.tenants.models import Role
+from strongroom.tenants.quota import Quota
+from strongroom.users.service import UserService
+
+_BLOBS_AT_ONCE: Final = 20
+_DAY: Final = 24 * 60 * 60 * 1000
+
+NODES_AT_ONCE: Final = 1000
+"""Number of nodes that one transaction removes."""
+
+_ENTRIES_AT_ONCE: Final = 100
+_NODES_PER_REQUEST: Final = 5000
+"""Number of nodes that are removed before a request is answered; the next purge continues."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Deleter:
+    """The actor of a scheduled purge: the user who deleted the node."""
+
+    user_id: str
+    address: None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RestoreRequest:
+    """Destination of a restored node.
+
+    Args:
+        on_conflict: the rule for a taken name: fail, append a number, or replace a file by a file, for
+            which the caller must manage the replaced file.
+        to_former_parent: whether it returns to the folder that it was in.
+        parent_id: the folder otherwise; ``None`` is the top level.
+    """
+
+    on_conflict: OnConflict = OnConflict.FAIL
+    to_former_parent: bool = True
+    parent_id: str | None = None
+
+
+class TrashService:
+    """The trash of tenants: members see what they deleted, administrators of the tenant everything.
+
+    Args:
+        days: days after which :meth:`purge` removes an entry.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        access: AccessControl,
+        expiry: ExpiryRules,
+        trash: Trash,
+        moving: MovingService,
+        file_writer: FileWriter,
+        blobs: BlobService,
+        users: UserService,
+        space: Quota,
+        *,
+        days: int,
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._access = access
+        self._expiry = expiry
+        self._trash = trash
+        self._moving = moving
+        self._events = file_writer.events
+        self._blobs = blobs
+        self._users = users
+        self._space = space
+        self._kept = days * _DAY
+
+    def purge_at(self, entry: TrashEntry) -> int:
+        """Return when an entry is due for removal, in milliseconds since the Unix epoch."""
+        return entry.trashed_at + self._kept
+
+    def page(
+        self, caller: AnyCaller, tenant_id: str, paging: Paging
+    ) -> tuple[Page[TrashedNode], list[dict[str, str]]]:
+        """Return a page of the entries that the caller sees, and the summaries of the users in it.
+
+        Raises:
+            Forbidden: the caller is not a member of the tenant, or has an access key of a folder.
+        """
+        with self._database.read() as connection:
+            user_id = self._user_filter(connection, caller, tenant_id)
+            page = self._trash.page(connection, tenant_id, user_id, paging)
+            named = {item.entry.trashed_by for item in page.items}
+            named |= {item.node.owner_id for item in page.items}
+            return page, self._users.summaries(connection, named)
+
+    def restore(
+        self, caller: AnyCaller, tenant_id: str, node_id: str, wanted: RestoreRequest
+    ) -> NodeView:
+        """Restore a node with its subtree, its ids and its grants.
+
+        Raises:
+            Forbidden: the caller is not a member of the tenant, has an access key of a folder, may not
+                write to the folder, or a permission gained would outlast the caller's own.
+            NotFound: the caller sees no such entry, or the named folder does not exist.
+            ParentGone: the folder that it was in is deleted.
+            NotAFolder: the named folder is a file.
+            NameConflict: the name is taken.
+        """
+        with self._database.write() as connection:
+            self._access.memberships.lock_tenant(connection, tenant_id)
+            trashed = self._find(connection, caller, tenant_id, node_id)
+            parent_id = self._folder(connection, caller, trashed, wanted)
+            name = self._moving.resolve_conflict(
+                connection, caller, trashed.node, parent_id, trashed.node.name, wanted.on_conflict
+            )
+            node = self._trash.restore(connection, trashed, parent_id, name)
+            self._events.record(connection, FileAction.RESTORED, caller, node)
+            after = self._access.find(connection, caller, tenant_id, node_id)
+            return NodeView(node, after.permission)
+
+    def delete(self, caller: AnyCaller, tenant_id: str, node_id: str) -> None:
+        """Remove a node with its subtree permanently. A large one is removed in the background.
+
+        Raises:
+            Forbidden: the caller is not a member of the tenant, or has an access key of a folder.
+            NotFound: the caller sees no such entry.
+        """
+        with self._database.write() as connection:
+            self._access.memberships.lock_tenant(connection, tenant_id)
+            trashed = self._find(connection, caller, tenant_id, node_id)
+            self._begin_purge(connection, caller, trashed)
+        self._remove(trashed.entry, _NODES_PER_REQUEST)
+
+    def empty(self, caller: AnyCaller, tenant_id: str) -> None:
+        """Remove all entries that the caller sees permanently; most of them in the background.
+
+        Raises:
+            Forbidden: the caller is not a member of the tenant, or has an access key of a folder.
+        """
+        remaining = _NODES_PER_REQUEST
+        while found := self._begin_purge_of_some(caller, tenant_id):
+            for trashed in found:
+                remaining -= self._remove(trashed.entry, remaining)
+
+    def purge(self) -> int:
+        """Remove the entries that are due, and return the number of removed nodes.
+
+        Safe while servers are running. The next purge continues an interrupted one.
+        """
+        removed = 0
+        while found := self._due():
+            for trashed in found:
+                with self._database.write() as connection:
+                    self._access.memberships.lock_tenant(connection, trashed.entry.tenant_id)
+                    self._begin_purge(connection, _Deleter(trashed.entry.trashed_by), trashed)
+                removed += self._remove(trashed.entry)
+        return removed
+
+    def _user_filter(self, connection: Connection, caller: AnyCaller, tenant_id: str) -> str | None:
+        """Return the user whose entries the caller sees; ``None``: those of all users."""
+        root = self._access.find(connection, caller, tenant_id, None)
+        role = root.require_member()
+        # What is in the trash is in no folder.
+        if root.folder_id is not None:
+            raise Forbidden
+        return None if role is Role.ADMIN else caller.user_id
+
+    def _find(
+        self, connection: Connection, caller: AnyCaller, tenant_id: str, node_id: str
+    ) -> TrashedNode:
+        user_id = self._user_filter(connection, caller, tenant_id)
+        trashed = self._trash.find(connection, tenant_id, node_id)
+        if trashed is None or user_id not in (None, trashed.entry.trashed_by):
+            raise NotFound
+        return trashed
+
+    def _folder(
+        self,
+        connection: Connection,
+        caller: AnyCaller,
+        trashed: TrashedNode,
+        wanted: RestoreRequest,
+    ) -> str:
+        """Return the id of the folder to restore to, in which the caller may create nodes."""
+        entry = trashed.entry
+        former = None if entry.parent_id == entry.tenant_id else entry.parent_id
+        parent_id = former if wanted.to_former_parent else wanted.parent_id
+        try:
+            self._access.require_parent(connection, caller, entry.tenant_id, parent_id)
+        except NotFound as error:
+            if wanted.to_former_parent:
+                raise ParentGone from error
+            raise
+        folder_id = parent_id or entry.tenant_id
+        # Back in its folder, it gives the permissions that it gave before.
+        if parent_id != former:
+            alive = former if self._is_alive(connection, caller, entry, former) else None
+            self._expiry.require_movable(connection, caller, trashed.node, folder_id, alive)
+        return folder_id
+
+    def _is_alive(
+        self, connection: Connection, caller: AnyCaller, entry: TrashEntry, folder_id: str | None
+    ) -> bool:
+        found = self._access.find(connection, caller, entry.tenant_id, folder_id)
+        return folder_id is not None and found.node is not None
+
+    def _begin_purge(self, connection: Connection, actor: Actor, trashed: TrashedNode) -> None:
+        if self._trash.begin_purge(connection, trashed.entry):
+            node = trashed.node._replace(parent_id=trashed.entry.parent_id)
+            self._events.record(connection, FileAction.PURGED, actor, node)
+
+    def _begin_purge_of_some(self, caller: AnyCaller, tenant_id: str) -> list[TrashedNode]:
+        with self._database.write() as connection:
+            self._access.memberships.lock_tenant(connection, tenant_id)
+            user_id = self._user_filter(connection, caller, tenant_id)
+            found = self._trash.some(connection, tenant_id, user_id, _ENTRIES_AT_ONCE)
+            for trashed in found:
+                self._begin_purge(connection, caller, trashed)
+            return found
+
+    def _due(self) -> list[TrashedNode]:
+        with self._database.read() as connection:
+            return self._trash.due(connection, self._clock.now() - self._kept, _ENTRIES_AT_ONCE)
+
+    def _remove(self, entry: TrashEntry, at_most: int | None = None) -> int:
+        """Remove nodes of an entry whose purge has begun, and return their number."""
+        removed = 0
+        while at_most is None or removed < at_most:
+            left = NODES_AT_ONCE if at_most is None else min(NODES_AT_ONCE, at_most - removed)
+            count = self._remove_some(entry, left)
+            if not count:
+                break
+            removed += count
+        return removed
+
+    def _remove_some(self, entry: TrashEntry, at_most: int) -> int:
+        with self._database.write() as connection:
+            self._access.memberships.lock_tenant(connection, entry.tenant_id)
+            found = self._trash.remove_some(connection, entry, at_most)
+            if found is None:
+                return 0
+            self._space.use(connection, entry.tenant_id, -found.size)
+            released = self._blobs.release(connection, found.blob_keys)
+        # Few files go at once; garbage collection deletes the others.
+        self._blobs.remove(released[:_BLOBS_AT_ONCE])
+        return found.nodes
