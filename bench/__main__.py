@@ -16,6 +16,7 @@ from bench import (
     lists,
     login,
     pages,
+    passkeys,
     remote_bundles,
     scaling,
     startup,
@@ -32,6 +33,7 @@ Bench = Callable[[Plan], list[Row]]
 BENCHES: Final[dict[str, Bench]] = {
     "uploads": uploads.measure,
     "login": login.measure,
+    "passkey": passkeys.measure,
     "busy": busy.measure,
     "details": details.measure,
     "scaling": scaling.measure,

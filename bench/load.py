@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
-from typing import Final
+from typing import Final, Protocol
 
 from bench.harness import Limit, Plan, Row, interleave
 from bench.servers import HOST, Server
@@ -59,6 +59,16 @@ def build_request(method: str, path: str, headers: Mapping[str, str], body: byte
     fields = {"Host": HOST, **headers, "Content-Length": str(len(body))}
     lines = [f"{method} {path} HTTP/1.1", *(f"{name}: {value}" for name, value in fields.items())]
     return "\r\n".join([*lines, "", ""]).encode() + body
+
+
+class Conversation(Protocol):
+    """A client whose requests depend on the responses before."""
+
+    def request(self) -> bytes:
+        """Return the next request."""
+
+    def receive(self, body: bytes) -> None:
+        """Receive the body of the response, which has a Content-Length."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,14 +116,7 @@ def generate(server: Server, request: bytes | MakeRequest, *, clients: int, seco
     make = request if callable(request) else lambda: request
     with ExitStack() as stack, selectors.DefaultSelector() as selector:
         waiting = [stack.enter_context(_Client(server.port, make)) for _ in range(clients)]
-        for client in waiting:
-            selector.register(client, selectors.EVENT_READ, client)
-        spent, started = processor_seconds(server.pid), time.perf_counter()
-        for client in waiting:
-            client.send()
-        answers = _keep_sending(selector, started + seconds)
-        taken = time.perf_counter() - started
-        return Load(answers, taken, processor_seconds(server.pid) - spent)
+        return _load(server, selector, waiting, seconds)
 
 
 def latencies(server: Server, request: bytes, *, seconds: float) -> list[float]:
@@ -136,6 +139,19 @@ def latencies(server: Server, request: bytes, *, seconds: float) -> list[float]:
     return taken
 
 
+def _load(
+    server: Server, selector: selectors.BaseSelector, clients: "Sequence[_Client]", seconds: float
+) -> Load:
+    for client in clients:
+        selector.register(client, selectors.EVENT_READ, client)
+    spent, started = processor_seconds(server.pid), time.perf_counter()
+    for client in clients:
+        client.send()
+    answers = _keep_sending(selector, started + seconds)
+    taken = time.perf_counter() - started
+    return Load(answers, taken, processor_seconds(server.pid) - spent)
+
+
 def _keep_sending(selector: selectors.BaseSelector, deadline: float) -> int:
     answers = 0
     while selector.get_map():
@@ -153,13 +169,35 @@ def _keep_sending(selector: selectors.BaseSelector, deadline: float) -> int:
     return answers
 
 
+def converse(server: Server, conversations: Sequence[Conversation], *, seconds: float) -> Load:
+    """Let clients have conversations at the same time; count the responses.
+
+    Raises:
+        RuntimeError: a response has an error status.
+        TimeoutError: the server does not respond.
+    """
+    with ExitStack() as stack, selectors.DefaultSelector() as selector:
+        waiting = [
+            stack.enter_context(_Client(server.port, each.request, each.receive))
+            for each in conversations
+        ]
+        return _load(server, selector, waiting, seconds)
+
+
 class _Client:
     """A keep-alive connection."""
 
-    def __init__(self, port: int, make_request: MakeRequest) -> None:
+    def __init__(
+        self,
+        port: int,
+        make_request: MakeRequest,
+        use_body: Callable[[bytes], None] | None = None,
+    ) -> None:
         self._socket = socket.create_connection((HOST, port), timeout=SILENCE_SECONDS)
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._make_request = make_request
+        self._use_body = use_body
+        self._body = b""
         self._buffer = bytearray(_RECEIVE_BYTES)
         self._head = b""
         self._missing: int | None = None
@@ -187,9 +225,13 @@ class _Client:
             self._go_on(bytes(memoryview(self._buffer)[:count]))
         else:
             self._missing -= count
+            if self._use_body:
+                self._body += memoryview(self._buffer)[:count]
         if self._missing:
             return False
         complete = self._missing == 0
+        if complete and self._use_body:
+            self._use_body(self._body)
         if complete:
             self._head, self._missing = b"", None
         return complete
@@ -204,6 +246,7 @@ class _Client:
             raise RuntimeError(f"unexpected answer: {self._head[:500]!r}")
         if length:
             self._missing = int(length[1]) - len(body)
+            self._body = body
         else:
             self._go_on(body)
 

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, bindparam, delete, insert, update
 from strongroom.audit.service import FAILURE, AuditEvent, AuditService
 from strongroom.clock import Clock, iso_format
 from strongroom.database import Database
-from strongroom.database.pruning import prune, prune_some
+from strongroom.database.pruning import AmortizedPruning, prune
 from strongroom.database.statements import Statement
 from strongroom.errors import (
     ChallengeInvalid,
@@ -58,7 +58,6 @@ _SEAL_STATE: Final = "factor-challenge"
 _HASH: Final = "factor-challenge"
 _HANDLE: Final = "factor-handle"
 _FORM: Final = re.compile(r"[A-Za-z0-9_-]{43}")
-_PRUNED_AT_ONCE: Final = 2
 
 _OPEN: Final = (factor_challenges.c.hash == bindparam("of_hash")) & (
     factor_challenges.c.purpose == bindparam("of_purpose")
@@ -159,6 +158,7 @@ class SecondFactors:
         self._notices = notices
         self._audit = audit
         self._rows = EnrolledFactors(clock)
+        self._pruning = AmortizedPruning(factor_challenges.c.hash, factor_challenges.c.expires_at)
         self.methods = methods
 
     def enrolled(self, connection: Connection, user_id: str) -> list[FactorRow]:
@@ -217,7 +217,9 @@ class SecondFactors:
             TooManyRequests: the user has too many wrong answers today.
         """
         digest = self._digest(answer.id)
-        with self._database.write() as connection:
+        # Non-durable: an attacker cannot exploit counts lost in a power failure, and the transaction of
+        # what the answer permits makes this one durable, too.
+        with self._database.write(durable=False) as connection:
             user_id, state = self._count_try(connection, digest, purpose)
             if user_id is None:
                 rows = self._named(connection, state, answer.answers)
@@ -370,8 +372,8 @@ class SecondFactors:
             "tries": 0 if user_id else TRIES - 1,
             "expires_at": expires_at,
         }
-        prune_some(connection, factor_challenges.c.hash, self._is_expired(), _PRUNED_AT_ONCE)
         _ISSUE.execute(connection, row)
+        self._pruning.inserted(connection, self._clock.now())
         return identifier, expires_at
 
     def _count_try(
