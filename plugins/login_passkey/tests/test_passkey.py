@@ -6,7 +6,8 @@ import pytest
 
 from strongroom.plugin_api.factors import Site
 from strongroom.testing.authenticator import SoftwareAuthenticator
-from strongroom.testing.factors import Device, PasswordlessFactorContract
+from strongroom.testing.factors import Device
+from strongroom.testing.passkeys import PasskeyContract
 from strongroom_login_passkey.factor import PasskeyFactor
 from strongroom_login_passkey.options import PasskeyOptions
 
@@ -26,7 +27,7 @@ class SecurityKey(Device):
         return self._authenticator.get(shown["publicKey"])
 
 
-class TestPasskey(PasswordlessFactorContract):
+class TestPasskey(PasskeyContract):
     public_data = ("id",)
 
     @pytest.fixture
@@ -36,3 +37,7 @@ class TestPasskey(PasswordlessFactorContract):
     @pytest.fixture
     def device(self) -> SecurityKey:
         return SecurityKey()
+
+    @pytest.fixture
+    def origin(self) -> str:
+        return ORIGIN

@@ -161,13 +161,13 @@ class SoftwareAuthenticator:
                 page may not use the domain.
         """
         rp_id = self._domain(options["rp"].get("id"))
-        held = {_text(credential.id) for credential in self.credentials}
+        held = {encode(credential.id) for credential in self.credentials}
         if held & {each["id"] for each in options.get("excludeCredentials", ())}:
             raise AuthenticatorRefused("has an excluded credential")
         if self.algorithm not in {each["alg"] for each in options["pubKeyCredParams"]}:
             raise AuthenticatorRefused("lacks the algorithms")
         credential = SoftwareCredential(
-            secrets.token_bytes(32), rp_id, _bytes(options["user"]["id"]), _new_key(self.algorithm)
+            secrets.token_bytes(32), rp_id, decode(options["user"]["id"]), _new_key(self.algorithm)
         )
         self.credentials.append(credential)
         client_data = self._client_data("webauthn.create", options, faults)
@@ -178,8 +178,8 @@ class SoftwareAuthenticator:
         fmt, statement = self._attestation(options, data + hashlib.sha256(client_data).digest())
         attestation = {"fmt": faults.fmt or fmt, "attStmt": statement, "authData": data}
         response = {
-            "attestationObject": _text(cbor2.dumps(attestation)),
-            "clientDataJSON": _text(client_data),
+            "attestationObject": encode(cbor2.dumps(attestation)),
+            "clientDataJSON": encode(client_data),
             "transports": ["internal", "hybrid"] if self.is_synced else ["usb"],
         }
         return _credential(identifier, response, faults)
@@ -199,7 +199,7 @@ class SoftwareAuthenticator:
         found = [
             credential
             for credential in self.credentials
-            if credential.rp_id == rp_id and (not allowed or _text(credential.id) in allowed)
+            if credential.rp_id == rp_id and (not allowed or encode(credential.id) in allowed)
         ]
         if not found:
             raise AuthenticatorRefused("has no such credential")
@@ -211,11 +211,11 @@ class SoftwareAuthenticator:
         signature = _sign(signer.private_key, data + hashlib.sha256(client_data).digest())
         if faults.edit_signature:
             signature = faults.edit_signature(signature)
-        handle = _text(credential.user_handle) if faults.user_handle is None else faults.user_handle
+        handle = encode(credential.user_handle) if faults.user_handle is None else faults.user_handle
         response = {
-            "authenticatorData": _text(data),
-            "clientDataJSON": _text(client_data),
-            "signature": _text(signature),
+            "authenticatorData": encode(data),
+            "clientDataJSON": encode(client_data),
+            "signature": encode(signature),
             **({"userHandle": handle} if handle else {}),
         }
         return _credential(credential.id, response, faults)
@@ -265,8 +265,8 @@ def cose_key(members: Mapping[int, Any]) -> bytes:
 
 def _credential(identifier: bytes, response: Json, faults: Faults) -> Any:
     credential = {
-        "id": _text(identifier),
-        "rawId": _text(identifier),
+        "id": encode(identifier),
+        "rawId": encode(identifier),
         "type": "public-key",
         "authenticatorAttachment": "platform",
         "clientExtensionResults": {},
@@ -336,9 +336,11 @@ def _certificate(
     )
 
 
-def _text(data: bytes) -> str:
+def encode(data: bytes) -> str:
+    """Encode base64url without padding."""
     return urlsafe_b64encode(data).rstrip(b"=").decode()
 
 
-def _bytes(text: str) -> bytes:
+def decode(text: str) -> bytes:
+    """Decode base64url without padding."""
     return urlsafe_b64decode(f"{text}===")

@@ -1,5 +1,7 @@
 """Contract tests for second factors."""
 
+import base64
+import hashlib
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Sequence
@@ -19,7 +21,8 @@ from strongroom.plugin_api.factors import (
 )
 from strongroom.plugin_api.login import SINGLE_FACTOR
 
-USER = FactorUser("01900000-0000-7000-8000-000000000001", "alice@example.com", "Alice", "A" * 86)
+_HANDLE = base64.urlsafe_b64encode(hashlib.sha512(b"alice").digest()).rstrip(b"=").decode()
+USER = FactorUser("01900000-0000-7000-8000-000000000001", "alice@example.com", "Alice", _HANDLE)
 
 GARBAGE: Sequence[Any] = (
     None,
