@@ -161,6 +161,8 @@ def test_passkeys_have_names_and_are_renamed_and_removed(api: Api) -> None:
     assert log_in(api, laptop).status_code == 200
     assert api.patch(path, {"name": "x"}, by=person).status_code == 404
     assert api.patch(path, {"name": "x"}, by=api.person()).status_code == 404
+    of_person = f"/users/{person.id}/factors/{factors['Laptop']['id']}"
+    assert api.patch(of_person, {"name": "x"}, by=api.person()).status_code == 403
 
 
 def test_only_a_fresh_proof_changes_passkeys(api: Api) -> None:
@@ -191,13 +193,15 @@ def test_nobody_enrols_a_passkey_twice(api: Api) -> None:
 
 
 def test_the_last_way_in_stays(api: Api) -> None:
-    person = api.person()
+    person = api.person(username="ann_lee")
     enrol(api, person)
     factor = api.get("/users/me/factors", by=person).json["factors"][0]
     path = f"/users/me/factors/{factor['id']}"
+    # What is left is a name without a password, by which nobody logs in.
+    forgotten = ("passwords WHERE user_id = :id", "credentials WHERE user_id = :id AND kind = 'email'")
     with api.container.base.database.write() as connection:
-        for table in ("passwords", "credentials"):
-            connection.execute(text(f"DELETE FROM {table} WHERE user_id = :id"), {"id": person.id})
+        for each in forgotten:
+            connection.execute(text(f"DELETE FROM {each}"), {"id": person.id})
     refused = api.delete(path, by=person)
     assert (refused.status_code, error_code(refused)) == (409, "error.last-contact")
     enrol(api, person)

@@ -187,6 +187,9 @@ def forged_logins() -> dict[str, Forgery]:
         "signed: announced credential data": lambda forger: forger.device.get(
             forger.options, Faults(flags_on=ATTESTED)
         ),
+        "signed: the challenge with padding": lambda forger: forger.device.get(
+            forger.options, Faults(client_data={"challenge": forger.options["challenge"] + "="})
+        ),
         "signed: the handle of another user": lambda forger: forger.device.get(
             forger.options, Faults(user_handle=encode(forger.other.credentials[-1].user_handle))
         ),
@@ -257,6 +260,9 @@ def forged_registrations() -> dict[str, Forgery]:
             f"an attestation object of {name}": partial(_attestation, value)
             for name, value in _objects().items()
         },
+        "the challenge with padding": lambda forger: forger.other.create(
+            forger.options, Faults(client_data={"challenge": forger.options["challenge"] + "="})
+        ),
         "the answer of another user": lambda forger: dict(forger.created),
         "a login instead": lambda forger: dict(forger.used),
         "the id of another credential": lambda forger: {

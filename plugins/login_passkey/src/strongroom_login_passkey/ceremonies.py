@@ -189,11 +189,9 @@ def register(party: RelyingParty, challenge: str, user: str, response: Any) -> P
     if response["id"] != identifier or len(verified.credential_id) > MAX_ID_BYTES:
         raise Refused("has an unacceptable credential id")
     attestation = parse_attestation_object(verified.attestation_object)
-    _require_consistent_backup(attestation.auth_data)
-    statement = attestation.att_stmt
-    if party.roots is None and (verified.fmt not in _UNATTESTED or statement.x5c):
+    flags, certificates = attestation.auth_data.flags, attestation.att_stmt.x5c
+    if party.roots is None and (verified.fmt not in _UNATTESTED or certificates):
         raise Refused("has an attestation, which was not asked for")
-    flags = attestation.auth_data.flags
     return Passkey(
         id=identifier,
         key=to_text(verified.credential_public_key),
@@ -201,7 +199,7 @@ def register(party: RelyingParty, challenge: str, user: str, response: Any) -> P
         count=verified.sign_count,
         is_synced=flags.be,
         is_backed_up=flags.bs,
-        is_attested=bool(statement.x5c) and _is_attested(party, challenge, response, verified.fmt),
+        is_attested=bool(certificates) and _is_attested(party, challenge, response, verified.fmt),
         transports=_transports(response),
     )
 
@@ -245,7 +243,6 @@ def authenticate(
         raise Refused("is no valid assertion") from error
     _require_client_data(response, challenge)
     _require_user(response["response"].get("userHandle"), passkey.user, is_discovered)
-    _require_consistent_backup(data)
     if data.flags.be != passkey.is_synced:
         raise Refused("has changed whether it can be copied")
     # Synced passkeys have no counter: they always send 0.
@@ -280,11 +277,6 @@ def _require_user(handle: Any, user: str, is_discovered: bool) -> None:
         raise Refused("is of another user")
 
 
-def _require_consistent_backup(data: Any) -> None:
-    if data.flags.bs and not data.flags.be:
-        raise Refused("is backed up, but cannot be copied")
-
-
 def _require_sound_key(cose_key: bytes) -> None:
     """Require a key that the algorithm it names can use, because later logins verify with both."""
     decoded = decode_credential_public_key(cose_key)
@@ -302,8 +294,6 @@ def _require_sound_key(cose_key: bytes) -> None:
 
 def _is_attested(party: RelyingParty, challenge: str, response: Json, fmt: AttestationFormat) -> bool:
     """Return whether the certificates of an attestation lead to a configured root."""
-    if party.roots is None:
-        return False
     try:
         verify_registration_response(
             credential=dict(response),
@@ -312,7 +302,7 @@ def _is_attested(party: RelyingParty, challenge: str, response: Json, fmt: Attes
             expected_origin=list(party.origins),
             require_user_verification=True,
             supported_pub_key_algs=list(ALGORITHMS),
-            pem_root_certs_bytes_by_fmt={fmt: [party.roots]},
+            pem_root_certs_bytes_by_fmt={fmt: [party.roots or b""]},
         )
     except Exception:
         return False
