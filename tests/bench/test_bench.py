@@ -117,6 +117,11 @@ def test_the_report_says_how_to_read_it() -> None:
             "login, bcrypt cost 10, 8 clients",
             ["PocketBase", f"bare bcrypt, {os.cpu_count()} threads"],
         ),
+        (
+            passkeys.measure,
+            "passkey login, 8 clients",
+            ["password login, bcrypt cost 10", "PocketBase"],
+        ),
         (details.measure, "details of a file, 32 clients", ["PocketBase", "bare Flask route"]),
     ],
 )
@@ -211,7 +216,7 @@ def test_encrypted_transfers_are_compared_with_plain_ones_over_each_store() -> N
 
 
 def test_every_bench_has_its_name() -> None:
-    of_requests = "uploads login busy details scaling pages downloads"
+    of_requests = "uploads login passkey busy details scaling pages downloads"
     of_servers = "transfer encryption bundles remote-bundles startup lists"
     assert list(BENCHES) == f"{of_requests} {of_servers}".split()
 
