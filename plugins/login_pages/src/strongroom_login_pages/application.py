@@ -83,7 +83,7 @@ def _routes(login: LoginPages, account: AccountPages) -> Map:
         ("GET", "/step-up"): account.show_step_up,
         ("POST", "/step-up"): account.step_up,
         ("POST", "/logout"): account.log_out,
-        ("GET", "/passkeys.js"): _script,
+        ("GET", "/pages.js"): _script,
     }
     rules = [Rule(path, methods=[method], endpoint=view) for (method, path), view in pages.items()]
     return Map(rules, strict_slashes=False, merge_slashes=False)
@@ -103,7 +103,7 @@ def _require_own_form(visit: Visit) -> None:
 
 
 def _script(_visit: Visit) -> Response:
-    script = (files("strongroom_login_pages") / "static" / "passkeys.js").read_text("utf-8")
+    script = (files("strongroom_login_pages") / "static" / "pages.js").read_text("utf-8")
     headers = {"Cache-Control": "no-cache"}
     return Response(script, headers=headers, content_type="text/javascript; charset=utf-8")
 

@@ -100,7 +100,7 @@ class LoginPages:
         return visit.page(
             "login.html",
             status=400 if error else 200,
-            error=text_of(error) if error else None,
+            error=_login_text(error, captcha) if error else None,
             notice=notice,
             username=visit.form.get("username", ""),
             captcha=captcha.json if captcha and captcha.error is None else None,
@@ -139,6 +139,12 @@ class LoginPages:
             and _CODE_CHALLENGE.fullmatch(request.code_challenge)
         )
         return request if is_valid else None
+
+
+def _login_text(error: str, captcha: RestResponse | None) -> str:
+    """Return the key of the text for a login that has failed."""
+    has_picture = captcha is not None and "image" in captcha.json
+    return "captcha-without-picture" if captcha and not has_picture else text_of(error)
 
 
 def answer_of(visit: Visit) -> dict[str, Any]:

@@ -1,5 +1,5 @@
-// The browser's part of passkeys: everything else on the pages works without scripts. The server checks
-// all that this script sends; it keeps no token.
+// What needs a script: passkeys, and captchas that the browser solves. Everything else on the pages works
+// without. The server checks all that this script sends; it gets no token.
 
 let pending = new AbortController();
 const REFRESH_AFTER = 4 * 60 * 1000; // A challenge of the server is valid for 5 minutes.
@@ -71,6 +71,30 @@ async function reportAccepted({shown, removed}) {
   await PublicKeyCredential.signalAllAcceptedCredentials?.({rpId, userId, allAcceptedCredentialIds});
   await PublicKeyCredential.signalCurrentUserDetails?.({rpId, userId, name, displayName});
 }
+
+function hex(bytes) {
+  return Array.from(new Uint8Array(bytes), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+// Finds the number with the given hash (ALTCHA, version 1).
+async function solve({algorithm, challenge, salt, signature, maxnumber}) {
+  const encoder = new TextEncoder();
+  for (let number = 0; number <= maxnumber; number += 1) {
+    const digest = await crypto.subtle.digest(algorithm, encoder.encode(`${salt}${number}`));
+    if (hex(digest) === challenge) {
+      return btoa(JSON.stringify({algorithm, challenge, number, salt, signature}));
+    }
+  }
+  throw new Error("the captcha has no solution");
+}
+
+const work = document.querySelector("form[data-work]");
+work?.addEventListener("submit", async (event) => {
+  event.preventDefault();
+  work.querySelector("button").disabled = true;
+  work.elements.captchaAnswer.value = await solve(JSON.parse(work.dataset.work));
+  work.submit();
+});
 
 if (window.PublicKeyCredential?.parseRequestOptionsFromJSON) {
   for (const form of document.querySelectorAll("form[data-passkey]")) {

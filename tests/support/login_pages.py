@@ -1,0 +1,137 @@
+"""People in front of a browser with the login pages."""
+
+import time
+import tomllib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+from uuid import uuid4
+
+import pyotp
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, expect
+
+from tests.support.browsers import PLATFORM, VirtualAuthenticator
+from tests.support.server import Server
+
+PASSWORD: Final = "Correct1Horse"
+LOCALES: Final = {"en": "en-US", "zh": "zh-CN"}
+"""The languages of the pages, with the locales of browsers."""
+
+_MESSAGES: Final = Path(__file__).parents[2] / "plugins/login_pages/src/strongroom_login_pages/messages"
+
+
+@dataclass
+class Person:
+    """A user in front of a browser."""
+
+    server: Server
+    page: Page
+    texts: Mapping[str, str]
+    email: str
+    id: str
+    device: VirtualAuthenticator | None = None
+
+    @property
+    def origin(self) -> str:
+        return self.server.url.replace("127.0.0.1", "localhost")
+
+    def text(self, key: str, **values: str) -> str:
+        """Return a text of the pages in the person's language."""
+        return self.texts[key].format(**values)
+
+    def open(self, path: str) -> None:
+        self.page.goto(f"{self.origin}/account{path}")
+
+    def press(self, key: str) -> None:
+        """Press the button with a text."""
+        self.page.get_by_role("button", name=self.text(key), exact=True).click()
+
+    def log_in(self, password: str = PASSWORD) -> None:
+        """Log in with the password."""
+        self.open("/login")
+        self.page.get_by_label(self.text("username")).fill(self.email)
+        self.page.get_by_label(self.text("password")).fill(password)
+        self.press("log-in")
+
+    def log_in_again(self, password: str = PASSWORD) -> None:
+        """Enter the password again in the form with an error, which has kept the name."""
+        self.page.get_by_label(self.text("password")).fill(password)
+        self.press("log-in")
+
+    def sees(self, key: str) -> None:
+        """Require a message."""
+        expect(self.page.locator("[role=alert]:visible, [role=status]")).to_have_text(self.text(key))
+
+    def has_heading(self, key: str) -> None:
+        expect(self.page.get_by_role("heading", level=1)).to_have_text(self.text(key))
+
+    def get_device(self, kind: Mapping[str, Any] = PLATFORM) -> VirtualAuthenticator:
+        """Plug a device in, and add a passkey on it."""
+        self.device = VirtualAuthenticator(self.page, kind)
+        self.log_in()
+        self.page.get_by_label(self.text("name-of-passkey")).fill("Laptop")
+        self.press("add-passkey")
+        self.press("create-passkey")
+        self.sees("passkey-added")
+        return self.device
+
+    def log_out(self) -> None:
+        self.open("/")
+        self.press("log-out")
+        self.sees("logged-out")
+
+
+@contextmanager
+def person_at(browser: Browser, server: Server, language: str, **options: Any) -> Iterator[Person]:
+    """Create a user in front of a browser window; each error of the browser is a failure.
+
+    Args:
+        language: the language of the browser, and of the texts that the person expects.
+        options: further options of the browser window.
+    """
+    context = browser.new_context(locale=LOCALES[language], **options)
+    texts = tomllib.loads((_MESSAGES / f"{language}.toml").read_text())
+    email = f"{uuid4().hex}@example.com"
+    user = server.create_user(email)
+    # Autofill would answer at once; the journey with autofill has a window of its own.
+    context.add_init_script("delete PublicKeyCredential.isConditionalMediationAvailable")
+    page, complaints = context.new_page(), list[str]()
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("console", lambda message: complaints.append(message.text))
+    yield Person(server, page, texts, email, user["id"])
+    context.close()
+    # Browsers also report the status codes of forms with errors, such as 400.
+    assert [text for text in complaints if "the server responded with a status of" not in text] == []
+
+
+class AuthenticatorApp:
+    """An app on a phone; a code may be one step early or late, so three logins need no waiting."""
+
+    def __init__(self, secret: str) -> None:
+        self._totp, self._step = pyotp.TOTP(secret), int(time.time()) // 30 - 1
+
+    def code(self) -> str:
+        """Return a code that was not used yet."""
+        self._step += 1
+        return str(self._totp.generate_otp(self._step - 1))
+
+
+class Inspection:
+    """Inspects pages as they appear: WCAG by axe, and no sideways scrolling at 320 pixels."""
+
+    def __init__(self, page: Page) -> None:
+        self._page = page
+        self.faults: list[str] = []
+
+    def inspect(self, name: str) -> None:
+        """Inspect the current page in both colour schemes, wide and narrow."""
+        for scheme, width in (("light", 1280), ("dark", 320)):
+            self._page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]  # a literal
+            self._page.set_viewport_size({"width": width, "height": 800})
+            violations = Axe().run(self._page).response["violations"]
+            self.faults += [f"{name} {scheme}: {found['id']} {found['nodes']}" for found in violations]
+        if self._page.evaluate("document.documentElement.scrollWidth > innerWidth"):
+            self.faults.append(f"{name}: scrolls sideways")
