@@ -18,6 +18,7 @@ from bench import (
     login,
     nginx,
     pages,
+    passkeys,
     remote_bundles,
     scaling,
     startup,
