@@ -59,6 +59,9 @@ def begin_tus(api: Api, by: Person, tenant: str) -> Answer:
 CREATIONS: dict[str, Create] = {
     "createUser": register,
     "createGroup": lambda api, by, tenant: api.post(f"{tenant}/groups", {"name": "g"}, by=by),
+    "createInvitation": lambda api, by, tenant: api.post(
+        f"{tenant}/invitations", {"email": "invited@example.com"}, by=by
+    ),
     "createTenant": lambda api, by, _: api.post("/api/v1/tenants", {"name": "Other"}, by=by),
     "createFolder": lambda api, by, tenant: api.post(f"{tenant}/folders", {"name": "f"}, by=by),
     "uploadFile": upload("files", query="?onConflict=rename"),

@@ -34,6 +34,8 @@ READ_ROUTES = {
     "/api/v1/tenants/<tenant_id>/groups",
     "/api/v1/tenants/<tenant_id>/groups/<group_id>",
     "/api/v1/tenants/<tenant_id>/groups/<group_id>/members",
+    "/api/v1/tenants/<tenant_id>/invitations",
+    "/api/v1/tenants/<tenant_id>/invitations/<invitation_id>",
     "/api/v1/tenants/<tenant_id>/members",
     "/api/v1/tenants/<tenant_id>/multi-files-download/<bundle_id>",
     "/api/v1/tenants/<tenant_id>/owners/<owner_id>/files",
@@ -61,6 +63,7 @@ READ_ROUTES = {
     "/users/<user_id>/authorizations",
     "/users/<user_id>/credentials",
     "/users/<user_id>/factors",
+    "/users/<user_id>/invitations",
 }
 """All routes of the core that clients read by GET or HEAD."""
 
@@ -227,7 +230,7 @@ def test_the_services_refuse_it_to_plugins(api: Api, state: str) -> None:
 def test_every_read_route_is_listed(api: Api) -> None:
     rules = {rule.rule for rule in api.app.url_map.iter_rules() if "GET" in (rule.methods or ())}
     assert rules == READ_ROUTES
-    assert len(READ_ROUTES) == 42
+    assert len(READ_ROUTES) == 45
 
 
 def test_every_module_that_reads_blobs_is_listed() -> None:

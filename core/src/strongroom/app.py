@@ -39,6 +39,7 @@ from strongroom.plugins.manager import PluginError
 from strongroom.scanning.views import blueprint as quarantine_blueprint
 from strongroom.sessions.views import blueprint as authorizations_blueprint
 from strongroom.tenants.group_views import blueprint as groups_blueprint
+from strongroom.tenants.invitation_views import blueprint as invitations_blueprint
 from strongroom.tenants.service_account_views import blueprint as service_accounts_blueprint
 from strongroom.tenants.views import blueprint as tenants_blueprint
 from strongroom.uploads.views import blueprint as uploads_blueprint
@@ -56,6 +57,7 @@ BLUEPRINTS = (
     tenants_blueprint,
     service_accounts_blueprint,
     groups_blueprint,
+    invitations_blueprint,
     files_blueprint,
     bundles_blueprint,
     file_events_blueprint,

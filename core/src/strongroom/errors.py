@@ -301,6 +301,11 @@ class TooManyGroups(StrongroomError):
     message = "The tenant has as many groups as allowed; delete one."
 
 
+class TooManyInvitations(StrongroomError):
+    status, code = 409, "error.too-many-invitations"
+    message = "The tenant has as many open invitations as allowed; delete one."
+
+
 class CredentialTaken(StrongroomError):
     status, code = 409, "error.credential-taken"
     message = "The credential already belongs to a user."

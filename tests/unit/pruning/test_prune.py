@@ -25,6 +25,7 @@ from strongroom.limits.service import Counters
 from strongroom.notifications.service import sent_messages
 from strongroom.secret_keys import SecretKeys
 from strongroom.sessions.models import authorizations, browser_states, factor_challenges, refresh_tokens
+from strongroom.tenants.models import invitations
 from strongroom.testing.clock import HOUR, MINUTE, ManualClock
 from strongroom.verification.captchas import captchas
 from strongroom.verification.codes import verification_codes
@@ -41,6 +42,7 @@ EXPIRING = (
     authorizations,
     refresh_tokens,
     access_keys,
+    invitations,
 )
 
 
@@ -63,6 +65,8 @@ def live(api: Api) -> None:
     api.container.identity.setup.issue(Origin())
     assert api.post("/users/me/factors", {"type": "totp"}, by=person).status_code == 201
     create_key(api, person)
+    invited = {"email": "invited@example.com"}
+    assert api.post(f"{api.tenant(person)}/invitations", invited, by=person).status_code == 201
     bury_event(api)
 
 
@@ -125,6 +129,7 @@ def test_each_thing_goes_when_its_time_is_over_and_not_before(api: Api, clock: M
         "events of rates": 0,
         "logins and refresh tokens": 0,
         "access keys": 0,
+        "invitations": 0,
         "records of messages": 0,
         "audit events": 0,
         "deleted tenants": 0,
@@ -141,8 +146,8 @@ def test_each_thing_goes_when_its_time_is_over_and_not_before(api: Api, clock: M
     cleaned = clean(api)
     assert cleaned["events of rates"] >= 3
     api.container.job_runner(api.container.jobs()).run_now("core.warn_of_ending_keys")
-    # The code, and the warning of the ending key.
-    assert counts(api)["sent_messages"] == 2
+    # The code, the invitation, and the warning of the ending key.
+    assert counts(api)["sent_messages"] == 3
     clock.advance(30 * DAY)
     cleaned = clean(api)
     assert cleaned["logins and refresh tokens"] == 2
@@ -152,8 +157,8 @@ def test_each_thing_goes_when_its_time_is_over_and_not_before(api: Api, clock: M
     assert clean(api)["access keys"] == 1
     assert all(counts(api)[table.name] == 0 for table in EXPIRING)
     clock.advance(60 * DAY)
-    # The code, and the warning a day later.
-    assert clean(api)["records of messages"] == 2
+    # The code and the invitation, and the warning a day later.
+    assert clean(api)["records of messages"] == 3
     assert counts(api)["audit_events"] > 0
     clock.advance(365 * DAY)
     assert clean(api)["audit events"] > 0
@@ -268,5 +273,5 @@ def test_the_command_says_what_went(config: Path, database_url: str) -> None:
 def test_every_table_whose_rows_expire_is_looked_after() -> None:
     expiring = {table.name for table in metadata.tables.values() if "expires_at" in table.c}
     # The others are removed together with their bytes or grants.
-    others = {"grants", "bundles", "uploads", "direct_uploads", "blob_holds"}
+    others = {"grants", "group_grants", "bundles", "uploads", "direct_uploads", "blob_holds"}
     assert expiring - {table.name for table in EXPIRING} == others

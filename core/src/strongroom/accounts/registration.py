@@ -1,6 +1,6 @@
 """Creates users together with their credentials."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -40,6 +40,14 @@ class Prepared:
     password_hash: str = field(repr=False)
 
 
+InvitationCheck = Callable[[str, Credential], bool]
+"""Returns whether a secret belongs to an open invitation of a contact."""
+
+
+def _is_never_invited(_secret: str, _contact: Credential) -> bool:
+    return False
+
+
 class RegistrationService:
     """Registers users.
 
@@ -64,6 +72,11 @@ class RegistrationService:
         self._captchas = captchas
         self._audit = audit
         self._mode = mode
+        self._is_invited: InvitationCheck = _is_never_invited
+
+    def admit_invited(self, check: InvitationCheck) -> None:
+        """Let users with an invitation register if only invited users can."""
+        self._is_invited = check
 
     def register(
         self,
@@ -71,6 +84,7 @@ class RegistrationService:
         codes: Sequence[VerificationCode],
         captcha: CaptchaAnswer | None,
         origin: Origin,
+        invitation: str | None = None,
     ) -> User:
         """Create a user. The e-mail address and the mobile number each need a code that proves them.
 
@@ -88,10 +102,13 @@ class RegistrationService:
             CredentialTaken: another user has one of the names.
             Unavailable: too many hashes are waiting.
         """
-        require_open(self._mode)
+        if invitation is None:
+            require_open(self._mode)
         credentials = self._credentials_of(registration)
         self._credentials.require_acceptable(registration.password)
         proven = [credential for credential in credentials if credential.kind != USERNAME]
+        if invitation is not None:
+            self._require_invited(invitation, proven)
         if not proven:
             self._require_captcha(captcha, origin)
         with self._spent(proven, codes, origin):
@@ -153,6 +170,11 @@ class RegistrationService:
         )
         self._audit.record(connection, event)
         return user
+
+    def _require_invited(self, invitation: str, proven: Sequence[Credential]) -> None:
+        """Require that registration is open, or that the invitation was sent to a proven contact."""
+        is_invited = any(self._is_invited(invitation, credential) for credential in proven)
+        require_open(self._mode, is_invited=is_invited)
 
     def _require_captcha(self, captcha: CaptchaAnswer | None, origin: Origin) -> None:
         if captcha is None:

@@ -34,6 +34,11 @@ class NewUserSchema(Schema):
         fields.Nested(VerificationCodeSchema), load_default=list, validate=validate.Length(max=4)
     )
     captcha = fields.Nested(CaptchaAnswerSchema, load_default=None)
+    invitation = text(
+        128,
+        load_default=None,
+        metadata={"description": "If only invited users can register: the invitation's secret"},
+    )
 
 
 class UserSchema(Schema):

@@ -158,9 +158,13 @@ def create_user(body: Json) -> Tagged:
     A registration with only a username needs a captcha.
     """
     codes = [VerificationCode(**code) for code in body.pop("verificationCodes")]
-    captcha = body.pop("captcha")
+    captcha, invitation = body.pop("captcha"), body.pop("invitation")
     user = get_service(RegistrationService).register(
-        Registration(**body), codes, CaptchaAnswer(**captcha) if captcha else None, origin()
+        Registration(**body),
+        codes,
+        CaptchaAnswer(**captcha) if captcha else None,
+        origin(),
+        invitation,
     )
     return _tagged(user, 201)
 

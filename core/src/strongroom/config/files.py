@@ -62,6 +62,17 @@ class TenantsSettings:
     max_groups_per_user: int = option(
         100, minimum=0, maximum=10_000, help="The maximum number of groups of a user in a tenant."
     )
+    max_invitations: int = option(
+        1000, minimum=0, maximum=100_000, help="The maximum number of open invitations of a tenant."
+    )
+    invitation_days: int = option(
+        7, minimum=1, maximum=90, help="Days for which an invitation can be accepted."
+    )
+    add_known_invitees: bool = option(
+        False,
+        help="Whether inviting a contact of an existing user makes the user a member at once. Otherwise "
+        "the user accepts the invitation, so that inviting does not reveal who is registered.",
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -188,6 +188,12 @@ class LimitsSettings:
     code_per_address: tuple[Rate, ...] = option(
         rates("30/hour", "200/day"), help="Verification codes requested per client address."
     )
+    invitations_per_recipient: tuple[Rate, ...] = option(
+        rates("3/hour", "10/day"), help="Invitations sent per e-mail address or mobile number."
+    )
+    invitations_per_user: tuple[Rate, ...] = option(
+        rates("100/hour", "500/day"), help="Invitations sent by a user."
+    )
     login_per_address: tuple[Rate, ...] = option(
         rates("600/hour"), help="Login attempts per client address."
     )

@@ -48,6 +48,7 @@ _DAY: Final = 24 * 60 * 60 * 1000
 class IdentityServices:
     """The services of users, credentials, tokens and audit."""
 
+    credentials: CredentialService
     setup: Setup
     registration: RegistrationService
     accounts: AccountService
@@ -121,6 +122,7 @@ def assemble_identity(base: Infrastructure) -> IdentityServices:
     deletion.on_deletion(access_keys.revoke_all)
     setup = Setup(database, base.clock, base.keys, users, registration, audit)
     return IdentityServices(
+        credentials=credentials,
         setup=setup,
         registration=registration,
         accounts=AccountService(database, users, credentials, authorizations, notices, audit),

@@ -73,6 +73,11 @@ from strongroom.storage.service import BlobService
 from strongroom.storage.stores import Inventory, Store
 from strongroom.tenants.deletion import TenantDeletion
 from strongroom.tenants.groups import GroupMemberships, GroupService
+from strongroom.tenants.invitations import (
+    InvitationAcceptance,
+    InvitationPolicy,
+    InvitationService,
+)
 from strongroom.tenants.memberships import Memberships
 from strongroom.tenants.quota import Quota
 from strongroom.tenants.quota_alerts import QuotaAlerts
@@ -97,6 +102,7 @@ class FileServices:
     tenant_deletion: TenantDeletion
     service_accounts: ServiceAccountService
     groups: GroupService
+    invitations: InvitationService
     blobs: BlobService
     inventory: Inventory
     migration: Migration
@@ -229,6 +235,7 @@ def assemble_keeping(base: Infrastructure, identity: IdentityServices) -> FileSe
             base.audit,
             max_groups=settings.tenants.max_groups,
         ),
+        invitations=_invitations(base, identity, memberships, group_members),
         blobs=blobs,
         inventory=Inventory(database, blobs.storages),
         migration=Migration(database, base.clock, blobs, scope_of=tenant_of_blob),
@@ -290,6 +297,40 @@ def assemble_keeping(base: Infrastructure, identity: IdentityServices) -> FileSe
     )
 
 
+def _invitations(
+    base: Infrastructure,
+    identity: IdentityServices,
+    memberships: Memberships,
+    groups: GroupMemberships,
+) -> InvitationService:
+    settings = base.settings
+    acceptance = InvitationAcceptance(base.clock, base.keys, memberships, groups, base.audit)
+    service = InvitationService(
+        base.database,
+        base.clock,
+        memberships,
+        groups,
+        acceptance,
+        identity.credentials,
+        base.users,
+        identity.messages,
+        base.rates,
+        base.audit,
+        InvitationPolicy(
+            lifetime=settings.tenants.invitation_days * _DAY,
+            max_open=settings.tenants.max_invitations,
+            adds_known=settings.tenants.add_known_invitees,
+            per_recipient=settings.limits.invitations_per_recipient,
+            per_user=settings.limits.invitations_per_user,
+        ),
+    )
+    # Identity does not know tenants, so what a new credential means to them is registered here.
+    identity.credentials.on_bound(acceptance.bound)
+    identity.registration.admit_invited(service.is_invited)
+    identity.code_sending.admit_invited(service.is_invited)
+    return service
+
+
 def prune_event_steps(base: Infrastructure, events: "EventServices") -> Mapping[str, Step]:
     """Return the steps of `strongroom prune` for events."""
 
@@ -303,6 +344,7 @@ def prune_event_steps(base: Infrastructure, events: "EventServices") -> Mapping[
 def prune_steps(keeping: FileServices) -> Mapping[str, Step]:
     """Return the steps of `strongroom prune` for tenants and their files."""
     return {
+        "invitations": keeping.invitations.prune,
         "deleted tenants": partial(keeping.tenant_deletion.purge, PRUNING),
         "files in the trash": keeping.trash.purge,
         "file events": keeping.file_events.prune,

@@ -24,6 +24,8 @@ _USER: Final = _text("userId", "The user")
 _TENANT: Final = _text("tenantId", "The tenant")
 _GROUP: Final = _text("groupId", "The group")
 _GROUP_NAME: Final = _text("name", "Its name after the event")
+_INVITATION: Final = _text("invitationId", "The invitation")
+_ROLE: Final = _text("role", "`admin` or `member`")
 _METHOD: Final = _text("method", "The login method")
 _KIND: Final = _text("kind", "The kind of the credential, such as `email`")
 _FACTOR: Final = _text("factor", "The factor, such as `totp`, or `all`")
@@ -189,6 +191,34 @@ EVENT_TYPES: Final[Mapping[str, EventType]] = {
         _of_server(
             "group.member_removed", "A user was removed from a group.", _TENANT, _GROUP, _USER, _ACTOR
         ),
+        _of_server(
+            "invitation.created",
+            "An e-mail address or a mobile number was invited to a tenant.",
+            _TENANT,
+            _INVITATION,
+            _ROLE,
+            _ACTOR,
+        ),
+        _of_server(
+            "invitation.deleted", "An invitation was withdrawn.", _TENANT, _INVITATION, _ROLE, _ACTOR
+        ),
+        _of_server(
+            "invitation.accepted",
+            "A user became a member by an invitation.",
+            _TENANT,
+            _INVITATION,
+            _USER,
+            _ROLE,
+            _ACTOR,
+        ),
+        _of_server(
+            "invitation.declined",
+            "A user declined an invitation.",
+            _TENANT,
+            _INVITATION,
+            _ROLE,
+            _ACTOR,
+        ),
         _of_server("tenant.created", "A tenant was created.", _TENANT, _ACTOR),
         _of_server("tenant.updated", "The name or quota of a tenant was changed.", _TENANT, _ACTOR),
         _of_server("tenant.deleted", "A tenant was hidden; it can be restored.", _TENANT, _ACTOR),
@@ -199,7 +229,7 @@ EVENT_TYPES: Final[Mapping[str, EventType]] = {
             "A user became a member of a tenant, or the role of a member was changed.",
             _TENANT,
             _USER,
-            _text("role", "`admin` or `member`"),
+            _ROLE,
             _ACTOR,
         ),
         _of_server(

@@ -101,6 +101,17 @@ def _group_member(record: AuditRecord) -> Data:
     return {**_group(record), "userId": record.details["user"]}
 
 
+def _invitation(record: AuditRecord) -> Data:
+    user = {"userId": record.details["user"]} if "user" in record.details else {}
+    return {
+        "tenantId": record.target_id,
+        "invitationId": record.details["invitation"],
+        "role": record.details["role"],
+        **user,
+        **_actor(record),
+    }
+
+
 def _tenant(record: AuditRecord) -> Data:
     return {"tenantId": record.target_id, **_actor(record)}
 
@@ -162,6 +173,10 @@ _TYPES: Final[Mapping[tuple[str, str], tuple[str, Convert]]] = {
     ("group-member.remove", SUCCESS): ("group.member_removed", _group_member),
     ("group-grant.put", SUCCESS): ("group_grant.set", _group_grant),
     ("group-grant.remove", SUCCESS): ("group_grant.removed", _group_grant),
+    ("invitation.create", SUCCESS): ("invitation.created", _invitation),
+    ("invitation.delete", SUCCESS): ("invitation.deleted", _invitation),
+    ("invitation.accept", SUCCESS): ("invitation.accepted", _invitation),
+    ("invitation.decline", SUCCESS): ("invitation.declined", _invitation),
     ("tenant.create", SUCCESS): ("tenant.created", _tenant),
     ("tenant.update", SUCCESS): ("tenant.updated", _tenant),
     ("tenant.delete", SUCCESS): ("tenant.deleted", _tenant),
@@ -185,6 +200,7 @@ WITHOUT_EVENT: Final = frozenset(
         ("business-file.delete", SUCCESS),  # business files belong to no tenant
         ("credential.bind", FAILURE),  # nothing changed
         ("factor.rename", SUCCESS),  # the name is for its user only
+        ("invitation.resend", SUCCESS),  # the invitation was there before
         ("login.challenge", SUCCESS),  # half a login, which the second proof completes
         ("plugin.act-as", SUCCESS),  # what the plugin then does has events of its own
         ("quarantine.delete", SUCCESS),  # the deletion of the file is an event of its own

@@ -110,6 +110,16 @@ TEMPLATES: Final[Texts] = {
         ),
         "zh": Text("您的账户已删除", "您的账户已删除。如非本人操作,请立即联系管理员。"),
     },
+    "invitation": {
+        "en": Text(
+            "Invitation to $tenant",
+            "$inviter invites you to $tenant. Accept within $days days with this code: $code",
+        ),
+        "zh": Text(
+            "邀请您加入 $tenant",
+            "$inviter 邀请您加入 $tenant。请在 $days 天内使用此邀请码接受:$code",
+        ),
+    },
     # The plugin chooses the texts and their language.
     "plugin-notice": {"en": _NOTICE, "zh": _NOTICE},
 }

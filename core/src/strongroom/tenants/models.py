@@ -108,6 +108,21 @@ class GroupMember:
     created_at: int
 
 
+@dataclass(frozen=True, slots=True)
+class Invitation:
+    """A row of :data:`invitations`. ``kind`` and ``recipient`` are those of a credential."""
+
+    id: str
+    tenant_id: str
+    kind: str
+    recipient: str
+    role: str
+    secret_hash: str
+    invited_by: str
+    created_at: int
+    expires_at: int
+
+
 tenants: Final = Table(
     "tenants",
     metadata,
@@ -174,3 +189,32 @@ group_members: Final = Table(
 """Only members of a tenant are in its groups: leaving the tenant deletes these rows in one statement."""
 
 GROUP_MEMBER: Final = RowMapper(GroupMember, group_members)
+
+invitations: Final = Table(
+    "invitations",
+    metadata,
+    Column("id", Id, primary_key=True),
+    Column("tenant_id", Id, ForeignKey("tenants.id", ondelete="CASCADE"), nullable=False),
+    Column("kind", String(32), nullable=False),
+    Column("recipient", Name, nullable=False),
+    Column("role", String(16), nullable=False),
+    Column("secret_hash", String(64), nullable=False, unique=True),
+    Column("invited_by", Id, nullable=False),
+    Column("created_at", Timestamp, nullable=False),
+    Column("expires_at", Timestamp, nullable=False),
+    UniqueConstraint("tenant_id", "kind", "recipient"),
+    Index(None, "kind", "recipient"),
+    Index(None, "expires_at"),
+)
+"""Open invitations: accepting or declining one deletes its row, so that it works once."""
+
+INVITATION: Final = RowMapper(Invitation, invitations)
+
+invitation_groups: Final = Table(
+    "invitation_groups",
+    metadata,
+    Column("invitation_id", Id, ForeignKey("invitations.id", ondelete="CASCADE"), primary_key=True),
+    Column("group_id", Id, ForeignKey("groups.id", ondelete="CASCADE"), primary_key=True),
+    Index(None, "group_id"),
+)
+"""Groups that the invited user joins. Deleting a group removes it from open invitations."""

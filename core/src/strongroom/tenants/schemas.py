@@ -184,3 +184,58 @@ class GroupMemberSchema(Schema):
     user = fields.Nested(ReferenceSchema, required=True)
     addedBy = fields.Nested(ReferenceSchema, required=True, allow_none=True)
     createdAt = Timestamp(required=True)
+
+
+class NewInvitationSchema(Schema):
+    """An invitation to one e-mail address or one mobile number."""
+
+    email = text(1024, load_default=None)
+    mobile = text(1024, load_default=None)
+    role = fields.String(
+        load_default=Role.MEMBER.value, validate=validate.OneOf([role.value for role in Role])
+    )
+    groups = fields.List(
+        text(64),
+        load_default=list,
+        validate=validate.Length(max=100),
+        metadata={"description": "Ids of groups of the tenant that the user joins"},
+    )
+
+    @validates_schema
+    def has_one_contact(self, data: dict[str, Any], **_: Any) -> None:
+        """Reject a request with both contacts or with none."""
+        if (data["email"] is None) == (data["mobile"] is None):
+            raise ValidationError("Must contain either email or mobile.", "email")
+
+
+class InvitationSchema(Schema):
+    """An open invitation. Whether the recipient is registered is not revealed."""
+
+    id = fields.String(required=True)
+    tenantId = fields.String(required=True)
+    email = fields.String(required=True, allow_none=True)
+    mobile = fields.String(required=True, allow_none=True)
+    role = fields.String(required=True)
+    groups = fields.List(fields.String(), required=True)
+    invitedBy = fields.Nested(ReferenceSchema, required=True)
+    createdAt = Timestamp(required=True)
+    expiresAt = Timestamp(required=True)
+
+
+class ReceivedInvitationSchema(InvitationSchema):
+    """An open invitation to a contact of the caller."""
+
+    tenantName = fields.String(required=True)
+
+
+class InvitationSecretSchema(Schema):
+    """The secret of an invitation, from its message."""
+
+    secret = text(128, required=True)
+
+
+class AcceptedInvitationSchema(Schema):
+    """The membership that an invitation became."""
+
+    tenantId = fields.String(required=True)
+    role = fields.String(required=True)

@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
@@ -206,6 +206,9 @@ _LOCK_HOLDER: Final = Statement(
 )
 
 
+BoundListener = Callable[[Connection, str, Credential], None]
+
+
 class CredentialService:
     """Credentials and passwords of users.
 
@@ -220,6 +223,11 @@ class CredentialService:
         self._clock = clock
         self._hasher = hasher
         self._default_region = default_region
+        self._bound: list[BoundListener] = []
+
+    def on_bound(self, listener: BoundListener) -> None:
+        """Call a listener in the transaction of each new credential, with its user."""
+        self._bound.append(listener)
 
     def identify(self, text: str) -> Credential | None:
         """Return the normalised e-mail address, mobile number or username in ``text``, if any."""
@@ -291,6 +299,8 @@ class CredentialService:
                 _BIND.execute(connection, row)
         except IntegrityError as error:
             raise CredentialTaken.of_field(credential.kind, "taken", CredentialTaken.message) from error
+        for listener in self._bound:
+            listener(connection, user_id, credential)
 
     def lock_user(self, connection: Connection, user_id: str) -> None:
         """Block other changes to this user's credentials until the transaction ends."""

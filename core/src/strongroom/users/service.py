@@ -185,14 +185,18 @@ INVITED: Final = "invited"
 CLOSED: Final = "closed"
 
 
-def require_open(mode: str) -> None:
+def require_open(mode: str, *, is_invited: bool = False) -> None:
     """Require that users may register themselves.
+
+    Args:
+        mode: the mode of ``[users] registration``.
+        is_invited: whether the user was invited.
 
     Raises:
         InvitationRequired: only invited users may register.
         RegistrationClosed: only administrators create users.
     """
-    if mode == INVITED:
+    if mode == INVITED and not is_invited:
         raise InvitationRequired
     if mode == CLOSED:
         raise RegistrationClosed

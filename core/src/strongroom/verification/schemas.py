@@ -52,6 +52,11 @@ class CodeRequestSchema(Schema):
     recipient = text(1024, required=True)
     purpose = fields.String(required=True, validate=validate.OneOf([item.value for item in Purpose]))
     captcha = fields.Nested(CaptchaAnswerSchema, load_default=None)
+    invitation = text(
+        128,
+        load_default=None,
+        metadata={"description": "For `register`, if only invited users can: the invitation's secret"},
+    )
 
 
 class SentCodeSchema(Schema):

@@ -1,6 +1,6 @@
 """Sends verification codes: requires a captcha and enforces the rate limits."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -50,7 +50,7 @@ class OfferedCodes:
         login = {Purpose.LOGIN} if kind in (self.login_kinds or ()) else set[Purpose]()
         return login | ({Purpose.REGISTER} if self.registration == OPEN else set())
 
-    def require(self, recipient: Credential, purpose: Purpose) -> None:
+    def require(self, recipient: Credential, purpose: Purpose, *, is_invited: bool = False) -> None:
         """Require that a code for this recipient and purpose could be used.
 
         Raises:
@@ -60,7 +60,7 @@ class OfferedCodes:
             InvitationRequired: only invited users can register.
         """
         if purpose is Purpose.REGISTER:
-            require_open(self.registration)
+            require_open(self.registration, is_invited=is_invited)
         if purpose is not Purpose.LOGIN or self.login_kinds is None:
             return
         if not self.login_kinds:
@@ -92,6 +92,11 @@ class CodeSending:
         self._codes = codes
         self._credentials = credentials
         self._messages = messages
+        self._is_invited: Callable[[str, Credential], bool] = lambda _secret, _recipient: False
+
+    def admit_invited(self, check: Callable[[str, Credential], bool]) -> None:
+        """Send codes for registration to invited users if only they can register."""
+        self._is_invited = check
 
     def send(
         self,
@@ -100,6 +105,7 @@ class CodeSending:
         captcha: CaptchaAnswer | None,
         client: Client,
         languages: Sequence[str] = (),
+        invitation: str | None = None,
     ) -> SentCode:
         """Send a code to an e-mail address or a mobile number.
 
@@ -119,7 +125,8 @@ class CodeSending:
         if recipient is None or recipient.kind not in CHANNELS:
             message = "Must be an e-mail address or a mobile number."
             raise ValidationFailed.of_field("recipient", "invalid", message)
-        self._offered.require(recipient, purpose)
+        is_invited = invitation is not None and self._is_invited(invitation, recipient)
+        self._offered.require(recipient, purpose, is_invited=is_invited)
         # Checked before the captcha, which would otherwise be used up in vain.
         if not self._messages.can_send(purpose.value, recipient):
             raise NotImplementedHere("No message of this purpose can be sent to this recipient.")

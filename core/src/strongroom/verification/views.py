@@ -63,4 +63,5 @@ def send_verification_code(body: dict[str, Any]) -> SentCode:
         CaptchaAnswer(**captcha) if captcha else None,
         client(),
         languages(),
+        body["invitation"],
     )
