@@ -22,6 +22,7 @@ from strongroom.files.change_views import blueprint as file_changes_blueprint
 from strongroom.files.changes.views import blueprint as changes_blueprint
 from strongroom.files.events.views import blueprint as file_events_blueprint
 from strongroom.files.grant_views import blueprint as permissions_blueprint
+from strongroom.files.transfer_views import blueprint as transfers_blueprint
 from strongroom.files.trash.views import blueprint as trash_blueprint
 from strongroom.files.views import blueprint as files_blueprint
 from strongroom.http.access import KeyAuthenticator, TokenAuthenticator
@@ -65,6 +66,7 @@ BLUEPRINTS = (
     file_changes_blueprint,
     trash_blueprint,
     permissions_blueprint,
+    transfers_blueprint,
     business_files_blueprint,
     uploads_blueprint,
     direct_uploads_blueprint,

@@ -40,6 +40,7 @@ from strongroom.files.paths import PathLookup
 from strongroom.files.replacing import ReplacingService
 from strongroom.files.scan_states import NodeContent
 from strongroom.files.service import FilePurge, FileService, tenant_of_blob
+from strongroom.files.transfer import TransferService
 from strongroom.files.trash.entries import Trash, trash_bytes
 from strongroom.files.trash.service import TrashService
 from strongroom.files.tree import Tree
@@ -120,6 +121,7 @@ class FileServices:
     replacing: ReplacingService
     grants: GrantService
     group_grants: GroupGrantService
+    transfers: TransferService
     explainer: AccessExplainer
     listing: FileListing
     paths: PathLookup
@@ -283,6 +285,7 @@ def assemble_keeping(base: Infrastructure, identity: IdentityServices) -> FileSe
             base.users,
             base.audit,
         ),
+        transfers=TransferService(database, base.clock, memberships, visibility, base.audit),
         explainer=AccessExplainer(database, access),
         listing=FileListing(database, base.clock, access, base.users),
         paths=PathLookup(database, base.clock, access),

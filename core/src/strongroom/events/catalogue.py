@@ -26,6 +26,7 @@ _GROUP: Final = _text("groupId", "The group")
 _GROUP_NAME: Final = _text("name", "Its name after the event")
 _INVITATION: Final = _text("invitationId", "The invitation")
 _ROLE: Final = _text("role", "`admin` or `member`")
+_SUCCESSOR: Final = _text("toUserId", "The user to whom")
 _METHOD: Final = _text("method", "The login method")
 _KIND: Final = _text("kind", "The kind of the credential, such as `email`")
 _FACTOR: Final = _text("factor", "The factor, such as `totp`, or `all`")
@@ -247,6 +248,22 @@ EVENT_TYPES: Final[Mapping[str, EventType]] = {
             "An administrator released a file from quarantine.",
             _text("fileId", "The file or business file"),
             EventField("tenantId", "The tenant of the file, or null without one", _NULLABLE),
+            _ACTOR,
+        ),
+        _of_server(
+            "member.transferred",
+            "The files, folders and grants of a user were transferred to a member of the tenant.",
+            _TENANT,
+            _USER,
+            _SUCCESSOR,
+            _ACTOR,
+        ),
+        _of_server(
+            "tenant.transferred",
+            "A tenant was handed over: one user became its administrator, and another ceased to be.",
+            _TENANT,
+            _USER,
+            _SUCCESSOR,
             _ACTOR,
         ),
         _of_server("member.removed", "A member of a tenant was removed.", _TENANT, _USER, _ACTOR),

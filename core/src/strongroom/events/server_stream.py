@@ -121,6 +121,10 @@ def _member(record: AuditRecord) -> Data:
     return {"tenantId": record.target_id, "userId": record.details["user"], **role, **_actor(record)}
 
 
+def _transfer(record: AuditRecord) -> Data:
+    return {**_member(record), "toUserId": record.details["toUser"]}
+
+
 def _access_key(record: AuditRecord) -> Data:
     return {"keyId": record.target_id, "userId": record.details["user"], **_actor(record)}
 
@@ -185,6 +189,8 @@ _TYPES: Final[Mapping[tuple[str, str], tuple[str, Convert]]] = {
     ("scan.infected", SUCCESS): ("scan.infected", _finding),
     ("quarantine.release", SUCCESS): ("quarantine.released", _release),
     ("member.put", SUCCESS): ("member.added", _member),
+    ("member.transfer", SUCCESS): ("member.transferred", _transfer),
+    ("tenant.transfer", SUCCESS): ("tenant.transferred", _transfer),
     ("member.remove", SUCCESS): ("member.removed", _member),
 }
 """The type and the data of events, by action and outcome of audit records."""

@@ -55,7 +55,7 @@ from strongroom.files.models import (
 from strongroom.identity import AnyCaller, DelegatedLimits, Identity, KeyLimits
 from strongroom.scanning.states import require_readable
 from strongroom.sessions.store import good_authorization
-from strongroom.tenants.group_members import is_in_group
+from strongroom.tenants.group_members import is_in_any_group, is_in_group
 from strongroom.tenants.memberships import Memberships, membership
 from strongroom.tenants.models import Role
 from strongroom.users.service import type_of_active
@@ -107,8 +107,11 @@ def group_permission(node_id: ColumnElement[str]) -> ColumnElement[int]:
 
 def _highest_grant(node: str) -> Select[Any]:
     path = folders_around(node)
+    # The condition does not depend on the folder, so it is evaluated once. It spares users who are in
+    # no group a search per folder.
+    of_groups = case((is_in_any_group(), group_permission(path.c.id)), else_=_NOTHING)
     # Correlated subqueries per folder keep the planner from scanning all grants of the user.
-    held = greatest(own_permission(path.c.id), group_permission(path.c.id))
+    held = greatest(own_permission(path.c.id), of_groups)
     return select(func.max(held)).select_from(path)
 
 
@@ -117,8 +120,8 @@ def effective_permission(role: ColumnElement[str], node: str = "node_id") -> Col
 
     Tenant administrators manage every node of their tenant. Other members hold the highest permission
     granted to them, or to one of their groups, on the node or on one of its ancestors. Non-members,
-    whose ``role`` is NULL, have none. The parameters are ``user_id``, ``now``, and the one that
-    ``node`` names.
+    whose ``role`` is NULL, have none. The parameters are ``tenant_id``, ``user_id``, ``now``, and the
+    one that ``node`` names.
     """
     granted = func.coalesce(_highest_grant(node).scalar_subquery(), int(Permission.NONE))
     none = (role.is_(None), int(Permission.NONE))

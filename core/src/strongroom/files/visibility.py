@@ -168,6 +168,13 @@ _REFRESH_ENDLESS: Final = _refresh(_THEIRS & grants.c.parent_visible_until.is_(N
 _REFRESH_UNTIL: Final = _refresh(_THEIRS & (grants.c.parent_visible_until == bindparam("before")))
 _REFRESH_SHORTER: Final = _refresh(_THEIRS & (grants.c.parent_visible_until < bindparam("now")))
 
+_TOP_LEVEL: Final = Statement(
+    select(grants.c.node_id).where(
+        grants.c.user_id == bindparam("user"),
+        grants.c.tenant_id == bindparam("tenant"),
+        grants.c.parent_visible_until.is_not(None),
+    )
+)
 _ENDS_OF_GROUP: Final = Statement(
     select(_end(group_grants)).where(group_grants.c.group_id == bindparam("group_id")).distinct()
 )
@@ -263,6 +270,14 @@ class Visibility:
         """Update the grants of users who have left a group, whose grants still exist."""
         for end in self._ends_of_group(connection, group_id):
             self._refresh_all(connection, tenant_id, user_ids, (end, 0))
+
+    def top_level(self, connection: Connection, tenant_id: str, user_id: str) -> Sequence[str]:
+        """Return the nodes with a grant to a user that are, or may become, top-level for the user."""
+        return _TOP_LEVEL.scalars(connection, {"tenant": tenant_id, "user": user_id})
+
+    def refresh_on(self, connection: Connection, user_id: str, node_ids: Sequence[str]) -> None:
+        """Recompute the grants of a user on some nodes."""
+        _REFRESH_BELOW.execute(connection, {"users": [user_id], "nodes": node_ids})
 
     def _ends_of_group(self, connection: Connection, group_id: str) -> Sequence[int]:
         """Return the different expiries of the grants of a group."""

@@ -129,6 +129,19 @@ class MemberSchema(Schema):
     createdAt = Timestamp(required=True, attribute="created_at")
 
 
+class SuccessorSchema(Schema):
+    """The member who takes over."""
+
+    toUserId = text(64, required=True)
+
+
+class TransferredSchema(Schema):
+    """How much was transferred."""
+
+    nodes = fields.Integer(required=True)
+    grants = fields.Integer(required=True)
+
+
 class NewServiceAccountSchema(Schema):
     """A new service account."""
 

@@ -11,7 +11,13 @@ from strongroom.clock import Clock, next_revision
 from strongroom.database import Database
 from strongroom.database.paging import Page, Paging, select_page
 from strongroom.database.statements import Statement, dynamic
-from strongroom.errors import Forbidden, NotFound, RevisionConflict
+from strongroom.errors import (
+    Forbidden,
+    NotAMember,
+    NotFound,
+    RevisionConflict,
+    ValidationFailed,
+)
 from strongroom.identity import Identity, Origin
 from strongroom.ids import new_id
 from strongroom.tenants.memberships import Memberships
@@ -205,6 +211,32 @@ class TenantService:
         demand = demand_of(changes.get("required_acr"), changes.get("max_proof_age"))
         if demand and not identity.is_admin and not demand.is_met(identity, self._clock.now()):
             raise demand.refusal(identity)
+
+    def hand_over(self, identity: Identity, tenant_id: str, to_user_id: str, origin: Origin) -> Member:
+        """Make a member the administrator of the tenant in the caller's place.
+
+        An administrator of the server who does not administer the tenant only adds the administrator,
+        so that a tenant whose administrators are gone gets one.
+
+        Raises:
+            Forbidden: the caller administers neither the tenant nor the server.
+            ValidationFailed: the caller is that member already.
+            NotAMember: the user is not a member of the tenant.
+        """
+        if to_user_id == identity.user_id:
+            raise ValidationFailed.of_field("toUserId", "same-user", "Must be another member.")
+        with self._database.write() as connection:
+            self._memberships.lock_tenant(connection, tenant_id)
+            if not identity.is_admin:
+                self._memberships.require_admin(connection, tenant_id, identity)
+            if self._memberships.role(connection, tenant_id, to_user_id) is None:
+                raise NotAMember.of_field("toUserId", "not-a-member", "Must be a member of the tenant.")
+            member = self._memberships.put(connection, tenant_id, to_user_id, Role.ADMIN)
+            if self._memberships.role(connection, tenant_id, identity.user_id) is Role.ADMIN:
+                self._memberships.put(connection, tenant_id, identity.user_id, Role.MEMBER)
+            details = {"user": identity.user_id, "toUser": to_user_id}
+            self._record(connection, "tenant.transfer", identity, tenant_id, origin, details)
+        return member
 
     def _change(
         self, connection: Connection, tenant_id: str, changes: dict[str, Any], revision: int | None

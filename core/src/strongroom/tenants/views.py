@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from strongroom.errors import Forbidden, LastAdministrator, NotFound, RevisionConflict
+from strongroom.errors import Forbidden, LastAdministrator, NotAMember, NotFound, RevisionConflict
 from strongroom.http.access import Access, current_identity
 from strongroom.http.pages import PagingQuery, collection_of, envelope, paging, reference
 from strongroom.http.parsing import DONE, DoneSchema
@@ -15,6 +15,7 @@ from strongroom.tenants.schemas import (
     MemberSchema,
     NewTenantSchema,
     RoleSchema,
+    SuccessorSchema,
     TenantChangesSchema,
     TenantSchema,
     UsageSchema,
@@ -163,6 +164,23 @@ def delete_member(tenant_id: str, user_id: str) -> dict[str, bool]:
     """Remove a member from a tenant; members may remove themselves."""
     get_service(TenantService).remove_member(current_identity(), tenant_id, user_id, origin())
     return DONE
+
+
+@blueprint.operation(
+    "POST",
+    "/<tenant_id>/transfer",
+    access=Access.USER,
+    body=SuccessorSchema,
+    returns=MemberSchema,
+    errors=(Forbidden, NotAMember),
+)
+def transfer_tenant(tenant_id: str, body: dict[str, Any]) -> dict[str, Any]:
+    """Make a member the administrator of the tenant in the caller's place.
+
+    Administrators of the server appoint an administrator by it, also in a tenant without one.
+    """
+    service = get_service(TenantService)
+    return _present(service.hand_over(current_identity(), tenant_id, body["toUserId"], origin()))
 
 
 def _present(member: Member) -> dict[str, Any]:

@@ -1,0 +1,35 @@
+"""The endpoint that transfers the files of a leaver."""
+
+from typing import Any
+
+from strongroom import errors
+from strongroom.files.transfer import Transferred, TransferService
+from strongroom.http.access import Access, current_identity
+from strongroom.http.request import get_service, origin
+from strongroom.http.routing import Blueprint
+from strongroom.tenants.schemas import SuccessorSchema, TransferredSchema
+
+blueprint = Blueprint(
+    "transfers",
+    __name__,
+    url_prefix="/api/v1/tenants/<tenant_id>/members/<user_id>",
+    description="Transfers of the files of a member to another member.",
+)
+
+
+@blueprint.operation(
+    "POST",
+    "/transfer",
+    access=Access.USER,
+    body=SuccessorSchema,
+    returns=TransferredSchema,
+    errors=(errors.Forbidden, errors.NotAMember),
+)
+def transfer_member(tenant_id: str, user_id: str, body: dict[str, Any]) -> Transferred:
+    """Make another member the owner of all files and folders of a user, and the holder of all grants.
+
+    For administrators of the tenant, before or after the user leaves it. The user's memberships stay. If
+    the request is interrupted, repeating it continues the transfer.
+    """
+    service = get_service(TransferService)
+    return service.transfer(current_identity(), tenant_id, user_id, body["toUserId"], origin())
