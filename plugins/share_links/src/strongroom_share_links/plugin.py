@@ -13,6 +13,7 @@ from strongroom_share_links.errors import KINDS
 from strongroom_share_links.maker_routes import make_maker_routes
 from strongroom_share_links.models import metadata
 from strongroom_share_links.options import ShareOptions
+from strongroom_share_links.pages import make_pages
 from strongroom_share_links.service import PURGED, shares_of
 from strongroom_share_links.visitor_routes import make_visitor_routes
 
@@ -47,4 +48,8 @@ def register_event_subscribers(host: HostAPI) -> list[EventSubscriber]:
 @hookimpl
 def register_blueprints(host: HostAPI) -> list[Blueprint]:
     shares = shares_of(host)
-    return [make_maker_routes(host, shares), *make_visitor_routes(host, shares)]
+    return [
+        make_maker_routes(host, shares),
+        *make_visitor_routes(host, shares),
+        *make_pages(host, shares),
+    ]

@@ -288,6 +288,13 @@ class DropQuery(Schema):
     uploadedBy = _text(100, load_default=None, metadata={"description": "The name of the sender"})
 
 
+class PageQuery(DropQuery):
+    """Which part of a folder a page shows, and whether a file was just uploaded."""
+
+    page = fields.Integer(load_default=1, validate=validate.Range(1, 10**6))
+    sent = fields.Boolean(load_default=False)
+
+
 class OpeningsFilter(Schema):
     """Which records to list."""
 

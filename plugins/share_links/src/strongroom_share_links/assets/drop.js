@@ -1,0 +1,142 @@
+// Uploads files in pieces by tus 1.0, so that an interrupted upload continues where it stopped.
+"use strict";
+
+(() => {
+  const PIECE = 8 * 1024 * 1024;
+  const PAUSES = [500, 1000, 2000, 4000, 8000, 16000];
+  const form = document.getElementById("drop");
+  const sender = document.getElementById("sender");
+  const name = document.getElementById("uploadedBy");
+  const input = document.getElementById("file");
+  const list = document.getElementById("uploads");
+  const state = document.getElementById("state");
+  const texts = form.dataset;
+
+  // One step instead of two: the script sends the name with each file.
+  document.getElementById("continue").hidden = true;
+  form.hidden = false;
+  input.multiple = true;
+  sender.addEventListener("submit", (event) => event.preventDefault());
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    if (sender.reportValidity() && form.reportValidity()) {
+      sendAll([...input.files]);
+    }
+  });
+
+  async function sendAll(files) {
+    form.querySelector("button").disabled = true;
+    list.hidden = false;
+    for (const file of files) {
+      const row = addRow(file);
+      state.textContent = `${texts.sending}: ${file.name}`;
+      try {
+        await send(file, row);
+        row.done(texts.done);
+        state.textContent = `${texts.done}: ${file.name}`;
+      } catch (error) {
+        row.done(reason(error));
+        state.textContent = `${reason(error)} ${file.name}`;
+      }
+    }
+    form.querySelector("button").disabled = false;
+    input.value = "";
+  }
+
+  function reason(error) {
+    return { 413: texts.full, 404: texts.full, 415: texts.refused }[error.status] || texts.failed;
+  }
+
+  function addRow(file) {
+    const item = document.createElement("li");
+    const label = document.createElement("span");
+    const bar = document.createElement("progress");
+    label.textContent = file.name;
+    bar.max = Math.max(1, file.size);
+    bar.value = 0;
+    bar.setAttribute("aria-label", file.name);
+    item.append(label, bar);
+    list.append(item);
+    return {
+      move: (bytes) => { bar.value = bytes; },
+      tell: (text) => { label.textContent = `${file.name}: ${text}`; },
+      done(text) {
+        label.textContent = `${file.name}: ${text}`;
+        bar.remove();
+      },
+    };
+  }
+
+  async function send(file, row) {
+    const key = `upload ${texts.uploads} ${name.value} ${file.name} ${file.size} ${file.lastModified}`;
+    let url = sessionStorage.getItem(key);
+    let offset = url ? await offsetOf(url).catch(() => null) : null;
+    if (offset === null) {
+      url = await create(file);
+      offset = 0;
+      sessionStorage.setItem(key, url);
+    }
+    for (let failures = 0; offset < file.size; ) {
+      try {
+        offset = await append(url, file, offset, row);
+        failures = 0;
+      } catch (error) {
+        // Refusals are final; a broken connection and a busy server are not.
+        if (![0, 409, 423, 429, 500, 502, 503, 504].includes(error.status) || failures === PAUSES.length) {
+          sessionStorage.removeItem(key);
+          throw error;
+        }
+        row.tell(texts.retrying);
+        await new Promise((resume) => setTimeout(resume, PAUSES[failures]));
+        failures += 1;
+        offset = await offsetOf(url).catch(() => offset);
+      }
+    }
+    sessionStorage.removeItem(key);
+  }
+
+  async function create(file) {
+    const bytes = new TextEncoder().encode(file.name);
+    const encoded = btoa(String.fromCharCode(...bytes));
+    const query = name.value ? `?uploadedBy=${encodeURIComponent(name.value)}` : "";
+    const answer = await ask("POST", texts.uploads + query, {
+      "Upload-Length": String(file.size),
+      "Upload-Metadata": `filename ${encoded}`,
+    });
+    // The last segment only: the public address may be another one than this page's.
+    return `${texts.uploads}/${answer.getResponseHeader("Location").split("/").pop()}`;
+  }
+
+  async function offsetOf(url) {
+    return Number((await ask("HEAD", url, {})).getResponseHeader("Upload-Offset"));
+  }
+
+  async function append(url, file, offset, row) {
+    const headers = {
+      "Upload-Offset": String(offset),
+      "Content-Type": "application/offset+octet-stream",
+    };
+    const piece = file.slice(offset, offset + PIECE);
+    const answer = await ask("PATCH", url, headers, piece, (sent) => row.move(offset + sent));
+    return Number(answer.getResponseHeader("Upload-Offset"));
+  }
+
+  // XMLHttpRequest instead of fetch, which does not report the progress of uploads.
+  function ask(method, url, headers, body = null, progress = null) {
+    return new Promise((resolve, reject) => {
+      const request = new XMLHttpRequest();
+      const fail = () => reject(Object.assign(new Error(method), { status: request.status }));
+      request.open(method, url);
+      for (const [header, value] of Object.entries({ "Tus-Resumable": "1.0.0", ...headers })) {
+        request.setRequestHeader(header, value);
+      }
+      if (progress) {
+        request.upload.addEventListener("progress", (event) => progress(event.loaded));
+      }
+      request.addEventListener("load", () => (request.status < 300 ? resolve(request) : fail()));
+      request.addEventListener("error", fail);
+      request.addEventListener("abort", fail);
+      request.send(body);
+    });
+  }
+})();

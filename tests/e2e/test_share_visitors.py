@@ -1,0 +1,295 @@
+"""Outsiders with a link: Chromium with and without scripts, curl, rclone, and 64 at the same moment."""
+
+import json
+import re
+import shutil
+import subprocess
+import zipfile
+from collections import Counter
+from collections.abc import Iterator
+from functools import partial
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+from urllib.parse import urljoin
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, Route, expect
+
+from strongroom.testing.server import LiveServer, LiveUser, live_server
+from tests.support.browsers import CHROMIUM, chromium
+from tests.support.http import at_once
+from tests.support.shares import ALL_KINDS, PNG
+
+PASSWORD = "open sesame"
+CONTENT = b"0123456789" * 1000
+WAYS = 64
+LANGUAGES = {"en": "en-US", "zh": "zh-CN"}
+SIZES = {"wide": (1200, 800), "narrow": (360, 740)}
+
+needs_browser = pytest.mark.skipif(not CHROMIUM.exists(), reason=f"there is no browser at {CHROMIUM}")
+needs_rclone = pytest.mark.skipif(shutil.which("rclone") is None, reason="there is no rclone")
+
+
+class Site:
+    """A server with a shared folder."""
+
+    def __init__(self, server: LiveServer) -> None:
+        self.server = server
+        self.owner: LiveUser = server.user()
+        self.tenant = server.tenant(self.owner)
+        self.folder = self._folder("Reports", None)
+        self.inside = self._folder("照片", self.folder)
+        self.file = self._upload("May & June.txt", CONTENT, self.folder)
+        self.picture = self._upload("dot.png", PNG, self.inside)
+
+    def _folder(self, name: str, parent: str | None) -> str:
+        return str(self.server.folder_in(self.tenant, self.owner, name, parent)["id"])
+
+    def _upload(self, name: str, content: bytes, parent: str) -> str:
+        return str(self.server.upload(self.tenant, self.owner, name, content, parent)["id"])
+
+    def share(self, kind: str = "read", node: str | None = None, **body: Any) -> str:
+        """Share the folder, and return the URL."""
+        path = f"/api/v1/tenants/{self.tenant}/files/{node or self.folder}/shares"
+        made = self.server.succeed("POST", path, by=self.owner, json_body={"kind": kind, **body})
+        return str(made["url"])
+
+    def names(self) -> list[str]:
+        """Return the names in the folder."""
+        path = f"/api/v1/tenants/{self.tenant}/owners/me/files/{self.folder}/files"
+        listed = self.server.succeed("GET", path, by=self.owner)["data"]
+        return [item["name"] for item in listed]
+
+
+def serving(folder: Path, **options: Any) -> Any:
+    config = {
+        "plugins": {"share_links": {"kinds": ALL_KINDS, "anonymous_per_address": ["1000000/hour"]}}
+    }
+    return live_server(folder, plugins=["share_links"], config=config, **options)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    with serving(tmp_path_factory.mktemp("site")) as server:
+        yield Site(server)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as browser:
+        yield browser
+
+
+def test_of_64_downloads_of_the_last_one_exactly_one_gets_the_body(
+    tmp_path: Path, database_url: str
+) -> None:
+    with serving(tmp_path, database_url=database_url) as server:
+        site = Site(server)
+        whole, part = {}, {"Range": "bytes=0-99"}
+        for headers, body in ((whole, CONTENT), (part, CONTENT[:100])):
+            secret = site.share(maxDownloads=1).rpartition("/")[2]
+            path = f"/api/v1/shares/{secret}/files/{site.file}/download"
+            fetch = partial(server.request, "GET", path, headers=headers)
+            replies = at_once([fetch] * WAYS)
+            assert Counter(reply.status < 300 for reply in replies) == {True: 1, False: WAYS - 1}
+            assert [reply.body for reply in replies if reply.status < 300] == [body]
+            refused = [reply for reply in replies if reply.status >= 300]
+            assert {reply.error for reply in refused} == {"error.share-unavailable"}
+        assert secret not in server.log.read_text()
+
+
+URL = re.compile(r"""(?:href|src|action|data-\w+)="([^"]+)"|"(https?://[^"]+|/[^"\s]*)\"""")
+
+
+def urls_in(reply: Any, base: str) -> set[str]:
+    """Return all that looks like a URL in a response, its headers included."""
+    found = {match[1] or match[2] for match in URL.finditer(reply.text)}
+    found |= {value for name, value in reply.headers.items() if name in ("location", "content-location")}
+    return {urljoin(base, url) for url in found}
+
+
+def test_no_url_in_an_answer_without_the_proof_gives_a_byte(site: Site) -> None:
+    """Guess the ids as well, as somebody who has seen them before could."""
+    urls = [site.share(kind, password=PASSWORD, label="Hidden label") for kind in ("read", "preview")]
+    urls += [site.share(kind, password=PASSWORD) for kind in ("write", "drop")]
+    secrets = [PASSWORD, "Reports", "Hidden label", "May", "dot.png", "照片", site.file, site.folder]
+    for url in urls:
+        api = url.replace("/s/", "/api/v1/shares/")
+        ways = ("", "/files", "/download", "/multi-files-download/x", "/uploads/x")
+        nodes = (site.folder, site.inside, site.file, site.picture)
+        below = [f"/files/{n}{p}" for n in nodes for p in ("", "/download", "/preview", "/files")]
+        names = ["/", "/Reports/", "/照片/", "/照片/dot.png", "/May%20%26%20June.txt"]
+        waiting = [*(api + way for way in (*ways, *below)), *(url + name for name in names), url]
+        seen: set[str] = set()
+        while waiting:
+            visited = waiting.pop()
+            if visited in seen or not visited.startswith(site.server.url):
+                continue
+            seen.add(visited)
+            path = visited.removeprefix(site.server.url).replace("照片", "%E7%85%A7%E7%89%87")
+            for method in ("GET", "HEAD", "POST"):
+                reply = site.server.request(method, path, json_body=None if method != "POST" else {})
+                assert CONTENT[:20] not in reply.body, (method, path)
+                assert reply.body[:8] != PNG[:8], (method, path)
+                assert not any(text in reply.text for text in secrets), (method, path, reply.text)
+                if "drop.js" not in path:
+                    waiting += urls_in(reply, visited)
+        assert len(seen) > 20
+
+
+def test_the_secret_is_in_no_log(site: Site) -> None:
+    urls = [site.share(), site.share(password=PASSWORD)]
+    for url in urls:
+        secret = url.rpartition("/")[2]
+        for path in (f"/s/{secret}", f"/s/{secret}/nothing", f"/api/v1/shares/{secret}/nothing"):
+            site.server.request("GET", path)
+        site.server.request("POST", f"/api/v1/shares/{secret}/proofs", json_body={"password": 5})
+        assert secret not in site.server.log.read_text()
+
+
+def run(*command: str) -> str:
+    """Run a program, and return its output."""
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_curl_downloads_continues_and_drops(site: Site, tmp_path: Path) -> None:
+    url, jar, target = site.share(maxDownloads=2), tmp_path / "jar", tmp_path / "may.txt"
+    api = url.replace("/s/", "/api/v1/shares/")
+    run("curl", "-fsS", "-o", str(target), f"{url}/May%20%26%20June.txt")
+    assert target.read_bytes() == CONTENT
+    cookies = ("-b", str(jar), "-c", str(jar))
+    file = f"{api}/files/{site.file}/download"
+    run("curl", "-fsS", *cookies, "-r", "0-99", "-o", str(target), file)
+    run("curl", "-fsS", *cookies, "-C", "-", "-o", str(target), file)
+    assert target.read_bytes() == CONTENT
+    status = run("curl", "-sS", "-o", "/dev/null", "-w", "%{http_code}", file)
+    assert status == "404"
+    closed = site.share("drop", password=PASSWORD).replace("/s/", "/api/v1/shares/")
+    body = ("-H", "Content-Type: application/json", "-d", json.dumps({"password": PASSWORD}))
+    run("curl", "-fsS", *cookies, *body, f"{closed}/proofs")
+    dropped = run("curl", "-fsS", *cookies, "-F", f"file=@{target}", f"{closed}/files?uploadedBy=Anna")
+    assert json.loads(dropped) == {"name": "may.txt", "size": len(CONTENT)}
+    assert "may.txt" in site.names()
+
+
+@needs_rclone
+def test_rclone_copies_a_share(site: Site, tmp_path: Path) -> None:
+    url = site.share()
+    remote = f":http,url='{url}/':"
+    listed = run("rclone", "lsf", "-R", remote)
+    assert {"照片/", "照片/dot.png", "May & June.txt"} <= set(listed.splitlines())
+    run("rclone", "copy", remote, str(tmp_path / "copy"))
+    assert (tmp_path / "copy" / "May & June.txt").read_bytes() == CONTENT
+    assert (tmp_path / "copy" / "照片" / "dot.png").read_bytes() == PNG
+
+
+def test_a_page_is_protected(site: Site) -> None:
+    for url in (site.share(), site.share(password=PASSWORD), f"{site.server.url}/s/unknown"):
+        reply = site.server.request("GET", url.removeprefix(site.server.url))
+        assert reply.headers["referrer-policy"] == "no-referrer"
+        assert reply.headers["cache-control"] == "private, no-store"
+        assert "noindex" in reply.headers["x-robots-tag"]
+        policy = reply.headers["content-security-policy"]
+        assert "default-src 'none'" in policy
+        assert "http" not in policy
+        assert "unsafe" not in policy
+
+
+@needs_browser
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_pages_are_accessible(site: Site, browser: Browser, language: str, size: str) -> None:
+    width, height = SIZES[size]
+    page = browser.new_page(locale=LANGUAGES[language], viewport={"width": width, "height": height})
+    urls = {
+        "folder": site.share(label="For you", maxDownloads=3),
+        "path": f"{site.share()}/照片/",
+        "file": site.share(node=site.file),
+        "preview": site.share("preview", node=site.picture),
+        "password": site.share(password=PASSWORD),
+        "drop": site.share("drop", drop={"requireName": True, "allowedTypes": ["image/*"]}),
+        "write": site.share("write"),
+        "closed": f"{site.server.url}/s/unknown",
+        "members": site.share(audience="members"),
+    }
+    for name, url in urls.items():
+        page.goto(url)
+        assert page.evaluate("document.documentElement.lang") == language, name
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, name
+        violations = Axe().run(page).response["violations"]
+        assert violations == [], (name, [violation["id"] for violation in violations])
+    page.close()
+
+
+@pytest.fixture
+def plain(browser: Browser) -> Iterator[Page]:
+    """A browser without scripts."""
+    context = browser.new_context(java_script_enabled=False, accept_downloads=True)
+    yield context.new_page()
+    context.close()
+
+
+@needs_browser
+def test_a_browser_without_scripts_downloads_behind_a_password(site: Site, plain: Page) -> None:
+    plain.goto(site.share(password=PASSWORD))
+    plain.get_by_label("Password").fill("wrong password")
+    plain.get_by_role("button").click()
+    expect(plain.get_by_role("alert")).to_have_text("The password is wrong.")
+    plain.get_by_label("Password").fill(PASSWORD)
+    plain.get_by_role("button").click()
+    assert PASSWORD not in plain.url
+    with plain.expect_download() as waiting:
+        plain.get_by_role("link", name="Download all as ZIP").click()
+    archive = zipfile.ZipFile(BytesIO(Path(waiting.value.path()).read_bytes()))
+    assert archive.read("Reports/May & June.txt") == CONTENT
+    plain.get_by_role("link", name="照片").click()
+    with plain.expect_download() as waiting:
+        plain.get_by_role("link", name="dot.png").click(modifiers=["Alt"])
+    assert Path(waiting.value.path()).read_bytes() == PNG
+
+
+@needs_browser
+def test_a_browser_without_scripts_drops_a_file(site: Site, plain: Page) -> None:
+    plain.goto(site.share("drop", drop={"requireName": True}))
+    expect(plain.locator("#drop")).to_be_hidden()
+    plain.get_by_label("Your name").fill("Anna & Bob")
+    plain.get_by_role("button", name="Continue").click()
+    sent = {"name": "plain.txt", "mimeType": "text/plain", "buffer": b"plain"}
+    plain.get_by_label("File").set_input_files([sent])  # type: ignore[list-item]
+    plain.get_by_role("button", name="Upload").click()
+    expect(plain.get_by_role("status").first).to_have_text("Thank you. The file has arrived.")
+    assert "plain.txt" in site.names()
+
+
+@needs_browser
+def test_a_broken_upload_of_a_browser_continues(site: Site, browser: Browser) -> None:
+    page = browser.new_page()
+    complaints: list[str] = []
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    offsets: list[str | None] = []
+
+    def break_once(route: Route) -> None:
+        offsets.append(route.request.headers.get("upload-offset"))
+        if route.request.method == "PATCH" and len(offsets) == 2:
+            route.abort()
+        else:
+            route.continue_()
+
+    page.route("**/uploads/*", break_once)
+    page.goto(site.share("drop", drop={"allowedTypes": ["text/plain", "image/*"]}))
+    page.get_by_label("Your name").fill("Anna")
+    big = {"name": "big.txt", "mimeType": "text/plain", "buffer": b"a line of text\n" * 1_200_000}
+    page.get_by_label("File").set_input_files([big, {**big, "name": "no.bin", "buffer": b"\0" * 9}])  # type: ignore[list-item]
+    page.get_by_role("button", name="Upload").click()
+    expect(page.get_by_text("big.txt: Arrived")).to_be_visible(timeout=30_000)
+    expect(page.get_by_text("no.bin: Files of this type are not accepted.")).to_be_visible()
+    assert "big.txt" in site.names()
+    assert "no.bin" not in site.names()
+    # The first piece was not sent again.
+    assert offsets.count("0") == 2
+    assert complaints == []
+    page.close()
