@@ -15,7 +15,7 @@ from urllib.parse import urljoin
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, Route, expect
+from playwright.sync_api import Browser, FilePayload, Page, Route, expect
 
 from strongroom.testing.server import LiveServer, LiveUser, live_server
 from tests.support.browsers import CHROMIUM, chromium
@@ -87,7 +87,8 @@ def test_of_64_downloads_of_the_last_one_exactly_one_gets_the_body(
 ) -> None:
     with serving(tmp_path, database_url=database_url) as server:
         site = Site(server)
-        whole, part = {}, {"Range": "bytes=0-99"}
+        whole: dict[str, str] = {}
+        part = {"Range": "bytes=0-99"}
         for headers, body in ((whole, CONTENT), (part, CONTENT[:100])):
             secret = site.share(maxDownloads=1).rpartition("/")[2]
             path = f"/api/v1/shares/{secret}/files/{site.file}/download"
@@ -258,8 +259,8 @@ def test_a_browser_without_scripts_drops_a_file(site: Site, plain: Page) -> None
     expect(plain.locator("#drop")).to_be_hidden()
     plain.get_by_label("Your name").fill("Anna & Bob")
     plain.get_by_role("button", name="Continue").click()
-    sent = {"name": "plain.txt", "mimeType": "text/plain", "buffer": b"plain"}
-    plain.get_by_label("File").set_input_files([sent])  # type: ignore[list-item]
+    sent = FilePayload(name="plain.txt", mimeType="text/plain", buffer=b"plain")
+    plain.get_by_label("File").set_input_files([sent])
     plain.get_by_role("button", name="Upload").click()
     expect(plain.get_by_role("status").first).to_have_text("Thank you. The file has arrived.")
     assert "plain.txt" in site.names()
@@ -282,8 +283,10 @@ def test_a_broken_upload_of_a_browser_continues(site: Site, browser: Browser) ->
     page.route("**/uploads/*", break_once)
     page.goto(site.share("drop", drop={"allowedTypes": ["text/plain", "image/*"]}))
     page.get_by_label("Your name").fill("Anna")
-    big = {"name": "big.txt", "mimeType": "text/plain", "buffer": b"a line of text\n" * 1_200_000}
-    page.get_by_label("File").set_input_files([big, {**big, "name": "no.bin", "buffer": b"\0" * 9}])  # type: ignore[list-item]
+    content = b"a line of text\n" * 1_200_000
+    big = FilePayload(name="big.txt", mimeType="text/plain", buffer=content)
+    other = FilePayload(name="no.bin", mimeType="text/plain", buffer=bytes(9))
+    page.get_by_label("File").set_input_files([big, other])
     page.get_by_role("button", name="Upload").click()
     expect(page.get_by_text("big.txt: Arrived")).to_be_visible(timeout=30_000)
     expect(page.get_by_text("no.bin: Files of this type are not accepted.")).to_be_visible()
