@@ -22,6 +22,7 @@ SCOPES = {
         "files.list_files",
         "files.list_files_in_folder",
         "trash.list_trash",
+        "search.search_files",
     },
     "files:write": {
         "business_files.upload_avatar",

@@ -115,6 +115,22 @@ class TreeModel:
         found = (node for node in self.nodes.values() if user in self.members and stands_at_top(node))
         return sorted(found, key=lambda node: (node.name, node.id))
 
+    def search(self, user: str, text: str, folder: str | None) -> list[ModelNode]:
+        """Return the nodes that a user sees in the tenant or below a folder, by a part of the name."""
+
+        def is_below(node: ModelNode) -> bool:
+            return folder is None or folder in [around.id for around in self.path(node.parent)]
+
+        wanted = unicodedata.normalize("NFKC", text.casefold())
+        found = (
+            node
+            for node in self.nodes.values()
+            if wanted in unicodedata.normalize("NFKC", node.name.casefold())
+            and is_below(node)
+            and self.permission(user, node.id) > 0
+        )
+        return sorted(found, key=lambda node: (node.name, node.id))
+
     def taken(self, parent: str | None, name: str) -> ModelNode | None:
         """Return the node of a name in a folder."""
         return next((node for node in self.children(parent) if node.name == name), None)

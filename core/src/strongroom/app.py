@@ -22,6 +22,7 @@ from strongroom.files.change_views import blueprint as file_changes_blueprint
 from strongroom.files.changes.views import blueprint as changes_blueprint
 from strongroom.files.events.views import blueprint as file_events_blueprint
 from strongroom.files.grant_views import blueprint as permissions_blueprint
+from strongroom.files.search_views import blueprint as search_blueprint
 from strongroom.files.transfer_views import blueprint as transfers_blueprint
 from strongroom.files.trash.views import blueprint as trash_blueprint
 from strongroom.files.views import blueprint as files_blueprint
@@ -67,6 +68,7 @@ BLUEPRINTS = (
     trash_blueprint,
     permissions_blueprint,
     transfers_blueprint,
+    search_blueprint,
     business_files_blueprint,
     uploads_blueprint,
     direct_uploads_blueprint,

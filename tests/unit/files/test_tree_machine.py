@@ -34,6 +34,7 @@ from strongroom.files.group_grants import GroupGrantRequest
 from strongroom.files.listing import FilePage
 from strongroom.files.models import FOREVER, Permission, folder_counts, grants, nodes
 from strongroom.files.moving import Move
+from strongroom.files.search import NodeSearch
 from strongroom.files.trash.service import RestoreRequest
 from strongroom.identity import Identity, Origin
 from strongroom.tenants.models import Role
@@ -528,6 +529,21 @@ class TreeMachine(RuleBasedStateMachine):
                 self.identity(user), self.tenant, whose, node_id, Paging(2, 2)
             )
             assert list(second.records) == list(found.records[2:4])
+
+    @rule(user=USERS, text=NAMES, number=PLACES)
+    def search(self, user: int, text: str, number: int | None) -> None:
+        folder, who = self.pick(number), self.people[user]
+        errors = self.model.refusals(who, folder, Permission.READ)
+        if folder in self.model.nodes and self.model.nodes[folder].content is not None:
+            errors.add(NotAFolder)
+        page = self.expect(
+            errors,
+            lambda: self.services.search.search(
+                self.identity(user), self.tenant, NodeSearch(text, folder), ALL
+            ),
+        )
+        if page is not None:
+            self.check_page(page, self.model.search(who, text, folder), who)
 
     def check_page(self, page: FilePage, expected: list[ModelNode], whose: str) -> None:
         assert page.total == len(expected)

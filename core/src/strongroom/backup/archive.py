@@ -24,6 +24,7 @@ from typing import IO, Any, Final
 from sqlalchemy import Connection, Table, bindparam, insert, inspect, select, update
 
 from strongroom.database import metadata
+from strongroom.database.metadata import is_derived
 from strongroom.database.plugin_tables import AllTables, left_tables, sorted_tables, version_table
 from strongroom.database.statements import dynamic
 
@@ -314,7 +315,8 @@ def kept_tables(connection: Connection, plugins: AllTables) -> list[Table]:
     _import_models()
     own = [table for table in metadata.sorted_tables if table.name not in EPHEMERAL | OF_THE_DATABASE]
     kept = [*own, *sorted_tables(plugins)]
-    found = set(inspect(connection).get_table_names()) - {_MIGRATIONS}
+    found = {name for name in inspect(connection).get_table_names() if not is_derived(name)}
+    found -= {_MIGRATIONS}
     known = {*metadata.tables, *(table.name for table in kept), *map(version_table, plugins)}
     if unknown := sorted(found - known - set(tables_left_out(connection, plugins))):
         raise BackupError(f"the database has unknown tables: {', '.join(unknown)}")

@@ -30,6 +30,7 @@ from strongroom.database.installation import become_another_database, set_restor
 from strongroom.database.plugin_tables import AllTables, PluginTablesError
 from strongroom.database.statements import Statement, dynamic
 from strongroom.database.upgrade import SCHEMA_REVISION, NewerSchema, upgrade
+from strongroom.files.reindexing import NameReindexing
 from strongroom.identity import Origin
 from strongroom.plugin_api.storage import StorageBackend, StorageError
 from strongroom.secret_keys import SecretKeys, create_private_file
@@ -93,6 +94,8 @@ class Restoration:
             # A new id: the restored and the original database must not share a storage.
             become_another_database(connection, SecretKeys(secret).fingerprint)
             self._void(connection, manifest, keep_sessions=keep_sessions)
+        # Archives have no index of names.
+        NameReindexing(self._database).run()
         # After the commit, because the owner marker contains the new database id.
         self._take_storages(manifest)
         return manifest

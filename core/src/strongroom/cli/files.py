@@ -1,4 +1,4 @@
-"""``strongroom files``: maintains the content of files."""
+"""``strongroom files``: maintains the content of files and the index of their names."""
 
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @click.group("files")
 def files_group() -> None:
-    """Maintain the content of files."""
+    """Maintain the content of files and the index of their names."""
 
 
 @files_group.command("scan")
@@ -40,6 +40,22 @@ def scan_command(context: CommandContext, database_version: str | None) -> None:
     click.echo(f"{scanned} scans attempted here, {left} left")
     if left:
         raise click.ClickException("some files are not scanned yet; see: strongroom doctor")
+
+
+@files_group.command("reindex")
+@config_option
+@click.pass_obj
+def reindex_command(context: CommandContext) -> None:
+    """Correct and compact the index that searches use; safe while servers run.
+
+    Run it after an upgrade that was rolled out server by server, and after the deletion of very many
+    files. `strongroom doctor` reports missing names.
+    """
+    with context.container() as container:
+        reindexing = container.keeping.reindexing
+        with progress_bar("Indexing", reindexing.count()[0]) as progress:
+            repaired = reindexing.run(progress)
+    click.echo(f"{repaired} names corrected")
 
 
 def _plan(container: "Container", database_version: str | None) -> int:

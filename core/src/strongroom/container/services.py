@@ -37,8 +37,10 @@ from strongroom.files.group_grants import GroupGrantService
 from strongroom.files.listing import FileListing
 from strongroom.files.moving import MovingService
 from strongroom.files.paths import PathLookup
+from strongroom.files.reindexing import NameReindexing
 from strongroom.files.replacing import ReplacingService
 from strongroom.files.scan_states import NodeContent
+from strongroom.files.search import FileSearch
 from strongroom.files.service import FilePurge, FileService, tenant_of_blob
 from strongroom.files.transfer import TransferService
 from strongroom.files.trash.entries import Trash, trash_bytes
@@ -49,6 +51,7 @@ from strongroom.jobs.leases import JobLeases
 from strongroom.jobs.runner import JobRunner
 from strongroom.observability.doctor import Doctor
 from strongroom.observability.event_checks import EventsCheck
+from strongroom.observability.name_index_check import NameIndexCheck
 from strongroom.observability.plugin_checks import JobsCheck, PluginTablesCheck
 from strongroom.observability.readiness import Readiness, probes
 from strongroom.observability.scan_check import ScannersCheck
@@ -124,6 +127,8 @@ class FileServices:
     transfers: TransferService
     explainer: AccessExplainer
     listing: FileListing
+    search: FileSearch
+    reindexing: NameReindexing
     paths: PathLookup
     bundles: BundleService
     business_files: BusinessFileService
@@ -288,6 +293,8 @@ def assemble_keeping(base: Infrastructure, identity: IdentityServices) -> FileSe
         transfers=TransferService(database, base.clock, memberships, visibility, base.audit),
         explainer=AccessExplainer(database, access),
         listing=FileListing(database, base.clock, access, base.users),
+        search=FileSearch(database, base.clock, access, base.users),
+        reindexing=NameReindexing(database),
         paths=PathLookup(database, base.clock, access),
         bundles=bundles,
         business_files=business_files,
@@ -478,6 +485,7 @@ def assemble_operating(
                 base.clock,
             ),
             ScannersCheck(keeping.scanners, keeping.rescans, base.clock),
+            NameIndexCheck(keeping.reindexing),
         ],
     )
     _watch_circuits(base, keeping)

@@ -30,3 +30,13 @@ delay each start.
 
 Name: Final = String(255).with_variant(String(255, collation="C"), "postgresql")
 """Text that every database compares and sorts by code point."""
+
+
+def is_derived(name: str) -> bool:
+    """Return whether a table is derived from others: the index of names, see ``files/name_index.py``.
+
+    Such tables differ between the databases, so they are no part of :data:`metadata`, and backups leave
+    them out.
+    """
+    # SQLite has several tables for one index.
+    return name == "search_names" or name.startswith("name_index")

@@ -105,14 +105,45 @@ def group_permission(node_id: ColumnElement[str]) -> ColumnElement[int]:
     return func.coalesce(held.scalar_subquery(), _NOTHING)
 
 
+def held_permission(node_id: ColumnElement[str]) -> ColumnElement[int]:
+    """Return the SQL expression for the user's highest grant on a node itself; 0 without any.
+
+    It is inherited by everything below the node. The parameters are ``user_id`` and ``now``.
+    """
+    # The condition does not depend on the node, so it is evaluated once. It spares users who are in no
+    # group a search per node.
+    of_groups = case((is_in_any_group(), group_permission(node_id)), else_=_NOTHING)
+    # Correlated subqueries per node keep the planner from scanning all grants of the user.
+    return greatest(own_permission(node_id), of_groups)
+
+
+def granted_nodes() -> Select[Any]:
+    """Return the query for the ids of the nodes in a tenant on which the user has a grant.
+
+    The parameters are ``user_id``, ``tenant_id`` and ``now``.
+    """
+    now: ColumnElement[int] = bindparam("now")
+    is_mine = grants.c.user_id == bindparam("user_id")
+    in_tenant = grants.c.tenant_id == bindparam("tenant_id")
+    own = select(grants.c.node_id.label("id")).where(is_mine, in_tenant, is_in_force(now))
+    of_groups = (
+        select(group_grants.c.node_id)
+        .join(nodes, nodes.c.id == group_grants.c.node_id)
+        .where(nodes.c.tenant_id == bindparam("tenant_id"))
+        .where(is_in_group(group_grants.c.group_id), is_in_force(now, group_grants))
+    )
+    held = own.union(of_groups).subquery("held")
+    return select(held.c.id)
+
+
+def is_live() -> ColumnElement[bool]:
+    """Return the condition that a node exists for clients: neither a tenant's root nor in the trash."""
+    return (nodes.c.id != nodes.c.tenant_id) & nodes.c.trash_id.is_(None)
+
+
 def _highest_grant(node: str) -> Select[Any]:
     path = folders_around(node)
-    # The condition does not depend on the folder, so it is evaluated once. It spares users who are in
-    # no group a search per folder.
-    of_groups = case((is_in_any_group(), group_permission(path.c.id)), else_=_NOTHING)
-    # Correlated subqueries per folder keep the planner from scanning all grants of the user.
-    held = greatest(own_permission(path.c.id), of_groups)
-    return select(func.max(held)).select_from(path)
+    return select(func.max(held_permission(path.c.id))).select_from(path)
 
 
 def effective_permission(role: ColumnElement[str], node: str = "node_id") -> ColumnElement[int]:

@@ -6,7 +6,8 @@ from marshmallow import Schema, fields, validate
 
 from strongroom.files.file_writer import OnConflict
 from strongroom.files.models import NodeType, Permission
-from strongroom.http.pages import ReferenceSchema
+from strongroom.files.node_filters import SORTS
+from strongroom.http.pages import PagingQuery, ReferenceSchema
 from strongroom.http.parsing import Timestamp, text
 from strongroom.scanning.states import STATES
 from strongroom.tenants.models import Role
@@ -153,6 +154,43 @@ class DeletionQuery(Schema):
     permanently = fields.Boolean(
         load_default=False, metadata={"description": "Remove it at once, instead of to the trash"}
     )
+
+
+def _content_type() -> fields.String:
+    return text(
+        255,
+        load_default=None,
+        metadata={"description": "A media type without parameters, or a kind, such as `image/*`"},
+    )
+
+
+def _node_type() -> fields.String:
+    return fields.String(load_default=None, validate=validate.OneOf([item.value for item in NodeType]))
+
+
+def _sort() -> fields.String:
+    return fields.String(
+        load_default="name",
+        validate=validate.OneOf(SORTS),
+        metadata={"description": "`-` reverses the order"},
+    )
+
+
+class SearchQuery(PagingQuery):
+    """The criteria of a search."""
+
+    query = text(255, required=True, metadata={"description": "Text that names contain"})
+    type = _node_type()
+    parentId = text(
+        64, load_default=None, metadata={"description": "The folder that contains them at any depth"}
+    )
+    owner = text(64, load_default=None, metadata={"description": "Id of the owner, or `me`"})
+    contentType = _content_type()
+    modifiedAfter = Timestamp(load_default=None)
+    minSize = fields.Integer(
+        load_default=None, validate=validate.Range(0), metadata={"description": "In bytes"}
+    )
+    sort = _sort()
 
 
 class NodeSchema(Schema):

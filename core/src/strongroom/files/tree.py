@@ -20,9 +20,10 @@ from sqlalchemy import (
 from sqlalchemy.exc import IntegrityError
 
 from strongroom.clock import Clock, next_revision
+from strongroom.database.changes import Change
 from strongroom.database.statements import Statement, for_each_dialect
 from strongroom.errors import NameConflict, NotFound, RevisionConflict
-from strongroom.files import child_counts
+from strongroom.files import child_counts, name_index
 from strongroom.files.models import (
     FOREVER,
     NODE,
@@ -201,7 +202,7 @@ class Tree:
         except IntegrityError as error:
             raise NotFound from error
         child_counts.added(connection, place.parent_id, name)
-        _grant_to_creator(connection, node, place)
+        name_index.add(connection, node, [_grant_to_creator(node, place)])
         return node
 
     def add_numbered(
@@ -262,6 +263,7 @@ class Tree:
         changed = self._change(connection, node, parent_id=parent_id, name=name)
         if name != node.name:
             _RENAME_GRANTS.execute(connection, {"of_node": node.id, "name": name})
+            name_index.rename(connection, changed)
         child_counts.taken_out(connection, node.parent_id or "", node.name)
         child_counts.added(connection, parent_id, name)
         if parent_id != node.parent_id:
@@ -338,7 +340,7 @@ def _insert(connection: Connection, node: Node) -> bool:
     return _ADD_UNLESS_THERE.execute(connection, NODE.values(node)) == 1
 
 
-def _grant_to_creator(connection: Connection, node: Node, place: ParentRef) -> None:
+def _grant_to_creator(node: Node, place: ParentRef) -> Change:
     # The creator's grant ends with the permission to write to the folder; see files/expiry.py.
     row = {
         "node_id": node.id,
@@ -351,7 +353,7 @@ def _grant_to_creator(connection: Connection, node: Node, place: ParentRef) -> N
         "node_name": node.name,
         "parent_visible_until": None if place.visible_until == FOREVER else place.visible_until,
     }
-    _GRANT.execute(connection, row)
+    return Change(_GRANT, row)
 
 
 def require_revision(node: Node, revision: int | None) -> None:

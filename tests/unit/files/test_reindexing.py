@@ -1,0 +1,108 @@
+"""The repair of the index of names, and its migration."""
+
+from pathlib import Path
+
+import pytest
+from alembic import command
+from sqlalchemy import text
+from tests.support.api import Api
+from tests.support.scene import Scene
+
+from strongroom.database import Database
+from strongroom.database.upgrade import alembic_config, upgrade
+from strongroom.files import name_index
+from strongroom.files.reindexing import NameReindexing
+from strongroom.observability.doctor import CheckState
+from strongroom.observability.name_index_check import NameIndexCheck
+
+
+@pytest.fixture
+def scene(api: Api, monkeypatch: pytest.MonkeyPatch) -> Scene:
+    monkeypatch.setattr(name_index, "BLOCK", 4)
+    return Scene(api)
+
+
+def found(scene: Scene, query: str) -> list[str]:
+    answer = scene.api.get(f"{scene.path}/search?query={query}", by=scene.admin)
+    return [node["name"] for node in answer.json["data"]]
+
+
+class TestReindexing:
+    """What a run corrects."""
+
+    def test_missing_and_wrong_names_are_corrected(self, scene: Scene) -> None:
+        nodes = [scene.folder(f"folder 文件{number}") for number in range(9)]
+        database, reindexing = scene.api.container.database, scene.api.container.keeping.reindexing
+        assert reindexing.run() == 0
+        with database.write() as connection:
+            for node, change in (
+                (nodes[0], "DELETE FROM search_names WHERE node_id = :id"),
+                (nodes[5], "UPDATE search_names SET folded = 'other' WHERE node_id = :id"),
+            ):
+                connection.execute(text(change), {"id": node["id"]})
+        (finding,) = NameIndexCheck(reindexing)()
+        assert (finding.state, finding.part) == (CheckState.WARNING, "search")
+        assert len(found(scene, "文件")) == 7
+        progress: list[int] = []
+        assert reindexing.run(progress.append) == 2
+        assert (sum(progress), reindexing.count()) == (9, (9, 0))
+        assert found(scene, "文件") == [f"folder 文件{number}" for number in range(9)]
+        (finding,) = NameIndexCheck(reindexing)()
+        assert finding.state is CheckState.OK
+        scene.folder("文件 later")
+        assert len(found(scene, "文件")) == 10
+
+    def test_the_grams_of_deleted_and_earlier_names_are_removed_on_sqlite(self, scene: Scene) -> None:
+        database, reindexing = scene.api.container.database, scene.api.container.keeping.reindexing
+        if database.engine.dialect.name != "sqlite":
+            pytest.skip("PostgreSQL removes them at once")
+        nodes = [scene.folder(f"报告{number}") for number in range(8)]
+        for number, node in enumerate(nodes):
+            scene.api.patch(f"{scene.path}/files/{node['id']}", {"name": f"{number}"}, by=scene.admin)
+        (gram,) = name_index.wanted_grams(scene.path.rpartition("/")[2], "报告")
+
+        def entries() -> int:
+            query = text("SELECT count(*) FROM name_index WHERE name_index MATCH :gram")
+            with database.read() as connection:
+                return int(connection.execute(query, {"gram": f'"{gram:x}"'}).scalar_one())
+
+        assert entries() > 0
+        reindexing.run()
+        assert entries() == 0
+        assert found(scene, "7") == ["7"]
+
+
+def test_the_migration_indexes_all_names(tmp_path: Path) -> None:
+    database = Database(f"sqlite:///{tmp_path / 'old.sqlite3'}")
+    with database.engine.execution_options(strongroom_writing=True).begin() as connection:
+        command.upgrade(alembic_config(connection), "0018")
+        columns = (
+            "id, tenant_id, parent_id, type, name, size, owner_id, created_at, updated_at, revision"
+        )
+        row = (
+            f"INSERT INTO nodes ({columns}) VALUES (:id, 't', :parent, 'folder', :name, 0, 'u', 1, 1, 1)"
+        )
+        tenant = "id, name, used_bytes, reserved_bytes, created_at, updated_at, revision"
+        for values in (
+            "users VALUES ('u', 'USER', 'active', '', 1, 1, 1, '', 0, 0)",
+            f"tenants ({tenant}) VALUES ('t', 'T', 0, 0, 1, 1, 1)",
+        ):
+            connection.execute(text(f"INSERT INTO {values}"))
+        connection.execute(text(row), {"id": "t", "parent": None, "name": ""})
+        names = [{"id": f"n{n:05}", "parent": "t", "name": f"报告 \uff21\uff22{n}"} for n in range(1300)]
+        connection.execute(text(row), names)
+    upgrade(database.engine)
+    reindexing = NameReindexing(database)
+    assert reindexing.count() == (1300, 0)
+    with database.read() as connection:
+        match = name_index.NameMatch("t", "报告 ab1299")
+        sources = name_index.sources(connection, match)
+        rows = [
+            connection.execute(source("sqlite").select(), dict(match.parameters)).all()
+            for source in sources
+        ]
+        indexed = connection.execute(text("SELECT max(number) FROM search_names")).scalar()
+    # The last names are not in a block yet.
+    assert (indexed, [len(found) for found in rows]) == (1300, [1, 0])
+    assert reindexing.run() == 0
+    database.close()
