@@ -275,8 +275,10 @@ class TestForgery:
         browser.log_in(user)
         attacker = Browser(server)
         attacker.open("/account/login")
-        form = {**Forms(attacker.page.text).fields["/account/login"], "username": "a", "password": "b"}
-        assert browser.open("/account/login", form).status == 400
+        form = Forms(attacker.page.text).fields["/account/login"]
+        assert browser.open("/account/logout", form).status == 400
+        browser.open("/account/")
+        assert browser.path == "/account/"
 
     def test_a_login_brings_a_new_secret(self, browser: Browser, user: LiveUser) -> None:
         browser.open("/account/login")
