@@ -158,7 +158,7 @@ class AccountPages:
         if enrolment is None:
             path = f"{_FACTORS}/{quote(identifier, safe='')}/confirmation"
             return visit.rest("POST", path, {"answer": answer})
-        body = {"id": enrolment["id"], "answer": answer}
+        body = {"id": enrolment["id"], "enrolmentId": identifier, "answer": answer}
         return visit.rest("POST", "/authorizations/enrolments/confirmation", body)
 
     def _enrolled(self, visit: Visit, response: RestResponse, notice: str) -> Any:

@@ -80,7 +80,9 @@ class LoginPages:
         """Offer the second factors, one of which the user must enrol before logging in."""
         if visit.session.enrolment is None:
             return visit.redirect("/login")
-        return visit.page("enrolment.html", types=visit.session.enrolment["types"])
+        notice, types = visit.session.notice, visit.session.enrolment["types"]
+        visit.update(notice=None)
+        return visit.page("enrolment.html", notice=notice, types=types)
 
     def continue_with(self, visit: Visit, response: RestResponse, ask_again: Callable[[], Any]) -> Any:
         """Go to the page that follows the response to a login."""
