@@ -30,6 +30,7 @@ from tests.support.login_pages import (
     person_at,
 )
 from tests.support.server import Server
+from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.skipif(not CHROMIUM.exists(), reason=f"there is no browser at {CHROMIUM}")
 
@@ -184,8 +185,8 @@ class TestJourneys:
         name = person.text("remove-named", name="Laptop")
         person.page.get_by_role("button", name=name).click()
         person.sees("removed")
+        wait_until(lambda: device.credentials == [])
         assert device.deleted == [credential["credentialId"]]
-        assert device.credentials == []
 
     def test_a_passkey_that_was_deleted_elsewhere_is_removed_after_the_next_login(
         self, person: Person
@@ -197,8 +198,7 @@ class TestJourneys:
         assert len(device.credentials) == 1
         person.log_in()
         person.has_heading("security")
-        person.page.wait_for_load_state("networkidle")
-        assert device.credentials == []
+        wait_until(lambda: device.credentials == [])
 
 
 def test_a_passkey_is_a_second_factor_and_a_step_up(person: Person) -> None:

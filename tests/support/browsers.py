@@ -5,9 +5,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from playwright.sync_api import Browser, CDPSession, Page, sync_playwright
+from playwright.sync_api import Browser, CDPSession, Page, expect, sync_playwright
 
 CHROMIUM: Final = Path("/usr/bin/chromium")
+
+EXPECTED_WITHIN: Final = 30_000
+"""Milliseconds within which a page must show what a test expects."""
 
 PLATFORM: Final[Mapping[str, Any]] = {"transport": "internal"}
 SECURITY_KEY: Final[Mapping[str, Any]] = {"transport": "usb"}
@@ -21,6 +24,8 @@ SYNCED: Final[Mapping[str, Any]] = {
 @contextmanager
 def chromium() -> Iterator[Browser]:
     """Run Chromium until the block ends."""
+    # By default 5 seconds, which a busy machine exceeds.
+    expect.set_options(timeout=EXPECTED_WITHIN)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=["--no-sandbox"])
         yield browser

@@ -7,7 +7,7 @@ login has returned in place of an access token.
 from base64 import b64encode
 from functools import wraps
 from http import HTTPStatus
-from typing import Any, Protocol
+from typing import Any
 from urllib.parse import quote
 
 from strongroom.plugin_api.web import RestResponse
@@ -18,12 +18,6 @@ from strongroom_login_pages.visit import Visit, text_of
 _FACTORS = "/users/me/factors"
 _STALE = ("error.step-up-required", "error.fresh-proof-required")
 _STEP_UP = "/authorizations/current/step-up"
-
-
-class View(Protocol):
-    """A view of a page."""
-
-    def __call__(self, pages: "AccountPages", visit: Visit, /, **parameters: str) -> Any: ...
 
 
 def logged_in(view: Any) -> Any:
@@ -57,6 +51,7 @@ class AccountPages:
             "account.html",
             notice=notice,
             removed=removed,
+            due=visit.session.due,
             factors=response.json["factors"],
             passkeys=response.json.get("shown", {}).get("passkey"),
         )

@@ -123,7 +123,7 @@ class LoginPages:
         # A new secret for forms, because somebody else may have used the browser before.
         visit.session = Session(language=session.language)
         if return_to is None:
-            visit.update(token=tokens["accessToken"])
+            visit.update(token=tokens["accessToken"], due=tokens.get("secondFactorDueAt"))
             return visit.redirect("/")
         code = self._codes.issue(tokens, return_to.code_challenge)
         separator = "&" if "?" in return_to.url else "?"

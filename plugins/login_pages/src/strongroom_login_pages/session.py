@@ -41,6 +41,7 @@ class Session:
         challenge: ``id`` and ``methods`` of the challenge that the login has to meet.
         enrolment: ``id`` and ``types`` of the enrolment without which there is no login.
         token: the access token of the login.
+        due: the time until which the user must set up a second factor, if any.
         notice: the key of a text that the next page shows once.
         removed: the id of a removed passkey, which the next page reports to its provider.
     """
@@ -51,6 +52,7 @@ class Session:
     challenge: Mapping[str, Any] | None = field(default=None, repr=False)
     enrolment: Mapping[str, Any] | None = field(default=None, repr=False)
     token: str | None = field(default=None, repr=False)
+    due: str | None = None
     notice: str | None = None
     removed: str | None = None
 
