@@ -33,7 +33,7 @@ def test_new_files_go_to_the_one_chosen_and_old_ones_are_found_where_they_are(ap
         assert api.get(path, by=alice).data == CONTENT
         part = api.get(path, by=alice, headers={"Range": "bytes=7-13"})
         assert (part.status_code, part.data) == (206, b"content")
-    assert api.delete(f"{tenant}/files/{moved['id']}", by=alice).status_code == 200
+    assert api.delete(f"{tenant}/files/{moved['id']}?permanently=true", by=alice).status_code == 200
     assert [len(list(store.scan())) for store in keeping.blobs.storages.values()] == [1, 0]
 
 

@@ -23,6 +23,8 @@ SCOPES = {
         "files.list_files_in_folder",
         "trash.list_trash",
         "search.search_files",
+        "versions.download_version",
+        "versions.list_versions",
     },
     "files:write": {
         "business_files.upload_avatar",
@@ -43,6 +45,8 @@ SCOPES = {
         "uploads.create_upload",
         "uploads.get_upload",
         "uploads.terminate_upload",
+        "versions.change_version",
+        "versions.restore_version",
     },
     "files:share": {
         "business_files.delete_business_file",

@@ -87,6 +87,10 @@ def test_a_refusal_is_an_event_once_an_hour(api: Api) -> None:
     assert exceeded(api) == expected
 
 
+WITHOUT_VERSIONS: Table = {"files": {"versions": {"keep": 0}}}
+
+
+@pytest.mark.parametrize("config_changes", [WITHOUT_VERSIONS])
 def test_a_replacement_needs_space_for_its_growth_only(api: Api) -> None:
     person = api.person()
     tenant = api.tenant(person)
@@ -145,6 +149,7 @@ def test_a_change_of_quota_is_recorded(api: Api) -> None:
     ]
 
 
+@pytest.mark.parametrize("config_changes", [WITHOUT_VERSIONS])
 def test_a_quota_below_the_usage_stops_growth_only(api: Api) -> None:
     person = api.person()
     tenant = api.tenant(person)

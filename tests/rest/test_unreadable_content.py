@@ -31,6 +31,8 @@ READ_ROUTES = {
     "/api/v1/tenants/<tenant_id>/files/<file_id>/download",
     "/api/v1/tenants/<tenant_id>/files/<file_id>/group-grants",
     "/api/v1/tenants/<tenant_id>/files/<file_id>/owners",
+    "/api/v1/tenants/<tenant_id>/files/<file_id>/versions",
+    "/api/v1/tenants/<tenant_id>/files/<file_id>/versions/<number>/download",
     "/api/v1/tenants/<tenant_id>/groups",
     "/api/v1/tenants/<tenant_id>/groups/<group_id>",
     "/api/v1/tenants/<tenant_id>/groups/<group_id>/members",
@@ -70,6 +72,7 @@ READ_ROUTES = {
 CONTENT_ROUTES = {
     "/api/v1/files/<file_name>",
     "/api/v1/tenants/<tenant_id>/files/<file_id>/download",
+    "/api/v1/tenants/<tenant_id>/files/<file_id>/versions/<number>/download",
     "/api/v1/tenants/<tenant_id>/multi-files-download/<bundle_id>",
 }
 """Those that return content of files; POST .../multi-files-download returns it as well."""
@@ -149,12 +152,16 @@ def make_site(api: Api, state: str) -> Site:
     if state == "pending":
         small = api.upload(tenant, alice, "small", MARKER, folder)
     big = api.upload(tenant, alice, "big", MARKER * 100, folder)
+    replaced = api.upload(tenant, alice, "replaced", MARKER * 100, folder)
+    content = f"{tenant}/files/{replaced['id']}/content"
+    assert api.request("PUT", content, by=alice, data=MARKER + b"2").status_code == 200
     pictures = [send_business_file(api, alice, path) for path in ("/avatars", "")]
     if state != "pending":
         quarantine_all(api)
     values = {
         "tenant_id": [tenant.rpartition("/")[2]],
-        "file_id": [small["id"], big["id"], folder],
+        "file_id": [small["id"], big["id"], replaced["id"], folder],
+        "number": ["1"],
         "parent_id": [folder, small["id"]],
         "owner_id": [alice.id, "me"],
         "user_id": [alice.id],
@@ -180,8 +187,8 @@ def quarantine_all(api: Api) -> None:
     keeping.scan_worker.run_due()
     WordScanner.words = {MARKER, b"\x89PNG"}
     WordScanner.database = "2"
-    assert keeping.rescans.plan_older("2") == 4
-    assert keeping.scan_worker.run_due() == 4
+    assert keeping.rescans.plan_older("2") == 6
+    assert keeping.scan_worker.run_due() == 6
 
 
 @pytest.mark.parametrize("config_changes", [SCANNING, NGINX], ids=["server", "nginx"])
@@ -230,7 +237,7 @@ def test_the_services_refuse_it_to_plugins(api: Api, state: str) -> None:
 def test_every_read_route_is_listed(api: Api) -> None:
     rules = {rule.rule for rule in api.app.url_map.iter_rules() if "GET" in (rule.methods or ())}
     assert rules == READ_ROUTES
-    assert len(READ_ROUTES) == 45
+    assert len(READ_ROUTES) == 47
 
 
 def test_every_module_that_reads_blobs_is_listed() -> None:

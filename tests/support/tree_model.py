@@ -32,6 +32,17 @@ class ModelNode:
     revision: int
     owner: str = ""
     grants: dict[str, tuple[Permission, int]] = field(default_factory=dict)
+    versions: dict[int, bytes] = field(default_factory=dict)
+    marked: set[int] = field(default_factory=set)
+    replaced: int = 0
+
+    def replace(self, content: bytes, keep: int) -> None:
+        """Give a file other content, and keep the earlier one as a version."""
+        self.replaced += 1
+        self.versions[self.replaced] = self.content or b""
+        self.content = content
+        for number in sorted(self.versions.keys() - self.marked)[:-keep]:
+            del self.versions[number]
 
 
 @dataclass
@@ -169,6 +180,16 @@ class TreeModel:
         """Return why a user may not give a node other content."""
         is_folder = node_id in self.nodes and self.nodes[node_id].content is None
         return self.refusals(user, node_id, Permission.WRITE) | ({NotAFile} if is_folder else set())
+
+    def refusals_of_version(self, user: str, node_id: str, number: int, needed: Permission) -> Errors:
+        """Return why a user may not do something with a version of a file."""
+        errors = self.refusals(user, node_id, needed)
+        node = self.nodes.get(node_id)
+        if node is not None and node.content is None:
+            errors.add(NotAFile)
+        elif node is not None and number not in node.versions:
+            errors.add(NotFound)
+        return errors
 
     def refusals_of_move(
         self, user: str, node_id: str, parent: str | None, name: str | None, revision: int | None

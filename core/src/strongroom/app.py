@@ -25,6 +25,7 @@ from strongroom.files.grant_views import blueprint as permissions_blueprint
 from strongroom.files.search_views import blueprint as search_blueprint
 from strongroom.files.transfer_views import blueprint as transfers_blueprint
 from strongroom.files.trash.views import blueprint as trash_blueprint
+from strongroom.files.versions.views import blueprint as versions_blueprint
 from strongroom.files.views import blueprint as files_blueprint
 from strongroom.http.access import KeyAuthenticator, TokenAuthenticator
 from strongroom.http.app import Application
@@ -66,6 +67,7 @@ BLUEPRINTS = (
     changes_blueprint,
     file_changes_blueprint,
     trash_blueprint,
+    versions_blueprint,
     permissions_blueprint,
     transfers_blueprint,
     search_blueprint,

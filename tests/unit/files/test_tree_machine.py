@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Callable, Sequence
+from hashlib import sha256
 from random import Random
 from typing import Any, TypeVar
 
@@ -32,11 +33,19 @@ from strongroom.files.file_writer import OnConflict
 from strongroom.files.grants import GrantRequest
 from strongroom.files.group_grants import GroupGrantRequest
 from strongroom.files.listing import FilePage
-from strongroom.files.models import FOREVER, Permission, folder_counts, grants, nodes
+from strongroom.files.models import (
+    FOREVER,
+    Permission,
+    folder_counts,
+    grants,
+    node_versions,
+    nodes,
+)
 from strongroom.files.moving import Move
 from strongroom.files.search import NodeSearch
 from strongroom.files.trash.service import RestoreRequest
 from strongroom.identity import Identity, Origin
+from strongroom.storage.models import BlobState, blobs
 from strongroom.tenants.models import Role
 from strongroom.testing.clock import HOUR
 
@@ -57,6 +66,9 @@ LEVELS = st.sampled_from([Permission.READ, Permission.WRITE, Permission.MANAGE])
 GROUPS = st.integers(0, 1)
 HOURS = st.none() | st.integers(1, 5)
 
+
+VERSIONS = 3
+"""Number of versions of a file that are kept."""
 
 KEPT = 5 * HOUR
 """Milliseconds for which the trash is kept."""
@@ -82,6 +94,7 @@ class TreeMachine(RuleBasedStateMachine):
         # With few, no subtree is small enough to be looked through.
         self.services.grants._visibility._descend_at_most = 0 if few else 1000
         self.services.trash._kept = KEPT
+        self.services.versions._versions._keep = VERSIONS
         child_counts.SPLIT_ABOVE = 2 if few else 4096
         admin = self.identity(0)
         self.tenant = self.services.tenants.create(admin, "Acme", Origin()).id
@@ -184,7 +197,7 @@ class TreeMachine(RuleBasedStateMachine):
             ),
         )
         if view is not None and other is not None:
-            other.content = content
+            other.replace(content, VERSIONS)
             self.check(view, user)
         else:
             self.added(view, user, final, content)
@@ -200,8 +213,72 @@ class TreeMachine(RuleBasedStateMachine):
             ),
         )
         if view is not None:
-            self.model.nodes[node_id].content = b"y" * size
+            self.model.nodes[node_id].replace(b"y" * size, VERSIONS)
             self.check(view, user)
+
+    def pick_version(self, number: int, which: int) -> tuple[str, int]:
+        """Return a file, if possible one with versions, and the number of a version or another one."""
+        files = [node_id for node_id, node in self.model.nodes.items() if node.versions]
+        node_id = files[number % len(files)] if files and which else self.pick(number) or ""
+        node = self.model.nodes.get(node_id)
+        known = [*(node.versions if node else ()), 99]
+        return node_id, known[which % len(known)]
+
+    @rule(user=USERS, number=NODES, which=NODES)
+    def read_version(self, user: int, number: int, which: int) -> None:
+        node_id, wanted = self.pick_version(number, which)
+        found = self.expect(
+            self.model.refusals_of_version(self.people[user], node_id, wanted, Permission.READ),
+            lambda: self.services.versions.locate(self.identity(user), self.tenant, node_id, wanted),
+        )
+        if found is not None:
+            node = self.model.nodes[node_id]
+            assert found[0].checksum == sha256(node.versions[wanted]).hexdigest()
+            page, _ = self.services.versions.page(self.identity(user), self.tenant, node_id, ALL)
+            listed = [(version.number, version.size, version.is_kept) for version in page.items]
+            assert listed == [
+                (number, len(node.versions[number]), number in node.marked)
+                for number in sorted(node.versions, reverse=True)
+            ]
+
+    @rule(user=USERS, number=NODES, which=NODES)
+    def restore_version(self, user: int, number: int, which: int) -> None:
+        node_id, wanted = self.pick_version(number, which)
+        view = self.expect(
+            self.model.refusals_of_version(self.people[user], node_id, wanted, Permission.WRITE),
+            lambda: self.services.versions.restore(
+                self.identity(user), self.tenant, node_id, wanted, None
+            ),
+        )
+        if view is not None:
+            node = self.model.nodes[node_id]
+            node.replace(node.versions[wanted], VERSIONS)
+            self.check(view, user)
+
+    @rule(user=USERS, number=NODES, which=NODES, kept=st.booleans())
+    def mark_version(self, user: int, number: int, which: int, kept: bool) -> None:
+        node_id, wanted = self.pick_version(number, which)
+        marked = self.expect(
+            self.model.refusals_of_version(self.people[user], node_id, wanted, Permission.WRITE),
+            lambda: self.services.versions.mark(
+                self.identity(user), self.tenant, node_id, wanted, {"is_kept": kept}
+            ),
+        )
+        if marked is not None:
+            change = set.add if kept else set.discard
+            change(self.model.nodes[node_id].marked, wanted)
+
+    @rule(user=USERS, number=NODES, which=NODES)
+    def delete_version(self, user: int, number: int, which: int) -> None:
+        node_id, wanted = self.pick_version(number, which)
+        errors = self.model.refusals_of_version(self.people[user], node_id, wanted, Permission.MANAGE)
+        self.expect(
+            errors,
+            lambda: self.services.versions.delete(self.identity(user), self.tenant, node_id, wanted),
+        )
+        if not errors:
+            del self.model.nodes[node_id].versions[wanted]
+            self.model.nodes[node_id].marked.discard(wanted)
 
     @rule(user=USERS, number=NODES, name=NAMES, stale=STALE)
     def rename(self, user: int, number: int, name: str, stale: int | None) -> None:
@@ -353,7 +430,12 @@ class TreeMachine(RuleBasedStateMachine):
         type(self).steps += 1
         usage = self.services.tenants.usage(self.identity(user), self.tenant)
         trashed = sum(content_size(entry.nodes) for entry in self.model.trash.values())
-        assert (usage.live_bytes, usage.trash_bytes) == (content_size(self.model.nodes), trashed)
+        kept = sum(len(content) for node in self.model.all_nodes() for content in node.versions.values())
+        assert (usage.live_bytes, usage.trash_bytes, usage.version_bytes) == (
+            content_size(self.model.nodes),
+            trashed,
+            kept,
+        )
 
     @rule(user=USERS, number=NODES, grantee=USERS, level=LEVELS, hours=HOURS)
     def grant(self, user: int, number: int, grantee: int, level: Permission, hours: int | None) -> None:
@@ -586,6 +668,7 @@ class TreeMachine(RuleBasedStateMachine):
             counted = select(folder_counts).join(nodes).where(of_tenant)
             runs = connection.execute(counted.order_by(folder_counts.c.first_name)).all()
         self.check_runs(runs)
+        self.check_blobs()
         kept = {(row.node_id, row.user_id): (row.node_name, row.parent_visible_until) for row in rows}
         # In the trash, no grant puts a node at the top level.
         assert kept == {
@@ -603,6 +686,19 @@ class TreeMachine(RuleBasedStateMachine):
             for user in node.grants
             if user not in self.model.groups
         }
+
+    def check_blobs(self) -> None:
+        """Check that each stored blob is referred to, and each row has its blob."""
+        with self.api.container.database.read() as connection:
+            of_rows = connection.execute(
+                select(nodes.c.blob_key, nodes.c.checksum)
+                .where(nodes.c.blob_key.is_not(None))
+                .union_all(select(node_versions.c.blob_key, node_versions.c.checksum))
+            ).all()
+            stored = connection.execute(
+                select(blobs.c.key, blobs.c.checksum).where(blobs.c.state == BlobState.STORED.value)
+            ).all()
+        assert {tuple(row) for row in of_rows} == {tuple(row) for row in stored}
 
     def check_runs(self, runs: Sequence[Any]) -> None:
         """Count the children of each folder by the runs that their names belong to."""

@@ -135,6 +135,7 @@ def test_each_thing_goes_when_its_time_is_over_and_not_before(api: Api, clock: M
         "deleted tenants": 0,
         "personal data of deleted users": 0,
         "files in the trash": 0,
+        "versions of files": 0,
         "file events": 0,
         "dead letters of events": 0,
     }
@@ -267,7 +268,7 @@ def test_the_command_says_what_went(config: Path, database_url: str) -> None:
     result = run_command("--config", str(config), "prune")
     assert (result.returncode, result.stderr) == (0, "")
     assert "counters: 3 removed\n" in result.stdout
-    assert len(result.stdout.splitlines()) == 17
+    assert len(result.stdout.splitlines()) == 18
 
 
 def test_every_table_whose_rows_expire_is_looked_after() -> None:

@@ -112,6 +112,29 @@ class TrashSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class VersionsSettings:
+    """Earlier contents of tenants' files."""
+
+    keep: int = option(
+        20,
+        minimum=0,
+        maximum=1000,
+        help="The maximum number of earlier contents of a file that are kept; 0: none.",
+    )
+    days: int = option(
+        180,
+        minimum=1,
+        maximum=36_500,
+        help="Days after which `prune` deletes earlier contents of files.",
+    )
+    thin: bool = option(
+        True,
+        help="Whether `prune` keeps, of the earlier contents of a file, all of the last day, one of "
+        "each day of the last 30 days, and one of each week before.",
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class FilesSettings:
     """Uploads, quotas and retention of tenants' files."""
 
@@ -149,6 +172,9 @@ class FilesSettings:
         minimum=0,
         maximum=36_500,
         help="Days after which `prune` deletes file events; 0: never.",
+    )
+    versions: VersionsSettings = option(
+        default_factory=VersionsSettings, help="Earlier contents of files."
     )
     trash: TrashSettings = option(default_factory=TrashSettings, help="Deleted files and folders.")
 

@@ -46,6 +46,8 @@ from strongroom.files.transfer import TransferService
 from strongroom.files.trash.entries import Trash, trash_bytes
 from strongroom.files.trash.service import TrashService
 from strongroom.files.tree import Tree
+from strongroom.files.versions.repository import VersionRepository, version_bytes
+from strongroom.files.versions.service import VersionService
 from strongroom.files.visibility import Visibility
 from strongroom.jobs.leases import JobLeases
 from strongroom.jobs.runner import JobRunner
@@ -121,6 +123,7 @@ class FileServices:
     downloads: DownloadRecorder
     moving: MovingService
     trash: TrashService
+    versions: VersionService
     replacing: ReplacingService
     grants: GrantService
     group_grants: GroupGrantService
@@ -156,6 +159,7 @@ def assemble_keeping(base: Infrastructure, identity: IdentityServices) -> FileSe
         base.audit,
         any_user_creates=settings.tenants.allow_user_creation,
         trash_bytes=trash_bytes,
+        version_bytes=version_bytes,
     )
     # Identity does not know files, so the check of a key's folder is registered here.
     identity.access_keys.check_targets(access.require_key_target)
@@ -184,6 +188,8 @@ def assemble_keeping(base: Infrastructure, identity: IdentityServices) -> FileSe
     downloads = DownloadRecorder(events)
     base.resources.callback(downloads.close)
     trash = Trash(base.clock, tree)
+    kept = settings.files.versions
+    versions = VersionRepository(base.clock, keep=kept.keep, days=kept.days, thin=kept.thin)
     file_writer = FileWriter(
         access,
         tree,
@@ -192,6 +198,7 @@ def assemble_keeping(base: Infrastructure, identity: IdentityServices) -> FileSe
         events,
         inspection,
         trash,
+        versions,
         keeps_deleted=settings.files.trash.enabled,
         max_file_bytes=settings.files.max_file_bytes,
         allowed_types=settings.files.allowed_types,
@@ -210,7 +217,7 @@ def assemble_keeping(base: Infrastructure, identity: IdentityServices) -> FileSe
     business_files = _business_files(base, blobs, inspection, pictures)
     owners = ContentOwners(
         [
-            NodeContent(database, base.clock, access, tree, file_writer, blobs),
+            NodeContent(database, base.clock, access, tree, versions, file_writer, blobs),
             BusinessFileContent(business_files),
         ]
     )
@@ -265,6 +272,7 @@ def assemble_keeping(base: Infrastructure, identity: IdentityServices) -> FileSe
         change_waiters=ChangeWaiters(database, settings.events.waiting_per_process),
         downloads=downloads,
         moving=moving,
+        versions=VersionService(database, access, versions, file_writer, blobs, base.users),
         trash=TrashService(
             database,
             base.clock,
@@ -357,6 +365,7 @@ def prune_steps(keeping: FileServices) -> Mapping[str, Step]:
         "invitations": keeping.invitations.prune,
         "deleted tenants": partial(keeping.tenant_deletion.purge, PRUNING),
         "files in the trash": keeping.trash.purge,
+        "versions of files": keeping.versions.purge,
         "file events": keeping.file_events.prune,
     }
 

@@ -1,5 +1,6 @@
 """Upload rules of all protocols; adds received content to the tree within the caller's transaction."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -16,6 +17,7 @@ from strongroom.files.guarded_insert import GuardedInsert
 from strongroom.files.models import FOREVER, NODE, Node, NodeType, Permission, nodes
 from strongroom.files.trash.entries import Trash
 from strongroom.files.tree import FileContent, ParentRef, Tree
+from strongroom.files.versions.repository import Version, VersionRepository
 from strongroom.identity import AnyCaller, DelegatedLimits
 from strongroom.media_types import sniff
 from strongroom.plugin_api.storage import ByteSource
@@ -85,6 +87,7 @@ class FileWriter:
         events: records changes of files.
         inspection: scans received content.
         trash: the trashed nodes.
+        versions: the earlier contents of files.
         keeps_deleted: whether deleted nodes go to the trash; otherwise deletions are final.
         max_file_bytes: maximum size of a file, in bytes.
         allowed_types: glob patterns of accepted media types; empty accepts all.
@@ -99,6 +102,7 @@ class FileWriter:
         events: FileEvents,
         inspection: ContentInspection,
         trash: Trash,
+        versions: VersionRepository,
         *,
         keeps_deleted: bool,
         max_file_bytes: int,
@@ -111,6 +115,7 @@ class FileWriter:
         self.events = events
         self._inspection = inspection
         self._trash = trash
+        self._versions = versions
         self._keeps_deleted = keeps_deleted
         self.max_file_bytes = max_file_bytes
         self._allowed_types = allowed_types
@@ -142,8 +147,8 @@ class FileWriter:
             raise errors.NameConflict.of_field("name", "taken", errors.NameConflict.message)
         if size > self.max_file_bytes:
             raise errors.PayloadTooLarge
-        # Replacing a file frees the size of its old content.
-        replaced = taken_size or 0 if target.on_conflict is OnConflict.REPLACE else 0
+        replaces = target.on_conflict is OnConflict.REPLACE
+        replaced = self.replaced_size(taken_size or 0) if replaces else 0
         self._space.check(target.tenant_id, used, quota, size - replaced)
         return access
 
@@ -273,12 +278,35 @@ class FileWriter:
             raise errors.NameConflict.of_field("name", "taken", errors.NameConflict.message)
         # Every member may create top-level files, but only replace those with write permission.
         view = self.access.require(connection, caller, existing.tenant_id, existing.id, Permission.WRITE)
-        node = self._tree.replace_content(connection, existing, content)
-        self._blobs.release(connection, [existing.blob_key])
-        growth = content.size - existing.size
+        archives = self._archives(existing)
+        node = self._tree.replace_content(connection, existing, content, archives=archives)
+        growth = content.size if archives else content.size - existing.size
         self._space.use(connection, existing.tenant_id, growth, reserved=reserved)
+        if archives:
+            excess = self._versions.add(connection, caller.user_id, existing)
+            self.remove_versions(connection, excess)
+        else:
+            self._blobs.release(connection, [existing.blob_key])
         self.events.record(connection, FileAction.REPLACED, caller, node)
         return NodeView(node, view.permission)
+
+    def replaced_size(self, size: int) -> int:
+        """Return how many bytes the replacement of a file of a size frees."""
+        return 0 if self._versions.is_enabled else size
+
+    def _archives(self, existing: Node) -> bool:
+        # Content in quarantine never becomes a version.
+        return self._versions.is_enabled and existing.scan not in QUARANTINED
+
+    def remove_versions(self, connection: Connection, versions: Sequence[Version]) -> list[Released]:
+        """Remove versions of files; return the blobs that are no longer referenced."""
+        removed = [each for each in versions if self._versions.remove(connection, each)]
+        sizes: Counter[str] = Counter()
+        for version in removed:
+            sizes[version.tenant_id] += version.size
+        for tenant_id, size in sizes.items():
+            self._space.use(connection, tenant_id, -size)
+        return self._blobs.release(connection, [version.blob_key for version in removed])
 
     def discard(self, connection: Connection, caller: AnyCaller, node: Node) -> list[Released]:
         """Move a node with its subtree to the trash, or :meth:`remove` it if deletions are final.
@@ -297,7 +325,7 @@ class FileWriter:
         removed = self._tree.remove(connection, node)
         if node.trash_id is not None:
             self._trash.shrink(connection, node.trash_id, removed.size)
-        self._space.use(connection, node.tenant_id, -removed.size)
+        self._space.use(connection, node.tenant_id, -removed.size - removed.versions_size)
         self.events.record(connection, FileAction.DELETED, caller, node)
         return self._blobs.release(connection, removed.blob_keys)
 

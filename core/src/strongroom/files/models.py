@@ -8,10 +8,12 @@ from typing import Final, NamedTuple
 from sqlalchemy import (
     CTE,
     BigInteger,
+    Boolean,
     Column,
     ForeignKey,
     ForeignKeyConstraint,
     Index,
+    Integer,
     SmallInteger,
     String,
     Table,
@@ -49,7 +51,8 @@ class Node(NamedTuple):
     """A row of :data:`nodes`. ``checksum`` is SHA-256 in hexadecimal digits; ``size`` is in bytes.
 
     ``scan`` is the :class:`~strongroom.scanning.states.ScanState` of the content, if it has one.
-    ``trash_id`` is the trash entry that the node belongs to, ``None`` for a live node.
+    ``trash_id`` is the trash entry that the node belongs to, ``None`` for a live node. ``versions`` is
+    how many earlier contents were kept ever, ``None`` for zero.
     """
 
     id: str
@@ -67,6 +70,7 @@ class Node(NamedTuple):
     revision: int
     scan: str | None = None
     trash_id: str | None = None
+    versions: int | None = None
 
     @property
     def is_root(self) -> bool:
@@ -117,6 +121,7 @@ nodes: Final = Table(
     Column("revision", Timestamp, nullable=False),
     Column("scan", String(16)),
     Column("trash_id", Id),
+    Column("versions", Integer),
     UniqueConstraint("parent_id", "name"),
     Index(None, "tenant_id"),
     # Foreign keys are indexed, because deleting the referenced row searches for them.
@@ -143,6 +148,30 @@ folder_counts: Final = Table(
 """Child counts of folders by runs of names: each row counts the nodes from its ``first_name``, which is
 empty in the first run, up to the next row's. Lists return their total and start at any offset, and
 counting a million rows would take a hundred times as long as reading the page."""
+
+node_versions: Final = Table(
+    "node_versions",
+    metadata,
+    Column("node_id", Id, ForeignKey("nodes.id", ondelete="CASCADE"), primary_key=True),
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("tenant_id", Id, nullable=False),
+    Column("blob_key", String(64), ForeignKey("blobs.key"), nullable=False),
+    Column("size", BigInteger, nullable=False),
+    Column("content_type", String(255), nullable=False),
+    Column("checksum", String(64), nullable=False),
+    Column("scan", String(16)),
+    Column("modified_at", Timestamp, nullable=False),
+    Column("archived_at", Timestamp, nullable=False),
+    Column("archived_by", Id, nullable=False),
+    Column("label", Name),
+    Column("is_kept", Boolean, nullable=False),
+    Index(None, "blob_key"),
+    # A tenant's total is read from the index alone.
+    Index(None, "tenant_id", "size"),
+)
+"""Earlier contents of files. ``number`` counts the contents of a file from 1 and is never used again;
+``modified_at`` is when the file was last changed before, and ``archived_at`` when it got other content.
+The current content is in the row of the node. Several rows may share a blob."""
 
 trash: Final = Table(
     "trash",

@@ -57,7 +57,8 @@ class ReplacingService:
         """
         with self._database.read() as connection:
             node = self._require_file(connection, caller, tenant_id, node_id, revision)
-            self._tenants.space.require(connection, tenant_id, (incoming.size or 0) - node.size)
+            replaced = self._file_writer.replaced_size(node.size)
+            self._tenants.space.require(connection, tenant_id, (incoming.size or 0) - replaced)
         received = self._blobs.receive(
             incoming.source,
             size=incoming.size,

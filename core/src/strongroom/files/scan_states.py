@@ -11,8 +11,9 @@ from strongroom.database.statements import Statement
 from strongroom.errors import NotFound
 from strongroom.files.access import AccessControl
 from strongroom.files.file_writer import FileWriter
-from strongroom.files.models import nodes
+from strongroom.files.models import node_versions, nodes
 from strongroom.files.tree import Tree
+from strongroom.files.versions.repository import VersionRepository
 from strongroom.identity import Identity, Origin
 from strongroom.scanning.owners import OwnedContent
 from strongroom.scanning.states import ScanState
@@ -28,6 +29,19 @@ _OWNED: Final = Statement(
         nodes.c.size,
         nodes.c.content_type,
     ).where(nodes.c.blob_key.in_(bindparam("blob_keys", expanding=True)))
+)
+_OWNED_VERSIONS: Final = Statement(
+    select(
+        node_versions.c.blob_key,
+        nodes.c.id,
+        nodes.c.tenant_id,
+        nodes.c.name,
+        nodes.c.owner_id,
+        node_versions.c.size,
+        node_versions.c.content_type,
+    )
+    .join(nodes, nodes.c.id == node_versions.c.node_id)
+    .where(node_versions.c.blob_key.in_(bindparam("blob_keys", expanding=True)))
 )
 _REVISION: Final = nodes.c.revision
 _NOW: Final = bindparam("now", type_=nodes.c.revision.type)
@@ -66,6 +80,7 @@ class NodeContent:
         clock: Clock,
         access: AccessControl,
         tree: Tree,
+        versions: VersionRepository,
         file_writer: FileWriter,
         blobs: BlobService,
     ) -> None:
@@ -73,11 +88,14 @@ class NodeContent:
         self._clock = clock
         self._access = access
         self._tree = tree
+        self._versions = versions
         self._file_writer = file_writer
         self._blobs = blobs
 
     def find(self, connection: Connection, blob_keys: Sequence[str]) -> Mapping[str, OwnedContent]:
-        rows = _OWNED.all(connection, {"blob_keys": blob_keys})
+        wanted = {"blob_keys": blob_keys}
+        # A file owns its versions as well; the current content counts if both have the blob.
+        rows = (*_OWNED_VERSIONS.all(connection, wanted), *_OWNED.all(connection, wanted))
         return {key: OwnedContent(self.kind, *values) for key, *values in rows}
 
     def set_state(
@@ -90,7 +108,8 @@ class NodeContent:
             "of_scan": state.value if state else None,
             "now": self._clock.now(),
         }
-        return _SET.execute(connection, values) == 1
+        in_versions = self._versions.set_scan(connection, file.id, blob_key, values["of_scan"])
+        return _SET.execute(connection, values) == 1 or in_versions
 
     def unscanned(self, connection: Connection, after: str, limit: int) -> Sequence[tuple[str, str]]:
         rows = _UNSCANNED.all(connection, {"after": after, "limit": limit})

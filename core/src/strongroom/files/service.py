@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from sqlalchemy import Connection, Select, bindparam, delete, exists, select
+from sqlalchemy import Connection, Select, bindparam, delete, exists, select, union_all
 
 from strongroom.database import Database
 from strongroom.database.statements import Statement
@@ -10,9 +10,10 @@ from strongroom.errors import NotAFile
 from strongroom.files.access import AccessControl, NodeAccessQuery, NodeView, ceiling_of
 from strongroom.files.events.recorder import FileAction
 from strongroom.files.file_writer import FileWriter, IncomingFile, OnConflict, Target
-from strongroom.files.models import Node, Permission, nodes
+from strongroom.files.models import Node, Permission, node_versions, nodes
 from strongroom.files.names import normalize_name
 from strongroom.files.tree import Tree, require_revision
+from strongroom.files.versions.repository import contents_of
 from strongroom.identity import AnyCaller
 from strongroom.plugin_api.storage import ByteStream
 from strongroom.scanning.states import require_readable
@@ -213,12 +214,15 @@ _LEAVES: Final = Statement(
 _REMOVE: Final = Statement(delete(nodes).where(nodes.c.id.in_(bindparam("node_ids", expanding=True))))
 
 _TENANT_OF_BLOB: Final = Statement(
-    select(nodes.c.tenant_id).where(nodes.c.blob_key == bindparam("blob_key")).limit(1)
+    union_all(
+        select(nodes.c.tenant_id).where(nodes.c.blob_key == bindparam("blob_key")),
+        select(node_versions.c.tenant_id).where(node_versions.c.blob_key == bindparam("blob_key")),
+    ).limit(1)
 )
 
 
 def tenant_of_blob(connection: Connection, blob_key: str) -> str | None:
-    """Return the tenant whose file has a blob as its content, or ``None``."""
+    """Return the tenant whose file has, or had, a blob as its content, or ``None``."""
     tenant_id: str | None = _TENANT_OF_BLOB.scalar(connection, {"blob_key": blob_key})
     return tenant_id
 
@@ -245,5 +249,8 @@ class FilePurge:
             rows = _LEAVES.all(connection, {"tenant_id": tenant_id})
             if not rows:
                 return None
-            _REMOVE.execute(connection, {"node_ids": [row.id for row in rows]})
-            return self._blobs.release(connection, [row.blob_key for row in rows if row.blob_key])
+            node_ids = [row.id for row in rows]
+            keys = [version.blob_key for version in contents_of(connection, node_ids)]
+            _REMOVE.execute(connection, {"node_ids": node_ids})
+            keys += [row.blob_key for row in rows if row.blob_key]
+            return self._blobs.release(connection, keys)

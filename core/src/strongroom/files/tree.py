@@ -32,6 +32,7 @@ from strongroom.files.models import (
     Permission,
     folders_around,
     grants,
+    node_versions,
     nodes,
 )
 from strongroom.files.names import numbered
@@ -79,6 +80,11 @@ def _within() -> ColumnElement[bool]:
 
 
 _SUBTREE: Final = Statement(select(nodes.c.blob_key, nodes.c.size).where(_within()))
+_VERSIONS_WITHIN: Final = Statement(
+    select(node_versions.c.blob_key, node_versions.c.size)
+    .join(nodes, nodes.c.id == node_versions.c.node_id)
+    .where(_within())
+)
 _REMOVE: Final = Statement(delete(nodes).where(_within()))
 _SET_TRASH: Final = Statement(update(nodes).where(_within()).values(trash_id=bindparam("of_trash")))
 _OF_TRASH: Final = nodes.c.trash_id == bindparam("of_trash")
@@ -118,10 +124,11 @@ class FileContent:
 
 @dataclass(frozen=True, slots=True)
 class RemovedSubtree:
-    """Blobs and total size of a removed subtree. ``size`` is in bytes."""
+    """Blobs and total sizes of a removed subtree: its files, and their versions. In bytes."""
 
     blob_keys: tuple[str, ...]
     size: int
+    versions_size: int
 
 
 class Tree:
@@ -307,22 +314,33 @@ class Tree:
         self._visibility.reveal(connection, node.id)
         return changed
 
-    def replace_content(self, connection: Connection, node: Node, content: FileContent) -> Node:
+    def replace_content(
+        self, connection: Connection, node: Node, content: FileContent, *, archives: bool = False
+    ) -> Node:
         """Replace the content of a file.
+
+        Args:
+            connection: the caller's transaction.
+            node: the file.
+            content: the new content.
+            archives: whether the old content becomes a version.
 
         Raises:
             RevisionConflict: the file has changed since it was read.
         """
-        return self._change(connection, node, **asdict(content))
+        versions = (node.versions or 0) + 1 if archives else node.versions
+        return self._change(connection, node, **asdict(content), versions=versions)
 
     def remove(self, connection: Connection, node: Node) -> RemovedSubtree:
         """Remove a node with its subtree; foreign keys delete the grants and child counts."""
         subtree = {"node_id": node.id}
         found = _SUBTREE.all(connection, subtree)
+        versions = _VERSIONS_WITHIN.all(connection, subtree)
         _REMOVE.execute(connection, subtree)
         child_counts.taken_out(connection, node.parent_id or "", node.name)
-        blob_keys = tuple(row.blob_key for row in found if row.blob_key is not None)
-        return RemovedSubtree(blob_keys, sum(row.size for row in found))
+        blob_keys = [row.blob_key for row in (*found, *versions) if row.blob_key is not None]
+        sizes = [sum(row.size for row in rows) for rows in (found, versions)]
+        return RemovedSubtree(tuple(blob_keys), *sizes)
 
     def _change(self, connection: Connection, node: Node, **values: Any) -> Node:
         now = self._clock.now()

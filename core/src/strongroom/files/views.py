@@ -48,6 +48,7 @@ from strongroom.plugin_api.files import BeforeSending
 from strongroom.plugin_api.storage import ByteStream
 from strongroom.scanning.states import INSPECTION_ERRORS, UNREADABLE_ERRORS
 from strongroom.storage.delivery import Delivery, Handover, InternalPath
+from strongroom.storage.models import BlobLocation
 
 CACHE_CONTROL: Final = "private, no-cache"
 """``Cache-Control`` of downloads of tenants' files."""
@@ -118,8 +119,25 @@ def send_download(
         PreconditionFailed: If-Match or If-Unmodified-Since does not match.
         RangeNotSatisfiable: the range lies outside the file.
     """
+    node, location = get_service(FileService).locate(caller, tenant_id, file_id)
+    return send_node(caller, node, location, before)
+
+
+def send_node(
+    caller: AnyCaller,
+    node: Node,
+    location: BlobLocation | None,
+    before: BeforeSending | None = None,
+) -> Response:
+    """Return the response with the content of a node that the caller may read; see above.
+
+    Raises:
+        NotAFile: the node is a folder.
+        NotScannedYet, Quarantined: the content may not be read.
+        PreconditionFailed: If-Match does not match.
+        RangeNotSatisfiable: the range lies outside the file.
+    """
     files = get_service(FileService)
-    node, location = files.locate(caller, tenant_id, file_id)
     content = content_of(node, lambda start, length: files.open(node, start, length, location))
     if content is None or location is None:
         raise errors.NotAFile
@@ -166,7 +184,7 @@ _UPLOAD_ERRORS = (
     *INSPECTION_ERRORS,
     errors.StorageFull,
 )
-_DOWNLOAD_DOCUMENT: Json = {
+DOWNLOAD_DOCUMENT: Json = {
     "responses": {
         "200": {
             "description": "The content",
@@ -286,7 +304,7 @@ def get_file(tenant_id: str, file_id: str, caller: Caller) -> Response:
         errors.PreconditionFailed,
         errors.RangeNotSatisfiable,
     ),
-    document=_DOWNLOAD_DOCUMENT,
+    document=DOWNLOAD_DOCUMENT,
     request_headers=DOWNLOAD_REQUEST,
     response_headers=(*DOWNLOAD_RESPONSE, "Location"),
 )

@@ -54,18 +54,19 @@ class Tenant:
 class Usage:
     """Usage and quota of a tenant, in bytes; without a quota, ``quota_bytes`` is ``None``.
 
-    ``used_bytes`` includes ``trash_bytes``.
+    ``used_bytes`` includes ``trash_bytes`` and ``version_bytes``.
     """
 
     used_bytes: int
     trash_bytes: int
+    version_bytes: int
     reserved_bytes: int
     quota_bytes: int | None
 
     @property
     def live_bytes(self) -> int:
-        """Size of the files that are not in the trash."""
-        return self.used_bytes - self.trash_bytes
+        """Size of the current contents of files that are not in the trash."""
+        return self.used_bytes - self.trash_bytes - self.version_bytes
 
     @property
     def free_bytes(self) -> int | None:

@@ -88,13 +88,18 @@ class UsageSchema(Schema):
     usedBytes = fields.Integer(
         required=True,
         attribute="used_bytes",
-        metadata={"description": "The sum of liveBytes and trashBytes"},
+        metadata={"description": "The sum of liveBytes, trashBytes and versionBytes"},
     )
     liveBytes = fields.Integer(
         required=True, attribute="live_bytes", metadata={"description": "Files that are not deleted"}
     )
     trashBytes = fields.Integer(
         required=True, attribute="trash_bytes", metadata={"description": "Files in the trash"}
+    )
+    versionBytes = fields.Integer(
+        required=True,
+        attribute="version_bytes",
+        metadata={"description": "Earlier contents of files, those of files in the trash included"},
     )
     reservedBytes = fields.Integer(
         required=True,

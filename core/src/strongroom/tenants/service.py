@@ -41,6 +41,7 @@ class TenantService:
         users: checks that users exist, and returns their summaries.
         any_user_creates: whether any user may create a tenant, or only server administrators.
         trash_bytes: returns the size of a tenant's trash.
+        version_bytes: returns the size of the versions of a tenant's files.
     """
 
     def __init__(
@@ -54,8 +55,10 @@ class TenantService:
         *,
         any_user_creates: bool,
         trash_bytes: Callable[[Connection, str], int],
+        version_bytes: Callable[[Connection, str], int],
     ) -> None:
         self._trash_bytes = trash_bytes
+        self._version_bytes = version_bytes
         self._database = database
         self._clock = clock
         self._memberships = memberships
@@ -110,7 +113,8 @@ class TenantService:
                 self._memberships.require_member(connection, tenant_id, identity)
             tenant = self.space.find(connection, tenant_id)
             trashed = self._trash_bytes(connection, tenant_id)
-            return Usage(tenant.used_bytes, trashed, tenant.reserved_bytes, tenant.quota_bytes)
+            versions = self._version_bytes(connection, tenant_id)
+            return Usage(tenant.used_bytes, trashed, versions, tenant.reserved_bytes, tenant.quota_bytes)
 
     def update(
         self,

@@ -118,7 +118,7 @@ def delete_tenant(tenant_id: str) -> dict[str, bool]:
     errors=(Forbidden, NotFound),
 )
 def get_usage(tenant_id: str) -> Usage:
-    """Get the usage and the quota of a tenant. The trash counts as used."""
+    """Get the usage and the quota of a tenant. The trash and earlier contents of files count as used."""
     return get_service(TenantService).usage(current_identity(), tenant_id)
 
 

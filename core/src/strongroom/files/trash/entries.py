@@ -22,6 +22,7 @@ from strongroom.database.rows import RowMapper
 from strongroom.database.statements import Statement
 from strongroom.files.models import NODE, Node, nodes, trash
 from strongroom.files.tree import Tree
+from strongroom.files.versions.repository import contents_of
 from strongroom.ids import new_id
 
 
@@ -46,7 +47,7 @@ class TrashedNode(NamedTuple):
 
 
 class RemovedNodes(NamedTuple):
-    """Some removed nodes. ``size`` is in bytes."""
+    """Some removed nodes. ``size`` is that of the files and their versions in bytes."""
 
     nodes: int
     size: int
@@ -183,11 +184,15 @@ class Trash:
         rows = _LEAVES.all(connection, {"of_id": entry.id, "at_most": at_most})
         if not rows:
             return None
+        node_ids = [row.id for row in rows]
+        versions = contents_of(connection, node_ids)
         size = sum(row.size for row in rows)
         _SHRINK.execute(connection, {"of_id": entry.id, "removed": size})
         # Removing the topmost node removes the entry as well.
-        _REMOVE.execute(connection, {"node_ids": [row.id for row in rows]})
-        return RemovedNodes(len(rows), size, [row.blob_key for row in rows if row.blob_key])
+        _REMOVE.execute(connection, {"node_ids": node_ids})
+        keys = [row.blob_key for row in rows if row.blob_key]
+        keys += [version.blob_key for version in versions]
+        return RemovedNodes(len(rows), size + sum(version.size for version in versions), keys)
 
     def shrink(self, connection: Connection, entry_id: str, size: int) -> None:
         """Subtract the bytes of a node that was removed from an entry."""

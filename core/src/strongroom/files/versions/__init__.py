@@ -1,0 +1,1 @@
+"""Versions: earlier contents of files, which replacing the content keeps."""
