@@ -1,5 +1,6 @@
 """Fixtures of all tests."""
 
+import gc
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +11,16 @@ from tests.support.api import Api
 from tests.support.config import Table, write_api_config
 
 pytest_plugins = ["tests.support.databases"]
+
+# With the default thresholds, garbage collection takes a third of the processor time: each test makes an
+# application, and each collection examines all imported modules.
+gc.set_threshold(100_000, 20, 20)
+
+
+def pytest_collection_finish() -> None:
+    """Exempt imported modules and collected tests from garbage collection."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture
