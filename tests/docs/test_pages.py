@@ -1,19 +1,25 @@
 """The pages of docs are true: every command that can run runs, every answer is compared.
 
-Their configurations are checked by ``test_configurations``.
+Their configurations are checked by ``test_configurations``. The page of a seam begins a new plugin by
+``strongroom plugins new``, installs it offline and checks its contract, so that this tests the templates
+of all kinds; what the wheels of new plugins contain is tested by ``tests/e2e/test_plugin_kit.py``.
 """
 
+import re
+import sys
 from pathlib import Path
 
 import pytest
 from tests.support.environment import Environment
 from tests.support.pages import blocks_of, follow
 
+from strongroom.plugins.seams import KINDS, main_seam
 from strongroom.testing.server import free_port
 
 DOCS = Path(__file__).parents[2] / "docs"
 WRITTEN = ("tutorials", "guides", "operate")
 PAGES = [path for folder in WRITTEN for path in sorted((DOCS / folder).glob("*.md"))]
+TOOLS = Path(sys.executable).parent
 RUN = ("sh", "json", "text", "toml")
 
 ELSEWHERE = {
@@ -62,4 +68,26 @@ def runs(page: Path) -> bool:
 def test_the_commands_of_a_page_have_the_described_results(
     page: Path, tmp_path: Path, environment: Environment
 ) -> None:
-    follow(page, tmp_path, environment, free_port())
+    printed = follow(page, tmp_path, environment, free_port())
+    for kind in begun(page):
+        assert f"{kind}_drawer 0.1.0 fits this server\n" in printed
+        (described,) = (item for item in KINDS if item.name == kind)
+        title = f"{kind} drawer" if described.base else main_seam(described).hook
+        (judged,) = re.findall(
+            f"^{title}: {main_seam(described).contract_name} .*$", printed, re.MULTILINE
+        )
+        assert " passed" in judged
+        assert " failed" not in judged
+        # What mypy has learnt of the libraries serves all of them.
+        options = ["--cache-dir", environment.folder / "mypy"]
+        environment.succeed([TOOLS / "mypy", *options], tmp_path / f"strongroom-{kind}-drawer")
+
+
+def begun(page: Path) -> list[str]:
+    """Return the kinds of plugins that a page begins as projects."""
+    return re.findall(r"^strongroom plugins new (\w+) drawer$", page.read_text(), re.MULTILINE)
+
+
+def test_each_kind_of_plugin_is_begun_by_a_page() -> None:
+    found = [kind for page in PAGES for kind in begun(page)]
+    assert sorted(found) == sorted(kind.name for kind in KINDS)

@@ -73,8 +73,8 @@ def settle(value: Any) -> Any:
     return value
 
 
-def follow(page: Path, folder: Path, environment: Environment, port: int) -> None:
-    """Run the commands of a page in order, and compare their output with the page."""
+def follow(page: Path, folder: Path, environment: Environment, port: int) -> str:
+    """Run the commands of a page in order, compare their output with the page, and return all of it."""
     blocks = [block for block in blocks_of(page) if "not run" not in block.notes]
     commands = [block for block in blocks if block.language == "sh"]
     script = SCRIPT.format(url=f"http://127.0.0.1:{port}")
@@ -97,6 +97,7 @@ def follow(page: Path, folder: Path, environment: Environment, port: int) -> Non
         pytest.skip(result.stdout.splitlines()[-1])
     assert result.returncode == 0, result.stdout + result.stderr + said
     _compare(blocks, result.stdout.split(f"{_END}\n"), folder)
+    return result.stdout
 
 
 def _command(page: Path, block: Block, port: int) -> str:
