@@ -11,7 +11,7 @@ INSTALLED := $(VENV)/.installed
 # compile all modules again.
 COMPILE := $(BIN)/python -m compileall -q core/src $(addsuffix /src,$(PLUGINS))
 
-.PHONY: help install serve test test-timing mutants lint docs docs-serve bench bench-stores lock clean
+.PHONY: help install serve test test-quick test-timing mutants lint docs docs-serve bench bench-stores lock clean
 
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
@@ -33,6 +33,13 @@ serve: install ## Run a development server on http://127.0.0.1:8000
 test: install ## Run all tests, on SQLite and on PostgreSQL
 	$(COMPILE)
 	$(BIN)/pytest -n $$(( $$(nproc) + 1 )) --dist loadscope
+
+QUICK := users login tokens files uploads downloads grants moves tenants conventions
+
+# Small campaigns, no server processes, no PostgreSQL.
+test-quick: install ## Run the unit tests and the main tests of the REST API on SQLite, in about a minute
+	STRONGROOM_TEST_SCALE=0.05 $(BIN)/pytest -n $$(nproc) --dist loadscope -k "not postgresql" \
+		tests/unit $(QUICK:%=tests/rest/test_%.py)
 
 test-timing: install ## Check that response times do not reveal accounts; needs an idle machine
 	STRONGROOM_TEST_TIMING=1 $(BIN)/pytest tests/rest/test_enumeration.py

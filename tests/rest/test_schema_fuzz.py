@@ -25,7 +25,7 @@ from tests.support.config import SMS_LOGIN, Table, lifted, merged
 
 logger = logging.getLogger(__name__)
 
-CASES = campaign_size("SCHEMA_CASES", 400)
+CASES = campaign_size("SCHEMA_CASES", 300)
 load_all_checks()
 schemathesis.serializer.alias("application/offset+octet-stream", "application/octet-stream")
 CONFORMANCE: list[Any] = [

@@ -51,7 +51,7 @@ from strongroom.testing.clock import HOUR
 
 T = TypeVar("T")
 
-STEPS = campaign_size("TREE_STEPS", 20_000)
+STEPS = campaign_size("TREE_STEPS", 8_000)
 STEPS_A_RUN = 100
 ALL = Paging(1, 200)
 
