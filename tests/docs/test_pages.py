@@ -79,8 +79,8 @@ def test_the_commands_of_a_page_have_the_described_results(
         assert " passed" in judged
         assert " failed" not in judged
         # What mypy has learnt of the libraries serves all of them.
-        options = ["--cache-dir", environment.folder / "mypy"]
-        environment.succeed([TOOLS / "mypy", *options], tmp_path / f"strongroom-{kind}-drawer")
+        mypy = [str(TOOLS / "mypy"), "--cache-dir", str(environment.folder / "mypy")]
+        environment.succeed(mypy, tmp_path / f"strongroom-{kind}-drawer")
 
 
 def begun(page: Path) -> list[str]:

@@ -66,8 +66,8 @@ def installed(tmp_path_factory: pytest.TempPathFactory, environment: Environment
     for kind in KINDS:
         made = run_command("plugins", "new", kind.name, "tape", cwd=projects)
         assert made.returncode == 0, made.stderr
-    options = ["--no-build-isolation", "--no-deps", "--target", target]
-    environment.succeed(["pip", "install", *options, *sorted(projects.iterdir())], projects)
+    install = ["pip", "install", "--no-build-isolation", "--no-deps", "--target", str(target)]
+    environment.succeed([*install, *map(str, sorted(projects.iterdir()))], projects)
     return projects, target
 
 
