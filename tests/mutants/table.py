@@ -122,6 +122,12 @@ _LOGIN_PAGES: Final = (
     ),
 )
 
+
+def _shares(name: str, guard: str, module: str, old: str, new: str, *tests: str) -> Mutant:
+    path = f"{_PLUGINS}share_links/src/strongroom_share_links/{module}"
+    return Mutant(name, guard, path, old, new, tuple(f"tests/rest/{test}" for test in tests))
+
+
 _ACCESS_KEYS: Final = (
     _core(
         "keys-secret",
@@ -2459,6 +2465,256 @@ _PASSKEYS: Final = (
 )
 
 
+_STATES: Final = "test_share_states.py::test_every_route_of_a_closed_share_answers_the_same"
+_SHARES: Final = (
+    _core(
+        "delegation-held",
+        "A delegation ends when its user no longer holds what it requires.",
+        "files/access.py",
+        'is_held = within & (held >= bindparam("required_permission"))',
+        'is_held = within & (held >= 0) & (bindparam("required_permission") >= 0)',
+        "rest/test_delegation.py::test_it_ends_when_the_user_no_longer_holds_what_it_requires",
+    ),
+    _core(
+        "delegation-within",
+        "A delegation reaches its file or folder only.",
+        "files/access.py",
+        'is_held = within & (held >= bindparam("required_permission"))',
+        'is_held = held >= bindparam("required_permission")',
+        "rest/test_delegation.py::test_it_reaches_the_folder_with_everything_in_it",
+    ),
+    _core(
+        "delegation-ceiling",
+        "A delegation has at most its own permission.",
+        "files/access.py",
+        'limited = least(effective_permission(member.c.role), bindparam("max_permission"))',
+        'limited = least(effective_permission(member.c.role), bindparam("max_permission") + 9)',
+        "rest/test_delegation.py::test_its_permission_is_a_ceiling",
+    ),
+    _core(
+        "delegation-suspended",
+        "A delegation ends with its user.",
+        "files/access.py",
+        """        if user_type is None:
+            raise UserSuspended
+""",
+        "",
+        "rest/test_delegation.py::test_it_ends_with_the_user_and_the_membership",
+    ),
+    _core(
+        "delegation-tenant",
+        "A delegation reaches one tenant.",
+        "files/access.py",
+        'reaches_tenant = bindparam("limit_tenant_id") == bindparam("tenant_id")',
+        'reaches_tenant = bindparam("limit_tenant_id").is_not(None)',
+        "rest/test_delegation.py::test_it_ends_with_its_tenant",
+    ),
+    _core(
+        "delegation-types",
+        "A delegation creates files of the admitted types only.",
+        "files/file_writer.py",
+        "        _require_admitted_type(caller, content.content_type)\n",
+        "",
+        "rest/test_delegation.py::test_it_creates_only_admitted_types",
+        "rest/test_drop_boxes.py::test_its_limits_hold",
+    ),
+    _core(
+        "sending-closed",
+        "Content is admitted before it is sent.",
+        "files/views.py",
+        "            admit(response, before, content.size)\n",
+        "            pass\n",
+        "rest/test_share_links.py::test_a_download_counts_with_its_first_byte",
+    ),
+    _core(
+        "bundle-admitted",
+        "An archive is admitted before it is sent.",
+        "files/bundles/views.py",
+        "            admit(response, before, content.size)\n",
+        "            pass\n",
+        "rest/test_share_links.py::test_an_archive_counts_once",
+    ),
+    _shares(
+        "shares-expired",
+        "A share ends.",
+        "links.py",
+        "if link.expires_at is not None and link.expires_at <= self._host.clock.now():",
+        "if link.expires_at is not None and link.expires_at <= 0:",
+        _STATES,
+    ),
+    _shares(
+        "shares-policy",
+        "The policy closes existing shares.",
+        "links.py",
+        "        if not policy.allows(link):\n            return State.DISABLED, None\n",
+        "",
+        _STATES,
+    ),
+    _shares(
+        "shares-stricter",
+        "A tenant's kinds are within those of the server.",
+        "policies.py",
+        "tuple(k for k in general.kinds if k in row.kinds)",
+        "general.kinds",
+        "test_share_links.py::test_a_tenant_has_stricter_rules",
+    ),
+    _shares(
+        "shares-exhausted",
+        "A share without downloads left is closed.",
+        "links.py",
+        "return (State.EXHAUSTED if link.is_exhausted else State.ACTIVE), file",
+        "return State.ACTIVE, file",
+        _STATES,
+    ),
+    _shares(
+        "shares-proof",
+        "A share with a password needs the proof.",
+        "visits.py",
+        "        if needs_proof and not visit.is_proven:\n",
+        "        if not needs_proof and not visit.is_proven:\n",
+        "test_share_states.py::test_every_route_of_a_share_with_a_password_needs_the_proof",
+    ),
+    _shares(
+        "shares-audience",
+        "A share is for its audience.",
+        "visits.py",
+        "        self._require_audience(link)\n",
+        "",
+        "test_share_links.py::test_the_audience_is_checked",
+    ),
+    _shares(
+        "shares-kind",
+        "A share allows the requests of its kind.",
+        "visits.py",
+        "        if visit.kind not in kinds:\n            raise ApiError(KIND)\n",
+        "",
+        "test_share_states.py::test_a_kind_allows_its_own_requests_only",
+    ),
+    _shares(
+        "shares-rate",
+        "Requests with secrets are limited per address.",
+        "visits.py",
+        '        self._host.limit_rate("visits", self._options.anonymous_per_address)\n',
+        "",
+        "test_share_links.py::test_requests_are_limited_per_address",
+    ),
+    _shares(
+        "proofs-link",
+        "A proof is for one share.",
+        "proofs.py",
+        'is_for_link = (purpose, link_id) == ("proof", link.id)',
+        'is_for_link = purpose == "proof"',
+        "test_share_links.py::test_a_proof_is_for_one_share_and_15_minutes",
+    ),
+    _shares(
+        "proofs-password",
+        "A new password ends the proofs of the former one.",
+        "proofs.py",
+        "return is_for_link and is_current and int(ends_at) > self._host.clock.now()",
+        "return is_for_link and int(ends_at) > self._host.clock.now()",
+        "test_share_links.py::test_a_proof_is_for_one_share_and_15_minutes",
+    ),
+    _shares(
+        "proofs-end",
+        "A proof ends.",
+        "proofs.py",
+        "return is_for_link and is_current and int(ends_at) > self._host.clock.now()",
+        "return is_for_link and is_current",
+        "test_share_links.py::test_a_proof_is_for_one_share_and_15_minutes",
+    ),
+    _shares(
+        "proofs-guesses",
+        "Guessed passwords of a share need a captcha.",
+        "proofs.py",
+        "        if not is_counted:\n            self._host.require_captcha(captcha)\n",
+        "",
+        "test_share_links.py::test_wrong_passwords_are_limited_per_address_and_share",
+    ),
+    _shares(
+        "downloads-count",
+        "Only as many downloads begin as remain.",
+        "downloads.py",
+        "if not transaction.execute(count.where((links.c.id == link.id) & remaining)):",
+        "if not transaction.execute(count.where(links.c.id == link.id)) or remaining is None:",
+        "test_share_links.py::test_a_download_counts_with_its_first_byte",
+    ),
+    _shares(
+        "downloads-first",
+        "A continued download begins after its first byte.",
+        "downloads.py",
+        "if sending.offset and self._continue(transaction, link, item, sending):",
+        "if self._continue(transaction, link, item, sending):",
+        "test_share_links.py::test_a_download_counts_with_its_first_byte",
+    ),
+    _shares(
+        "downloads-twice",
+        "A continued download is no second copy.",
+        "downloads.py",
+        "change = update(downloads).where(known & is_same & has_room).values(values)",
+        "change = update(downloads).where(known & is_same, has_room.is_not(None)).values(values)",
+        "test_share_links.py::test_a_download_counts_with_its_first_byte",
+    ),
+    _shares(
+        "downloads-previews",
+        "Previews count if downloads are limited.",
+        "sending.py",
+        "        self._shares.downloads.admit(visit.link, file, file.id, sending)\n",
+        "        assert sending\n",
+        "test_share_links.py::test_a_preview_counts_if_downloads_are_limited",
+    ),
+    _shares(
+        "drops-room",
+        "A drop box receives no more than its room.",
+        "drops.py",
+        "update(links).where(is_link & files & room).values(values)",
+        "update(links).where(is_link & files, room.is_not(None)).values(values)",
+        "test_drop_boxes.py::test_its_limits_hold",
+    ),
+    _shares(
+        "drops-files",
+        "A drop box receives no more than its number of files.",
+        "drops.py",
+        "update(links).where(is_link & files & room).values(values)",
+        "update(links).where(is_link & room).values(values)",
+        "test_drop_boxes.py::test_the_last_file_closes_it",
+    ),
+    _shares(
+        "drops-own",
+        "An upload belongs to one share.",
+        "drops.py",
+        "ours = (uploads.c.id == upload_id) & (uploads.c.link_id == link.id)",
+        "ours = (uploads.c.id == upload_id) & (uploads.c.link_id != '')",
+        "test_drop_boxes.py::test_an_upload_belongs_to_one_share",
+    ),
+    _shares(
+        "shares-managed",
+        "Only those who manage a file share it.",
+        "links.py",
+        """        file = self._host.files.stat(tenant_id, file_id)
+        if file.permission != "manage":
+            raise ApiError(FORBIDDEN)
+""",
+        "        file = self._host.files.stat(tenant_id, file_id)\n",
+        "test_share_links.py::test_only_those_who_manage_a_file_share_it",
+    ),
+    _shares(
+        "shares-others",
+        "Members see no shares of others.",
+        "links.py",
+        "if row is None or not self._may_manage(Link.of(row)):",
+        "if row is None:",
+        "test_share_links.py::test_only_those_who_manage_a_file_share_it",
+    ),
+    _shares(
+        "shares-hash",
+        "Secrets of shares are stored as hashes.",
+        "links.py",
+        'return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()',
+        "return hashlib and secret",
+        "test_share_links.py::test_the_secret_is_stored_as_a_hash",
+    ),
+)
+
 MUTANTS: Final = (
     *_PASSKEYS,
     *_LOGIN_PAGES,
@@ -2476,4 +2732,5 @@ MUTANTS: Final = (
     *_WEBHOOKS,
     *_SCANNING,
     *_PLUGIN_STATE,
+    *_SHARES,
 )

@@ -185,6 +185,27 @@ def test_a_preview_gives_no_original(shared: Shared) -> None:
     assert error_code(visitor.drop("x", b"x")) == "error.share-kind"
 
 
+def test_a_preview_counts_if_downloads_are_limited(shared: Shared) -> None:
+    for kind in ("read", "preview"):
+        visitor = shared.share(shared.file, kind=kind, maxDownloads=1)
+        path = f"/files/{shared.file}/preview"
+        assert visitor.send("HEAD", path).status_code == 200
+        assert visitor.get(path).data == b"0123456789" * 10
+        for method in ("GET", "HEAD"):
+            assert visitor.send(method, path).status_code == 404
+        assert visitor.get(f"/files/{shared.file}/download").status_code == 404
+
+
+def test_content_in_quarantine_is_not_given(shared: Shared) -> None:
+    visitor = shared.share()
+    with shared.api.container.database.write() as connection:
+        connection.exec_driver_sql("UPDATE nodes SET scan = 'infected' WHERE blob_key IS NOT NULL")
+    for path in (f"/files/{shared.file}/download", f"/files/{shared.file}/preview", "/download"):
+        reply = visitor.get(path)
+        assert b"0123" not in reply.data, path
+        assert b"\x89PNG" not in reply.data, path
+
+
 def test_a_share_ends(shared: Shared) -> None:
     visitor = shared.share()
     assert visitor.share["expiresAt"] is not None

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, Final
 
-from flask import Response
+from flask import Response, request
 
 from strongroom.plugin_api.files import BeforeSending, FileInfo, Sending
 from strongroom.plugin_api.host import HostAPI
@@ -20,6 +20,7 @@ PICTURES: Final = ("image/png", "image/jpeg", "image/gif", "image/webp", "image/
 _WIDTH: Final = 1600
 _TEXT_BYTES: Final = 64 * 1024
 _ARCHIVE: Final = "archive"
+_PREVIEW: Final = "preview"
 
 
 def has_preview(file: FileInfo) -> bool:
@@ -79,18 +80,30 @@ class Sender:
     def preview(self, visit: Visit, file_id: str) -> Any:
         """Return the response with a smaller picture, or the beginning of a text.
 
+        It counts as a download if their number is limited.
+
         Raises:
             ApiError: the file is neither.
         """
-        tenant_id = visit.link.tenant_id
         with self._shares.visits.acting(visit):
-            file = self._host.files.stat(tenant_id, file_id)
+            file = self._host.files.stat(visit.link.tenant_id, file_id)
             if file.is_folder or not has_preview(file):
                 raise ApiError(NOT_SHOWN)
-            if not (file.content_type or "").startswith("text/"):
-                return self._host.files.send_picture(tenant_id, file_id, _WIDTH)
-            with self._host.files.open(tenant_id, file_id, 0, _TEXT_BYTES) as chunks:
-                text = b"".join(chunks)
+            response = self._preview(visit, file)
+        if visit.link.max_downloads is None or request.method == "HEAD":
+            return response
+        # Of a small text, the preview is the whole content.
+        size = response.content_length or 0
+        sending = Sending(offset=0, length=size, size=size, tag=_PREVIEW)
+        self._shares.downloads.admit(visit.link, file, file.id, sending)
+        return response
+
+    def _preview(self, visit: Visit, file: FileInfo) -> Any:
+        tenant_id = visit.link.tenant_id
+        if not (file.content_type or "").startswith("text/"):
+            return self._host.files.send_picture(tenant_id, file.id, _WIDTH)
+        with self._host.files.open(tenant_id, file.id, 0, _TEXT_BYTES) as chunks:
+            text = b"".join(chunks)
         # As plain text, whatever it is, so that no browser runs it.
         response = Response(text, content_type="text/plain; charset=utf-8")
         response.headers["Content-Security-Policy"] = "default-src 'none'; sandbox"

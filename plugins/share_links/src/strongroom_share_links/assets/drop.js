@@ -2,7 +2,8 @@
 "use strict";
 
 (() => {
-  const PIECE = 8 * 1024 * 1024;
+  const LEAST = 8 * 1024 * 1024;
+  const MOST_PIECES = 50;
   const PAUSES = [500, 1000, 2000, 4000, 8000, 16000];
   const form = document.getElementById("drop");
   const sender = document.getElementById("sender");
@@ -116,7 +117,9 @@
       "Upload-Offset": String(offset),
       "Content-Type": "application/offset+octet-stream",
     };
-    const piece = file.slice(offset, offset + PIECE);
+    // Few pieces, because the requests of an address are limited.
+    const size = Math.max(LEAST, Math.ceil(file.size / MOST_PIECES));
+    const piece = file.slice(offset, offset + size);
     const answer = await ask("PATCH", url, headers, piece, (sent) => row.move(offset + sent));
     return Number(answer.getResponseHeader("Upload-Offset"));
   }
