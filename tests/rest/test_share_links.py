@@ -355,6 +355,25 @@ def test_each_change_is_audited_without_secrets(shared: Shared) -> None:
         assert PASSWORD not in str(event)
 
 
+def test_each_change_is_an_event(shared: Shared) -> None:
+    log = shared.host.events
+    before = log.newest("server")
+    visitor = shared.share(password=PASSWORD)
+    shared.change(visitor.share, label="x")
+    shared.api.delete(f"{shared.tenant}/shares/{visitor.share['id']}", by=shared.maker)
+    events = [event for event in log.read("server", before) if event.type.startswith("share.")]
+    assert [event.type for event in events] == ["share.created", "share.updated", "share.deleted"]
+    assert events[0].data == {
+        "shareId": visitor.share["id"],
+        "tenantId": visitor.share["tenantId"],
+        "fileId": shared.folder,
+        "kind": "read",
+        "hasPassword": True,
+        "actor": {"$ref": shared.maker.id},
+    }
+    assert events[0].tenant_id == visitor.share["tenantId"]
+
+
 def test_requests_are_limited_per_address(shared: Shared) -> None:
     visitor = shared.share()
     unknown = replace(visitor, share={"url": "/s/unknown"})

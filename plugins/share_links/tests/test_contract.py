@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from strongroom.testing.events import EventTypesContract
 from strongroom.testing.routes import RoutesContract
 from strongroom.testing.server import LiveServer, live_server
 from strongroom.testing.state import (
@@ -39,6 +40,10 @@ class TestTables(TablesContract):
 
 class TestJobs(JobsContract):
     """The jobs."""
+
+
+class TestEventTypes(EventTypesContract):
+    """The types of events."""
 
 
 class TestMakerRoutes(RoutesContract):

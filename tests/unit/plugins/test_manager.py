@@ -9,6 +9,7 @@ import pytest
 from strongroom.builtin import password
 from strongroom.plugin_api import NoOptions, hookimpl, option
 from strongroom.plugin_api.captcha import CaptchaChallenge, CaptchaProvider
+from strongroom.plugin_api.events import ACTOR, AuditedEvent, EventField, EventType
 from strongroom.plugin_api.messages import Message, MessageSender
 from strongroom.plugin_api.web import ErrorKind
 from strongroom.plugins.manager import PluginError, PluginManager
@@ -219,3 +220,27 @@ def test_two_plugins_claiming_one_error_code_are_refused() -> None:
     assert refusal(first, second) == (
         'plugin "other" claims the error code "error.riddle-unknown", which is taken'
     )
+
+
+def solved(name: str, *fields: EventField, of_tenant: bool = False) -> AuditedEvent:
+    return AuditedEvent("solve", EventType(name, "Solved.", fields, is_of_tenant_stream=of_tenant))
+
+
+@pytest.mark.parametrize(
+    ("items", "complaint"),
+    [
+        (["riddle.solved"], "expected an AuditedEvent"),
+        ([solved("solved", ACTOR)], "must be two words"),
+        ([solved("riddle.solved")], "with the field ACTOR"),
+        ([solved("riddle.solved", ACTOR, of_tenant=True)], "of the stream of the server"),
+        ([solved("riddle.solved", ACTOR)] * 2, "is taken"),
+    ],
+)
+def test_a_type_of_events_that_does_not_fit_is_refused(items: list[object], complaint: str) -> None:
+    assert complaint in refusal(plugin(register_event_types=items))
+
+
+def test_the_types_of_events_of_plugins_are_found_by_action() -> None:
+    item = solved("riddle.solved", ACTOR)
+    manager = PluginManager([plugin(register_event_types=[item])], [])
+    assert manager.event_types == {"plugin.solve": item.type}

@@ -1,6 +1,6 @@
 """The container: all services of one process."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, fields
 from functools import partial
@@ -18,6 +18,7 @@ from strongroom.container.infrastructure import PRUNING, Infrastructure, Step, o
 from strongroom.container.jobs import core_jobs
 from strongroom.database import Database
 from strongroom.direct_uploads.service import DirectUploads, Reservations
+from strongroom.events.catalogue import EVENT_TYPES
 from strongroom.events.delivery import EventDelivery
 from strongroom.events.positions import Positions
 from strongroom.events.server_stream import ServerStream
@@ -57,12 +58,14 @@ from strongroom.observability.name_index_check import NameIndexCheck
 from strongroom.observability.plugin_checks import JobsCheck, PluginTablesCheck
 from strongroom.observability.readiness import Readiness, probes
 from strongroom.observability.scan_check import ScannersCheck
+from strongroom.plugin_api.events import EventType
 from strongroom.plugin_api.jobs import Job
 from strongroom.plugin_api.storage import LocalPaths
 from strongroom.plugin_host.event_sinks import registered_sinks
 from strongroom.plugin_host.hosts import PluginHosts
 from strongroom.plugin_host.jobs import registered_jobs
 from strongroom.plugin_host.life_cycle import PluginLifeCycle
+from strongroom.plugins.manager import PluginError
 from strongroom.plugins.selection import Selection, select
 from strongroom.production import refuse_unsafe
 from strongroom.scanning.inspection import ContentInspection, InspectionPolicy
@@ -512,10 +515,25 @@ class EventServices:
 
 def assemble_events(base: Infrastructure) -> EventServices:
     """Create the services of events, without sinks."""
-    log = CommittedEvents(base.database, ServerStream(), TenantStreams())
+    added = base.selection.plugins.event_types
+    log = CommittedEvents(
+        base.database, ServerStream(added), TenantStreams(), _all_event_types(added.values())
+    )
     positions = Positions(base.database, base.clock)
     delivery = EventDelivery(base.database, log, positions, base.clock)
     return EventServices(log, positions, delivery)
+
+
+def _all_event_types(added: Iterable[EventType]) -> Mapping[str, EventType]:
+    """Return the types of the core and of plugins by name.
+
+    Raises:
+        PluginError: a plugin's type has the name of one of the core's.
+    """
+    types = {item.name: item for item in added}
+    if taken := types.keys() & EVENT_TYPES.keys():
+        raise PluginError(f"plugins register types of events of the core: {', '.join(sorted(taken))}")
+    return {**EVENT_TYPES, **types}
 
 
 def _watch_circuits(base: Infrastructure, keeping: FileServices) -> None:

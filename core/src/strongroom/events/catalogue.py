@@ -3,23 +3,18 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from strongroom.plugin_api.events import EventField, EventType
+from strongroom.plugin_api.events import ACTOR, EventField, EventType
 
 _TEXT: Final[Mapping[str, Any]] = {"type": "string"}
 _NUMBER: Final[Mapping[str, Any]] = {"type": "integer"}
 _NULLABLE: Final[Mapping[str, Any]] = {"type": ["string", "null"]}
-_REFERENCE: Final[Mapping[str, Any]] = {
-    "type": ["object", "null"],
-    "properties": {"$ref": _TEXT},
-    "required": ["$ref"],
-}
 
 
 def _text(name: str, description: str, *, required: bool = True) -> EventField:
     return EventField(name, description, _TEXT, required)
 
 
-_ACTOR: Final = EventField("actor", "The user who acted, or null for the server itself", _REFERENCE)
+_ACTOR: Final = ACTOR
 _USER: Final = _text("userId", "The user")
 _TENANT: Final = _text("tenantId", "The tenant")
 _GROUP: Final = _text("groupId", "The group")

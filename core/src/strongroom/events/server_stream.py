@@ -13,7 +13,9 @@ from sqlalchemy import Connection
 from strongroom.audit.models import FAILURE, SUCCESS, AuditRecord
 from strongroom.audit.service import newest_sequence, records_after
 from strongroom.events.streams import Batch
-from strongroom.plugin_api.events import SERVER, Event
+from strongroom.plugin_api.events import SERVER, Event, EventType
+
+NO_TYPES: Final[Mapping[str, EventType]] = {}
 
 Data = dict[str, Any]
 Convert = Callable[[AuditRecord], Data]
@@ -222,9 +224,14 @@ WITHOUT_EVENT: Final = frozenset(
 KNOWN_ACTIONS: Final = _TYPES.keys() | WITHOUT_EVENT
 
 
-def event_of(record: AuditRecord) -> Event | None:
-    """Return the event of an audit record, or ``None`` if it has none."""
-    found = _TYPES.get((record.action, record.outcome))
+def event_of(record: AuditRecord, more: Mapping[str, EventType] = NO_TYPES) -> Event | None:
+    """Return the event of an audit record, or ``None`` if it has none.
+
+    Args:
+        record: the record.
+        more: the types of plugins by the action of their records.
+    """
+    found = _TYPES.get((record.action, record.outcome)) or _found(more.get(record.action))
     if found is None:
         return None
     event_type, convert = found
@@ -241,13 +248,32 @@ def event_of(record: AuditRecord) -> Event | None:
     )
 
 
+def _found(event_type: EventType | None) -> tuple[str, Convert] | None:
+    if event_type is None:
+        return None
+    names = [field.name for field in event_type.fields]
+
+    def convert(record: AuditRecord) -> Data:
+        kept = {name: record.details[name] for name in names if name in record.details}
+        return {**kept, **_actor(record)}
+
+    return event_type.name, convert
+
+
 class ServerStream:
-    """The source of :data:`~strongroom.plugin_api.events.SERVER`."""
+    """The source of :data:`~strongroom.plugin_api.events.SERVER`.
+
+    Args:
+        more: the types of plugins by the action of their records.
+    """
+
+    def __init__(self, more: Mapping[str, EventType] = NO_TYPES) -> None:
+        self._more = more
 
     def read(self, connection: Connection, stream: str, after: int, limit: int) -> Batch:  # noqa: ARG002
         """Return the events among the next ``limit`` records."""
         records = records_after(connection, after, limit)
-        events = [event for record in records if (event := event_of(record)) is not None]
+        events = [event for record in records if (event := event_of(record, self._more)) is not None]
         last = records[-1].sequence if records else after
         return Batch(events, after, last, is_full=len(records) == limit)
 

@@ -55,15 +55,23 @@ class CommittedEvents(EventLog):
     Args:
         server: the source of :data:`SERVER`.
         tenants: the source of all other streams.
+        types: all types by name.
     """
 
-    def __init__(self, database: Database, server: EventSource, tenants: EventSource) -> None:
+    def __init__(
+        self,
+        database: Database,
+        server: EventSource,
+        tenants: EventSource,
+        types: Mapping[str, EventType] = EVENT_TYPES,
+    ) -> None:
+        self._types = types
         self._database = database
         self._server = server
         self._tenants = tenants
 
     def types(self) -> Mapping[str, EventType]:
-        return EVENT_TYPES
+        return self._types
 
     def read(self, stream: str, after: int, limit: int = 100) -> Sequence[Event]:
         events: list[Event] = []

@@ -78,6 +78,34 @@ class EventType:
 
 
 @dataclass(frozen=True, slots=True)
+class AuditedEvent:
+    """The event of what a plugin records by :meth:`~strongroom.plugin_api.host.HostAPI.audit`.
+
+    It is in the stream :data:`SERVER`. Its data are ``actor``, and the members of the record's details
+    that are fields of the type. A field ``tenantId`` assigns it to a tenant.
+
+    Args:
+        action: the action, as for ``host.audit``.
+        type: the type; its name begins with a word that no type of the core begins with.
+    """
+
+    action: str
+    type: EventType
+
+
+ACTOR: Final = EventField(
+    "actor",
+    "The user who acted, or null for the server itself",
+    {
+        "type": ["object", "null"],
+        "properties": {"$ref": {"type": "string"}},
+        "required": ["$ref"],
+    },
+)
+"""The field with the user who acted, which each :class:`AuditedEvent` has."""
+
+
+@dataclass(frozen=True, slots=True)
 class Event:
     """A change that was committed.
 

@@ -20,8 +20,9 @@ def registered_sinks(hosts: PluginHosts) -> Iterator[EventSink]:
         PluginError: a hook failed, or an item is invalid.
     """
     names: set[str] = set()
+    known = [*EVENT_TYPES, *(item.name for item in hosts.plugins.event_types.values())]
     for plugin, sink in _items(hosts):
-        _check_types(plugin, sink.types)
+        _check_types(plugin, sink.types, known)
         if sink.name in names:
             raise PluginError(f'{plugin}: there is another event sink "{sink.name}"')
         names.add(sink.name)
@@ -46,10 +47,10 @@ def _check(plugin: Plugin, hook: str, item: Any, kind: type[Any]) -> None:
         raise PluginError(f"{plugin}: the name of a {kind.__name__} must be {wanted}")
 
 
-def _check_types(plugin: Plugin, types: Sequence[str]) -> None:
+def _check_types(plugin: Plugin, types: Sequence[str], known: Sequence[str]) -> None:
     # A single text would be a sequence of letters, none of which matches.
     if isinstance(types, str) or not types:
         raise PluginError(f'{plugin}: the types of an event sink must be a tuple such as ("file.*",)')
     for pattern in types:
-        if not any(matches([pattern], name) for name in EVENT_TYPES):
+        if not any(matches([pattern], name) for name in known):
             raise PluginError(f'{plugin}: there are no events "{pattern}"; see the reference of events')

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from strongroom.events.catalogue import EVENT_TYPES
 from strongroom.plugin_api.events import Event, EventLog, EventType
 
 if TYPE_CHECKING:
@@ -17,7 +16,7 @@ class HostEvents(EventLog):
         self._services = services
 
     def types(self) -> Mapping[str, EventType]:
-        return EVENT_TYPES
+        return self._services().events.log.types()
 
     def read(self, stream: str, after: int, limit: int = 100) -> Sequence[Event]:
         return self._services().events.log.read(stream, after, limit)

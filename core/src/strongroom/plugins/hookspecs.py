@@ -13,7 +13,7 @@ import pluggy
 
 from strongroom.plugin_api.authentication import Authenticator
 from strongroom.plugin_api.captcha import CaptchaProvider
-from strongroom.plugin_api.events import EventSink, EventSubscriber
+from strongroom.plugin_api.events import AuditedEvent, EventSink, EventSubscriber
 from strongroom.plugin_api.factors import SecondFactor
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.jobs import Job
@@ -101,6 +101,14 @@ def register_event_subscribers(  # type: ignore[empty-body]
     """Return functions that are called with events after their commit.
 
     Called in each process that serves requests.
+    """
+
+
+@hookspec
+def register_event_types() -> Iterable[AuditedEvent]:  # type: ignore[empty-body]
+    """Return the types of events for what the plugin records by ``host.audit``.
+
+    They are delivered, listed and documented as those of the core.
     """
 
 

@@ -8,7 +8,7 @@ import inspect
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from types import MappingProxyType, ModuleType
@@ -22,6 +22,7 @@ from strongroom.database.plugin_tables import tables_fault
 from strongroom.errors import catalogue
 from strongroom.plugin_api import API_VERSION, Extension
 from strongroom.plugin_api.captcha import CaptchaProvider
+from strongroom.plugin_api.events import ACTOR, AuditedEvent, EventType
 from strongroom.plugin_api.factors import SecondFactor
 from strongroom.plugin_api.keys import KeyProvider
 from strongroom.plugin_api.login import LoginMethod
@@ -39,6 +40,8 @@ from strongroom.plugin_discovery import (
 from strongroom.plugins import hookspecs
 
 VARIABLE: Final = "STRONGROOM_TRACE_HOOKS"
+
+_EVENT_NAME: Final = re.compile(r"[a-z][a-z0-9-]{0,31}\.[a-z][a-z0-9-]{0,31}")
 
 
 def trace_hooks(manager: pluggy.PluginManager) -> None:
@@ -213,6 +216,7 @@ class PluginManager:
         self.errors: Mapping[str, ErrorKind] = self._collect_errors()
         self.options_types: Mapping[str, type[Any]] = dict(self._collect_options_types())
         self.tables: Mapping[str, PluginTables] = dict(self._collect_tables())
+        self.event_types: Mapping[str, EventType] = dict(self._collect_event_types())
 
     def extensions_of(self, plugin: Plugin) -> list[type[Extension[Any]]]:
         """Return the extensions that a plugin has registered."""
@@ -317,6 +321,14 @@ class PluginManager:
                     raise PluginError(f"{plugin}: {fault}")
                 yield plugin.name, declared
 
+    def _collect_event_types(self) -> Iterator[tuple[str, EventType]]:
+        taken: set[str] = set()
+        for plugin, item in self.call("register_event_types"):
+            if fault := _event_fault(item, taken):
+                raise PluginError(f"{plugin}: {fault}")
+            taken.add(item.type.name)
+            yield f"{plugin.name}.{item.action}", item.type
+
     def _collect_errors(self) -> dict[str, ErrorKind]:
         # Clients rely on the meaning of a code, so a plugin must not reuse one of the core's.
         taken = {kind.code for kind in catalogue()}
@@ -327,6 +339,20 @@ class PluginManager:
                 raise PluginError(f'{plugin} claims the error code "{item.code}", which is taken')
             found[item.code] = item
         return found
+
+
+def _event_fault(item: Any, taken: Collection[str]) -> str | None:
+    """Return why an item of ``register_event_types`` cannot be registered, or ``None``."""
+    if not isinstance(item, AuditedEvent):
+        return f"returned {item!r} from register_event_types; expected an AuditedEvent"
+    name = item.type.name
+    if not _EVENT_NAME.fullmatch(name):
+        return f'the type of events "{name}" must be two words, such as "share.created"'
+    if name in taken:
+        return f'the type of events "{name}" is taken'
+    if item.type.is_of_tenant_stream or ACTOR not in item.type.fields:
+        return f'the type of events "{name}" must be of the stream of the server, with the field ACTOR'
+    return None
 
 
 def _load(name: str, installed: InstalledPlugins) -> Plugin:

@@ -244,6 +244,14 @@ SEAMS: Final = (
         user="strongroom_webhooks.plugin",
     ),
     Seam(
+        "register_event_types",
+        "emit events of my own, for sinks, subscribers and webhooks",
+        kind="table",
+        page="table",
+        contract="events.EventTypesContract",
+        user="strongroom_share_links.plugin",
+    ),
+    Seam(
         "register_tables",
         "store rows in tables of my own",
         kind="table",

@@ -2,11 +2,22 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from strongroom.plugin_api.events import SERVER, Event, EventSink, EventSubscriber, matches
+from strongroom.plugin_api.events import (
+    ACTOR,
+    SERVER,
+    Event,
+    EventSink,
+    EventSubscriber,
+    EventType,
+    matches,
+)
+
+if TYPE_CHECKING:
+    from strongroom.testing.state import OpenedPlugin
 
 TENANT: Final = "01930000-0000-7000-8000-000000000001"
 """The tenant of the test events."""
@@ -194,3 +205,51 @@ class EventSubscriberContract:
         for event in self.make_events(subscriber):
             subscriber.handler(event)
             subscriber.handler(event)
+
+
+class EventTypesContract:
+    """The rules of ``register_event_types``. Requires a fixture ``opened``, as those of tables do."""
+
+    def test_there_are_types(self, opened: "OpenedPlugin") -> None:
+        assert opened.event_types
+
+    def test_each_type_is_in_the_log(self, opened: "OpenedPlugin") -> None:
+        known = opened.host.events.types()
+        for event_type in opened.event_types.values():
+            assert known[event_type.name] == event_type
+
+    def test_each_field_is_described(self, opened: "OpenedPlugin") -> None:
+        for event_type in opened.event_types.values():
+            assert event_type.description.endswith("."), event_type.name
+            for field in event_type.fields:
+                assert field.description.strip(), (event_type.name, field.name)
+                assert field.schema, (event_type.name, field.name)
+
+    def test_a_record_is_an_event_with_the_fields_of_its_type(self, opened: "OpenedPlugin") -> None:
+        stream = opened.host.events
+        for action, event_type in opened.event_types.items():
+            before = stream.newest(SERVER)
+            names = [field.name for field in event_type.fields if field != ACTOR]
+            details = {**{name: _SAMPLES[_kind(event_type, name)] for name in names}, "other": "x"}
+            opened.host.audit(action, "thing", _FILE, details)
+            (event,) = stream.read(SERVER, before)
+            assert (event.type, event.subject) == (event_type.name, _FILE)
+            assert event.data == {**{name: details[name] for name in names}, ACTOR.name: None}
+
+
+_SAMPLES: Final[Mapping[str, Any]] = {
+    "string": _FILE,
+    "integer": 1,
+    "number": 1,
+    "boolean": True,
+    "null": None,
+    "array": [],
+    "object": {},
+}
+
+
+def _kind(event_type: EventType, name: str) -> str:
+    """Return the first JSON type of a field."""
+    schema = next(field.schema for field in event_type.fields if field.name == name)
+    kind = schema.get("type", "string")
+    return str(kind if isinstance(kind, str) else kind[0])

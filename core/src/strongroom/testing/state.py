@@ -22,6 +22,7 @@ from typing import Any, Final
 
 import pytest
 
+from strongroom.plugin_api.events import EventType
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.jobs import Job
 from strongroom.plugin_api.state import PluginTables
@@ -66,6 +67,14 @@ class OpenedPlugin:
         """The tables of the plugin."""
         tables: PluginTables = self.services.selection.plugins.tables[self.name]
         return tables
+
+    @property
+    def event_types(self) -> Mapping[str, EventType]:
+        """The types of events of the plugin by the actions of their records, such as ``create``."""
+        prefix = f"{self.name}."
+        types: Mapping[str, EventType] = self.services.selection.plugins.event_types
+        own = [name for name in types if name.startswith(prefix)]
+        return {name.removeprefix(prefix): types[name] for name in own}
 
     def create_user(self, name: str = "Alice") -> str:
         """Create a user, and return the id."""

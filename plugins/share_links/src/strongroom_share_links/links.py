@@ -346,8 +346,9 @@ class Links:
 
     def _audit(self, action: str, link: Link) -> None:
         details = {
-            "tenant": link.tenant_id,
-            "file": link.file_id,
+            "shareId": link.id,
+            "tenantId": link.tenant_id,
+            "fileId": link.file_id,
             "kind": link.kind,
             "hasPassword": link.password_hash is not None,
             "audience": link.audience,

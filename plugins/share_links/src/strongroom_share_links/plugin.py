@@ -4,12 +4,13 @@ from collections.abc import Iterable
 from datetime import timedelta
 
 from strongroom.plugin_api import hookimpl
-from strongroom.plugin_api.events import EventSubscriber
+from strongroom.plugin_api.events import AuditedEvent, EventSubscriber
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.jobs import Job
 from strongroom.plugin_api.state import PluginTables
 from strongroom.plugin_api.web import Blueprint, ErrorKind
 from strongroom_share_links.errors import KINDS
+from strongroom_share_links.events import EVENTS
 from strongroom_share_links.maker_routes import make_maker_routes
 from strongroom_share_links.models import metadata
 from strongroom_share_links.options import ShareOptions
@@ -28,6 +29,11 @@ def register_options() -> type[ShareOptions]:
 @hookimpl
 def register_tables() -> PluginTables:
     return PluginTables(metadata, migrations="strongroom_share_links:migrations", revision="0001")
+
+
+@hookimpl
+def register_event_types() -> Iterable[AuditedEvent]:
+    return EVENTS
 
 
 @hookimpl
