@@ -19,6 +19,7 @@ from bench import (
     passkeys,
     remote_bundles,
     scaling,
+    searches,
     startup,
     transfer,
     trees,
@@ -45,6 +46,7 @@ BENCHES: Final[dict[str, Bench]] = {
     "remote-bundles": remote_bundles.measure,
     "startup": startup.measure,
     "lists": lists.measure,
+    "searches": searches.measure,
 }
 RESULTS: Final = Path(__file__).with_name("results")
 

@@ -953,7 +953,7 @@ _ACCESS: Final = (
         "search-visibility",
         "A search finds nodes that the caller can see.",
         "files/search.py",
-        "return [hit for hit in hits if hit.permission >= Permission.READ]",
+        "return [hit for hit in hits if hit.least >= Permission.READ]",
         "return list(hits)",
         "rest/test_search.py::TestVisibility::test_only_visible_nodes_are_found_and_counted",
     ),

@@ -82,7 +82,7 @@ class NodeSearch:
 
 
 class _Candidate(NamedTuple):
-    """A node whose name matches. ``held`` is the permission granted to the caller on it alone."""
+    """A node whose name matches."""
 
     number: int
     id: str
@@ -93,12 +93,16 @@ class _Candidate(NamedTuple):
     name: str
     size: int
     updated_at: int
-    held: int | None
 
 
 class _Hit(NamedTuple):
+    """A found node, and the least permission that the caller has on it.
+
+    Grants on the node itself are only read if the folders around it do not make it visible.
+    """
+
     node: _Candidate
-    permission: Permission
+    least: int
 
 
 def _below(within: bool) -> Any:
@@ -139,10 +143,9 @@ def _candidates(source: Source, used: frozenset[str], limit: int) -> Statement[_
 
     def build(dialect: str) -> Select[Any]:
         found = source(dialect)
-        held = held_permission(nodes.c.id).label("held")
-        columns = [nodes.c[name] for name in _Candidate._fields[1:-1]]
+        columns = [nodes.c[name] for name in _Candidate._fields[1:]]
         return (
-            select(found.c.number, *columns, held)
+            select(found.c.number, *columns)
             .join(nodes, nodes.c.id == found.c.node_id)
             .where(found.c.number < bindparam("before", type_=BigInteger), is_live(), *conditions(used))
             .order_by(found.c.number.desc())
@@ -163,7 +166,9 @@ def _around() -> Select[Any]:
 
 
 _AROUND: Final = Statement(_around(), tuple)
-_WHOLE: Final = Statement(select(nodes).where(nodes.c.id.in_(bindparam("ids", expanding=True))), NODE)
+_IS_WANTED: Final = nodes.c.id.in_(bindparam("ids", expanding=True))
+_HELD: Final = Statement(select(nodes.c.id, held_permission(nodes.c.id)).where(_IS_WANTED), tuple)
+_WHOLE: Final = Statement(select(nodes).where(_IS_WANTED), NODE)
 
 
 class _Folders:
@@ -215,14 +220,13 @@ class _Scope:
         """Whether all nodes of the tenant are found."""
         return self.is_admin and self.within is None
 
-    def permission(self, node: _Candidate, folders: _Folders) -> Permission:
-        """Return the caller's permission on a node; none if the search may not find it."""
+    def inherited(self, node: _Candidate, folders: _Folders) -> int | None:
+        """Return the permission that folders around a node give; ``None`` if it is not in the scope."""
         inherited, is_within = folders.resolve(node.parent_id)
         is_folder = self.includes_folder and node.id == self.within
         if self.within is not None and not (is_within or is_folder):
-            return Permission.NONE
-        level = Permission.MANAGE if self.is_admin else max(inherited, node.held or 0)
-        return Permission(min(level, self.ceiling))
+            return None
+        return int(Permission.MANAGE) if self.is_admin else inherited
 
 
 class FileSearch:
@@ -262,7 +266,8 @@ class FileSearch:
             _sort(hits, wanted.order)
             page = hits[paging.offset : paging.offset + paging.size]
             owners = self._users.summaries(connection, {hit.node.owner_id for hit in page})
-            return FilePage(len(hits), paging, _records(connection, page), owners)
+            views = _permissions(connection, scope, page, parameters)
+            return FilePage(len(hits), paging, _records(connection, views), owners)
 
     def _scope(
         self, connection: Connection, caller: AnyCaller, tenant_id: str, parent_id: str | None
@@ -292,7 +297,8 @@ def _hits(
 ) -> list[_Hit]:
     """Return the most recently named nodes that match and are in the scope."""
     hits: list[_Hit] = []
-    batch, before = MAX_HITS if scope.is_everything else _BATCH, _ENDLESS
+    # If the caller sees most of the candidates, the first batch is enough.
+    batch, before = MAX_HITS, _ENDLESS
     while unread and len(hits) < MAX_HITS:
         statement = _candidates(unread[0], used, batch)
         found = statement.all(connection, {**parameters, "before": before})
@@ -302,7 +308,7 @@ def _hits(
             continue
         if before == _ENDLESS:
             unread = _smaller(connection, scope, parameters) or unread
-        before = found[-1].number
+        batch, before = _BATCH, found[-1].number
     return hits[:MAX_HITS]
 
 
@@ -323,12 +329,37 @@ def _visible(
     connection: Connection, scope: _Scope, found: Sequence[_Candidate], parameters: dict[str, Any]
 ) -> list[_Hit]:
     if scope.is_everything:
-        return [_Hit(node, scope.ceiling) for node in found]
+        return [_Hit(node, int(Permission.MANAGE)) for node in found]
     ids = {node.parent_id for node in found}
     rows = _AROUND.all(connection, {**parameters, "folder_ids": list(ids)}) if ids else []
     folders = _Folders(rows, scope.within)
-    hits = (_Hit(node, scope.permission(node, folders)) for node in found)
-    return [hit for hit in hits if hit.permission >= Permission.READ]
+    levels = ((node, scope.inherited(node, folders)) for node in found)
+    inside = [_Hit(node, level) for node, level in levels if level is not None]
+    held = _held(connection, [hit.node.id for hit in inside if not hit.least], parameters)
+    hits = (_Hit(hit.node, max(hit.least, held.get(hit.node.id, 0))) for hit in inside)
+    return [hit for hit in hits if hit.least >= Permission.READ]
+
+
+def _held(connection: Connection, ids: list[str], parameters: dict[str, Any]) -> dict[str, int]:
+    """Return the caller's own grants on nodes by id."""
+    return dict(_HELD.all(connection, {**parameters, "ids": ids})) if ids else {}
+
+
+class _Permitted(NamedTuple):
+    node: _Candidate
+    permission: Permission
+
+
+def _permissions(
+    connection: Connection, scope: _Scope, page: Sequence[_Hit], parameters: dict[str, Any]
+) -> list[_Permitted]:
+    """Return the caller's permission on each node of a page."""
+    uncertain = [hit.node.id for hit in page if hit.least < Permission.MANAGE]
+    held = _held(connection, uncertain, parameters)
+    return [
+        _Permitted(hit.node, Permission(min(max(hit.least, held.get(hit.node.id, 0)), scope.ceiling)))
+        for hit in page
+    ]
 
 
 _SORT_VALUES: Final[dict[SortKey, Callable[[_Candidate], Any]]] = {
@@ -344,7 +375,7 @@ def _sort(hits: list[_Hit], order: NodeOrder) -> None:
     hits.sort(key=lambda hit: value(hit.node), reverse=order.descending)
 
 
-def _records(connection: Connection, page: Sequence[_Hit]) -> list[str]:
+def _records(connection: Connection, page: Sequence[_Permitted]) -> list[str]:
     """Return the JSON texts of nodes; whole rows are read only of those that are not cached."""
     texts = cached_nodes_json([(hit.node.id, hit.node.revision, hit.permission) for hit in page])
     missing = [hit.node.id for hit, known in zip(page, texts, strict=True) if known is None]
