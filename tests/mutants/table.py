@@ -950,6 +950,15 @@ _ACCESS: Final = (
         "rest/test_files.py::TestWhoMayDoWhat::test_who_is_no_member_reaches_nothing",
     ),
     _core(
+        "copy-read",
+        "Copying takes the permission to read the original.",
+        "files/copying.py",
+        "tenant_id, node_id, Permission.READ).node",
+        "tenant_id, node_id, Permission.NONE).node",
+        "rest/test_copies.py::TestPermissions"
+        "::test_reading_the_original_and_writing_to_the_folder_are_needed",
+    ),
+    _core(
         "search-visibility",
         "A search finds nodes that the caller can see.",
         "files/search.py",

@@ -34,6 +34,7 @@ SCOPES = {
         "business_files.upload_photo",
         "direct_uploads.begin_direct_upload",
         "direct_uploads.complete_direct_upload",
+        "file changes.copy_file",
         "file changes.rename_file",
         "file changes.replace_content",
         "files.create_folder",

@@ -266,6 +266,11 @@ class MoveIntoItself(StrongroomError):
     message = "A folder cannot be moved into itself or a descendant."
 
 
+class TooManyNodes(StrongroomError):
+    status, code = 409, "error.too-many-nodes"
+    message = "The folder contains too many files and folders; copy its parts."
+
+
 class NotAMember(StrongroomError):
     status, code = 409, "error.not-a-member"
     message = "The grantee is not a member of the tenant."

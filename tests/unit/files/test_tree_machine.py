@@ -21,6 +21,7 @@ from tests.support.tree_model import Errors, ModelNode, TreeModel, normalized
 from strongroom.database.paging import Paging
 from strongroom.errors import (
     Forbidden,
+    MoveIntoItself,
     NameConflict,
     NotAFolder,
     NotAMember,
@@ -29,6 +30,7 @@ from strongroom.errors import (
 )
 from strongroom.files import child_counts
 from strongroom.files.access import NodeView
+from strongroom.files.copying import Copy
 from strongroom.files.file_writer import OnConflict
 from strongroom.files.grants import GrantRequest
 from strongroom.files.group_grants import GroupGrantRequest
@@ -331,6 +333,46 @@ class TreeMachine(RuleBasedStateMachine):
                 self.model.throw_away(self.people[user], other.id)
             node.parent, node.name = parent, final or node.name
             self.check(view, user)
+
+    @rule(user=USERS, number=NODES, place=PLACES, name=st.none() | NAMES, numbered=st.booleans())
+    def copy(self, user: int, number: int, place: int | None, name: str | None, numbered: bool) -> None:
+        node_id, parent, who = self.pick(number) or "", self.pick(place), self.people[user]
+        node = self.model.nodes.get(node_id)
+        final = normalized(name) if name else node.name if node else ""
+        errors = self.model.refusals(who, node_id, Permission.READ)
+        errors |= self.model.refusals_of_place(who, parent)
+        is_known = parent is None or parent in self.model.nodes
+        if is_known and any(around.id == node_id for around in self.model.path(parent)):
+            errors.add(MoveIntoItself)
+        if numbered:
+            final = self.model.free_name(parent, final)
+        elif self.model.taken(parent, final):
+            errors.add(NameConflict)
+        wanted = Copy(parent, name, OnConflict.RENAME if numbered else OnConflict.FAIL)
+        if self.model.size(node_id) > 3:
+            # Trees would grow without end.
+            return self.details(user, number)
+        view = self.expect(
+            errors,
+            lambda: self.services.copying.copy(self.identity(user), self.tenant, node_id, wanted),
+        )
+        if view is not None and node is not None:
+            self.copied(view.node.id, node, parent, final, who)
+            self.check(view, user)
+        return None
+
+    def copied(self, new_id: str, node: ModelNode, parent: str | None, name: str, owner: str) -> None:
+        """Add a copy of a node and of all below it to the model."""
+        inside = self.model.children(node.id)
+        self.model.add(ModelNode(new_id, parent, name, node.content, 0), owner)
+        if node.content is not None:
+            return
+        page = self.services.listing.inside(self.identity(0), self.tenant, self.people[0], new_id, ALL)
+        records = [json.loads(record) for record in page.records]
+        assert [record["name"] for record in records] == [child.name for child in inside]
+        for child, record in zip(inside, records, strict=True):
+            self.copied(record["id"], child, new_id, child.name, owner)
+            self.model.nodes[record["id"]].revision = record["revision"]
 
     @rule(user=USERS, number=NODES, permanently=st.sampled_from([False, False, True]))
     def delete(self, user: int, number: int, permanently: bool) -> None:

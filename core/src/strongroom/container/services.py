@@ -28,6 +28,7 @@ from strongroom.files.bundles.contents import Contents
 from strongroom.files.bundles.service import BundleService
 from strongroom.files.changes.feed import ChangeFeed
 from strongroom.files.changes.waiting import ChangeWaiters
+from strongroom.files.copying import CopyingService
 from strongroom.files.events.listing import FileEventListing
 from strongroom.files.events.recorder import DownloadRecorder, FileEvents
 from strongroom.files.events.stream import TenantStreams
@@ -125,6 +126,7 @@ class FileServices:
     change_waiters: ChangeWaiters
     downloads: DownloadRecorder
     moving: MovingService
+    copying: CopyingService
     trash: TrashService
     versions: VersionService
     replacing: ReplacingService
@@ -274,6 +276,7 @@ def assemble_keeping(base: Infrastructure, identity: IdentityServices) -> FileSe
         changes=ChangeFeed(database, access, base.users),
         change_waiters=ChangeWaiters(database, settings.events.waiting_per_process),
         downloads=downloads,
+        copying=CopyingService(database, access, tree, file_writer, tenants.space),
         moving=moving,
         versions=VersionService(database, access, versions, file_writer, blobs, base.users),
         trash=TrashService(

@@ -1,12 +1,25 @@
-"""Endpoints that rename and move files and folders, and replace the content of files."""
+"""Endpoints that rename, move and copy files and folders, and replace the content of files."""
 
 from strongroom import errors
+from strongroom.files.copying import Copy, CopyingService
 from strongroom.files.file_writer import OnConflict
 from strongroom.files.moving import Move, MovingService
-from strongroom.files.node_responses import CONDITIONAL_ERRORS, Tagged, tagged, wanted_revision
+from strongroom.files.node_responses import (
+    CONDITIONAL_ERRORS,
+    NODE_LOCATION,
+    Tagged,
+    tagged,
+    wanted_revision,
+)
 from strongroom.files.replacing import ReplacingService
-from strongroom.files.schemas import DirectorySchema, FileConflictQuery, NodeSchema, RenameSchema
-from strongroom.files.serializers import Json
+from strongroom.files.schemas import (
+    CopySchema,
+    DirectorySchema,
+    FileConflictQuery,
+    NodeSchema,
+    RenameSchema,
+)
+from strongroom.files.serializers import Json, serialize_node
 from strongroom.files.service import FileService
 from strongroom.http.access import Access, current_identity
 from strongroom.http.headers import UPLOAD_REQUEST
@@ -20,7 +33,7 @@ blueprint = Blueprint(
     "file changes",
     __name__,
     url_prefix="/api/v1/tenants/<tenant_id>/files/<file_id>",
-    description="Rename, move and replace files and folders.",
+    description="Rename, move, copy and replace files and folders.",
 )
 
 
@@ -69,6 +82,38 @@ def move_file(tenant_id: str, file_id: str, body: Json, query: Json) -> Tagged:
     return tagged(
         get_service(MovingService).move(current_identity(), tenant_id, file_id, move, revision)
     )
+
+
+@blueprint.operation(
+    "POST",
+    "/copies",
+    access=Access.USER,
+    scope=Scope.FILES_WRITE,
+    body=CopySchema,
+    query=FileConflictQuery,
+    returns=NodeSchema,
+    status=201,
+    location=NODE_LOCATION,
+    errors=(
+        errors.Forbidden,
+        errors.NotFound,
+        errors.NameConflict,
+        errors.NotAFolder,
+        errors.MoveIntoItself,
+        errors.TooManyNodes,
+        errors.UnsupportedMediaType,
+        errors.StorageFull,
+    ),
+)
+def copy_file(tenant_id: str, file_id: str, body: Json, query: Json) -> Json:
+    """Copy a file, or a folder with up to 1,000 files and folders, into a folder or to the top level.
+
+    The caller owns the copies. Grants are not copied. No bytes are copied, but the copies count in the
+    quota of the tenant.
+    """
+    wanted = Copy(body["parentId"], body["name"], OnConflict(query["onConflict"]))
+    view = get_service(CopyingService).copy(current_identity(), tenant_id, file_id, wanted)
+    return serialize_node(view)
 
 
 @blueprint.operation(

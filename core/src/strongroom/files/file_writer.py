@@ -222,7 +222,7 @@ class FileWriter:
         self.access.memberships.lock_tenant(connection, target.tenant_id)
         # The blob is committed in the same transaction as the node that references it.
         content = self.commit_content(connection, received, target.name)
-        _require_admitted_type(caller, content.content_type)
+        require_admitted_type(caller, content.content_type)
         if target.on_conflict is OnConflict.REPLACE:
             self.access.require_parent(connection, caller, target.tenant_id, target.parent_id)
             existing = self._tree.find_child(connection, target.folder_id, target.name)
@@ -353,7 +353,7 @@ def _parent_ref(tenant_id: str, parent_id: str | None, access: NodeAccess) -> Pa
     return ParentRef(tenant_id, parent_id or tenant_id, granted.read, writable_until)
 
 
-def _require_admitted_type(caller: AnyCaller, media_type: str) -> None:
+def require_admitted_type(caller: AnyCaller, media_type: str) -> None:
     """Check that a caller with delegated rights may create files of a type.
 
     Raises:

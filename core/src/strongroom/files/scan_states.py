@@ -1,9 +1,10 @@
 """The scan states of tenants' files."""
 
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Any, Final
 
-from sqlalchemy import Connection, bindparam, case, select, update
+from sqlalchemy import Connection, bindparam, case, exists, select, update
 
 from strongroom.clock import Clock
 from strongroom.database import Database
@@ -11,12 +12,12 @@ from strongroom.database.statements import Statement
 from strongroom.errors import NotFound
 from strongroom.files.access import AccessControl
 from strongroom.files.file_writer import FileWriter
-from strongroom.files.models import node_versions, nodes
+from strongroom.files.models import NODE, node_versions, nodes
 from strongroom.files.tree import Tree
 from strongroom.files.versions.repository import VersionRepository
 from strongroom.identity import Identity, Origin
 from strongroom.scanning.owners import OwnedContent
-from strongroom.scanning.states import ScanState
+from strongroom.scanning.states import QUARANTINED, ScanState
 from strongroom.storage.service import BlobService
 
 _OWNED: Final = Statement(
@@ -50,7 +51,7 @@ _NOW: Final = bindparam("now", type_=nodes.c.revision.type)
 _SET: Final = Statement(
     update(nodes)
     .where(
-        nodes.c.id == bindparam("of_id"),
+        # Copies of a file have the same blob.
         nodes.c.blob_key == bindparam("of_key"),
         nodes.c.scan.is_distinct_from(bindparam("of_scan")),
     )
@@ -61,9 +62,18 @@ _SET: Final = Statement(
         ),
     )
 )
+_COPIES: Final = Statement(
+    select(nodes).where(
+        nodes.c.tenant_id == bindparam("of_tenant"), nodes.c.blob_key == bindparam("of_key")
+    ),
+    NODE,
+)
+_EARLIER: Final = nodes.alias("earlier")
 _UNSCANNED: Final = Statement(
     select(nodes.c.id, nodes.c.blob_key)
     .where(nodes.c.scan.is_(None), nodes.c.blob_key.is_not(None), nodes.c.id > bindparam("after"))
+    # A blob is scanned once for all copies.
+    .where(~exists().where(_EARLIER.c.blob_key == nodes.c.blob_key, _EARLIER.c.id < nodes.c.id))
     .order_by(nodes.c.id)
     .limit(bindparam("limit"))
 )
@@ -103,13 +113,12 @@ class NodeContent:
     ) -> bool:
         self._access.memberships.lock_tenant(connection, str(file.tenant_id))
         values: dict[str, Any] = {
-            "of_id": file.id,
             "of_key": blob_key,
             "of_scan": state.value if state else None,
             "now": self._clock.now(),
         }
-        in_versions = self._versions.set_scan(connection, file.id, blob_key, values["of_scan"])
-        return _SET.execute(connection, values) == 1 or in_versions
+        in_versions = self._versions.set_scan(connection, blob_key, values["of_scan"])
+        return _SET.execute(connection, values) > 0 or in_versions
 
     def unscanned(self, connection: Connection, after: str, limit: int) -> Sequence[tuple[str, str]]:
         rows = _UNSCANNED.all(connection, {"after": after, "limit": limit})
@@ -123,5 +132,8 @@ class NodeContent:
             node = self._tree.find(connection, tenant_id, file.id)
             if node is None:
                 raise NotFound
-            released = self._file_writer.remove(connection, admin, node)
-        self._blobs.remove(released)
+            # Its copies have the same content; that of an earlier version may be in quarantine alone.
+            same = {"of_tenant": tenant_id, "of_key": node.blob_key}
+            files = _COPIES.all(connection, same) if node.scan in QUARANTINED else [node]
+            found = [self._file_writer.remove(connection, admin, each) for each in files]
+        self._blobs.remove(list(chain.from_iterable(found)))

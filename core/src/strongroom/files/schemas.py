@@ -44,6 +44,15 @@ class DirectorySchema(Schema):
     revision = fields.Integer(strict=True, load_default=None)
 
 
+class CopySchema(Schema):
+    """The folder of a copy, and optionally its name."""
+
+    parentId = text(
+        64, required=True, allow_none=True, metadata={"description": "The folder; null is the top level"}
+    )
+    name = node_name(load_default=None)
+
+
 class NewGrantSchema(Schema):
     """A grant to a member of the tenant."""
 

@@ -73,7 +73,7 @@ _REMOVE: Final = Statement(delete(node_versions).where(_IS_ONE))
 _SET_SCAN: Final = Statement(
     update(node_versions)
     .where(
-        _OF_NODE,
+        # Copies of a file have the same blob.
         node_versions.c.blob_key == bindparam("of_key"),
         node_versions.c.scan.is_distinct_from(bindparam("of_scan")),
     )
@@ -170,9 +170,9 @@ class VersionRepository:
         """Remove the row of a version, and return whether it was there."""
         return _REMOVE.execute(connection, _key(version)) == 1
 
-    def set_scan(self, connection: Connection, node_id: str, blob_key: str, scan: str | None) -> bool:
-        """Set the scan state of the versions of a file that have a blob; return whether any changed."""
-        values = {"of_node": node_id, "of_key": blob_key, "of_scan": scan}
+    def set_scan(self, connection: Connection, blob_key: str, scan: str | None) -> bool:
+        """Set the scan state of the versions that have a blob; return whether any changed."""
+        values = {"of_key": blob_key, "of_scan": scan}
         return _SET_SCAN.execute(connection, values) > 0
 
     def some_due(self, connection: Connection, after: str) -> tuple[str, list[Version]]:
