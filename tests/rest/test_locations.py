@@ -20,6 +20,7 @@ WITHOUT_GET = {
     "putGroupGrant": "grants to groups are listed; none is read alone",
     "bindEmail": "credentials are listed; none is read alone",
     "bindMobile": "credentials are listed; none is read alone",
+    "beginDueEnrolment": "as of beginFactor",
     "beginFactor": "an enrolment is confirmed, not read: a GET would show its secret again",
     "confirmFactor": "factors are listed; none is read alone",
     "createServiceAccountKey": "keys of service accounts are listed; none is read alone",

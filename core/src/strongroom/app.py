@@ -27,7 +27,7 @@ from strongroom.files.transfer_views import blueprint as transfers_blueprint
 from strongroom.files.trash.views import blueprint as trash_blueprint
 from strongroom.files.versions.views import blueprint as versions_blueprint
 from strongroom.files.views import blueprint as files_blueprint
-from strongroom.http.access import KeyAuthenticator, TokenAuthenticator
+from strongroom.http.access import FactorGuard, KeyAuthenticator, TokenAuthenticator
 from strongroom.http.app import Application
 from strongroom.http.authenticators import Authenticators
 from strongroom.http.middleware import CloseWhileDraining, CorsMiddleware, RequestMetricsMiddleware
@@ -130,6 +130,7 @@ def _register_services(app: Flask, container: Container) -> None:
         TrustedProxies: TrustedProxies(networks),
         TokenAuthenticator: container.identity.authorizations,
         KeyAuthenticator: container.identity.key_authenticator,
+        FactorGuard: container.identity.reauthentication,
         RequestLimits: _request_limits(container),
         Settings: settings,
         **{type(service): service for service in container.services()},

@@ -157,6 +157,20 @@ class StepUpRequired(StrongroomError):
         self.max_age = max_age
 
 
+class FactorEnrolmentRequired(StrongroomError):
+    status, code = 401, "error.second-factor-enrolment-required"
+    message = "The user must enrol a second factor first; see enrolment."
+
+    def __init__(self, enrolment: Mapping[str, Any]) -> None:
+        super().__init__()
+        self.members = {"enrolment": enrolment}
+
+
+class FactorNeeded(StrongroomError):
+    status, code = 409, "error.second-factor-needed"
+    message = "The user must have a second factor; enrol another one first."
+
+
 class FactorInvalid(StrongroomError):
     status, code = 400, "error.factor-invalid"
     message = "The answer does not enrol the factor."

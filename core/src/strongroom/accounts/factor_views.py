@@ -4,29 +4,39 @@ from typing import Any
 
 from strongroom import errors
 from strongroom.accounts.credential_views import PROOF_ERRORS
+from strongroom.accounts.due_enrolments import DueEnrolments
 from strongroom.accounts.reauthentication import Proof
 from strongroom.accounts.schemas import (
     ConfirmedFactorSchema,
+    DueAnswerSchema,
+    EnrolledTokensSchema,
     EnrolmentSchema,
     FactorAnswerSchema,
     FactorNameSchema,
+    FactorReportQuery,
     FactorsSchema,
+    FactorStateSchema,
+    NewDueEnrolmentSchema,
     NewFactorSchema,
     RemovedFactorSchema,
     RenamedFactorSchema,
     RenewedTokenSchema,
     StepUpSchema,
 )
-from strongroom.accounts.second_factors import FactorService
+from strongroom.accounts.second_factors import BegunEnrolment, FactorService
 from strongroom.accounts.views import PROOF_HEADERS, PROOF_PARAMETERS, proof_of_headers
 from strongroom.http.access import TOKEN_HEADER, Access, current_identity, own_id
+from strongroom.http.headers import TOKEN_RESPONSE
+from strongroom.http.pages import collection_of, envelope, paging, reference
 from strongroom.http.parsing import DONE, DoneSchema
-from strongroom.http.request import get_service, origin
+from strongroom.http.request import client, get_service, origin
 from strongroom.http.routing import Blueprint
 from strongroom.plugin_api.factors import member_of
 from strongroom.plugin_api.login import VerificationCode
 from strongroom.sessions.service import RenewedToken
-from strongroom.sessions.views import challenge_answer
+from strongroom.sessions.tokens import IssuedTokens
+from strongroom.sessions.views import challenge_answer, token_headers
+from strongroom.users.factor_policy import FactorState
 from strongroom.users.models import FactorRow
 
 Json = dict[str, Any]
@@ -71,12 +81,7 @@ def begin_factor(user_id: str, body: Json) -> Json:
         proof_of_headers(),
         PROOF_HEADERS,
     )
-    return {
-        "id": begun.id,
-        "type": begun.type,
-        "expiresAt": begun.expires_at,
-        "shown": dict(begun.shown),
-    }
+    return _present_begun(begun)
 
 
 @blueprint.operation(
@@ -86,7 +91,12 @@ def begin_factor(user_id: str, body: Json) -> Json:
     body=FactorAnswerSchema,
     returns=ConfirmedFactorSchema,
     status=201,
-    errors=(errors.Forbidden, errors.ChallengeInvalid, errors.FactorInvalid),
+    errors=(
+        errors.Forbidden,
+        errors.ChallengeInvalid,
+        errors.FactorInvalid,
+        errors.StepUpRequired,
+    ),
 )
 def confirm_factor(user_id: str, enrolment_id: str, body: Json) -> Json:
     """Finish an enrolment with the right answer; from now on every login requires a second factor."""
@@ -124,7 +134,7 @@ def rename_factor(user_id: str, factor_id: str, body: Json) -> Json:
     "/users/<user_id>/factors/<factor_id>",
     access=Access.USER,
     returns=RemovedFactorSchema,
-    errors=(errors.Forbidden, errors.NotFound, errors.LastContact, *PROOF_ERRORS),
+    errors=(errors.Forbidden, errors.NotFound, errors.LastContact, errors.FactorNeeded, *PROOF_ERRORS),
     document={"parameters": PROOF_PARAMETERS},
 )
 def remove_factor(user_id: str, factor_id: str) -> Json:
@@ -178,6 +188,85 @@ def step_up(body: Json) -> tuple[RenewedToken, int, dict[str, str]]:
         current_identity(), proof, challenge_answer(challenge) if challenge else None, origin()
     )
     return renewed, 200, {TOKEN_HEADER: renewed.access_token}
+
+
+@blueprint.operation(
+    "POST",
+    "/authorizations/enrolments",
+    access=Access.PUBLIC,
+    body=NewDueEnrolmentSchema,
+    returns=EnrolmentSchema,
+    status=201,
+    errors=(errors.ChallengeInvalid,),
+    limit="login_per_address",
+)
+def begin_due_enrolment(body: Json) -> Json:
+    """Begin the enrolment of a user whose login got `error.second-factor-enrolment-required`.
+
+    `id` is that of its `enrolment`, which permits nothing else. May be repeated with another type.
+    """
+    begun = get_service(DueEnrolments).begin(body["id"], body["type"], body["name"], client())
+    return _present_begun(begun)
+
+
+@blueprint.operation(
+    "POST",
+    "/authorizations/enrolments/confirmation",
+    access=Access.PUBLIC,
+    body=DueAnswerSchema,
+    returns=EnrolledTokensSchema,
+    errors=(
+        errors.ChallengeInvalid,
+        errors.FactorInvalid,
+        errors.InvalidCredentials,
+        errors.UserSuspended,
+    ),
+    limit="login_per_address",
+    response_headers=TOKEN_RESPONSE,
+)
+def confirm_due_enrolment(body: Json) -> tuple[Json, int, dict[str, str]]:
+    """Finish the enrolment with the right answer, and log in; the response is that of a login."""
+    done = get_service(DueEnrolments).confirm(
+        body["id"], body["enrolmentId"], body["answer"], client(), origin()
+    )
+    tokens = {name: getattr(done.issued, name) for name in IssuedTokens.__dataclass_fields__}
+    enrolled = {"factor": _present(done.factor), "shown": dict(done.shown)}
+    return {**tokens, **enrolled}, 200, token_headers(done.issued)
+
+
+@blueprint.operation(
+    "GET",
+    "/second-factors",
+    access=Access.ADMIN,
+    query=FactorReportQuery,
+    returns=collection_of(FactorStateSchema),
+)
+def report_factors(query: Json) -> Json:
+    """List the users with the types of their second factors, oldest first."""
+    page = get_service(FactorService).report(
+        current_identity(), paging(query), only_missing=query["missing"]
+    )
+    included = [{"id": state.user_id, "type": "user", "name": state.name} for state in page.items]
+    return envelope(page, _present_state, included)
+
+
+def _present_state(state: FactorState) -> Json:
+    return {
+        "user": reference(state.user_id),
+        "type": state.type,
+        "factors": [member_of(name) for name in state.factors],
+        "isRequired": state.is_required,
+        "dueAt": state.due_at,
+    }
+
+
+def _present_begun(begun: BegunEnrolment) -> Json:
+    return {
+        "id": begun.id,
+        "type": begun.type,
+        "expiresAt": begun.expires_at,
+        "shown": dict(begun.shown),
+    }
 
 
 def _present(row: FactorRow) -> Json:

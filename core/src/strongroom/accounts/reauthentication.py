@@ -8,17 +8,13 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from strongroom.accounts.passwords import CurrentPassword
+from strongroom.assurance import Demand
 from strongroom.clock import Clock
 from strongroom.database import Database
-from strongroom.errors import CodeInvalid, FreshProofRequired, StepUpRequired, WrongPassword
+from strongroom.errors import CodeInvalid, FreshProofRequired, WrongPassword
 from strongroom.identity import Identity
 from strongroom.notifications.service import Notices
-from strongroom.plugin_api.login import (
-    MULTI_FACTOR,
-    SINGLE_FACTOR,
-    Credential,
-    VerificationCode,
-)
+from strongroom.plugin_api.login import MULTI_FACTOR, Credential, VerificationCode
 from strongroom.sessions.second_factors import SecondFactors
 from strongroom.sessions.service import AuthorizationService
 from strongroom.users.credentials import CredentialService
@@ -29,6 +25,9 @@ RECENT_LOGIN: Final = 5 * 60 * 1000
 
 FRESH_LOGIN: Final = 10 * 60 * 1000
 """Milliseconds after a login during which it counts as a fresh proof."""
+
+
+_PROVEN_LATELY: Final = Demand(MULTI_FACTOR, FRESH_LOGIN // 1000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +90,7 @@ class Reauthentication:
             StepUpRequired: the user has a second factor, and has not proven it lately.
             TooManyRequests: too many wrong passwords.
         """
-        self._require_factor(identity)
+        self.require_factor(identity)
         with self._database.read() as connection:
             held = self._notices.contacts(connection, identity.user_id)
             has_password = self._credentials.has_password(connection, identity.user_id)
@@ -127,7 +126,7 @@ class Reauthentication:
             StepUpRequired: the user has a second factor, and has not proven it lately.
             TooManyRequests: too many wrong passwords.
         """
-        self._require_factor(identity)
+        self.require_factor(identity)
         if proof.code is not None:
             with self._database.read() as connection:
                 held = self._notices.contacts(connection, identity.user_id)
@@ -152,15 +151,19 @@ class Reauthentication:
         if login is None or self._clock.now() - login.auth_time >= age:
             raise FreshProofRequired
 
-    def _require_factor(self, identity: Identity) -> None:
-        """Require that a user with a second factor has proven it within :data:`FRESH_LOGIN`."""
+    def require_factor(self, identity: Identity) -> None:
+        """Require that a user with a second factor has proven it within :data:`FRESH_LOGIN`.
+
+        Raises:
+            StepUpRequired: the user has a second factor, and has not proven it lately.
+            KeyNotAdmitted: the same for an access key, which proves none.
+        """
+        if _PROVEN_LATELY.is_met(identity, self._clock.now()):
+            return
         with self._database.read() as connection:
-            if not self._factors.enrolled(connection, identity.user_id):
-                return
-            login = self._authorizations.find(connection, identity.authorization_id)
-        is_strong = login is not None and login.acr != SINGLE_FACTOR
-        if login is None or not is_strong or self._clock.now() - login.auth_time >= FRESH_LOGIN:
-            raise StepUpRequired(MULTI_FACTOR, FRESH_LOGIN // 1000)
+            has_factor = bool(self._factors.enrolled(connection, identity.user_id))
+        if has_factor:
+            raise _PROVEN_LATELY.refusal(identity)
 
 
 def require_held(

@@ -4,9 +4,9 @@ import re
 
 from marshmallow import INCLUDE, Schema, ValidationError, fields, validate
 
-from strongroom.http.pages import PagingQuery
+from strongroom.http.pages import PagingQuery, ReferenceSchema
 from strongroom.http.parsing import Timestamp, text
-from strongroom.sessions.schemas import ChallengeAnswerSchema, require_short_json
+from strongroom.sessions.schemas import ChallengeAnswerSchema, IssuedTokensSchema, require_short_json
 from strongroom.users.models import LIVE_STATUSES, MAX_LOCALE, UserType
 from strongroom.verification.schemas import CaptchaAnswerSchema, VerificationCodeSchema
 
@@ -238,6 +238,35 @@ class EnrolmentSchema(Schema):
     )
 
 
+class NewDueEnrolmentSchema(NewFactorSchema):
+    """The beginning of an enrolment in a login."""
+
+    id = text(64, required=True, metadata={"description": "Of `enrolment` in the response to the login"})
+
+
+class FactorReportQuery(PagingQuery):
+    """Which users to list."""
+
+    missing = fields.Boolean(
+        load_default=False,
+        metadata={"description": "Only users who must have a second factor and have none"},
+    )
+
+
+class FactorStateSchema(Schema):
+    """The second factors of a user."""
+
+    user = fields.Nested(ReferenceSchema, required=True)
+    type = fields.String(required=True, metadata={"description": "USER or ADMIN"})
+    factors = fields.List(fields.String(), required=True, metadata={"description": "Types, once each"})
+    isRequired = fields.Boolean(required=True)
+    dueAt = Timestamp(
+        required=True,
+        allow_none=True,
+        metadata={"description": "The end of the grace period, if it has begun"},
+    )
+
+
 class FactorAnswerSchema(Schema):
     """The answer to an enrolment."""
 
@@ -255,6 +284,24 @@ class ConfirmedFactorSchema(Schema):
     factor = fields.Nested(FactorSchema, required=True)
     shown = fields.Dict(
         keys=fields.String(), required=True, metadata={"description": "Such as `recoveryCodes`"}
+    )
+
+
+class DueAnswerSchema(FactorAnswerSchema):
+    """The answer to an enrolment in a login."""
+
+    id = text(64, required=True, metadata={"description": "Of `enrolment` in the response to the login"})
+    enrolmentId = text(64, required=True, metadata={"description": "`id` of the begun enrolment"})
+
+
+class EnrolledTokensSchema(IssuedTokensSchema):
+    """Tokens of a login that has enrolled a factor."""
+
+    factor = fields.Nested(FactorSchema, required=True)
+    shown = fields.Dict(
+        keys=fields.String(),
+        required=True,
+        metadata={"description": "What the client receives only now"},
     )
 
 

@@ -3,7 +3,7 @@
 import hmac
 from base64 import urlsafe_b64encode
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from sqlalchemy import Connection
@@ -12,10 +12,11 @@ from strongroom import errors
 from strongroom.accounts.reauthentication import FRESH_LOGIN, Proof, ProofFields, Reauthentication
 from strongroom.audit.service import FAILURE, AuditEvent, AuditService
 from strongroom.database import Database
+from strongroom.database.paging import Page, Paging
 from strongroom.identity import Identity, Origin
 from strongroom.notifications.service import Notices
 from strongroom.plugin_api.factors import (
-    EnrolledFactor,
+    Enrolment,
     FactorRejected,
     FactorUser,
     PasswordlessFactor,
@@ -27,6 +28,7 @@ from strongroom.secret_keys import SecretKeys
 from strongroom.sessions.second_factors import ChallengeAnswer, SecondFactors
 from strongroom.sessions.service import AuthorizationService, RenewedToken
 from strongroom.users.credentials import CredentialService
+from strongroom.users.factor_policy import FactorPolicy, FactorState
 from strongroom.users.models import SINGLE_KINDS, USERNAME, FactorRow
 from strongroom.users.service import UserService
 from strongroom.verification.codes import Purpose
@@ -37,6 +39,16 @@ STEP_UP: Final = "step-up"
 
 Summary = Mapping[str, Mapping[str, Any]]
 """What each factor shows to its user, by the member of its answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProvenEnrolment:
+    """An open enrolment whose answer was right."""
+
+    identifier: str = field(repr=False)
+    factor: str
+    name: str
+    enrolment: Enrolment
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +75,9 @@ class FactorService:
         notices: Notices,
         audit: AuditService,
         keys: SecretKeys,
+        policy: FactorPolicy,
     ) -> None:
+        self._policy = policy
         self._database = database
         self._users = users
         self._credentials = credentials
@@ -106,7 +120,7 @@ class FactorService:
         """
         # Not even administrators: another person's factor is a way in for that person.
         identity.require_self(user_id)
-        method = self._method(kind)
+        method = self.method(kind)
         self._reauthentication.require_any(
             identity, proof, Purpose.BIND, login_age=FRESH_LOGIN, fields=fields
         )
@@ -115,9 +129,8 @@ class FactorService:
             if method.is_backup and all(row.is_backup for row in rows):
                 message = "Enrol another factor first: this one only replaces others."
                 raise errors.ValidationFailed.of_field("type", "backup", message)
-            user = self._user(connection, user_id)
-            mine: list[EnrolledFactor] = self._factors.of_kind(connection, user_id, method.name)
-            ceremony = method.begin_enrolment(user, mine)
+            mine = self._factors.opened(row for row in rows if row.factor == method.name)
+            ceremony = method.begin_enrolment(self.user(connection, user_id), mine)
             identifier, expires_at = self._factors.begin_enrolment(
                 connection, user_id, method.name, name, ceremony
             )
@@ -132,23 +145,55 @@ class FactorService:
             Forbidden: the caller is another user.
             ChallengeInvalid: the enrolment is unknown, expired or finished, or has no tries left.
             FactorInvalid: the answer is wrong.
+            StepUpRequired: the user has enrolled another factor since, and the login has not proven it.
         """
         identity.require_self(user_id)
+        self._reauthentication.require_factor(identity)
+        begun = self.prove(user_id, identifier, answer)
+        with self._database.write() as connection:
+            row = self.store(connection, user_id, begun, origin)
+            contacts = self._notices.contacts(connection, user_id)
+            if not row.is_backup:
+                # The login has just proven the factor; it states what it proves in the next challenge.
+                self._authorizations.strengthen(
+                    connection, identity, Assurance(), origin, is_second=True
+                )
+        self._notices.notify(contacts, "factor-changed", origin.languages)
+        return row, begun.enrolment.shown
+
+    def prove(self, user_id: str, identifier: str, answer: Any) -> ProvenEnrolment:
+        """Check the answer to an open enrolment, and count the try.
+
+        Raises:
+            ChallengeInvalid: the enrolment is unknown, expired or finished, or has no tries left.
+            FactorInvalid: the answer is wrong.
+        """
         with self._database.write() as connection:
             factor, name, ceremony = self._factors.open_enrolment(connection, user_id, identifier)
         method = self._factors.methods.get(factor)
         if method is None:
             raise errors.ChallengeInvalid
         try:
-            enrolment = method.enrol(ceremony, answer)
+            return ProvenEnrolment(identifier, factor, name, method.enrol(ceremony, answer))
         except FactorRejected as error:
             raise errors.FactorInvalid.of_field("answer", "wrong", str(error)) from error
-        with self._database.write() as connection:
-            row = self._factors.add(connection, user_id, identifier, factor, name, enrolment)
-            contacts = self._notices.contacts(connection, user_id)
-            self._record(connection, "factor.add", identity, user_id, origin, factor)
-        self._notices.notify(contacts, "factor-changed", origin.languages)
-        return row, enrolment.shown
+
+    def store(
+        self,
+        connection: Connection,
+        user_id: str,
+        begun: ProvenEnrolment,
+        origin: Origin,
+        *,
+        due: str | None = None,
+    ) -> FactorRow:
+        """Store an enrolment whose answer was right; raises as :meth:`SecondFactors.add`."""
+        factor, name = begun.factor, begun.name
+        row = self._factors.add(
+            connection, user_id, begun.identifier, factor, name, begun.enrolment, due=due
+        )
+        self._record(connection, "factor.add", user_id, user_id, origin, factor)
+        return row
 
     def rename(
         self,
@@ -176,7 +221,7 @@ class FactorService:
             renamed = self._factors.rename(connection, user_id, factor_id, name)
             if renamed is None:
                 raise errors.NotFound
-            self._record(connection, "factor.rename", identity, user_id, origin, renamed.factor)
+            self._record(connection, "factor.rename", user_id, user_id, origin, renamed.factor)
             return renamed, self._summary(connection, user_id)
 
     def remove(
@@ -196,6 +241,7 @@ class FactorService:
             Forbidden: the caller is another user.
             NotFound: the user has no such enrolment.
             LastContact: the user could not log in any more.
+            FactorNeeded: the user must have a second factor, and this is the last one.
             StrongroomError: as :meth:`Reauthentication.require_any`.
         """
         identity.require_self(user_id)
@@ -209,10 +255,37 @@ class FactorService:
             contacts = self._notices.contacts(connection, user_id)
             if self._is_way_in(removed) and not self._has_way_in(connection, user_id):
                 raise errors.LastContact("The last way to log in cannot be removed.")
-            self._record(connection, "factor.remove", identity, user_id, origin, removed.factor)
+            self._record(connection, "factor.remove", user_id, user_id, origin, removed.factor)
+            self._require_dispensable(connection, user_id)
+            # What was proven by it counts no longer, from the next request on.
+            self._authorizations.weaken(connection, user_id)
             shown = self._summary(connection, user_id)
         self._notices.notify(contacts, "factor-changed", origin.languages)
         return shown
+
+    def _require_dispensable(self, connection: Connection, user_id: str) -> None:
+        user = self._users.get(connection, user_id)
+        is_last = not self._factors.enrolled(connection, user_id)
+        if is_last and self._policy.is_required(connection, user):
+            raise errors.FactorNeeded
+
+    def report(
+        self, identity: Identity | None, paging: Paging, *, only_missing: bool = False
+    ) -> Page[FactorState]:
+        """Return a page of the users with their second factors, oldest first.
+
+        Args:
+            identity: an administrator of the server, or ``None`` for the command line.
+            paging: the page.
+            only_missing: whether to return only users who must have a second factor and have none.
+
+        Raises:
+            Forbidden: the caller is no administrator.
+        """
+        if identity is not None and not identity.is_admin:
+            raise errors.Forbidden
+        with self._database.read() as connection:
+            return self._policy.page(connection, paging, only_missing=only_missing)
 
     def reset(self, identity: Identity | None, user_id: str, origin: Origin) -> int:
         """Remove all factors of a user who has lost them, and end all logins; return the count.
@@ -233,7 +306,8 @@ class FactorService:
             self._authorizations.revoke_all(connection, user_id)
             count = self._factors.remove_all(connection, user_id)
             contacts = self._notices.contacts(connection, user_id)
-            self._record(connection, "factor.reset", identity, user_id, origin, "all")
+            actor_id = identity.user_id if identity else None
+            self._record(connection, "factor.reset", actor_id, user_id, origin, "all")
         self._notices.notify(contacts, "factor-changed", origin.languages)
         return count
 
@@ -253,12 +327,12 @@ class FactorService:
         """
         if answer is not None:
             return self._prove_factor(identity, answer, origin)
-        with self._database.write() as connection:
+        with self._database.read() as connection:
             has_factor = bool(self._factors.enrolled(connection, identity.user_id))
-            if has_factor:
-                context = {"authorization_id": identity.authorization_id}
-                challenge = self._factors.issue(connection, identity.user_id, STEP_UP, context)
         if has_factor:
+            context = {"authorization_id": identity.authorization_id}
+            with self._database.write() as connection:
+                challenge = self._factors.issue(connection, identity.user_id, STEP_UP, context)
             raise errors.SecondFactorRequired(challenge.json())
         self._reauthentication.require_any(identity, proof, Purpose.BIND, login_age=0)
         amr = ("pwd",) if proof.code is None else ("otp",)
@@ -306,21 +380,27 @@ class FactorService:
         )
 
     def _summary(self, connection: Connection, user_id: str) -> Summary:
-        user = self._user(connection, user_id)
+        user = self.user(connection, user_id)
         summaries = {
             member_of(name): method.summary(user, self._factors.of_kind(connection, user_id, name))
             for name, method in self._factors.methods.items()
         }
         return {name: summary for name, summary in summaries.items() if summary}
 
-    def _method(self, kind: str) -> SecondFactor[Any]:
+    def method(self, kind: str) -> SecondFactor[Any]:
+        """Return the enabled factor of a type.
+
+        Raises:
+            ValidationFailed: there is none.
+        """
         known = {member_of(name): method for name, method in self._factors.methods.items()}
         if kind not in known:
             message = f"Must be one of: {', '.join(sorted(known)) or 'none is enabled'}."
             raise errors.ValidationFailed.of_field("type", "unknown", message)
         return known[kind]
 
-    def _user(self, connection: Connection, user_id: str) -> FactorUser:
+    def user(self, connection: Connection, user_id: str) -> FactorUser:
+        """Return a user as ceremonies see one."""
         held = {item.kind: item.value for item in self._credentials.of_user(connection, user_id)}
         name = self._users.get(connection, user_id).name
         account = next((held[kind] for kind in SINGLE_KINDS if kind in held), name or user_id)
@@ -335,14 +415,14 @@ class FactorService:
         self,
         connection: Connection,
         action: str,
-        identity: Identity | None,
+        actor_id: str | None,
         user_id: str,
         origin: Origin,
         factor: str,
     ) -> None:
         event = AuditEvent(
             action,
-            actor_id=identity.user_id if identity else None,
+            actor_id=actor_id,
             target_type="user",
             target_id=user_id,
             origin=origin,

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
@@ -11,8 +12,11 @@ from strongroom.accounts.first_administrator import AdministratorExists
 from strongroom.accounts.registration import Registration
 from strongroom.cli.context import CommandContext
 from strongroom.clock import iso_format
+from strongroom.database.paging import Paging
 from strongroom.errors import NotFound, StrongroomError
 from strongroom.identity import Origin
+from strongroom.plugin_api.factors import member_of
+from strongroom.users.factor_policy import FactorState
 from strongroom.users.models import User, UserType
 
 if TYPE_CHECKING:
@@ -41,11 +45,12 @@ def make_setup_link(container: "Container") -> ShownLink:
 
 
 COMMAND_LINE: Final = Origin(user_agent="command line")
+_AT_ONCE: Final = 100
 
 
 @click.group("users")
 def users_group() -> None:
-    """Create users, invite the first administrator, end logins, and reset second factors."""
+    """Create users, invite the first administrator, end logins, list and reset second factors."""
 
 
 @users_group.command("create")
@@ -140,6 +145,49 @@ def reset_factors(context: CommandContext, user_id: str) -> None:
         except NotFound as error:
             raise click.ClickException(f"the user {user_id} does not exist") from error
     click.echo(f"{count} second factors removed")
+
+
+@users_group.command("factors")
+@click.option("--missing", is_flag=True, help="Only users who must have a second factor and have none.")
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON object per user.")
+@click.pass_obj
+def list_factors(context: CommandContext, *, missing: bool, as_json: bool) -> None:
+    """List the users with their second factors, oldest first.
+
+    A line has the user's id, type and name, the types of the factors, and whether one is required. The
+    time is until when the user may log in without one, if that period has begun.
+    """
+    with context.container() as container:
+        for state in _factor_states(container, only_missing=missing):
+            click.echo(json.dumps(_present_factors(state)) if as_json else _factors_line(state))
+
+
+def _factor_states(container: "Container", *, only_missing: bool) -> Iterator[FactorState]:
+    number, service = 1, container.identity.second_factors
+    while True:
+        page = service.report(None, Paging(number, _AT_ONCE), only_missing=only_missing)
+        yield from page.items
+        if number * _AT_ONCE >= page.total:
+            return
+        number += 1
+
+
+def _present_factors(state: FactorState) -> dict[str, object]:
+    return {
+        "id": state.user_id,
+        "type": state.type,
+        "name": state.name,
+        "factors": [member_of(name) for name in state.factors],
+        "isRequired": state.is_required,
+        "dueAt": None if state.due_at is None else iso_format(state.due_at),
+    }
+
+
+def _factors_line(state: FactorState) -> str:
+    factors = ", ".join(map(member_of, state.factors)) or "none"
+    required = "required" if state.is_required else "optional"
+    due = "" if state.due_at is None else f" by {iso_format(state.due_at)}"
+    return f"{state.user_id}  {state.type:5}  {factors:24}  {required}{due}  {state.name}"
 
 
 def _read_password(*, from_stdin: bool) -> str:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from strongroom.config.rates import Rate, rates
 from strongroom.plugin_api import option
@@ -39,6 +40,10 @@ class LoginSettings:
     )
 
 
+FACTOR_AUDIENCES: Final = ("all", "admin", "tenant-admin")
+"""The values of ``second_factors.required_for``."""
+
+
 @dataclass(frozen=True, slots=True)
 class SecondFactorsSettings:
     """Second factors; the options of a factor are in ``[second_factors.FACTOR]``."""
@@ -46,6 +51,18 @@ class SecondFactorsSettings:
     methods: tuple[str, ...] | None = option(
         None,
         help="The second factors that users may enrol. Absent: all that the enabled plugins offer.",
+    )
+    required_for: tuple[str, ...] = option(
+        (),
+        help="The users who must have a second factor: all, admin (administrators of the server), "
+        "tenant-admin (administrators of a tenant).",
+    )
+    grace_days: int = option(
+        0,
+        minimum=0,
+        maximum=365,
+        help="Days for which such a user may log in without one, counted once from the first login that "
+        "would need it. Afterwards the login only leads to the enrolment.",
     )
 
 

@@ -10,6 +10,7 @@ from strongroom.access_keys.service import DAY, AccessKeyService, KeyLifetimes
 from strongroom.access_keys.store import AccessKeyStore
 from strongroom.access_keys.verification import AccessKeyAuthenticator, WrongKeys
 from strongroom.accounts.bindings import BindingService, ExternalCredentials
+from strongroom.accounts.due_enrolments import DueEnrolments
 from strongroom.accounts.first_administrator import Setup
 from strongroom.accounts.passwords import CurrentPassword, PasswordService
 from strongroom.accounts.reauthentication import Reauthentication
@@ -33,6 +34,7 @@ from strongroom.sessions.store import AuthorizationStore, RefreshTokens
 from strongroom.sessions.throttle import LoginThrottle
 from strongroom.sessions.tokens import TokenIssuer, TokenSigner
 from strongroom.users.credentials import CredentialService
+from strongroom.users.factor_policy import FactorPolicy
 from strongroom.users.passwords import PasswordHasher
 from strongroom.users.resolver import IdentityResolver
 from strongroom.verification.captchas import CaptchaService
@@ -64,6 +66,8 @@ class IdentityServices:
     code_sending: CodeSending
     login_methods: LoginMethods
     logins: LoginService
+    due_enrolments: DueEnrolments
+    factor_policy: FactorPolicy
     states: OAuthStateStore
     factors: SecondFactors
     second_factors: FactorService
@@ -88,7 +92,8 @@ def assemble_identity(base: Infrastructure) -> IdentityServices:
     offered = _offered_codes(base)
     messages = _messages(base, offered)
     notices = Notices(credentials, messages)
-    issuer, authorizations = _authorizations(base)
+    policy = _factor_policy(base)
+    issuer, authorizations = _authorizations(base, credentials, policy)
     factors = _second_factors(base, notices)
     throttle = _throttle(base)
     methods = _login_methods(base, CoreProofs(credentials, codes))
@@ -120,6 +125,21 @@ def assemble_identity(base: Infrastructure) -> IdentityServices:
     key_store = AccessKeyStore(base.clock)
     access_keys = _access_keys(base, key_store, reauthentication, notices)
     deletion.on_deletion(access_keys.revoke_all)
+    logins = _logins(
+        base, credentials, resolver, captchas, throttle, factors, policy, notices, methods, issuer
+    )
+    enrolling = FactorService(
+        database,
+        users,
+        credentials,
+        factors,
+        authorizations,
+        reauthentication,
+        notices,
+        audit,
+        base.keys,
+        policy,
+    )
     setup = Setup(database, base.clock, base.keys, users, registration, audit)
     return IdentityServices(
         credentials=credentials,
@@ -141,22 +161,12 @@ def assemble_identity(base: Infrastructure) -> IdentityServices:
             database, captchas, base.rates, settings.limits, offered, codes, credentials, messages
         ),
         login_methods=methods,
-        logins=_logins(
-            base, credentials, resolver, captchas, throttle, factors, notices, methods, issuer
-        ),
+        logins=logins,
+        due_enrolments=DueEnrolments(database, factors, enrolling, logins, notices),
+        factor_policy=policy,
         states=states,
         factors=factors,
-        second_factors=FactorService(
-            database,
-            users,
-            credentials,
-            factors,
-            authorizations,
-            reauthentication,
-            notices,
-            audit,
-            base.keys,
-        ),
+        second_factors=enrolling,
         authorizations=authorizations,
         access_keys=access_keys,
         key_authenticator=AccessKeyAuthenticator(
@@ -252,7 +262,9 @@ def _require_codes(base: Infrastructure, senders: Senders, offered: OfferedCodes
             )
 
 
-def _authorizations(base: Infrastructure) -> tuple[TokenIssuer, AuthorizationService]:
+def _authorizations(
+    base: Infrastructure, credentials: CredentialService, policy: FactorPolicy
+) -> tuple[TokenIssuer, AuthorizationService]:
     signer = _signer(base)
     lifetime = base.settings.tokens.refresh_lifetime_seconds * 1000
     refresh_tokens = RefreshTokens(base.clock, base.keys, lifetime=lifetime)
@@ -260,7 +272,7 @@ def _authorizations(base: Infrastructure) -> tuple[TokenIssuer, AuthorizationSer
     # the lifetime of refresh tokens is configured to be shorter.
     max_age = base.settings.tokens.session_lifetime_days * _DAY or None
     sessions = AuthorizationStore(base.clock, lifetime=max(lifetime, signer.lifetime), max_age=max_age)
-    issuer = TokenIssuer(sessions, signer, refresh_tokens, base.users)
+    issuer = TokenIssuer(sessions, signer, refresh_tokens, base.clock, credentials, policy)
     return issuer, AuthorizationService(
         base.database, sessions, signer, refresh_tokens, issuer, base.users, base.audit
     )
@@ -318,6 +330,11 @@ def _login_methods(base: Infrastructure, proofs: CoreProofs) -> LoginMethods:
     return LoginMethods(methods, base.selection.plugins.errors)
 
 
+def _factor_policy(base: Infrastructure) -> FactorPolicy:
+    settings = base.settings.second_factors
+    return FactorPolicy(base.clock, settings.required_for, settings.grace_days * _DAY)
+
+
 def _second_factors(base: Infrastructure, notices: Notices) -> SecondFactors:
     site = Site(base.settings.public_root)
     methods = {}
@@ -348,6 +365,7 @@ def _logins(
     captchas: CaptchaService,
     throttle: LoginThrottle,
     factors: SecondFactors,
+    policy: FactorPolicy,
     notices: Notices,
     methods: LoginMethods,
     issuer: TokenIssuer,
@@ -362,6 +380,7 @@ def _logins(
         captchas,
         throttle,
         factors,
+        policy,
         notices,
         base.audit,
         base.keys,

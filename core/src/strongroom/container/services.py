@@ -88,7 +88,7 @@ from strongroom.tenants.invitations import (
     InvitationPolicy,
     InvitationService,
 )
-from strongroom.tenants.memberships import Memberships
+from strongroom.tenants.memberships import Memberships, administers_a_tenant
 from strongroom.tenants.quota import Quota
 from strongroom.tenants.quota_alerts import QuotaAlerts
 from strongroom.tenants.service import TenantService
@@ -96,6 +96,7 @@ from strongroom.tenants.service_accounts import ServiceAccountService
 from strongroom.uploads.chunk_writer import ChunkWriter
 from strongroom.uploads.repository import UploadRepository
 from strongroom.uploads.service import UploadService
+from strongroom.users.factor_policy import TENANT_ADMIN
 
 if TYPE_CHECKING:
     from strongroom.observability.metrics import Metrics
@@ -168,6 +169,7 @@ def assemble_keeping(base: Infrastructure, identity: IdentityServices) -> FileSe
     )
     # Identity does not know files, so the check of a key's folder is registered here.
     identity.access_keys.check_targets(access.require_key_target)
+    identity.factor_policy.define(TENANT_ADMIN, administers_a_tenant)
     expiry, visibility = ExpiryRules(access), Visibility()
     tree = Tree(base.clock, visibility)
     group_members = GroupMemberships(

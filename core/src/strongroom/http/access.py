@@ -17,6 +17,7 @@ from strongroom.plugin_api.web import Access
 __all__ = [
     "TOKEN_HEADER",
     "Access",
+    "FactorGuard",
     "KeyAuthenticator",
     "TokenAuthenticator",
     "authenticate",
@@ -25,6 +26,7 @@ __all__ = [
     "optional_identity",
     "own_id",
     "presented_token",
+    "require_recent_factor",
     "require_verified_login",
 ]
 
@@ -74,6 +76,17 @@ class KeyAuthenticator(Protocol):
 
     def note_seen(self, caller: Caller) -> None:
         """Record the use of a verified key."""
+
+
+class FactorGuard(Protocol):
+    """Requires recent proofs of second factors."""
+
+    def require_factor(self, identity: Identity) -> None:
+        """Require that a user with a second factor has proven it lately.
+
+        Raises:
+            StepUpRequired: the user has not.
+        """
 
 
 def authenticate(
@@ -137,6 +150,20 @@ def require_verified_login(caller: Caller) -> None:
     if caller.identity is None:
         raise RuntimeError("the view has not verified the login of its caller")
     _authenticator_of(caller).note_seen(caller)
+
+
+def require_recent_factor(caller: Caller) -> None:
+    """Require a recent proof of the second factor, for the routes of :mod:`strongroom.http.sensitive`.
+
+    Access keys are exempt where a route admits them: creating one needed this proof.
+
+    Raises:
+        TokenInvalid: the login was revoked.
+        StepUpRequired: the user has a second factor, and has not proven it lately.
+    """
+    if caller.key is None:
+        identity = caller.identity or _authenticator_of(caller).identify(caller)
+        get_service(FactorGuard).require_factor(identity)
 
 
 def current_identity() -> Identity:

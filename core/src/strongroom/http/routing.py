@@ -27,12 +27,19 @@ from strongroom.errors import (
     Unavailable,
     ValidationFailed,
 )
-from strongroom.http.access import Access, authenticate, current_identity, require_verified_login
+from strongroom.http.access import (
+    Access,
+    authenticate,
+    current_identity,
+    require_recent_factor,
+    require_verified_login,
+)
 from strongroom.http.errors import ErrorSchema
 from strongroom.http.parsing import parse_body, parse_form, parse_query
 from strongroom.http.rate_limits import RequestLimits
 from strongroom.http.request import PublicUrl, get_service
 from strongroom.http.response import json_response, serializer
+from strongroom.http.sensitive import SENSITIVE
 from strongroom.identity import ANY_TENANT
 from strongroom.json_text import encode_json
 from strongroom.plugin_api.authentication import Scope
@@ -105,6 +112,7 @@ class Operation:
         scope: str | None = None,
         admits: Sequence[str] = (),
         any_tenant: bool = False,
+        is_sensitive: bool = False,
     ) -> None:
         if verifies_login and access is not Access.USER:
             raise ValueError("only views for any logged-in user can verify the login themselves")
@@ -121,6 +129,7 @@ class Operation:
         self._status = status
         self._location = location
         self._verifies_login = verifies_login
+        self._is_sensitive = is_sensitive
 
     def __call__(self, **parameters: Any) -> flask.Response:
         """Serve the current request; ``parameters`` are those of the path."""
@@ -134,6 +143,8 @@ class Operation:
             admits=self.admits,
             tenant_id=parameters.get("tenant_id", self._tenant_id),
         )
+        if self._is_sensitive and caller is not None:
+            require_recent_factor(caller)
         if caller is None or not self._verifies_login:
             return self._answer(parameters)
         try:
@@ -232,6 +243,9 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
         parsers = {"query": (query, parse_query), "body": (body, parse_body), "form": (form, parse_form)}
         inputs = {name: partial(parse, schema) for name, (schema, parse) in parsers.items() if schema}
 
+        whole_path = f"{self.url_prefix or ''}{path}"
+        is_sensitive = (method, whole_path) in SENSITIVE
+
         def decorate(view: ViewT) -> ViewT:
             operation: Any = Operation(
                 view,
@@ -245,12 +259,14 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
                 scope=scope,
                 admits=admits,
                 any_tenant=any_tenant,
+                is_sensitive=is_sensitive,
             )
             # A limit fails closed: 503 while the backend of the counters is unavailable.
             limited = (TooManyRequests, Unavailable) if limit else ()
             scoped = (InsufficientScope,) if scope else ()
             # A tenant may demand a stronger or newer login.
-            demanded = (StepUpRequired,) if "<tenant_id>" in f"{self.url_prefix}{path}" else ()
+            is_demanding = is_sensitive or "<tenant_id>" in whole_path
+            demanded = (StepUpRequired,) if is_demanding else ()
             kinds = (*errors, *limited, *scoped, *demanded)
             refusals = _refusals(access, kinds, takes_input=bool(inputs))
             sent = (*response_headers, *(("Location",) if location else ()))

@@ -79,6 +79,7 @@ class PluginHost(HostAPI):
     login_errors = (
         *_PROOF_ERRORS,
         errors.SecondFactorRequired,
+        errors.FactorEnrolmentRequired,
         errors.CredentialConflict,
         errors.UserSuspended,
         errors.RegistrationClosed,

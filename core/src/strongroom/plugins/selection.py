@@ -18,6 +18,7 @@ from strongroom.builtin import (
 )
 from strongroom.config import Configuration
 from strongroom.config.describe import Section
+from strongroom.config.identity import FACTOR_AUDIENCES
 from strongroom.config.sources import suggestion
 from strongroom.plugin_api import Extension
 from strongroom.plugin_api.captcha import CaptchaProvider
@@ -256,7 +257,18 @@ class _Chooser:
     ) -> list[ExtensionSpec[SecondFactor[Any]]]:
         stated = self._settings.second_factors.methods
         names = tuple(offered) if stated is None else stated
-        return self._listed(("second_factors", "methods"), names, offered, "second factor")
+        chosen = self._listed(("second_factors", "methods"), names, offered, "second factor")
+        self._require_factors(chosen)
+        return chosen
+
+    def _require_factors(self, chosen: Sequence[ExtensionSpec[SecondFactor[Any]]]) -> None:
+        """Check that users who must have a second factor can enrol one."""
+        path, required = ("second_factors", "required_for"), self._settings.second_factors.required_for
+        for unknown in sorted(set(required) - set(FACTOR_AUDIENCES)):
+            self._configuration.add_error(path, f'"{unknown}" is none of: {", ".join(FACTOR_AUDIENCES)}')
+        if required and all(each.extension.is_backup for each in chosen):
+            message = "needs a second factor that users can enrol; enable a plugin such as factor_totp"
+            self._configuration.add_error(path, message)
 
     def scanners(
         self, offered: Mapping[str, type[ContentScanner[Any]]]

@@ -1,11 +1,13 @@
 """Logs users in by the login methods of the configuration."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from functools import reduce
-from typing import Final
+from typing import Any, Final
 
 from sqlalchemy import Connection
 
+from strongroom.assurance import is_as_strong
 from strongroom.audit.service import FAILURE, AuditEvent, AuditService, lock_chain
 from strongroom.clock import Clock
 from strongroom.database import Database
@@ -13,6 +15,7 @@ from strongroom.database.changes import execute_together
 from strongroom.errors import (
     CaptchaRequired,
     ChallengeInvalid,
+    FactorEnrolmentRequired,
     InvalidCredentials,
     SecondFactorRequired,
     StrongroomError,
@@ -22,7 +25,7 @@ from strongroom.errors import (
 from strongroom.identity import Origin
 from strongroom.notifications.service import Notices
 from strongroom.plugin_api.login import (
-    SINGLE_FACTOR,
+    MULTI_FACTOR,
     Assurance,
     Client,
     Credential,
@@ -35,13 +38,15 @@ from strongroom.sessions.login_methods import LoginMethods
 from strongroom.sessions.second_factors import (
     ChallengeAnswer,
     IssuedChallenge,
+    IssuedEnrolment,
     MetChallenge,
     SecondFactors,
     strengthened,
 )
 from strongroom.sessions.throttle import AttemptedNames, LoginThrottle, Ticket
-from strongroom.sessions.tokens import IssuedTokens, TokenIssuer
+from strongroom.sessions.tokens import GraceTokens, IssuedTokens, TokenIssuer
 from strongroom.users.credentials import CredentialService
+from strongroom.users.factor_policy import FactorPolicy
 from strongroom.users.resolver import IdentityResolver, ResolvedUser
 from strongroom.verification.captchas import CaptchaAnswer, CaptchaService
 
@@ -65,10 +70,14 @@ class FirstProof:
 
     @classmethod
     def of_met(cls, met: MetChallenge, clock: Clock) -> "FirstProof":
-        """Return the proof that :func:`dataclasses.asdict` has made the context of a challenge of."""
-        context = met.context
+        """Return the proof in the context of a challenge, or the answer itself if there was none."""
         if met.is_first:
-            return cls(met.factor, None, context["device_id"], clock.now())
+            return cls(met.factor, None, met.context["device_id"], clock.now())
+        return cls.of_json(met.context)
+
+    @classmethod
+    def of_json(cls, context: Mapping[str, Any]) -> "FirstProof":
+        """Return the proof that :func:`dataclasses.asdict` has made JSON of."""
         verified = dict(context["verified"])
         verified["credential"] = Credential(**verified["credential"])
         verified["also"] = tuple(Credential(**each) for each in verified["also"])
@@ -83,12 +92,33 @@ class FirstProof:
         return reduce(strengthened, proofs)
 
 
+@dataclass(frozen=True, slots=True)
+class NewFactor:
+    """A second factor that a login enrols, because its user must have one and has none.
+
+    Args:
+        user_id: the user.
+        store: stores the enrolment in the transaction of the login, and uses up the permission for it.
+    """
+
+    user_id: str
+    store: Callable[[Connection], None]
+
+
 class _FactorMissing(Exception):
     """The user has a second factor, and the login has proven one only."""
 
     def __init__(self, user_id: str) -> None:
         super().__init__()
         self.user_id = user_id
+
+
+class _EnrolmentMissing(Exception):
+    """The user must have a second factor and has none, and the grace period is over."""
+
+    def __init__(self, resolved: ResolvedUser) -> None:
+        super().__init__()
+        self.resolved = resolved
 
 
 _CHALLENGE: Final = "login"
@@ -112,6 +142,7 @@ class LoginService:
         captchas: CaptchaService,
         throttle: LoginThrottle,
         factors: SecondFactors,
+        policy: FactorPolicy,
         notices: Notices,
         audit: AuditService,
         keys: SecretKeys,
@@ -125,6 +156,7 @@ class LoginService:
         self._captchas = captchas
         self._throttle = throttle
         self._factors = factors
+        self._policy = policy
         self._notices = notices
         self._audit = audit
         self._names = AttemptedNames(credentials, keys)
@@ -141,6 +173,7 @@ class LoginService:
             CaptchaRequired: a captcha is required after too many failures, and there is none.
             CaptchaInvalid: a captcha is required, and its solution is wrong.
             SecondFactorRequired: the proof is right, and the user has a second factor.
+            FactorEnrolmentRequired: the proof is right, and the user must enrol a second factor first.
             UserSuspended: the user is suspended.
             Unavailable: the proof cannot be checked now.
         """
@@ -153,10 +186,14 @@ class LoginService:
                 return self._authorize(attempt.client, first, ticket, origin)
             except _FactorMissing as missing:
                 challenge = self._challenge(missing.user_id, first, ticket, origin)
+                refusal: StrongroomError = SecondFactorRequired(challenge.json())
+            except _EnrolmentMissing as missing:
+                permission = self._permit_enrolment(missing.resolved, first, ticket, origin)
+                refusal = FactorEnrolmentRequired(permission.json())
         except (ApiError, StrongroomError) as error:
             self._record_failure(attempt, error, origin)
             raise
-        raise SecondFactorRequired(challenge.json())
+        raise refusal
 
     def prove(self, attempt: LoginAttempt) -> VerifiedCredential:
         """Check the proof of an attempt without a password, without logging in.
@@ -213,6 +250,22 @@ class LoginService:
                 raise InvalidCredentials from error
             raise
 
+    def finish_enrolled(
+        self, first: FirstProof, new: NewFactor, client: Client, origin: Origin
+    ) -> IssuedTokens:
+        """Finish a login that enrols the second factor that its user must have, and issue tokens.
+
+        Raises:
+            ChallengeInvalid: the permission was used up, or the user has a factor by now.
+            InvalidCredentials: the password was changed since the first proof.
+            UserSuspended: the user is suspended.
+        """
+        try:
+            return self._authorize(client, first, None, origin, new=new)
+        except StrongroomError as error:
+            self._record_failure(LoginAttempt(client), error, origin)
+            raise
+
     def _prove(self, attempt: LoginAttempt, ticket: Ticket | None) -> tuple[str, VerifiedCredential]:
         try:
             return self._methods.prove(attempt)
@@ -235,6 +288,34 @@ class LoginService:
     def _challenge(
         self, user_id: str, first: FirstProof, ticket: Ticket | None, origin: Origin
     ) -> IssuedChallenge:
+        with self._database.write() as connection:
+            challenge = self._factors.issue(connection, user_id, _CHALLENGE, asdict(first))
+            self._record_first(connection, user_id, first, ticket, origin)
+        return challenge
+
+    def _permit_enrolment(
+        self, resolved: ResolvedUser, first: FirstProof, ticket: Ticket | None, origin: Origin
+    ) -> IssuedEnrolment:
+        user_id = resolved.user.id
+        with self._database.write() as connection:
+            if resolved.is_new:
+                # Registered again, because the transaction of the login was rolled back.
+                user_id = self._resolve(connection, first, None).user.id
+            permission = self._factors.issue_due(connection, user_id, asdict(first))
+            self._record_first(connection, user_id, first, ticket, origin)
+        return permission
+
+    def _record_first(
+        self,
+        connection: Connection,
+        user_id: str,
+        first: FirstProof,
+        ticket: Ticket | None,
+        origin: Origin,
+    ) -> None:
+        """Record a first proof, which was right, so it is no failure; the second has its own limits."""
+        if ticket is not None:
+            execute_together(connection, [self._throttle.success_change(ticket)])
         event = AuditEvent(
             "login.challenge",
             target_type="user",
@@ -242,13 +323,7 @@ class LoginService:
             origin=origin,
             details={"method": first.method},
         )
-        with self._database.write() as connection:
-            # The first proof was right, so it is no failure; the second one has limits of its own.
-            if ticket is not None:
-                execute_together(connection, [self._throttle.success_change(ticket)])
-            challenge = self._factors.issue(connection, user_id, _CHALLENGE, asdict(first))
-            self._audit.record(connection, event)
-        return challenge
+        self._audit.record(connection, event)
 
     def _authorize(
         self,
@@ -257,8 +332,13 @@ class LoginService:
         ticket: Ticket | None,
         origin: Origin,
         met: MetChallenge | None = None,
+        *,
+        new: NewFactor | None = None,
     ) -> IssuedTokens:
         contacts, method, assurance = list[Credential](), first.method, first.assurance(met)
+        if new is not None:
+            # A factor states what it proves only when it answers a challenge.
+            assurance = strengthened(assurance, Assurance())
         # One transaction: a failure after the credentials are bound also undoes the binding.
         with self._database.write() as connection:
             resolved = self._resolve(connection, first, met)
@@ -266,7 +346,7 @@ class LoginService:
             # The password may have been changed between its check and this transaction.
             if (resolved.account.password_changed_at or 0) > first.began_at:
                 raise InvalidCredentials
-            self._require_factor(connection, resolved, assurance, met)
+            due_at = self._require_factor(connection, resolved, assurance, met, new)
             if ticket is not None:
                 changes.append(self._throttle.success_change(ticket))
             if resolved.added_credentials:
@@ -277,7 +357,7 @@ class LoginService:
             execute_together(connection, changes)
         if contacts:
             self._notices.notify(contacts, "credential-changed", origin.languages)
-        return issued
+        return GraceTokens.of(issued, due_at)
 
     def _resolve(
         self, connection: Connection, first: FirstProof, met: MetChallenge | None
@@ -295,15 +375,35 @@ class LoginService:
         resolved: ResolvedUser,
         assurance: Assurance,
         met: MetChallenge | None,
-    ) -> None:
-        """Require a second factor of a user who has one: the only such decision, for all methods."""
+        new: NewFactor | None,
+    ) -> int | None:
+        """Require a second factor of a user who has or must have one: the only such decision.
+
+        Returns until when the user may log in without one, if there is such an end.
+        """
+        second = met or new
+        # The credential may belong to another user since the first proof.
+        if second is not None and second.user_id != resolved.user.id:
+            raise ChallengeInvalid
         if met is not None:
-            # The credential may belong to another user since the first proof.
-            if met.user_id != resolved.user.id:
-                raise ChallengeInvalid
             self._factors.settle(connection, met)
-        elif resolved.account.has_second_factor and assurance.acr == SINGLE_FACTOR:
-            raise _FactorMissing(resolved.user.id)
+        elif new is not None:
+            # The first proof alone enrols a factor only if there is none to ask for.
+            if resolved.account.has_second_factor:
+                raise ChallengeInvalid
+            new.store(connection)
+        elif not is_as_strong(assurance.acr, MULTI_FACTOR):
+            return self._require_enrolled(connection, resolved)
+        return None
+
+    def _require_enrolled(self, connection: Connection, resolved: ResolvedUser) -> int | None:
+        user = resolved.user
+        if resolved.account.has_second_factor:
+            raise _FactorMissing(user.id)
+        due_at = self._policy.due_at(connection, user)
+        if due_at is not None and due_at <= self._clock.now():
+            raise _EnrolmentMissing(resolved)
+        return due_at
 
     def _record_bindings(
         self, connection: Connection, resolved: ResolvedUser, method: str, origin: Origin

@@ -104,6 +104,12 @@ class IssuedTokensSchema(Schema):
     refreshToken = fields.String(required=True, attribute="refresh_token")
     refreshExpiresAt = Timestamp(required=True, attribute="refresh_expires_at")
     user = fields.Nested(LoggedInUserSchema, required=True)
+    secondFactorDueAt = Timestamp(
+        attribute="factor_due_at",
+        metadata={
+            "description": "Only if the user must enrol a second factor: until when logins need none"
+        },
+    )
 
 
 class RefreshSchema(Schema):

@@ -3,12 +3,12 @@
 import json
 import re
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any, Final
 
-from sqlalchemy import Connection, bindparam, delete, insert, update
+from sqlalchemy import Connection, bindparam, delete, insert, select, update
 
 from strongroom.audit.service import FAILURE, AuditEvent, AuditService
 from strongroom.clock import Clock, iso_format
@@ -45,6 +45,12 @@ from strongroom.users.models import FactorRow
 LIFETIME: Final = 5 * 60 * 1000
 """Milliseconds within which a challenge must be met."""
 
+DUE_LIFETIME: Final = 15 * 60 * 1000
+"""Milliseconds for which a login may enrol a missing factor. Installing an app takes time."""
+
+DUE: Final = "due-enrolment"
+"""The purpose of challenges that permit to enrol a factor that is required, and nothing else."""
+
 TRIES: Final = 5
 """Wrong answers that end a challenge."""
 
@@ -71,6 +77,17 @@ _TRY: Final = Statement(
     .returning(factor_challenges.c.user_id, factor_challenges.c.sealed_state)
 )
 _MEET: Final = Statement(delete(factor_challenges).where(_OPEN))
+# All of the user's, so that of several logins only one enrols a factor with the first proof alone.
+_CLOSE_DUE: Final = Statement(
+    delete(factor_challenges)
+    .where(factor_challenges.c.user_id == bindparam("of_user"), factor_challenges.c.purpose == DUE)
+    .returning(factor_challenges.c.hash)
+)
+_READ: Final = Statement(
+    select(factor_challenges.c.user_id, factor_challenges.c.sealed_state).where(
+        _OPEN, factor_challenges.c.expires_at > bindparam("now")
+    )
+)
 _FORGET: Final = Statement(
     delete(factor_challenges).where(factor_challenges.c.user_id == bindparam("of_user"))
 )
@@ -78,8 +95,9 @@ _FORGET: Final = Statement(
 
 def strengthened(first: Assurance, second: Assurance) -> Assurance:
     """Return the assurance of a login that is proven by two factors."""
-    proofs = dict.fromkeys((*first.amr, *second.amr, "mfa"))
-    return Assurance(tuple(proofs), MULTI_FACTOR if second.acr == SINGLE_FACTOR else second.acr)
+    proofs = dict.fromkeys((*first.amr, *second.amr))
+    proofs.pop("mfa", None)
+    return Assurance((*proofs, "mfa"), MULTI_FACTOR if second.acr == SINGLE_FACTOR else second.acr)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +120,25 @@ class IssuedChallenge:
         """Return the member ``challenge`` of the response."""
         expires_at = iso_format(self.expires_at)
         return {**self.shown, "id": self.id, "methods": [*self.methods], "expiresAt": expires_at}
+
+
+@dataclass(frozen=True, slots=True)
+class IssuedEnrolment:
+    """The permission for a client to enrol a factor that its user must have.
+
+    Args:
+        id: a secret that stands for the first proof.
+        types: the factors that the user may enrol, as members of an answer.
+        expires_at: milliseconds since the Unix epoch.
+    """
+
+    id: str = field(repr=False)
+    types: Sequence[str]
+    expires_at: int
+
+    def json(self) -> dict[str, Any]:
+        """Return the member ``enrolment`` of the response."""
+        return {"id": self.id, "types": [*self.types], "expiresAt": iso_format(self.expires_at)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +205,11 @@ class SecondFactors:
     def of_kind(self, connection: Connection, user_id: str, factor: str) -> list[EnrolledFactor]:
         """Return the enrolments of a user in one factor."""
         rows = self.enrolled(connection, user_id)
-        return [self._opened(row) for row in rows if row.factor == factor]
+        return self.opened(row for row in rows if row.factor == factor)
+
+    def opened(self, rows: Iterable[FactorRow]) -> list[EnrolledFactor]:
+        """Return enrolments with their decrypted data."""
+        return [self._opened(row) for row in rows]
 
     def issue(
         self, connection: Connection, user_id: str, purpose: str, context: Mapping[str, Any]
@@ -252,6 +293,27 @@ class SecondFactors:
         # Only this try: a right answer does not give an attacker's wrong ones back.
         self._counters.take_back(connection, _COUNTED, met.user_id)
 
+    def issue_due(
+        self, connection: Connection, user_id: str, context: Mapping[str, Any]
+    ) -> IssuedEnrolment:
+        """Issue the permission to enrol a factor without a login, for a user who must have one."""
+        state = {"context": dict(context), "states": {}}
+        identifier, expires_at = self._open(connection, user_id, DUE, state, DUE_LIFETIME)
+        types = [member_of(name) for name, method in self.methods.items() if not method.is_backup]
+        return IssuedEnrolment(identifier, types, expires_at)
+
+    def find_due(self, connection: Connection, identifier: str) -> tuple[str, Mapping[str, Any]]:
+        """Return the user and the context of such a permission, which :meth:`add` uses up.
+
+        Raises:
+            ChallengeInvalid: it is unknown, expired or used up.
+        """
+        wanted = {"of_hash": self._digest(identifier), "of_purpose": DUE, "now": self._clock.now()}
+        row = _READ.first(connection, wanted)
+        if row is None:
+            raise ChallengeInvalid
+        return row.user_id, json.loads(self._keys.unseal(_SEAL_STATE, row.sealed_state))["context"]
+
     def begin_enrolment(
         self, connection: Connection, user_id: str, factor: str, name: str, ceremony: Ceremony
     ) -> tuple[str, int]:
@@ -283,15 +345,30 @@ class SecondFactors:
         factor: str,
         name: str,
         enrolment: Enrolment,
+        *,
+        due: str | None = None,
     ) -> FactorRow:
         """Store an enrolment, which uses up the open one, and replaces one that may not repeat.
 
+        Args:
+            connection: the transaction.
+            user_id: the user.
+            identifier: the open enrolment.
+            factor: the factor.
+            name: the name of the enrolment.
+            enrolment: the data of the factor.
+            due: the permission to enrol without a login; ``None`` with a login.
+
         Raises:
-            ChallengeInvalid: it was finished at the same time.
+            ChallengeInvalid: it was finished at the same time, or the permission was used up.
             FactorInvalid: a user has enrolled the same device already.
         """
         digest = self._digest(identifier)
         if not _MEET.execute(connection, {"of_hash": digest, "of_purpose": "enrolment"}):
+            raise ChallengeInvalid
+        # Permissions of other logins end, too: from now on each login proves this factor.
+        closed = _CLOSE_DUE.scalars(connection, {"of_user": user_id})
+        if due is not None and self._digest(due) not in closed:
             raise ChallengeInvalid
         method = self.methods[factor]
         if not method.may_repeat:
@@ -360,9 +437,14 @@ class SecondFactors:
         return IssuedChallenge(identifier, [member_of(name) for name in begun], expires_at, shown)
 
     def _open(
-        self, connection: Connection, user_id: str | None, purpose: str, state: Mapping[str, Any]
+        self,
+        connection: Connection,
+        user_id: str | None,
+        purpose: str,
+        state: Mapping[str, Any],
+        lifetime: int = LIFETIME,
     ) -> tuple[str, int]:
-        identifier, expires_at = secrets.token_urlsafe(32), self._clock.now() + LIFETIME
+        identifier, expires_at = secrets.token_urlsafe(32), self._clock.now() + lifetime
         row = {
             "hash": self._digest(identifier),
             "purpose": purpose,

@@ -106,6 +106,8 @@ class AuthorizationService:
 
         Raises:
             TokenInvalid: the token is unknown, has expired, was used before, or was revoked.
+            StepUpRequired: the login has proven one factor, and the user has or must have a second one.
+                The token is not used up: it is valid after a step-up.
         """
         with self._database.write() as connection:
             authorization_id = self._refresh_tokens.spend(connection, token)
@@ -182,6 +184,10 @@ class AuthorizationService:
     def revoke_all(self, connection: Connection, user_id: str, *, but: str | None = None) -> None:
         """Revoke all authorizations of a user, except ``but``."""
         self._sessions.end_all(connection, user_id, but=but)
+
+    def weaken(self, connection: Connection, user_id: str) -> None:
+        """Record that the logins of a user prove one factor only: the second one was removed."""
+        self._sessions.weaken(connection, user_id)
 
     def forget(self, connection: Connection, user_id: str) -> None:
         """Delete all authorizations of a user, including client addresses and user agents."""

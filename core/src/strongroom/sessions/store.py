@@ -31,7 +31,7 @@ from strongroom.database.statements import Statement
 from strongroom.errors import StrongroomError, TokenInvalid
 from strongroom.identity import Caller
 from strongroom.ids import new_id
-from strongroom.plugin_api.login import Assurance, Client
+from strongroom.plugin_api.login import SINGLE_FACTOR, Assurance, Client
 from strongroom.secret_keys import SecretKeys
 from strongroom.sessions.models import AUTHORIZATION, Authorization, authorizations, refresh_tokens
 from strongroom.users.models import User
@@ -82,6 +82,11 @@ _STRENGTHEN: Final = Statement(
     )
     .returning(authorizations),
     AUTHORIZATION,
+)
+_WEAKEN: Final = Statement(
+    update(authorizations)
+    .where(_OF_USER, authorizations.c.acr != SINGLE_FACTOR)
+    .values(acr=SINGLE_FACTOR, amr=func.replace(authorizations.c.amr, " mfa", ""))
 )
 _END: Final = _revocation(_OF_ID)
 _END_ALL: Final = _revocation(_OF_USER)
@@ -202,6 +207,12 @@ class AuthorizationStore:
         if strengthened is None:
             raise TokenInvalid
         return strengthened
+
+    def weaken(self, connection: Connection, user_id: str) -> None:
+        """Record that the logins of a user prove one factor only: the second one was removed."""
+        # Waits for logins in progress: the UPDATE does not see their uncommitted rows.
+        lock_logins(connection, user_id)
+        _WEAKEN.execute(connection, {"of_user": user_id})
 
     def find(self, connection: Connection, authorization_id: str) -> Authorization | None:
         """Return an authorization, even if it has expired or was revoked."""

@@ -1,23 +1,25 @@
 """Signs and verifies access tokens, and issues them with refresh tokens."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, Final, TypeVar
 
 from joserfc import jws, jwt
 from joserfc.errors import JoseError
 from sqlalchemy import Connection
 
+from strongroom.assurance import is_as_strong
 from strongroom.cache import Cache
 from strongroom.clock import Clock
 from strongroom.database.changes import Change, execute_together
-from strongroom.errors import InvalidCredentials, NotFound, TokenInvalid, UserSuspended
+from strongroom.errors import InvalidCredentials, StepUpRequired, TokenInvalid, UserSuspended
 from strongroom.ids import is_id
-from strongroom.plugin_api.login import Assurance, Client
+from strongroom.plugin_api.login import MULTI_FACTOR, Assurance, Client
 from strongroom.sessions.keys import KeyFile, KeyRing
 from strongroom.sessions.models import Authorization
 from strongroom.sessions.store import AuthorizationStore, RefreshTokens
+from strongroom.users.credentials import Account, CredentialService
+from strongroom.users.factor_policy import FactorPolicy
 from strongroom.users.models import User, UserStatus, UserType
-from strongroom.users.service import UserService
 
 T = TypeVar("T")
 
@@ -193,11 +195,31 @@ class IssuedTokens:
     authorization_id: str
 
 
+@dataclass(frozen=True, slots=True)
+class GraceTokens(IssuedTokens):
+    """Tokens of a user who must have a second factor, and has none yet.
+
+    Args:
+        factor_due_at: until when the user may log in without one, in milliseconds since the Unix epoch.
+    """
+
+    factor_due_at: int
+
+    @classmethod
+    def of(cls, issued: IssuedTokens, factor_due_at: int | None) -> IssuedTokens:
+        """Return the tokens with the end of the grace period, if there is one."""
+        if factor_due_at is None:
+            return issued
+        values = {item.name: getattr(issued, item.name) for item in fields(issued)}
+        return cls(**values, factor_due_at=factor_due_at)
+
+
 class TokenIssuer:
     """Issues the tokens of authorizations, within the caller's transaction.
 
     Args:
-        users: finds users, to check their status.
+        credentials: finds users, to check their status and their second factors.
+        policy: which users must have a second factor.
     """
 
     def __init__(
@@ -205,12 +227,16 @@ class TokenIssuer:
         sessions: AuthorizationStore,
         signer: TokenSigner,
         refresh_tokens: RefreshTokens,
-        users: UserService,
+        clock: Clock,
+        credentials: CredentialService,
+        policy: FactorPolicy,
     ) -> None:
         self._sessions = sessions
         self._signer = signer
         self._refresh_tokens = refresh_tokens
-        self._users = users
+        self._clock = clock
+        self._credentials = credentials
+        self._policy = policy
 
     def begin(
         self,
@@ -244,17 +270,34 @@ class TokenIssuer:
             TokenInvalid: it has expired or was revoked.
             InvalidCredentials: the user was deleted.
             UserSuspended: the user is suspended.
+            StepUpRequired: the login has proven one factor, and the user has or must have a second one.
         """
         renewed = self._sessions.renew(connection, authorization_id)
-        try:
-            user = self._users.get(connection, renewed.user_id)
-        except NotFound as error:
-            raise InvalidCredentials from error
-        _require_active(user)
+        account = self._credentials.find_account(connection, renewed.user_id)
+        if account is None:
+            raise InvalidCredentials
+        _require_active(account.user)
+        due_at = self._require_factor(connection, renewed, account)
         self._refresh_tokens.forget_expired(connection, authorization_id)
-        issued, issue = self._issue(renewed, user)
+        issued, issue = self._issue(renewed, account.user)
         execute_together(connection, [issue])
-        return issued
+        return GraceTokens.of(issued, due_at)
+
+    def _require_factor(
+        self, connection: Connection, login: Authorization, account: Account
+    ) -> int | None:
+        """Require a second factor of a login that began without one, as a new login would.
+
+        Returns the end of the grace period, if it is not over.
+        """
+        if is_as_strong(login.acr, MULTI_FACTOR):
+            return None
+        due_at = None
+        if not account.has_second_factor:
+            due_at = self._policy.due_at(connection, account.user)
+        if account.has_second_factor or (due_at is not None and due_at <= self._clock.now()):
+            raise StepUpRequired(MULTI_FACTOR, None)
+        return due_at
 
     def _issue(self, authorization: Authorization, user: User) -> tuple[IssuedTokens, Change]:
         access_token, expires_at = self._signer.issue(authorization)

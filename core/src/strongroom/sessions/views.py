@@ -48,6 +48,7 @@ Headers = dict[str, str]
     errors=(
         errors.InvalidCredentials,
         errors.SecondFactorRequired,
+        errors.FactorEnrolmentRequired,
         errors.ChallengeInvalid,
         errors.CaptchaRequired,
         errors.CaptchaInvalid,
@@ -113,7 +114,12 @@ def create_challenge(body: dict[str, Any]) -> dict[str, Any]:
     access=Access.PUBLIC,
     body=RefreshSchema,
     returns=IssuedTokensSchema,
-    errors=(errors.AmbiguousToken, errors.TokenRequired, errors.TokenInvalid),
+    errors=(
+        errors.AmbiguousToken,
+        errors.TokenRequired,
+        errors.TokenInvalid,
+        errors.StepUpRequired,
+    ),
     request_headers=(REFRESH_HEADER,),
     response_headers=TOKEN_RESPONSE,
 )
@@ -121,6 +127,9 @@ def refresh_authorization(body: dict[str, Any]) -> tuple[IssuedTokens, int, Head
     """Exchange a refresh token, sent in the header or in the body, for new tokens of the same login.
 
     A refresh token is valid for one use. If it is used again, the login and all its tokens are revoked.
+
+    `error.step-up-required` means that the user has, or must have, a second factor that this login has
+    not proven. The refresh token stays valid: after a step-up it is accepted.
     """
     issued = get_service(AuthorizationService).refresh(_presented_refresh_token(body), origin())
     return issued, 200, token_headers(issued)

@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from sqlalchemy import Connection, FromClause, Select, bindparam, delete, func, select
+from sqlalchemy import ColumnElement, Connection, FromClause, Select, bindparam, delete, func, select
 
 from strongroom.assurance import Demand, demand_of
 from strongroom.clock import Clock
@@ -70,6 +70,21 @@ def _only_administrator() -> Select[Any]:
 
 
 _ONLY_ADMINISTRATOR: Final = Statement(_only_administrator())
+
+
+def administers_a_tenant(user_id: ColumnElement[Any]) -> ColumnElement[bool]:
+    """Return the condition that a user administers a tenant that is not deleted."""
+    administered = tenant_members.alias("administered")
+    return (
+        select(administered.c.tenant_id)
+        .join(tenants, tenants.c.id == administered.c.tenant_id)
+        .where(
+            administered.c.user_id == user_id,
+            administered.c.role == Role.ADMIN.value,
+            tenants.c.deleted_at.is_(None),
+        )
+        .exists()
+    )
 
 
 def membership() -> FromClause:

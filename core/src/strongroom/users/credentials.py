@@ -258,6 +258,10 @@ class CredentialService:
         rows = (_HOLDERS_HELD if hold else _HOLDERS).all(connection, {"pairs": pairs})
         return {Credential(kind, value): user_id for kind, value, user_id in rows}
 
+    def find_account(self, connection: Connection, user_id: str) -> Account | None:
+        """Return a user, or ``None`` if deleted."""
+        return _ACCOUNT_OF.first(connection, {"user_id": user_id})
+
     def lock_account(self, connection: Connection, user_id: str) -> Account | None:
         """Return a user that logs in, or ``None`` if deleted; block the revocation of all its logins."""
         lock_logins(connection, user_id, shared=True)

@@ -156,3 +156,12 @@ increments it, so each proof counts once. A backup exists only together with ano
 is a keyed hash of the handle by which the answers of a passwordless factor name the enrolment."""
 
 FACTOR: Final = RowMapper(FactorRow, second_factors)
+
+factor_grace: Final = Table(
+    "factor_grace",
+    metadata,
+    Column("user_id", Id, ForeignKey("users.id", ondelete="CASCADE"), primary_key=True),
+    Column("began_at", Timestamp, nullable=False),
+)
+"""The first login without a second factor of users who must have one. The row stays when a factor is
+enrolled, removed or reset, so that nobody gets the grace period twice."""

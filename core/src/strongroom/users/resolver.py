@@ -30,11 +30,13 @@ class ResolvedUser:
         account: the user.
         added_credentials: credentials added to an existing user.
         by_contact: whether the user was identified only by an e-mail address or mobile number.
+        is_new: whether this transaction creates the user.
     """
 
     account: Account
     added_credentials: Sequence[Credential] = ()
     by_contact: bool = False
+    is_new: bool = False
 
     @property
     def user(self) -> User:
@@ -42,8 +44,8 @@ class ResolvedUser:
         return self.account.user
 
 
-_Link = tuple[str, Sequence[Credential], bool]
-"""The id of a user, and the last two fields of :class:`ResolvedUser`."""
+_Link = tuple[str, Sequence[Credential], bool, bool]
+"""The id of a user, and the last three fields of :class:`ResolvedUser`."""
 
 
 class IdentityResolver:
@@ -74,11 +76,11 @@ class IdentityResolver:
         usual = None if verified.also else self._credentials.lock_holder(connection, verified.credential)
         if usual:
             return ResolvedUser(usual)
-        user_id, added, by_contact = _until_settled(lambda: self._link(connection, verified))
+        user_id, added, by_contact, is_new = _until_settled(lambda: self._link(connection, verified))
         account = self._credentials.lock_account(connection, user_id)
         if account is None:
             raise InvalidCredentials
-        return ResolvedUser(account, added, by_contact)
+        return ResolvedUser(account, added, by_contact, is_new)
 
     def bind(
         self,
@@ -124,7 +126,7 @@ class IdentityResolver:
         if user_ids:
             user_id = user_ids.pop()
             added = self._add(connection, user_id, missing)
-            return user_id, added, all(name.kind in CONTACTS for name in holders)
+            return user_id, added, all(name.kind in CONTACTS for name in holders), False
         if not verified.may_register:
             raise InvalidCredentials
         require_open(self._mode)
@@ -132,7 +134,7 @@ class IdentityResolver:
         with connection.begin_nested():
             user_id = self._users.create(connection, _user_name(verified)).id
             self._give(connection, user_id, missing)
-        return user_id, (), False
+        return user_id, (), False, True
 
     def _add(
         self, connection: Connection, user_id: str, names: Sequence[Credential]
