@@ -268,6 +268,9 @@ def test_a_copied_key_is_refused_reported_and_kept(api: Api) -> None:
     copy = device.clone()
     assert log_in(api, device).status_code == 200
     assert_refused(log_in(api, copy))
+    message = api.outbox()[-1]
+    assert message["recipient"] == person.email
+    assert "a copy of a passkey" in message["text"]
     log = api.get("/audit-events?action=passkey.counter-regressed", by=api.person(admin=True)).json[
         "data"
     ]

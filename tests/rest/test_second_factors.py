@@ -104,6 +104,11 @@ def test_a_password_alone_does_not_log_in_who_has_a_second_factor(api: Api) -> N
     ]
 
 
+def test_no_factor_that_names_no_user_is_a_first_proof(api: Api) -> None:
+    refused = api.post("/authorizations/challenges", {})
+    assert (refused.status_code, error_code(refused)) == (501, "error.not-implemented")
+
+
 def test_an_sms_code_alone_does_not_log_in_either(api: Api) -> None:
     mobile = "+8613800138000"
     session = api.log_in(mobile, None, verificationCode=api.code(mobile, "login"))

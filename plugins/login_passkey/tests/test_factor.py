@@ -1,5 +1,7 @@
 """The factor: what it stores, shows and proves, and whom it admits."""
 
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -156,3 +158,16 @@ def test_the_summary_is_what_browsers_signal_to_providers(factor: PasskeyFactor)
         "credentialIds": {"phone": enrolled.data["id"]},
     }
     assert factor.summary(USER, [])["allAcceptedCredentialIds"] == []
+
+
+def test_the_library_is_loaded_by_the_first_ceremony_only() -> None:
+    begin = (
+        "import sys; from strongroom.plugin_api.factors import Site; "
+        "from strongroom_login_passkey.plugin import PasskeyFactor; "
+        "from strongroom_login_passkey.options import PasskeyOptions; "
+        f"factor = PasskeyFactor(PasskeyOptions(), Site({ORIGIN!r})); "
+        "before = 'webauthn' in sys.modules; "
+        "factor.begin_login(); print(before, 'webauthn' in sys.modules)"
+    )
+    run = subprocess.run([sys.executable, "-c", begin], capture_output=True, text=True, check=True)
+    assert run.stdout.split() == ["False", "True"]
