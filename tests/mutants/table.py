@@ -2636,7 +2636,7 @@ _SHARES: Final = (
         "files/access.py",
         'limited = least(effective_permission(member.c.role), bindparam("max_permission"))',
         'limited = least(effective_permission(member.c.role), bindparam("max_permission") + 9)',
-        "rest/test_delegation.py::test_its_permission_is_a_ceiling",
+        "rest/test_delegation.py::test_it_reaches_the_folder_with_everything_in_it",
     ),
     _core(
         "delegation-suspended",
@@ -2751,7 +2751,7 @@ _SHARES: Final = (
         "proofs.py",
         'is_for_link = (purpose, link_id) == ("proof", link.id)',
         'is_for_link = purpose == "proof"',
-        "test_share_links.py::test_a_proof_is_for_one_share_and_15_minutes",
+        "test_share_links.py::test_a_proof_names_its_share",
     ),
     _shares(
         "proofs-password",
@@ -2823,7 +2823,7 @@ _SHARES: Final = (
         "drops.py",
         "update(links).where(is_link & files & room).values(values)",
         "update(links).where(is_link & room).values(values)",
-        "test_drop_boxes.py::test_the_last_file_closes_it",
+        "test_drop_boxes.py::test_requests_that_began_at_the_same_time_share_the_room",
     ),
     _shares(
         "drops-own",

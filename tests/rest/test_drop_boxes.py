@@ -5,10 +5,12 @@ from dataclasses import replace
 from io import BytesIO
 
 import pytest
+from flask.ctx import RequestContext
 from tests.support.api import Answer, Api, Json, error_code
 from tests.support.config import Table
 from tests.support.shares import ALL_KINDS, PLUGINS, PNG, Shared, Visitor
 
+from strongroom.plugin_api.web import ApiError
 from strongroom.testing.clock import HOUR
 from strongroom_share_links.service import shares_of
 
@@ -106,6 +108,26 @@ def test_the_last_file_closes_it(shared: Shared) -> None:
     assert append(visitor, upload, 0, b"mine").status_code == 204
     assert error_code(visitor.get()) == "error.share-unavailable"
     assert names(shared) == ["Inside", "a.txt", "note.txt"]
+
+
+def test_requests_that_began_at_the_same_time_share_the_room(shared: Shared) -> None:
+    """Each visit was opened before the first file arrived."""
+    visitor, shares = shared.share(kind="drop", drop={"maxFiles": 2}), shares_of(shared.host)
+    headers = {"Content-Disposition": 'attachment; filename="a.txt"'}
+
+    def request() -> RequestContext:
+        path = f"{visitor.root}/files"
+        return shared.api.app.test_request_context(path, method="POST", headers=headers, data=b"a")
+
+    with request():
+        visit = shares.visits.open(visitor.secret)
+    for _ in range(2):
+        with request():
+            assert shares.drops.receive(visit, visit.file.id, None).size == 1
+    with request(), pytest.raises(ApiError) as refused:
+        shares.drops.receive(visit, visit.file.id, None)
+    assert refused.value.code == "error.share-unavailable"
+    assert names(shared) == ["Inside", "a (1).txt", "a.txt", "note.txt"]
 
 
 def test_an_upload_continues(shared: Shared) -> None:

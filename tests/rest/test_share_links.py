@@ -1,9 +1,11 @@
 """Share links: made by users, and opened by visitors without an account."""
 
+import hashlib
 from dataclasses import replace
 from typing import Any
 
 import pytest
+from sqlalchemy import select
 from tests.support.api import Api, error_code
 from tests.support.config import Table
 from tests.support.shares import ALL_KINDS, PASSWORD, PLUGINS, Shared
@@ -92,6 +94,16 @@ def test_a_proof_is_for_one_share_and_15_minutes(shared: Shared) -> None:
     for forged in ("", "x", "a.b.c.d.e", shared.host.seal("proof x y 1"), shared.host.seal("x")):
         visitor.proof = forged
         assert visitor.get("/files").status_code == 401
+
+
+def test_a_proof_names_its_share(shared: Shared) -> None:
+    visitor, end = shared.share(password=PASSWORD), shared.api.clock.now() + HOUR
+    table = metadata.tables["share_links_links"]
+    with shared.host.database.read() as tx:
+        password = hashlib.sha256(tx.scalar(select(table.c.password_hash)).encode()).hexdigest()
+    for link_id, status in ((visitor.share["id"], 200), ("another", 401)):
+        visitor.proof = shared.host.seal(f"proof {link_id} {password} {end}")
+        assert visitor.get("/files").status_code == status
 
 
 def test_wrong_passwords_are_limited_per_address_and_share(shared: Shared) -> None:
