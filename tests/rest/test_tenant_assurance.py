@@ -25,6 +25,7 @@ TUS = {"Tus-Resumable": "1.0.0"}
 
 SENT: dict[str, Json] = {
     "bundles.download_files": {"json": {"fileIds": ["{file_id}"]}},
+    "file changes.copy_file": {"json": {"parentId": None}},
     "file changes.move_file": {"json": {"parentId": None}},
     "file changes.rename_file": {"json": {"name": "other"}},
     "file changes.replace_content": {"data": b"new"},
