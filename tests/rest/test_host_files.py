@@ -123,6 +123,34 @@ OPERATIONS: dict[str, tuple[Host, Rest]] = {
         lambda host, tenant, target: host.files.unshare(tenant, target.node, target.bystander.id),
         lambda api, target, by: api.delete(f"{target.file}/owners/{target.bystander.id}", by=by),
     ),
+    "group grants": (
+        lambda host, tenant, target: host.files.group_grants(tenant, target.node),
+        lambda api, target, by: api.get(f"{target.file}/group-grants", by=by),
+    ),
+    "share with a group": (
+        lambda host, tenant, target: host.files.share_with_group(
+            tenant, target.node, target.bystanders, "read"
+        ),
+        lambda api, target, by: api.post(
+            f"{target.file}/group-grants",
+            {"groupId": target.bystanders, "permission": "read"},
+            by=by,
+        ),
+    ),
+    "unshare with a group": (
+        lambda host, tenant, target: host.files.unshare_with_group(
+            tenant, target.node, target.bystanders
+        ),
+        lambda api, target, by: api.delete(f"{target.file}/group-grants/{target.bystanders}", by=by),
+    ),
+    "groups": (
+        lambda host, tenant, target: host.tenants.groups(tenant),
+        lambda api, target, by: api.get(f"{target.path}/groups", by=by),
+    ),
+    "groups of another": (
+        lambda host, tenant, target: host.tenants.groups(tenant, user_id=target.bystander.id),
+        lambda api, target, by: api.get(f"{target.path}/groups?userId={target.bystander.id}", by=by),
+    ),
     "make a folder": (
         lambda host, tenant, target: host.files.create_folder(tenant, target.node, "below"),
         lambda api, target, by: api.post(f"{target.file}/folders", {"name": "below"}, by=by),
@@ -346,3 +374,24 @@ def test_grants_are_listed_and_their_values_checked(scene: Scene, host: HostAPI)
         assert [grant.user_id for grant in host.files.grants(tenant, node["id"]).items] == [
             scene.alice.id
         ]
+
+
+def test_groups_are_listed_and_hold_grants(scene: Scene, host: HostAPI) -> None:
+    node: Json = scene.file("file", by=scene.alice)
+    tenant = tenant_of(scene.path)
+    made = scene.api.post(f"{scene.path}/groups", {"name": "team"}, by=scene.admin).json
+    member = f"{scene.path}/groups/{made['id']}/members/{scene.bob.id}"
+    assert scene.api.request("PUT", member, by=scene.admin).status_code == 200
+    with host.acting_as(scene.alice.id):
+        assert [group.name for group in host.tenants.groups(tenant).items] == ["team"]
+        assert host.tenants.groups(tenant, user_id=scene.alice.id).total == 0
+        granted = host.files.share_with_group(tenant, node["id"], made["id"], "write")
+        assert (granted.group_name, granted.permission) == ("team", "write")
+        assert host.files.group_grants(tenant, node["id"]).items == [granted]
+    with host.acting_as(scene.bob.id):
+        assert host.files.stat(tenant, node["id"]).permission == "write"
+        assert host.files.resolve(tenant, ["file"]).id == node["id"]
+    with host.acting_as(scene.alice.id):
+        host.files.unshare_with_group(tenant, node["id"], made["id"])
+    with host.acting_as(scene.bob.id), error("not-found"):
+        host.files.resolve(tenant, ["file"])

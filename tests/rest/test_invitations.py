@@ -198,6 +198,14 @@ class TestWhoInvites:
             assert act(scene, one, person).status_code == 403
         assert act(scene, one, scene.admin).status_code < 300
 
+    def test_messages_are_sent_for_administrators_only(self, scene: Invitations) -> None:
+        assert scene.invite("a@example.com", by=scene.alice).status_code == 403
+        # A refused request must not use up the recipient's messages either.
+        for _ in range(4):
+            scene.invite("a@example.com", by=scene.alice)
+        assert scene.invite("a@example.com").status_code == 201
+        assert len(scene.messages("a@example.com")) == 1
+
     @pytest.mark.parametrize(
         "body",
         [

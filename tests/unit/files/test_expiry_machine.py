@@ -17,6 +17,7 @@ from tests.support.incoming import IncomingBytes
 from strongroom.errors import StrongroomError
 from strongroom.files.file_writer import OnConflict
 from strongroom.files.grants import GrantRequest
+from strongroom.files.group_grants import GroupGrantRequest
 from strongroom.files.models import Permission, nodes
 from strongroom.files.moving import Move
 from strongroom.identity import Identity, Origin
@@ -55,13 +56,30 @@ class ExpiryMachine(RuleBasedStateMachine):
                 self.identity(ADMIN), self.tenant, member, Role.MEMBER, Origin()
             )
         self.granted_until: dict[str, int] = {}
+        self.group = self.make_group()
         for name in "ab":
             self.make_tree(name)
         for user in (GUEST, FRIEND):
             own = self.make_folder(user, None, f"own {user}")
             other = FRIEND if user == GUEST else GUEST
             self.grant(user, own, other, self.random.choice(LOANS), None)
+            if self.random.random() < 0.5:
+                self.grant_group(user, own, self.random.choice(LOANS), None)
         self.first = sorted(self.tree())
+
+    def make_group(self) -> str:
+        """Make a group of the guest and the friend, which holds some of the loans."""
+        groups = self.services.groups
+        made = groups.create(self.identity(ADMIN), self.tenant, "group", Origin())
+        for user in (GUEST, FRIEND):
+            member = self.people[user]
+            groups.add_member(self.identity(ADMIN), self.tenant, made.id, member, Origin())
+        return made.id
+
+    def grant_group(self, user: int, node: str, level: Permission, hours: int | None) -> None:
+        end = None if hours is None else self.api.clock.now() + hours * HOUR
+        wish = GroupGrantRequest(self.group, level, end)
+        self.services.group_grants.put(self.identity(user), self.tenant, node, wish, Origin())
 
     def make_tree(self, name: str) -> None:
         """Make a folder of the owner with two subfolders, and grant some of them."""
@@ -78,6 +96,10 @@ class ExpiryMachine(RuleBasedStateMachine):
         for user in self.random.sample([GUEST, FRIEND], self.random.randint(1, 2)):
             hours, level = self.random.randint(2, 6), self.random.choice(LOANS)
             self.grant(OWNER, node_id, user, level, hours)
+            last = max(last, self.api.clock.now() + hours * HOUR)
+        if self.random.random() < 0.5:
+            hours = self.random.randint(2, 6)
+            self.grant_group(OWNER, node_id, self.random.choice(LOANS), hours)
             last = max(last, self.api.clock.now() + hours * HOUR)
         return last
 
@@ -152,6 +174,19 @@ class ExpiryMachine(RuleBasedStateMachine):
     def share(self, user: int, number: int, other: int, level: Permission, hours: int | None) -> None:
         node = self.pick(number)
         self.attempt(lambda: self.grant(user, node, other, level, hours))
+
+    @rule(user=CALLERS, number=NODES, level=LEVELS, hours=HOURS)
+    def share_with_group(self, user: int, number: int, level: Permission, hours: int | None) -> None:
+        node = self.pick(number)
+        self.attempt(lambda: self.grant_group(user, node, level, hours))
+
+    @rule(user=CALLERS, joins=st.booleans())
+    def change_member(self, user: int, joins: bool) -> None:
+        groups, admin, member = self.services.groups, self.identity(ADMIN), self.people[user]
+        if joins:
+            self.attempt(lambda: groups.add_member(admin, self.tenant, self.group, member, Origin()))
+        else:
+            self.attempt(lambda: groups.remove_member(admin, self.tenant, self.group, member, Origin()))
 
     @rule(user=CALLERS, number=NODES, other=st.sampled_from([OWNER, GUEST, FRIEND]))
     def revoke(self, user: int, number: int, other: int) -> None:

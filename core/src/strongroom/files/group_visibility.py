@@ -31,11 +31,13 @@ def through_groups() -> Select[Any]:
     top-level: then the parent is visible. The parameters are ``user_id``, ``tenant_id`` and ``now``.
     """
     shared = _shared()
-    path = select(shared.c.node_id, shared.c.parent_id).cte("shared_path", recursive=True)
+    # The folders of shared nodes, each once, and all folders around them: siblings share a check.
+    start = select(shared.c.parent_id.label("folder_id"), shared.c.parent_id.label("id")).distinct()
+    path = start.cte("shared_path", recursive=True)
     above = nodes.alias()
-    step = select(path.c.node_id, above.c.parent_id).join(path, above.c.id == path.c.parent_id)
+    step = select(path.c.folder_id, above.c.parent_id).join(path, above.c.id == path.c.id)
     path = path.union_all(step.where(above.c.parent_id.is_not(None)))
-    is_visible = (own_permission(path.c.parent_id) > 0) | (group_permission(path.c.parent_id) > 0)
-    below_visible = select(path.c.node_id).where(is_visible)
+    is_visible = (own_permission(path.c.id) > 0) | (group_permission(path.c.id) > 0)
+    visible = select(path.c.folder_id).where(is_visible)
     columns = (shared.c.node_name, shared.c.node_id)
-    return select(*columns).where(shared.c.node_id.not_in(below_visible))
+    return select(*columns).where(shared.c.parent_id.not_in(visible))

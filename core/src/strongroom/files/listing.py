@@ -12,6 +12,7 @@ from typing import Any, Final
 from sqlalchemy import (
     Column,
     ColumnElement,
+    CompoundSelect,
     Connection,
     FromClause,
     Select,
@@ -120,25 +121,37 @@ def _top_level_grants() -> ColumnElement[bool]:
 _TOP_LEVEL_KEYS: Final = (grants.c.node_name, grants.c.node_id)
 
 
-def _own_top_level() -> Select[Any]:
-    """Return the query for the sort keys and permissions of the nodes of a member in no group."""
-    return select(*_TOP_LEVEL_KEYS, grants.c.permission).where(_top_level_grants())
+Ordered = Select[Any] | CompoundSelect[Any]
+Parts = Sequence[Select[Any]]
+"""Queries for the sort key and the permission of different nodes of one list."""
 
 
-def _all_top_level() -> Select[Any]:
-    """Return the query for the sort keys, and own permissions, of the nodes of a member in groups."""
-    # Both databases merge the two in order, so that the own grants remain one range of an index.
+def _own_top_level() -> Parts:
+    """Return the query for the top-level nodes of a member in no group."""
+    return [select(*_TOP_LEVEL_KEYS, grants.c.permission).where(_top_level_grants())]
+
+
+def _all_top_level() -> Parts:
+    """Return the queries for the top-level nodes of a member in groups, with the own permission."""
     shared = through_groups().add_columns(literal_column("0").label("permission"))
-    return select(*union_all(_own_top_level(), shared).subquery("found").c)
+    return [*_own_top_level(), shared]
 
 
-def _top_level_page(wanted: Select[Any], paging: Paging) -> FromClause:
+def _in_order(parts: Parts, *, is_reversed: bool = False) -> Ordered:
+    """Return the rows of all parts by name and id."""
+    # Sorted as one compound query: the databases merge it with the own grants in the order of an index.
+    found: Ordered = parts[0] if len(parts) == 1 else union_all(*parts)
+    keys = list(parts[0].selected_columns)[:2]
+    return found.order_by(*((key.desc() for key in keys) if is_reversed else keys))
+
+
+def _top_level_page(parts: Parts, paging: Paging) -> FromClause:
     """Return the first rows of a page, by name and id."""
-    *keys, _ = wanted.selected_columns
     if paging.offset:
-        wanted = wanted.where(tuple_(*keys) >= tuple_(bindparam("first_name"), bindparam("first_id")))
+        first = tuple_(bindparam("first_name"), bindparam("first_id"))
+        parts = [part.where(tuple_(*list(part.selected_columns)[:2]) >= first) for part in parts]
     # The limit is applied before the join, so that only the nodes of the page are read.
-    return wanted.order_by(*keys).limit(literal_column(str(paging.size))).subquery("page")
+    return _in_order(parts).limit(literal_column(str(paging.size))).subquery("page")
 
 
 def _with_nodes(page: FromClause, columns: Columns, own: ColumnElement[Any]) -> Select[Any]:
@@ -169,21 +182,24 @@ class _TopLevel:
     page: PageQuery
 
 
-def _key_after(wanted: Select[Any], *, is_reversed: bool = False) -> Select[Any]:
+def _total(parts: Parts) -> Select[Any]:
+    if len(parts) == 1:
+        return parts[0].with_only_columns(func.count(), maintain_column_froms=True)
+    return select(func.count()).select_from(union_all(*parts).subquery())
+
+
+def _key_after(parts: Parts, *, is_reversed: bool = False) -> Ordered:
     # Without the permission, so that the own grants are scanned in the index alone.
-    *keys, _ = wanted.selected_columns
-    order = [key.desc() for key in keys] if is_reversed else keys
-    query = wanted.with_only_columns(*keys).order_by(*order)
-    return query.offset(bindparam("passed")).limit(literal_column("1"))
+    keys = [part.with_only_columns(*list(part.selected_columns)[:2]) for part in parts]
+    found = _in_order(keys, is_reversed=is_reversed)
+    return found.offset(bindparam("passed")).limit(literal_column("1"))
 
 
-def _top_level_statements(wanted: Callable[[], Select[Any]], page: PageQuery) -> _TopLevel:
+def _top_level_statements(parts: Callable[[], Parts], page: PageQuery) -> _TopLevel:
     return _TopLevel(
-        Statement(
-            lambda _: wanted().with_only_columns(func.count(), maintain_column_froms=True),
-        ),
-        Statement(lambda _: _key_after(wanted())),
-        Statement(lambda _: _key_after(wanted(), is_reversed=True)),
+        Statement(lambda _: _total(parts())),
+        Statement(lambda _: _key_after(parts())),
+        Statement(lambda _: _key_after(parts(), is_reversed=True)),
         page,
     )
 
