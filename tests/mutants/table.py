@@ -1984,8 +1984,7 @@ _GROUPS: Final = (
         "files/access.py",
         "        is_in_group(group_grants.c.group_id),\n",
         "",
-        "rest/test_groups.py::TestGrants"
-        "::test_members_hold_the_permission_as_long_as_they_are_in_the_group",
+        "rest/test_groups.py::TestGrants::test_a_member_of_another_group_holds_none",
     ),
     _core(
         "groups-expired-grant",
@@ -2001,8 +2000,7 @@ _GROUPS: Final = (
         "tenants/group_members.py",
         "group_members.c.group_id == group_id, group_members.c.user_id == user",
         "group_members.c.group_id == group_id",
-        "rest/test_groups.py::TestGrants"
-        "::test_members_hold_the_permission_as_long_as_they_are_in_the_group",
+        "rest/test_groups.py::TestGrants::test_a_member_of_another_group_holds_none",
     ),
     _core(
         "groups-administer",
@@ -2078,8 +2076,7 @@ _GROUPS: Final = (
         "files/group_visibility.py",
         "group_grants.c.group_id.in_(groups_of_user()), ",
         "",
-        "rest/test_groups.py::TestGrants"
-        "::test_members_hold_the_permission_as_long_as_they_are_in_the_group",
+        "rest/test_groups.py::TestGrants::test_a_member_of_another_group_holds_none",
     ),
     _core(
         "invitations-administer",

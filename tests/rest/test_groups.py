@@ -179,6 +179,13 @@ class TestGrants:
         assert scene.permission(inner, scene.bob) is None
         assert scene.top(scene.bob) == []
 
+    def test_a_member_of_another_group_holds_none(self, scene: Groups) -> None:
+        folder = scene.folder("folder")
+        scene.share(folder, "manage")
+        scene.group("other", scene.bob)
+        assert scene.permission(folder, scene.bob) is None
+        assert scene.top(scene.bob) == []
+
     def test_the_highest_of_own_and_group_grants_counts(self, scene: Groups) -> None:
         folder = scene.folder("folder")
         scene.grant(folder, scene.alice, "write")
@@ -203,9 +210,11 @@ class TestGrants:
         ]
         assert scene.api.get(f"{scene.path}/{path}", by=scene.alice).status_code == 403
         scene.api.clock.advance(HOUR)
-        scene.token_of(scene.admin)
+        for person in (scene.admin, scene.alice):
+            scene.token_of(person)
         assert [grant["groupName"] for grant in scene.listed(path, scene.admin)] == ["crew"]
         assert scene.permission(node, scene.alice) is None
+        assert scene.top(scene.alice) == []
 
     def test_a_group_of_another_tenant_holds_none(self, scene: Groups) -> None:
         node, other = scene.file("file"), Groups(scene.api)
