@@ -76,7 +76,7 @@ class Writers:
     def _delete(self, node: str) -> None:
         with self._lock:
             self.deleting.add(node)
-        self.client.expect(200, "DELETE", f"{self.tenant}/files/{node}")
+        self.client.expect(200, "DELETE", f"{self.tenant}/files/{node}?permanently=true")
         with self._lock:
             del self.acknowledged[node]
             self.deleted.add(node)

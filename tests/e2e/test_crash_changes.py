@@ -132,7 +132,7 @@ def assert_each_whole(storm: Storm) -> None:
     # Whose upload was not acknowledged is there whole, or not at all.
     for file_id in seen.keys() - known - set(storm.folders):
         used += len(storm.client.download(storm.tenant, file_id))
-    assert storm.client.expect(200, "GET", f"{storm.tenant}/usage").json()["usedBytes"] == used
+    assert storm.client.expect(200, "GET", f"{storm.tenant}/usage").json()["liveBytes"] == used
 
 
 def test_a_crash_amid_moves_and_deletions_leaves_each_file_as_it_was_or_as_wanted(config: Path) -> None:

@@ -7,7 +7,14 @@ from hashlib import sha256
 from sqlalchemy import select
 
 from strongroom.clock import iso_format
-from strongroom.files.models import Permission, grants, group_grants, nodes, trash
+from strongroom.files.models import (
+    Permission,
+    grants,
+    group_grants,
+    node_versions,
+    nodes,
+    trash,
+)
 from strongroom.storage.models import BlobState, blobs
 from strongroom.tenants.models import group_members, groups, tenant_members, tenants
 from strongroom.testing.clock import HOUR
@@ -109,7 +116,9 @@ class World:
         if kind.endswith("folder"):
             node = self.api.folder(self.path, creator, name, around)["id"]
         else:
-            node = self.api.upload(self.path, creator, name, b"content", around)["id"]
+            node = self.api.upload(self.path, creator, name, b"former", around)["id"]
+            content = f"{self.path}/files/{node}/content"
+            self.api.request("PUT", content, by=creator, data=b"content")
         granted = around or node
         for actor in (Actor.PAST, Actor.READER, Actor.WRITER, Actor.MANAGER):
             self.grant(granted, actor)
@@ -142,7 +151,17 @@ class World:
         """Return a hash over all that the tenant keeps."""
         hashed = sha256()
         with self.api.container.database.read() as connection:
-            tables = (tenants, tenant_members, groups, group_members, nodes, grants, group_grants, trash)
+            tables = (
+                tenants,
+                tenant_members,
+                groups,
+                group_members,
+                nodes,
+                grants,
+                group_grants,
+                trash,
+                node_versions,
+            )
             for table in tables:
                 rows = connection.execute(select(table).order_by(*table.primary_key.columns))
                 hashed.update(repr(rows.all()).encode())

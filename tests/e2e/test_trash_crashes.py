@@ -1,0 +1,234 @@
+"""Processes die while they replace, trash, restore and remove files: no version and no byte is lost."""
+
+import json
+import multiprocessing
+import os
+import random
+import time
+from collections.abc import Iterator
+from copy import deepcopy
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import func, select
+
+from strongroom.container.services import Container
+from strongroom.errors import NotFound
+from strongroom.files.file_writer import OnConflict
+from strongroom.files.models import node_versions, nodes
+from strongroom.files.trash import service as trash_service
+from strongroom.files.trash.service import RestoreRequest
+from strongroom.identity import Identity, Origin
+from tests.e2e.offline import collect_abandoned, services
+from tests.support.campaign import campaign_size
+from tests.support.incoming import IncomingBytes
+from tests.support.waiting import wait_until
+
+KILLS = campaign_size("TRASH_KILLS", 12)
+PATIENCE = 60
+FILES = 3
+"""Files in the folder of a round."""
+
+
+@dataclass
+class Folder:
+    """What a folder with files must have: a model of the actions that were acknowledged.
+
+    Args:
+        contents: all contents of each file, the current one last; indexes are version numbers.
+        state: ``live``, ``trash`` or ``gone``.
+    """
+
+    id: str
+    files: list[str]
+    contents: dict[str, list[bytes]] = field(default_factory=dict)
+    state: str = "live"
+
+    def apply(self, action: list[Any]) -> None:
+        """Do an action in the model."""
+        kind, *arguments = action
+        if kind == "replace":
+            self.contents[arguments[0]].append(arguments[1].encode())
+        elif kind == "restore version":
+            self.contents[arguments[0]].append(self.contents[arguments[0]][arguments[1] - 1])
+        else:
+            self.state = {"trash": "trash", "restore": "live", "purge": "gone"}[kind]
+
+    def seen(self, container: Container, tenant: str, me: Identity) -> "Folder":
+        """Return the folder as it is."""
+        trash = container.keeping.trash
+        found = Folder(self.id, self.files, {}, "gone")
+        with container.database.read() as connection:
+            is_trashed = trash._trash.find(connection, tenant, self.id) is not None
+        try:
+            container.keeping.files.get(me, tenant, self.id)
+            found.state = "live"
+        except NotFound:
+            found.state = "trash" if is_trashed else "gone"
+        if found.state == "live":
+            found.contents = {file: contents_of(container, tenant, me, file) for file in self.files}
+        return found
+
+    def is_like(self, seen: "Folder") -> bool:
+        """Return whether a folder is as this one; the content of what is in the trash is not read."""
+        return self.state == seen.state and (self.state != "live" or self.contents == seen.contents)
+
+
+def contents_of(container: Container, tenant: str, me: Identity, file: str) -> list[bytes]:
+    """Read all versions of a file, and its content."""
+    files, versions = container.keeping.files, container.keeping.versions
+    node, location = files.locate(me, tenant, file)
+    found = []
+    for number in range(1, (node.versions or 0) + 1):
+        old, place = versions.locate(me, tenant, file, number)
+        with files.open(old, 0, old.size, place) as chunks:
+            found.append(b"".join(chunks))
+    with files.open(node, 0, node.size, location) as chunks:
+        return [*found, b"".join(chunks)]
+
+
+def act(container: Container, tenant: str, me: Identity, folder: str, action: list[Any]) -> None:
+    """Do an action."""
+    keeping = container.keeping
+    match action:
+        case ["replace", file, content]:
+            keeping.replacing.replace_content(
+                me, tenant, file, IncomingBytes("ignored", content.encode()), None
+            )
+        case ["restore version", file, number]:
+            keeping.versions.restore(me, tenant, file, number, None)
+        case ["trash"]:
+            keeping.files.delete(me, tenant, folder)
+        case ["restore"]:
+            keeping.trash.restore(me, tenant, folder, RestoreRequest())
+        case _:
+            keeping.trash.delete(me, tenant, folder)
+
+
+def make(container: Container, tenant: str, me: Identity, number: int) -> Folder:
+    """Make a folder with files."""
+    files, fail = container.keeping.files, OnConflict.FAIL
+    folder = files.create_folder(me, tenant, None, str(number), fail).node.id
+    contents = {}
+    for name in map(str, range(FILES)):
+        content = f"{number} {name}".encode()
+        made = files.upload(me, tenant, folder, IncomingBytes(name, content), fail)
+        contents[made.node.id] = [content]
+    return Folder(folder, [*contents], contents)
+
+
+def choose(folder: Folder, random_: random.Random, number: int) -> list[Any]:
+    """Return the next action on a folder."""
+    if folder.state == "trash":
+        return random_.choice([["restore"], ["restore"], ["restore"], ["purge"]])
+    file = random_.choice(folder.files)
+    versions = len(folder.contents[file]) - 1
+    actions: list[list[Any]] = [["replace", file, f"{file} {number}"], ["trash"]]
+    if versions:
+        actions.append(["restore version", file, random_.randint(1, versions)])
+    return random_.choice(actions)
+
+
+def suffer(config: Path, tenant: str, me: Identity, number: int, journal: int) -> None:
+    """Change a new folder until the process is killed; report each action before and after it."""
+    # Few nodes at once, so that a removal takes several transactions.
+    trash_service.NODES_AT_ONCE = 2
+    random_ = random.Random(number)
+    with services(config) as container:
+        while True:
+            folder = make(container, tenant, me, random_.getrandbits(60))
+            report(journal, "made", [folder.id, {k: v[0].decode() for k, v in folder.contents.items()}])
+            step = 0
+            while folder.state != "gone" and step < 8:
+                step += 1
+                action = choose(folder, random_, step)
+                report(journal, "wanted", action)
+                act(container, tenant, me, folder.id, action)
+                report(journal, "done", action)
+                folder.apply(action)
+
+
+def report(journal: int, kind: str, value: Any) -> None:
+    os.write(journal, (json.dumps([kind, value]) + "\n").encode())
+
+
+def read(journal: Path) -> Iterator[tuple[Folder, Folder | None]]:
+    """Yield each folder as acknowledged, and as it is if the last action was done nevertheless."""
+    lines = journal.read_text().splitlines()
+    entries = [json.loads(line) for line in lines]
+    folder: Folder | None = None
+    wanted: Folder | None = None
+    for kind, value in entries:
+        if kind == "made":
+            if folder is not None:
+                yield folder, wanted
+            contents = {file: [content.encode()] for file, content in value[1].items()}
+            folder, wanted = Folder(value[0], [*contents], contents), None
+        elif folder is not None and kind == "wanted":
+            wanted = deepcopy(folder)
+            wanted.apply(value)
+        elif wanted is not None:
+            folder, wanted = wanted, None
+    if folder is not None:
+        yield folder, wanted
+
+
+@pytest.fixture(scope="module")
+def config_changes() -> dict[str, Any]:
+    return {"files": {"versions": {"keep": 1000}}}
+
+
+def test_no_version_and_no_byte_is_lost_when_processes_die(config: Path, tmp_path: Path) -> None:
+    with services(config) as container:
+        with container.database.write() as connection:
+            me = Identity(container.base.users.create(connection, "Alice").id, "USER", "login")
+        tenant = container.keeping.tenants.create(me, "Acme", Origin()).id
+    journals = []
+    fork, random_ = multiprocessing.get_context("fork"), random.Random(0)
+    for number in range(KILLS):
+        path = tmp_path / f"{number}.journal"
+        journal = os.open(path, os.O_CREAT | os.O_WRONLY | os.O_APPEND)
+        process = fork.Process(target=suffer, args=(config, tenant, me, number, journal))
+        process.start()
+        lines = random_.randint(2, 25)
+        wait_until(lambda path=path, lines=lines: path.read_bytes().count(b"\n") >= lines, PATIENCE)
+        # At any moment of what follows.
+        time.sleep(random_.random() * 0.02)
+        process.kill()
+        process.join()
+        os.close(journal)
+        journals.append(path)
+    check(config, tenant, me, journals)
+
+
+def check(config: Path, tenant: str, me: Identity, journals: list[Path]) -> None:
+    """Compare all folders with the journals, and the store with the database after a collection."""
+    with services(config) as container:
+        for path in journals:
+            for acknowledged, wanted in read(path):
+                check_folder(container, tenant, me, [acknowledged, *([wanted] if wanted else [])])
+        container.keeping.trash.purge()
+    collect_abandoned(config)
+    with services(config) as container:
+        assert not any(found.is_fault for found in container.keeping.storage_check.run(checksums=True))
+        usage = container.keeping.tenants.usage(me, tenant)
+        with container.database.read() as connection:
+            sizes = [
+                connection.execute(select(func.coalesce(func.sum(table.c.size), 0))).scalar_one()
+                for table in (nodes, node_versions)
+            ]
+        assert (usage.used_bytes, usage.trash_bytes) == (sum(sizes), 0)
+
+
+def check_folder(container: Container, tenant: str, me: Identity, expected: list[Folder]) -> None:
+    """Check that a folder is as one of those that it may be, and restore it from the trash."""
+    seen = expected[0].seen(container, tenant, me)
+    found = [each for each in expected if each.is_like(seen)]
+    assert found, (expected, seen)
+    if seen.state == "trash":
+        # It comes back with all its versions.
+        container.keeping.trash.restore(me, tenant, seen.id, RestoreRequest())
+        back = seen.seen(container, tenant, me)
+        assert back.contents == found[0].contents
