@@ -149,6 +149,8 @@ def test_the_log_names_requests_by_their_id_and_holds_no_token(
         answer = alice.request("DELETE", f"/authorizations/{alice.token}")
         assert answer.status == 200
         alice.request("GET", "/credentials/somebody@example.com/available")
+        for path in ("/s/hidden", "/s/hidden/users/s/a.txt", "/api/v1/shares/hidden/files"):
+            alice.request("GET", path)
     log = nginx.access_log()
     assert nginx.upstream_log() == ""
     assert answer.headers["X-Request-Id"] in log
@@ -156,6 +158,9 @@ def test_the_log_names_requests_by_their_id_and_holds_no_token(
     assert "/credentials/.../available" in log
     assert alice.token not in log
     assert "somebody" not in log
+    assert "/s/.../users/s/a.txt" in log
+    assert "/api/v1/shares/.../files" in log
+    assert "hidden" not in log
 
 
 def test_a_server_that_is_away_is_logged_without_the_token_of_the_request(tmp_path: Path) -> None:

@@ -2839,7 +2839,7 @@ _SHARES: Final = (
         "delegation-types",
         "A delegation creates files of the admitted types only.",
         "files/file_writer.py",
-        "        _require_admitted_type(caller, content.content_type)\n",
+        "        require_admitted_type(caller, content.content_type)\n",
         "",
         "rest/test_delegation.py::test_it_creates_only_admitted_types",
         "rest/test_drop_boxes.py::test_its_limits_hold",
