@@ -214,24 +214,30 @@ def test_a_removed_app_is_not_asked_for(browser: Browser, enrolling_user: LiveUs
     assert browser.path == "/account/"
 
 
-def test_a_change_after_a_login_by_one_factor_needs_a_step_up(
-    server: LiveServer, enrolling_user: LiveUser
-) -> None:
+def test_a_new_factor_ends_other_logins(server: LiveServer, enrolling_user: LiveUser) -> None:
     first, second = Browser(server), Browser(server)
     first.log_in(enrolling_user)
-    app = enrol(second, enrolling_user)
-    # The first browser has logged in before the app existed, with the password alone.
+    enrol(second, enrolling_user)
     first.open("/account/")
-    if first.path == "/account/":
-        first.send("recovery-codes")
-        assert first.path == "/account/step-up"
-        first.send("step-up", totp="000000")
-        assert first.message.startswith("The code is wrong")
-        first.send("step-up", totp=app.code())
-        assert first.message == "Thank you. Now repeat the change."
-        assert "<li>" in first.send("recovery-codes").text
-    else:
-        assert first.path == "/account/login"
+    assert first.path == "/account/login"
+
+
+def test_a_code_renews_the_proof_of_the_login(browser: Browser, enrolling_user: LiveUser) -> None:
+    app = enrol(browser, enrolling_user)
+    browser.open("/account/step-up")
+    browser.send("step-up", totp="000000")
+    assert browser.message.startswith("The code is wrong")
+    browser.send("step-up", totp=app.code())
+    assert browser.message == "Thank you. Now repeat the change."
+
+
+def test_the_password_renews_the_proof_without_a_factor(browser: Browser, user: LiveUser) -> None:
+    browser.log_in(user)
+    browser.open("/account/step-up")
+    browser.send("step-up", password="Wrong1Horse")
+    assert (browser.page.status, browser.message) == (400, "The password is wrong.")
+    browser.send("step-up", password=PASSWORD)
+    assert browser.message == "Thank you. Now repeat the change."
 
 
 def test_pages_of_the_account_need_a_login(browser: Browser) -> None:
