@@ -64,7 +64,8 @@ class Site:
 
     def parents(self) -> dict[str, str | None]:
         with self.database.read() as connection:
-            rows = connection.execute(select(nodes.c.id, nodes.c.parent_id))
+            live = select(nodes.c.id, nodes.c.parent_id).where(nodes.c.trash_id.is_(None))
+            rows = connection.execute(live)
             return {row.id: row.parent_id for row in rows}
 
 

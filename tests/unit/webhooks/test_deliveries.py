@@ -32,7 +32,7 @@ from strongroom_webhooks.sender import Sender
 from strongroom_webhooks.signing import SigningKeys
 
 TENANT = "tenant-1"
-TIMEOUT = 0.3
+TIMEOUT = 1.0
 SCHEDULE = (0, 5, 300)
 KEYS = SigningKeys.create()
 TABLES = PluginTables(metadata, "strongroom_webhooks:migrations", "0001")
