@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -193,7 +194,7 @@ def test_no_version_and_no_byte_is_lost_when_processes_die(config: Path, tmp_pat
         process = fork.Process(target=suffer, args=(config, tenant, me, number, journal))
         process.start()
         lines = random_.randint(2, 25)
-        wait_until(lambda path=path, lines=lines: path.read_bytes().count(b"\n") >= lines, PATIENCE)
+        wait_until(partial(has_lines, path, lines), PATIENCE)
         # At any moment of what follows.
         time.sleep(random_.random() * 0.02)
         process.kill()
@@ -201,6 +202,10 @@ def test_no_version_and_no_byte_is_lost_when_processes_die(config: Path, tmp_pat
         os.close(journal)
         journals.append(path)
     check(config, tenant, me, journals)
+
+
+def has_lines(journal: Path, count: int) -> bool:
+    return journal.read_bytes().count(b"\n") >= count
 
 
 def check(config: Path, tenant: str, me: Identity, journals: list[Path]) -> None:

@@ -24,7 +24,7 @@ from strongroom.users.service import UserService
 _BLOBS_AT_ONCE: Final = 20
 _DAY: Final = 24 * 60 * 60 * 1000
 
-NODES_AT_ONCE: Final = 1000
+NODES_AT_ONCE = 1000
 """Number of nodes that one transaction removes."""
 
 _ENTRIES_AT_ONCE: Final = 100
