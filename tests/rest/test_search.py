@@ -183,3 +183,66 @@ class TestCriteria:
         second = search.scene.api.get("/api" + link[2], by=search.scene.admin).json
         names = [node["name"] for page in (first, second) for node in page["data"]]
         assert names == ["a 1.txt", "a 2.txt", "a folder"]
+
+
+class TestLists:
+    """Filters and sort orders of lists."""
+
+    NAMES = ("b.txt", "A report.txt", "c 报告")
+
+    @pytest.fixture
+    def folder(self, scene: Scene) -> Json:
+        folder = scene.folder("folder")
+        for place in (folder, None):
+            parent = place["id"] if place else None
+            for number, name in enumerate(self.NAMES[:2]):
+                scene.api.upload(
+                    scene.path, scene.alice if not place else scene.admin, name, b"x" * number, parent
+                )
+                scene.api.clock.advance(1000)
+        scene.folder(self.NAMES[2], folder)
+        scene.folder(self.NAMES[2], by=scene.alice)
+        return folder
+
+    def listed(self, scene: Scene, folder: Json | None, query: str) -> list[str]:
+        inside = f"/{folder['id']}/files" if folder else ""
+        by = scene.admin if folder else scene.alice
+        path, names, total = f"{scene.path}/owners/me/files{inside}?pageSize=2&{query}", list[str](), 1
+        number = 0
+        while len(names) < total:
+            number += 1
+            page = scene.api.get(f"{path}&pageNumber={number}", by=by).json
+            total = page["meta"]["totalCount"]
+            names += [node["name"] for node in page["data"]]
+        return names
+
+    @pytest.mark.parametrize("inside", [True, False])
+    @pytest.mark.parametrize(
+        ("query", "expected"),
+        [
+            ("", [1, 0, 2]),
+            ("sort=-name", [2, 0, 1]),
+            ("sort=size", [0, 2, 1]),
+            ("sort=-size", [1, 2, 0]),
+            ("sort=updatedAt", [0, 1, 2]),
+            ("sort=-updatedAt", [2, 1, 0]),
+            ("sort=type", [1, 0, 2]),
+            ("q=REPORT", [1]),
+            ("q=%E6%8A%A5%E5%91%8A", [2]),
+            ("q=zz", []),
+            ("type=file&sort=-name", [0, 1]),
+            ("contentType=text/*", [1, 0]),
+            ("contentType=image/png", []),
+        ],
+    )
+    def test_of_a_folder_and_of_the_top(
+        self, scene: Scene, folder: Json, inside: bool, query: str, expected: list[int]
+    ) -> None:
+        names = self.listed(scene, folder if inside else None, query)
+        assert names == [self.NAMES[number] for number in expected]
+
+    def test_nodes_that_the_caller_cannot_see_are_in_no_list(self, scene: Scene, folder: Json) -> None:
+        path = f"{scene.path}/owners/me/files"
+        assert scene.api.get(f"{path}?q=report", by=scene.bob).json["meta"]["totalCount"] == 0
+        refused = scene.api.get(f"{path}/{folder['id']}/files?sort=-name", by=scene.bob)
+        assert refused.status_code == 403

@@ -42,6 +42,7 @@ from strongroom.files.access import (
 from strongroom.files.child_counts import children_of, run_at, runs
 from strongroom.files.group_visibility import through_groups
 from strongroom.files.models import NODE, Permission, grants, nodes
+from strongroom.files.node_selection import Nodes, NodeSelection, children, page_of, total_of
 from strongroom.files.serializers import cached_nodes_json, node_json
 from strongroom.identity import AnyCaller
 from strongroom.tenants.group_members import is_in_any_group
@@ -180,6 +181,7 @@ class _TopLevel:
     key_from_start: Statement[Any]
     key_from_end: Statement[Any]
     page: PageQuery
+    nodes: Nodes
 
 
 def _total(parts: Parts) -> Select[Any]:
@@ -201,6 +203,7 @@ def _top_level_statements(parts: Callable[[], Parts], page: PageQuery) -> _TopLe
         Statement(lambda _: _key_after(parts())),
         Statement(lambda _: _key_after(parts(), is_reversed=True)),
         page,
+        lambda: wanted().subquery("listed"),
     )
 
 
@@ -237,8 +240,22 @@ class FileListing:
         self._users = users
         self._statements: dict[tuple[object, ...], Statement[Any]] = {}
 
-    def top_level(self, caller: AnyCaller, tenant_id: str, owner_id: str, paging: Paging) -> FilePage:
-        """Return the owner's top-level nodes: visible nodes whose parent is not visible. Sorted by name.
+    def top_level(
+        self,
+        caller: AnyCaller,
+        tenant_id: str,
+        owner_id: str,
+        paging: Paging,
+        wanted: NodeSelection | None = None,
+    ) -> FilePage:
+        """Return the owner's top-level nodes: visible nodes whose parent is not visible.
+
+        Args:
+            caller: the caller.
+            tenant_id: the tenant.
+            owner_id: the user who sees the nodes.
+            paging: the page.
+            wanted: a filter and an order; ``None``: all nodes by name.
 
         Raises:
             TokenInvalid: the caller's login was revoked.
@@ -248,11 +265,15 @@ class FileListing:
             access = self._access_of_owner(connection, caller, tenant_id, owner_id, None)
             parameters = self._parameters(tenant_id, owner_id, tenant_id)
             if access.folder_id is not None:
-                return self._folder_of_key(connection, caller, tenant_id, access.folder_id, paging)
+                found = self._access.find(connection, caller, tenant_id, access.folder_id)
+                return self._folder_of_key(connection, found, paging, wanted)
             # For administrators the top level is the content of the root node.
             if access.role is Role.ADMIN:
-                return self._content(connection, access, parameters, paging)
+                return self._content(connection, access, parameters, paging, wanted)
             lists = _SHARED if access.more[1] else _OWN
+            if wanted is not None:
+                levels = (Permission.NONE, access.ceiling)
+                return self._select(connection, lists.nodes, wanted, parameters, paging, levels)
             return self._granted(connection, lists, parameters, paging, access.ceiling)
 
     def inside(
@@ -262,8 +283,17 @@ class FileListing:
         owner_id: str,
         parent_id: str,
         paging: Paging,
+        wanted: NodeSelection | None = None,
     ) -> FilePage:
-        """Return the nodes in a folder that the owner can see, sorted by name.
+        """Return the nodes in a folder that the owner can see.
+
+        Args:
+            caller: the caller.
+            tenant_id: the tenant.
+            owner_id: the user who sees the nodes.
+            parent_id: the folder.
+            paging: the page.
+            wanted: a filter and an order; ``None``: all nodes by name.
 
         Raises:
             TokenInvalid: the caller's login was revoked.
@@ -275,7 +305,7 @@ class FileListing:
         with self._database.read() as connection:
             access = self._access_of_owner(connection, caller, tenant_id, owner_id, parent_id)
             parameters = self._parameters(tenant_id, owner_id, parent_id)
-            return self._content(connection, access, parameters, paging)
+            return self._content(connection, access, parameters, paging, wanted)
 
     def _access_of_owner(
         self,
@@ -308,14 +338,14 @@ class FileListing:
     def _folder_of_key(
         self,
         connection: Connection,
-        caller: AnyCaller,
-        tenant_id: str,
-        folder_id: str,
+        access: NodeAccess,
         paging: Paging,
+        wanted: NodeSelection | None,
     ) -> FilePage:
         """Return the top level of an access key that reaches only a folder: that folder."""
-        access = self._access.find(connection, caller, tenant_id, folder_id)
         if access.node is None or access.permission < Permission.READ:
+            return FilePage(0, paging)
+        if wanted is not None and not wanted.matches(access.node):
             return FilePage(0, paging)
         if paging.offset:
             return FilePage(1, paging)
@@ -323,13 +353,37 @@ class FileListing:
         owners = self._users.summaries(connection, [access.node.owner_id])
         return FilePage(1, paging, [record], owners)
 
+    def _select(
+        self,
+        connection: Connection,
+        listed: Nodes,
+        wanted: NodeSelection,
+        parameters: dict[str, Any],
+        paging: Paging,
+        levels: tuple[Permission, Permission],
+    ) -> FilePage:
+        """Return a page of a list that is filtered, or has another order than by name."""
+        parameters |= {**wanted.parameters, "passed": paging.offset}
+        total: int = total_of(listed, wanted.shape).scalar(connection, parameters)
+        if paging.offset >= total:
+            return FilePage(total, paging)
+        return self._page(connection, page_of(listed, wanted.shape), parameters, paging, total, levels)
+
     def _content(
-        self, connection: Connection, access: NodeAccess, parameters: dict[str, Any], paging: Paging
+        self,
+        connection: Connection,
+        access: NodeAccess,
+        parameters: dict[str, Any],
+        paging: Paging,
+        wanted: NodeSelection | None,
     ) -> FilePage:
         """Return a page of a folder; it is empty if the owner of the list cannot see the folder."""
         total = access.more[0] if access.permission >= Permission.READ else 0
         if paging.offset >= total:
-            return FilePage(total, paging)
+            return FilePage(0 if wanted else total, paging)
+        if wanted is not None:
+            levels = (access.permission, access.ceiling)
+            return self._select(connection, children, wanted, parameters, paging, levels)
         if paging.offset:
             first_name, passed = run_at(_RUNS.all(connection, parameters), paging.offset)
             parameters |= {"first_name": first_name, "passed": passed}

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 from sqlalchemy import BigInteger, ColumnElement, bindparam, or_
 
 from strongroom.database.metadata import Id
-from strongroom.files.models import nodes
+from strongroom.files.models import Node, nodes
 
 _ESCAPE: Final = "\\"
 _WILDCARDS: Final = str.maketrans({char: _ESCAPE + char for char in f"%_{_ESCAPE}"})
@@ -36,6 +36,18 @@ class NodeFilter:
     def used(self) -> frozenset[str]:
         """The names of the criteria."""
         return frozenset(field.name for field in fields(self) if getattr(self, field.name) is not None)
+
+    def matches(self, node: Node) -> bool:
+        """Return whether a node meets the criteria."""
+        kind = (node.content_type or "").partition(";")[0]
+        wanted = (self.content_type or "").removesuffix("*")
+        return (
+            self.type in (None, node.type)
+            and self.owner_id in (None, node.owner_id)
+            and (kind.startswith(wanted) if wanted.endswith("/") else wanted in ("", kind))
+            and node.updated_at > (self.modified_after or 0)
+            and node.size >= (self.min_size or 0)
+        )
 
     @property
     def parameters(self) -> Mapping[str, Any]:

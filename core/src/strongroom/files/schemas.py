@@ -185,6 +185,15 @@ def _sort() -> fields.String:
     )
 
 
+class ListQuery(PagingQuery):
+    """The filter and the order of a list."""
+
+    q = text(255, load_default=None, metadata={"description": "Text that names contain"})
+    type = _node_type()
+    contentType = _content_type()
+    sort = _sort()
+
+
 class SearchQuery(PagingQuery):
     """The criteria of a search."""
 

@@ -10,6 +10,7 @@ from strongroom.files.events.recorder import SENT, DownloadRecorder
 from strongroom.files.file_writer import OnConflict
 from strongroom.files.listing import FileListing
 from strongroom.files.models import Node
+from strongroom.files.node_filters import NodeFilter, NodeOrder
 from strongroom.files.node_responses import (
     CONDITIONAL_ERRORS,
     NODE_LOCATION,
@@ -17,10 +18,12 @@ from strongroom.files.node_responses import (
     page_response,
     wanted_revision,
 )
+from strongroom.files.node_selection import NodeSelection
 from strongroom.files.schemas import (
     DeletionQuery,
     FileConflictQuery,
     FolderConflictQuery,
+    ListQuery,
     NewFolderSchema,
     NodeSchema,
 )
@@ -36,7 +39,7 @@ from strongroom.http.downloads import (
     send_content,
 )
 from strongroom.http.headers import DOWNLOAD_REQUEST, DOWNLOAD_RESPONSE, UPLOAD_REQUEST
-from strongroom.http.pages import PagingQuery, collection_of, paging
+from strongroom.http.pages import collection_of, paging
 from strongroom.http.parsing import DONE, DoneSchema
 from strongroom.http.request import get_service, method
 from strongroom.http.response import Response
@@ -346,17 +349,19 @@ def delete_file(tenant_id: str, file_id: str, query: Json) -> dict[str, bool]:
     access=Access.USER,
     scope=Scope.FILES_READ,
     verifies_login=True,
-    query=PagingQuery,
+    query=ListQuery,
     returns=collection_of(NodeSchema),
     errors=(errors.Forbidden,),
 )
-def list_files(tenant_id: str, owner_id: str, query: dict[str, int], caller: Caller) -> Response:
+def list_files(tenant_id: str, owner_id: str, query: Json, caller: Caller) -> Response:
     """List a user's top-level files and folders: those without a parent folder that the user can see.
 
     `me` is the caller; only an administrator of the tenant may list the files of other users.
     """
     listing, owner_id = get_service(FileListing), own_id(owner_id)
-    return page_response(listing.top_level(caller, tenant_id, owner_id, paging(query)))
+    return page_response(
+        listing.top_level(caller, tenant_id, owner_id, paging(query), _selection(query))
+    )
 
 
 @blueprint.operation(
@@ -365,16 +370,26 @@ def list_files(tenant_id: str, owner_id: str, query: dict[str, int], caller: Cal
     access=Access.USER,
     scope=Scope.FILES_READ,
     verifies_login=True,
-    query=PagingQuery,
+    query=ListQuery,
     returns=collection_of(NodeSchema),
     errors=(errors.Forbidden, errors.NotFound, errors.NotAFolder),
 )
 def list_files_in_folder(
-    tenant_id: str, owner_id: str, parent_id: str, query: dict[str, int], caller: Caller
+    tenant_id: str, owner_id: str, parent_id: str, query: Json, caller: Caller
 ) -> Response:
     """List the files a user can access inside a folder."""
     listing, owner_id = get_service(FileListing), own_id(owner_id)
-    return page_response(listing.inside(caller, tenant_id, owner_id, parent_id, paging(query)))
+    selection = _selection(query)
+    return page_response(
+        listing.inside(caller, tenant_id, owner_id, parent_id, paging(query), selection)
+    )
+
+
+def _selection(query: Json) -> NodeSelection | None:
+    """Return the filter and the order of a list, ``None`` for all nodes by name."""
+    filter_ = NodeFilter(type=query["type"], content_type=query["contentType"])
+    selection = NodeSelection(query["q"], filter_, NodeOrder.parse(query["sort"]))
+    return None if selection.is_usual else selection
 
 
 def _create_folder(tenant_id: str, parent_id: str | None, body: Json, query: Json) -> Json:

@@ -1,0 +1,145 @@
+"""Lists that are filtered or sorted otherwise than by name.
+
+Such a list reads and sorts all nodes of its folder, or of its top level, for each page. Indexes for each
+order would make every upload slower, and few folders have more than some thousand nodes.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any, Final, NamedTuple
+
+from sqlalchemy import (
+    Column,
+    ColumnElement,
+    FromClause,
+    Select,
+    bindparam,
+    func,
+    literal_column,
+    select,
+)
+
+from strongroom.database.functions import greatest
+from strongroom.database.paging import Paging
+from strongroom.database.statements import Statement
+from strongroom.files.access import group_permission, own_permission
+from strongroom.files.models import Node, nodes
+from strongroom.files.name_index import contains_text, search_names
+from strongroom.files.names import fold_name
+from strongroom.files.node_filters import NodeFilter, NodeOrder, SortKey, conditions
+
+Columns = Sequence[Column[Any]]
+PageQuery = Callable[[Paging, Columns], Any]
+Nodes = Callable[[], FromClause]
+"""Returns the ids of all nodes of a list, in the column ``node_id``."""
+
+_SORT_COLUMNS: Final[Mapping[SortKey, Sequence[Column[Any]]]] = {
+    SortKey.NAME: (nodes.c.name, nodes.c.id),
+    SortKey.UPDATED_AT: (nodes.c.updated_at, nodes.c.name, nodes.c.id),
+    SortKey.SIZE: (nodes.c.size, nodes.c.name, nodes.c.id),
+    SortKey.TYPE: (nodes.c.type, nodes.c.name, nodes.c.id),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class NodeSelection:
+    """The wanted nodes of a list, and their order.
+
+    Args:
+        text: a text that names contain; ``None``: any name.
+        filter: further criteria.
+        order: the sort order.
+    """
+
+    text: str | None = None
+    filter: NodeFilter = field(default_factory=NodeFilter)
+    order: NodeOrder = field(default_factory=NodeOrder)
+
+    @property
+    def is_usual(self) -> bool:
+        """Whether all nodes are wanted, by name."""
+        return self == _USUAL
+
+    @property
+    def is_filtered(self) -> bool:
+        """Whether only some nodes are wanted."""
+        return self.text is not None or bool(self.filter.used)
+
+    @property
+    def parameters(self) -> Mapping[str, Any]:
+        """The parameters of its statements."""
+        wanted = {} if self.text is None else {"wanted": fold_name(self.text)}
+        return {**self.filter.parameters, **wanted}
+
+    @property
+    def shape(self) -> "Shape":
+        """The part that determines its statements."""
+        return Shape(self.text is not None, self.filter.used, self.order)
+
+    def matches(self, node: Node) -> bool:
+        """Return whether a node is wanted, for the only node of a list."""
+        is_named = self.text is None or fold_name(self.text) in fold_name(node.name)
+        return is_named and self.filter.matches(node)
+
+
+_USUAL: Final = NodeSelection()
+
+
+class Shape(NamedTuple):
+    """Whether a selection has a text, its criteria, and its order."""
+
+    has_text: bool
+    used: frozenset[str]
+    order: NodeOrder
+
+
+def children() -> FromClause:
+    """Return the nodes in the folder ``node_id``."""
+    rows = select(nodes.c.id.label("node_id")).where(nodes.c.parent_id == bindparam("node_id"))
+    return rows.subquery("listed")
+
+
+def _selected(listed: Nodes, shape: Shape, dialect: str) -> Select[Any]:
+    found = listed()
+    query = select(nodes.c.id).join(found, found.c.node_id == nodes.c.id)
+    if shape.has_text:
+        query = query.join(search_names, search_names.c.node_id == nodes.c.id)
+        query = query.where(contains_text(dialect))
+    return query.where(*conditions(shape.used))
+
+
+@cache
+def total_of(listed: Nodes, shape: Shape) -> Statement[Any]:
+    """Return the query for the number of selected nodes."""
+
+    def build(dialect: str) -> Select[Any]:
+        query = _selected(listed, shape, dialect)
+        return query.with_only_columns(func.count(), maintain_column_froms=True)
+
+    return Statement(build)
+
+
+@cache
+def page_of(listed: Nodes, shape: Shape) -> PageQuery:
+    """Return the query for a page of the selected nodes, with the user's own grant on each."""
+
+    def build(paging: Paging, columns: Columns) -> Callable[[str], Select[Any]]:
+        return lambda dialect: _page(listed, shape, paging, columns, dialect)
+
+    return build
+
+
+def _page(listed: Nodes, shape: Shape, paging: Paging, columns: Columns, dialect: str) -> Select[Any]:
+    order: list[ColumnElement[Any]] = [
+        column.desc() if shape.order.descending else column.asc()
+        for column in _SORT_COLUMNS[shape.order.key]
+    ]
+    # The limit is applied before grants are read.
+    rows = _selected(listed, shape, dialect).order_by(*order)
+    rows = rows.limit(literal_column(str(paging.size)))
+    if paging.offset:
+        rows = rows.offset(bindparam("passed"))
+    page = rows.subquery("page")
+    own = greatest(own_permission(nodes.c.id), group_permission(nodes.c.id))
+    return select(*columns, own).join(page, page.c.id == nodes.c.id).order_by(*order)
