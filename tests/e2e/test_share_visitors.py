@@ -7,11 +7,13 @@ import subprocess
 import zipfile
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import closing
 from functools import partial
+from http.client import HTTPConnection
 from io import BytesIO
 from pathlib import Path
 from typing import Any
-from urllib.parse import urljoin
+from urllib.parse import urljoin, urlsplit
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -19,7 +21,10 @@ from playwright.sync_api import Browser, FilePayload, Page, Route, expect
 
 from strongroom.testing.server import LiveServer, LiveUser, live_server
 from tests.support.browsers import CHROMIUM, chromium
-from tests.support.http import at_once
+from tests.support.commands import run_command
+from tests.support.http import Caller, at_once
+from tests.support.server import serving as serve
+from tests.support.server import write_config
 from tests.support.shares import ALL_KINDS, PNG
 
 PASSWORD = "open sesame"
@@ -296,3 +301,29 @@ def test_a_broken_upload_of_a_browser_continues(site: Site, browser: Browser) ->
     assert offsets.count("0") == 2
     assert complaints == []
     page.close()
+
+
+def test_a_share_survives_a_backup(site: Site, tmp_path: Path) -> None:
+    """Its password, its count of downloads and its URL are those of before."""
+    secret = site.share(password=PASSWORD, maxDownloads=2).rpartition("/")[2]
+    api = f"/api/v1/shares/{secret}"
+
+    def download(url: str) -> int:
+        caller = Caller(url)
+        proven = caller.send("POST", f"{api}/proofs", {"password": PASSWORD})
+        headers = {name.lower(): value for name, value in proven.headers.items()}
+        proof = {"X-Share-Proof": headers.get("x-share-proof", "")}
+        connection = HTTPConnection(urlsplit(url).netloc)
+        with closing(connection):
+            connection.request("GET", f"{api}/files/{site.file}/download", headers=proof)
+            return connection.getresponse().status
+
+    assert download(site.server.url) == 200
+    archive = tmp_path / "backup.tar"
+    site.server.command("backup", "create", str(archive))
+    plugins = {"enabled": ["storage_local", "share_links"], "share_links": {"kinds": ALL_KINDS}}
+    config = write_config(tmp_path, f"sqlite:///{tmp_path}/restored.sqlite3", {"plugins": plugins})
+    result = run_command("--config", str(config), "backup", "restore", str(archive))
+    assert result.returncode == 0, result.stderr
+    with serve(config) as restored:
+        assert [download(restored.url) for _ in range(2)] == [200, 404]
