@@ -7,6 +7,7 @@ from base64 import urlsafe_b64decode
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from http.cookies import SimpleCookie
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
@@ -241,6 +242,14 @@ def test_the_password_renews_the_proof_without_a_factor(browser: Browser, user: 
     assert (browser.page.status, browser.message) == (400, "The password is wrong.")
     browser.send("step-up", password=PASSWORD)
     assert browser.message == "Thank you. Now repeat the change."
+
+
+def test_the_account_shows_until_when_a_factor_must_be_set_up(tmp_path: Path) -> None:
+    policy = {"second_factors": {"required_for": ["all"], "grace_days": 7}}
+    with live_server(tmp_path, plugins=["factor_totp", "login_pages"], config=policy) as server:
+        browser = Browser(server)
+        browser.log_in(server.user())
+        assert re.fullmatch(r".* Set one up by \d{4}-\d\d-\d\d\.", browser.message)
 
 
 def test_pages_of_the_account_need_a_login(browser: Browser) -> None:
