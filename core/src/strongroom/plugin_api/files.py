@@ -424,7 +424,7 @@ class FilesAPI(ABC):
 
     @abstractmethod
     def delete(self, tenant_id: str, file_id: str, *, revision: int | None = None) -> None:
-        """Delete a file, or a folder with everything in it."""
+        """Delete a file, or a folder with everything in it; it goes to the trash if there is one."""
 
     @abstractmethod
     def grants(
