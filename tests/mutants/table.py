@@ -965,8 +965,7 @@ _POLICIES: Final = (
         "sessions/second_factors.py",
         "if due is not None and self._digest(due) not in closed:",
         "if False:",
-        "rest/test_factor_policies.py::TestPermission::test_it_counts_once",
-        "e2e/test_factor_races.py::TestRequired::test_of_many_enrolments_one_succeeds",
+        "rest/test_factor_policies.py::TestPermission::test_it_is_used_up_with_the_factor",
     ),
     _core(
         "due-enrolment-first-factor",

@@ -13,7 +13,9 @@ from tests.support.config import Table, lifted, merged
 from tests.support.wechat import Logins, WeChat
 
 from strongroom.accounts.registration import Registration
+from strongroom.errors import ChallengeInvalid
 from strongroom.identity import Origin
+from strongroom.plugin_api.factors import Enrolment
 from strongroom.plugin_api.login import MULTI_FACTOR, SINGLE_FACTOR
 from strongroom.sessions.second_factors import DUE_LIFETIME, TRIES
 from strongroom.testing.clock import MINUTE, ManualClock
@@ -259,6 +261,20 @@ class TestPermission:
         assert error_code(begin(api, permission)) == "error.challenge-invalid"
         person.token = done.json["accessToken"]
         assert len(api.get("/users/me/factors", by=person).json["factors"]) == 1
+
+    def test_it_is_used_up_with_the_factor(self, api: Api) -> None:
+        # As two nodes do at the same moment, of which neither sees the other's factor yet.
+        factors, person = api.container.identity.factors, made(api, "ann")
+        permission = permitted(api.log_in(person.email))
+        begun = [begin(api, permission).json["id"] for _ in range(2)]
+        data = Enrolment({"secret": "", "step": 0})
+        with api.container.database.write() as connection:
+            factors.add(connection, person.id, begun[0], "totp", "", data, due=permission["id"])
+        with (
+            pytest.raises(ChallengeInvalid),
+            api.container.database.write() as connection,
+        ):
+            factors.add(connection, person.id, begun[1], "totp", "", data, due=permission["id"])
 
     def test_those_of_other_logins_end_with_the_first_factor(self, api: Api) -> None:
         person = made(api, "ann")

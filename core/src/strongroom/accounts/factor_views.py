@@ -243,9 +243,7 @@ def confirm_due_enrolment(body: Json) -> tuple[Json, int, dict[str, str]]:
 )
 def report_factors(query: Json) -> Json:
     """List the users with the types of their second factors, oldest first."""
-    page = get_service(FactorService).report(
-        current_identity(), paging(query), only_missing=query["missing"]
-    )
+    page = get_service(FactorService).report(paging(query), only_missing=query["missing"])
     included = [{"id": state.user_id, "type": "user", "name": state.name} for state in page.items]
     return envelope(page, _present_state, included)
 

@@ -269,21 +269,13 @@ class FactorService:
         if is_last and self._policy.is_required(connection, user):
             raise errors.FactorNeeded
 
-    def report(
-        self, identity: Identity | None, paging: Paging, *, only_missing: bool = False
-    ) -> Page[FactorState]:
-        """Return a page of the users with their second factors, oldest first.
+    def report(self, paging: Paging, *, only_missing: bool = False) -> Page[FactorState]:
+        """Return a page of the users with their second factors, oldest first, for administrators.
 
         Args:
-            identity: an administrator of the server, or ``None`` for the command line.
             paging: the page.
             only_missing: whether to return only users who must have a second factor and have none.
-
-        Raises:
-            Forbidden: the caller is no administrator.
         """
-        if identity is not None and not identity.is_admin:
-            raise errors.Forbidden
         with self._database.read() as connection:
             return self._policy.page(connection, paging, only_missing=only_missing)
 

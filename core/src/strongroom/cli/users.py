@@ -165,7 +165,7 @@ def list_factors(context: CommandContext, *, missing: bool, as_json: bool) -> No
 def _factor_states(container: "Container", *, only_missing: bool) -> Iterator[FactorState]:
     number, service = 1, container.identity.second_factors
     while True:
-        page = service.report(None, Paging(number, _AT_ONCE), only_missing=only_missing)
+        page = service.report(Paging(number, _AT_ONCE), only_missing=only_missing)
         yield from page.items
         if number * _AT_ONCE >= page.total:
             return
