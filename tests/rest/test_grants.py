@@ -197,6 +197,8 @@ class TestExplaining:
                     "permission": "manage",
                     "expiresAt": iso_format(scene.api.clock.now()),
                     "inForce": False,
+                    "groupId": None,
+                    "groupName": None,
                 },
                 {
                     "fileId": folder["id"],
@@ -204,6 +206,8 @@ class TestExplaining:
                     "permission": "write",
                     "expiresAt": None,
                     "inForce": True,
+                    "groupId": None,
+                    "groupName": None,
                 },
             ],
         }

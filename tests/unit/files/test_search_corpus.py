@@ -33,7 +33,7 @@ SCRIPTS = (
     "รายงานไตรมาส โครงการ 👩‍👩‍👧 😀",
 )
 QUERIES = campaign_size("SEARCH_QUERIES", 400)
-NODES = campaign_size("SEARCH_NODES", 120)
+NODES = max(campaign_size("SEARCH_NODES", 120), 40)
 
 
 @dataclass
