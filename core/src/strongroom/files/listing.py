@@ -138,10 +138,14 @@ def _all_top_level() -> Parts:
     return [*_own_top_level(), shared]
 
 
+def _together(parts: Parts) -> Ordered:
+    return parts[0] if len(parts) == 1 else union_all(*parts)
+
+
 def _in_order(parts: Parts, *, is_reversed: bool = False) -> Ordered:
     """Return the rows of all parts by name and id."""
     # Sorted as one compound query: the databases merge it with the own grants in the order of an index.
-    found: Ordered = parts[0] if len(parts) == 1 else union_all(*parts)
+    found = _together(parts)
     keys = list(parts[0].selected_columns)[:2]
     return found.order_by(*((key.desc() for key in keys) if is_reversed else keys))
 
@@ -203,7 +207,7 @@ def _top_level_statements(parts: Callable[[], Parts], page: PageQuery) -> _TopLe
         Statement(lambda _: _key_after(parts())),
         Statement(lambda _: _key_after(parts(), is_reversed=True)),
         page,
-        lambda: wanted().subquery("listed"),
+        lambda: _together(parts()).subquery("listed"),
     )
 
 
