@@ -306,7 +306,7 @@ def _hits(
         if len(found) < batch:
             unread = unread[1:]
             continue
-        if before == _ENDLESS:
+        if before == _ENDLESS and len(hits) < MAX_HITS:
             unread = _smaller(connection, scope, parameters) or unread
         batch, before = _BATCH, found[-1].number
     return hits[:MAX_HITS]
