@@ -5,28 +5,46 @@ VENV := .venv
 BIN := $(VENV)/bin
 PLUGINS := $(wildcard plugins/*)
 PROJECTS := pyproject.toml $(wildcard plugins/*/pyproject.toml)
+UV := $(BIN)/uv
+DIST := dist
+SERVING := $(VENV)/.serving
 INSTALLED := $(VENV)/.installed
 
 # pip compiles only packages that are not editable. Where PYTHONDONTWRITEBYTECODE is set, each process would
 # compile all modules again.
 COMPILE := $(BIN)/python -m compileall -q core/src $(addsuffix /src,$(PLUGINS))
 
-.PHONY: help install serve test test-quick test-timing mutants lint docs docs-serve bench bench-stores lock clean
+LOCK := $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+	--no-annotate --no-header --no-emit-package strongroom --extra postgresql
+
+.PHONY: help install serve dist test test-quick test-timing mutants lint docs docs-serve bench bench-stores lock clean
 
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
 
 install: $(INSTALLED) ## Install the server, its plugins and the developer tools into .venv
 
-$(INSTALLED): requirements.lock $(PROJECTS)
+# uv resolves nothing here: all versions and hashes are in the lock file, its own included.
+$(UV): requirements-dev.lock
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation \
+	sed -n '/^uv==/,/[^\\]$$/p' $< > $(VENV)/uv.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $(VENV)/uv.lock
+	touch $@
+
+$(SERVING): requirements.lock $(PROJECTS) | $(UV)
+	@echo "Installing the server and its plugins into $(VENV)"
+	$(UV) pip install --python $(BIN)/python --quiet --require-hashes -r requirements.lock
+	$(UV) pip install --python $(BIN)/python --quiet --no-deps --build-constraints requirements-dev.lock \
 		-e . $(addprefix -e ,$(PLUGINS))
+	touch $@
+
+$(INSTALLED): requirements-dev.lock $(SERVING)
+	@echo "Installing the developer tools into $(VENV)"
+	$(UV) pip install --python $(BIN)/python --quiet --require-hashes -r requirements-dev.lock
 	$(COMPILE)
 	touch $@
 
-serve: install ## Run a development server on http://127.0.0.1:8000
+serve: $(SERVING) ## Run a development server on http://127.0.0.1:8000
 	$(BIN)/strongroom serve
 
 # The tests start hundreds of processes. Many tests wait for servers, hence one worker more than cores.
@@ -66,10 +84,15 @@ bench: install ## Measure, next to the limits, in one run
 bench-stores: install ## Count the requests to object stores and compare with boto3
 	$(BIN)/python -m bench.stores
 
-lock: ## Resolve all dependencies into requirements.lock
-	$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
-		--no-annotate --no-header --upgrade --no-emit-package strongroom \
-		--extra postgresql --extra testing --group dev --output-file requirements.lock $(PROJECTS)
+# The build backend takes all timestamps from one constant, so the same tree yields the same bytes.
+dist: install ## Build the wheels and source archives of the server and its plugins into dist
+	rm -rf $(DIST)
+	$(UV) build --quiet --all-packages --python $(BIN)/python --no-build-isolation --out-dir $(DIST)
+
+# The second resolution may choose only what the first one chose.
+lock: $(UV) ## Resolve all dependencies into requirements-dev.lock, and the server's into requirements.lock
+	$(LOCK) --upgrade --extra testing --group dev --output-file requirements-dev.lock $(PROJECTS)
+	$(LOCK) --constraints requirements-dev.lock --output-file requirements.lock $(PROJECTS)
 
 clean: ## Remove generated files; data stays
 	rm -rf $(VENV) docs/_build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache build dist
