@@ -1,4 +1,4 @@
-"""Distributions: built twice with the same bytes, installed without the source tree, and in the image."""
+"""Distributions: the same bytes from each build, installed without the source tree and in the image."""
 
 import hashlib
 import os

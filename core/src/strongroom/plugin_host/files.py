@@ -42,7 +42,7 @@ from strongroom.tenants.models import Group, Member, Tenant
 from strongroom.users.models import User
 
 if TYPE_CHECKING:
-    from strongroom.container.services import FileServices
+    from strongroom.container.files import FileServices
 
 _PICTURES: Final = INLINE_TYPES - {"text/plain"}
 _MAX_PICTURE_BYTES: Final = 32 * 1024 * 1024

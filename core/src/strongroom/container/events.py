@@ -1,0 +1,59 @@
+"""Assembles the services of events."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from strongroom.container.infrastructure import Infrastructure, Step
+from strongroom.events.catalogue import EVENT_TYPES
+from strongroom.events.delivery import EventDelivery
+from strongroom.events.positions import Positions
+from strongroom.events.server_stream import ServerStream
+from strongroom.events.streams import CommittedEvents
+from strongroom.files.events.stream import TenantStreams
+from strongroom.plugin_api.events import EventType
+from strongroom.plugins.manager import PluginError
+
+_DAY: Final = 24 * 60 * 60 * 1000
+
+
+@dataclass(frozen=True, slots=True)
+class EventServices:
+    """The services of events."""
+
+    log: CommittedEvents
+    positions: Positions
+    delivery: EventDelivery
+
+
+def assemble_events(base: Infrastructure) -> EventServices:
+    """Create the services of events, without sinks."""
+    added = base.selection.plugins.event_types
+    log = CommittedEvents(
+        base.database, ServerStream(added), TenantStreams(), _all_event_types(added.values())
+    )
+    positions = Positions(base.database, base.clock)
+    delivery = EventDelivery(base.database, log, positions, base.clock)
+    return EventServices(log, positions, delivery)
+
+
+def _all_event_types(added: Iterable[EventType]) -> Mapping[str, EventType]:
+    """Return the types of the core and of plugins by name.
+
+    Raises:
+        PluginError: a plugin's type has the name of one of the core's.
+    """
+    types = {item.name: item for item in added}
+    if taken := types.keys() & EVENT_TYPES.keys():
+        raise PluginError(f"plugins register types of events of the core: {', '.join(sorted(taken))}")
+    return {**EVENT_TYPES, **types}
+
+
+def prune_event_steps(base: Infrastructure, events: EventServices) -> Mapping[str, Step]:
+    """Return the steps of `strongroom prune` for events."""
+
+    def prune_dead_letters() -> int:
+        age = base.settings.events.retention_days * _DAY
+        return events.positions.prune(base.clock.now() - age)
+
+    return {"dead letters of events": prune_dead_letters}
