@@ -85,14 +85,16 @@ def test_the_map_names_every_package_of_the_core_and_no_other() -> None:
 
 
 def test_the_map_names_every_folder_of_the_tree_and_no_other() -> None:
-    named = re.findall(r"^(\S+?)/\S* +(\S.*)$", layout(), re.MULTILINE)
+    named = re.findall(r"^(\S+?)/\S* +\S.*$", layout(), re.MULTILINE)
     made = (ROOT / ".gitignore").read_text().split()
     found = {path.name for path in ROOT.iterdir() if path.is_dir() and not path.name.startswith(".")}
-    assert {name for name, _ in named} == {name for name in found if f"{name}/" not in made}
-    (plugins,) = (answer for name, answer in named if name == "plugins")
-    assert sorted(plugins.split(", ")) == sorted(
-        path.parent.name for path in ROOT.glob("plugins/*/pyproject.toml")
-    )
+    assert set(named) == {name for name in found if f"{name}/" not in made}
+
+
+def test_the_map_names_every_plugin_of_the_tree_and_no_other() -> None:
+    (kinds,) = re.findall(r"^plugins/.*\n((?:  .*\n)+)", layout(), re.MULTILINE)
+    named = " ".join(re.findall(r"^  (\S+(?: \S+)*)", kinds, re.MULTILINE)).split()
+    assert sorted(named) == sorted(path.parent.name for path in ROOT.glob("plugins/*/pyproject.toml"))
 
 
 def test_every_link_leads_somewhere() -> None:

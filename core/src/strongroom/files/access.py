@@ -6,8 +6,8 @@ of permission is one more term of :func:`effective_permission`, as the grants to
 tenant demands of a login is two columns of :func:`access_query`; a login that does not meet them has no
 role and no permission, and :meth:`NodeAccess.require_member` reports why. :func:`key_access_query`
 limits the same query by an access key: its tenant, its folder, and the permission that its scopes allow.
-In the same way, :func:`delegated_access_query` limits a user's rights that a plugin uses for somebody
-else.
+In the same way, :func:`delegated_access_query` limits a user's rights that a plugin uses for a
+visitor.
 """
 
 from collections.abc import Callable, Mapping, Sequence

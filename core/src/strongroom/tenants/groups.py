@@ -211,7 +211,7 @@ class GroupService:
             paging: the page.
 
         Raises:
-            Forbidden: the caller is not a member of the tenant, or asks for the groups of another user
+            Forbidden: the caller is not a member of the tenant, or requests the groups of another user
                 without being an administrator.
         """
         ours = groups.c.tenant_id == tenant_id

@@ -101,7 +101,7 @@ _NAMES: Final = Statement(
 
 @dataclass(frozen=True, slots=True)
 class InvitationRequest:
-    """A requested invitation. Exactly one of ``email`` and ``mobile`` is given."""
+    """A requested invitation. It has exactly one of ``email`` and ``mobile``."""
 
     email: str | None
     mobile: str | None
@@ -467,7 +467,7 @@ class InvitationService:
     def _add_known(
         self, connection: Connection, invitation: Invitation, recipient: Credential, origin: Origin
     ) -> None:
-        """Make the user who holds the contact a member at once, if the configuration says so."""
+        """Make the user who holds the contact a member at once, if the configuration allows it."""
         if not self._policy.adds_known:
             return
         user_id = self._credentials.find_users(connection, [recipient]).get(recipient)

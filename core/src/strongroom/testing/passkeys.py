@@ -52,7 +52,7 @@ OVERSIZED: Final = "A" * 20_000
 
 @dataclass(frozen=True, slots=True)
 class Forger:
-    """What somebody has who forges an answer.
+    """The means of an attacker who forges an answer.
 
     Args:
         device: the victim's authenticator, enrolled.
@@ -157,7 +157,7 @@ _DATA: Final[Mapping[str, Faults]] = {
 
 
 def forged_logins() -> dict[str, Forgery]:
-    """Return forged answers to a login, by what is wrong with them."""
+    """Return forged answers to a login, by their fault."""
     forgeries: dict[str, Forgery] = {
         **{f"garbage {number}": partial(_whole, value) for number, value in enumerate(GARBAGE)},
         **_edited(_log_in, ("id", "rawId"), ("clientDataJSON", "authenticatorData", "signature")),
@@ -234,7 +234,7 @@ def forged_logins() -> dict[str, Forgery]:
 
 
 def forged_registrations() -> dict[str, Forgery]:
-    """Return forged answers to a registration, by what is wrong with them."""
+    """Return forged answers to a registration, by their fault."""
     faults = {
         **{name: Faults(client_data=data) for name, data in _CLIENT_DATA.items()},
         **_DATA,

@@ -164,4 +164,4 @@ factor_grace: Final = Table(
     Column("began_at", Timestamp, nullable=False),
 )
 """The first login without a second factor of users who must have one. The row stays when a factor is
-enrolled, removed or reset, so that nobody gets the grace period twice."""
+enrolled, removed or reset, so that no user gets the grace period twice."""

@@ -108,7 +108,7 @@ class AccountPages:
 
     @logged_in
     def remove(self, visit: Visit, factor_id: str) -> Any:
-        """Remove a factor; the next page tells the provider of a passkey."""
+        """Remove a factor; the next page informs the provider of a passkey."""
         shown = visit.rest("GET", _FACTORS).json.get("shown", {}).get("passkey") or {}
         response = visit.rest("DELETE", f"{_FACTORS}/{quote(factor_id, safe='')}")
         if response.error is None:

@@ -1,4 +1,4 @@
-"""Login codes: they hand the tokens of a login over to the front end that has asked for it.
+"""Login codes: they hand the tokens of a login over to the front end that requested it.
 
 An authorization code with PKCE (RFC 7636) in all but the name: a URL carries only the code, which is
 valid once, for a minute, and only with the secret that the front end has kept in its own browser tab.
@@ -57,7 +57,7 @@ class LoginCodes:
         return tokens
 
     def prune(self, _run: JobRun) -> None:
-        """Delete the codes that nobody has redeemed in time."""
+        """Delete the codes that were not redeemed in time."""
         with self._host.database.write() as transaction:
             transaction.execute(delete(codes).where(codes.c.expires_at <= self._host.clock.now()))
 

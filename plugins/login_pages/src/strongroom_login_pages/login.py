@@ -120,7 +120,7 @@ class LoginPages:
     def _finish(self, visit: Visit, tokens: dict[str, Any]) -> Any:
         """Return the login to the front end, or keep it in the session for the account pages."""
         session, return_to = visit.session, visit.session.return_to
-        # A new secret for forms, because somebody else may have used the browser before.
+        # A new secret for forms, because another person may have used the browser before.
         visit.session = Session(language=session.language)
         if return_to is None:
             visit.update(token=tokens["accessToken"], due=tokens.get("secondFactorDueAt"))

@@ -191,7 +191,7 @@ def register(party: RelyingParty, challenge: str, user: str, response: Any) -> P
     attestation = parse_attestation_object(verified.attestation_object)
     flags, certificates = attestation.auth_data.flags, attestation.att_stmt.x5c
     if party.roots is None and (verified.fmt not in _UNATTESTED or certificates):
-        raise Refused("has an attestation, which was not asked for")
+        raise Refused("has an attestation, which was not requested")
     return Passkey(
         id=identifier,
         key=to_text(verified.credential_public_key),
@@ -265,7 +265,7 @@ def _require_client_data(response: Json, challenge: str) -> None:
     data = json.loads(to_bytes(response["response"]["clientDataJSON"]))
     if data["challenge"] != challenge:
         raise Refused("has another challenge")
-    # A page in a frame of another site could make the user answer without knowing for whom.
+    # A page in a frame of another site could make the user answer unknowingly.
     if data.get("crossOrigin", False) is not False or "topOrigin" in data:
         raise Refused("comes from a frame of another origin")
 

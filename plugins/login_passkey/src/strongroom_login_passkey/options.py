@@ -25,7 +25,7 @@ class PasskeyOptions:
     )
     passwordless: bool = option(
         True,
-        help="Whether a passkey alone logs in. Otherwise it is only asked for after another proof.",
+        help="Whether a passkey alone logs in. Otherwise it is only accepted after another proof.",
     )
     attestation_roots: Path | None = option(
         None,

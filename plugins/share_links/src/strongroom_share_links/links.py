@@ -36,7 +36,7 @@ Json = Mapping[str, Any]
 
 
 class State(StrEnum):
-    """Whether a share can be opened, and why not. Visitors are told none of the reasons."""
+    """Whether a share can be opened, and why not. Visitors get none of the reasons."""
 
     ACTIVE = "active"
     EXPIRED = "expired"

@@ -66,7 +66,7 @@ people: Final = Table(
     Column("user_id", String(36), primary_key=True),
     Index("share_links_people_user", "user_id"),
 )
-"""The users whom a share with the audience ``users`` is for."""
+"""The users in the audience of a share with the audience ``users``."""
 
 openings: Final = Table(
     "share_links_openings",
@@ -110,7 +110,7 @@ uploads: Final = Table(
     Index("share_links_uploads_link", "link_id"),
     Index("share_links_uploads_age", "created_at"),
 )
-"""Resumable uploads of visitors. All belong to the maker, so this tells which belongs to which share."""
+"""Resumable uploads of visitors. All belong to the maker, so this maps each to its share."""
 
 folders: Final = Table(
     "share_links_folders",

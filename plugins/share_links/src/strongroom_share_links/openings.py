@@ -60,7 +60,7 @@ class Openings:
         transaction.execute(insert(openings), row)
 
     def notify(self, link: Link, what: Opening, detail: str = "") -> None:
-        """Send a message to the maker, if the share asks for it."""
+        """Send a message to the maker, if the share requires it."""
         if link.notify:
             label = link.label or link.id
             self._host.notify(link.maker_id, _SUBJECTS[what], f"{_SUBJECTS[what]}: {label}. {detail}")

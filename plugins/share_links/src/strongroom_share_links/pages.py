@@ -120,7 +120,7 @@ class SharePages:
         return redirect(f"{self._root(visit)}?sent=true&uploadedBy={name}", 303)
 
     def password(self, visit: Visit, *, status: int, fault: str | None = None) -> Any:
-        """Return the page that asks for the password; it has nothing else of the share."""
+        """Return the form for the password; it contains nothing else of the share."""
         action = path_of(self._host, f"/s/{visit.secret}")
         return self._host.page(
             "password.html", status=status, policy=_POLICY, action=action, fault=fault

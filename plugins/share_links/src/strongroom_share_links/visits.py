@@ -110,7 +110,7 @@ class Visits:
         """Check that the share is for the caller.
 
         Raises:
-            ApiError: 401 without a caller; 404 for other callers, to whom the share does not exist.
+            ApiError: 401 without a caller; 404 for other callers, which hides the share.
         """
         if link.audience == Audience.ANYONE:
             return
