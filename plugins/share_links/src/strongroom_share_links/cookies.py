@@ -29,7 +29,7 @@ class Cookies:
         value = self.get(kind, link_id)
         return None if value is None else hashlib.sha256(value.encode()).hexdigest()
 
-    def header(self, kind: str, link_id: str, value: str, seconds: int) -> str:
+    def set_cookie_header(self, kind: str, link_id: str, value: str, seconds: int) -> str:
         """Return the header ``Set-Cookie``. Scripts cannot read the cookie."""
         return dump_cookie(
             self._name(kind, link_id),
@@ -44,7 +44,7 @@ class Cookies:
 
     def set(self, response: Any, kind: str, link_id: str, value: str, seconds: int) -> None:
         """Add a cookie to a Flask response."""
-        response.headers.add("Set-Cookie", self.header(kind, link_id, value, seconds))
+        response.headers.add("Set-Cookie", self.set_cookie_header(kind, link_id, value, seconds))
 
     @property
     def _is_secure(self) -> bool:

@@ -117,7 +117,7 @@ def _add_proofs(routes: Blueprint, host: HostAPI, shares: Shares) -> None:
         visit = shares.visits.open(secret, needs_proof=False)
         proof = shares.proofs.issue(visit.link, body["password"], body["captcha"])
         ends_at = host.clock.now() + LIFETIME * 1000
-        cookie = shares.cookies.header("share", visit.link.id, proof, LIFETIME)
+        cookie = shares.cookies.set_cookie_header("share", visit.link.id, proof, LIFETIME)
         return {"expiresAt": ends_at}, {HEADER: proof, "Set-Cookie": cookie}
 
 
