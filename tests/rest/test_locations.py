@@ -57,7 +57,14 @@ def begin_tus(api: Api, by: Person, tenant: str) -> Answer:
     return api.request("POST", f"{tenant}/uploads", by=by, headers=headers)
 
 
+def copy(api: Api, by: Person, tenant: str) -> Answer:
+    node = api.upload(tenant, by, "source.txt", b"x")
+    body = {"parentId": None, "name": "copy.txt"}
+    return api.post(f"{tenant}/files/{node['id']}/copies", body, by=by)
+
+
 CREATIONS: dict[str, Create] = {
+    "copyFile": copy,
     "createUser": register,
     "createGroup": lambda api, by, tenant: api.post(f"{tenant}/groups", {"name": "g"}, by=by),
     "createInvitation": lambda api, by, tenant: api.post(
