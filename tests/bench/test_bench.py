@@ -218,7 +218,7 @@ def test_encrypted_transfers_are_compared_with_plain_ones_over_each_store() -> N
 
 def test_every_bench_has_its_name() -> None:
     of_requests = "uploads login passkey busy details scaling pages downloads"
-    of_servers = "transfer encryption bundles remote-bundles startup lists"
+    of_servers = "transfer encryption bundles remote-bundles startup lists searches"
     assert list(BENCHES) == f"{of_requests} {of_servers}".split()
 
 

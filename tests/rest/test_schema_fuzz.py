@@ -25,7 +25,7 @@ from tests.support.config import SMS_LOGIN, Table, lifted, merged
 
 logger = logging.getLogger(__name__)
 
-CASES = campaign_size("SCHEMA_CASES", 300)
+CASES = campaign_size("SCHEMA_CASES", 450)
 load_all_checks()
 schemathesis.serializer.alias("application/offset+octet-stream", "application/octet-stream")
 CONFORMANCE: list[Any] = [
@@ -57,6 +57,8 @@ def config_changes() -> Table:
         "code_per_device",
         "code_per_recipient",
         "code_per_address",
+        "invitations_per_recipient",
+        "invitations_per_user",
     )
     return merged(SMS_LOGIN, rates, {"limits": {"login_failures_before_captcha": 1000}})
 
@@ -88,6 +90,9 @@ def seeds(api: Api) -> Seeds:
     node = api.upload(tenant, root, "note.txt", b"words", folder["id"])
     grant = {"ownerId": member.id, "permission": "read"}
     api.post(f"{tenant}/files/{node['id']}/owners", grant, by=root)
+    group = api.post(f"{tenant}/groups", {"name": "group"}, by=root)
+    invited = api.post(f"{tenant}/invitations", {"email": f"{member.id}@example.com"}, by=root)
+    account = api.post(f"{tenant}/service-accounts", {"name": "account"}, by=root)
     picture = {"file": (BytesIO(b"words"), "note.txt")}
     business_file = api.post("/api/v1/files", data=picture, by=root)
     return root, {
@@ -96,6 +101,9 @@ def seeds(api: Api) -> Seeds:
         "parentId": folder["id"],
         "ownerId": member.id,
         "userId": root.id,
+        "groupId": group.json["id"],
+        "invitationId": invited.json["id"],
+        "accountId": account.json["id"],
         "accessToken": "current",
         "credential": root.email,
         "fileName": business_file.json["fileName"],

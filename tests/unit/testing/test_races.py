@@ -51,5 +51,5 @@ def test_it_ends_in_time() -> None:
 def test_a_function_that_hangs_fails_its_round() -> None:
     never = threading.Event()
     with pytest.raises(RaceFailed, match=r"^round 1 with seed=7: the functions \[1\] did not return"):
-        race(lambda: [lambda: None, never.wait], lambda _: None, seconds=0.1, seed=7)
+        race(lambda: [lambda: None, never.wait], lambda _: None, seconds=0.1, patience=0.1, seed=7)
     never.set()

@@ -27,6 +27,7 @@ def race(
     *,
     rounds: int = 100,
     seconds: float = 10.0,
+    patience: float = 10.0,
     seed: int | None = None,
 ) -> int:
     """Repeat a race, and return the number of rounds.
@@ -36,6 +37,7 @@ def race(
         check: called after each round; it raises ``AssertionError`` if the round went wrong.
         rounds: the maximum number of rounds.
         seconds: the time after which no further round begins; a round that lasts longer fails.
+        patience: the time in seconds that each round has at least, because slow is not stuck.
         seed: determines the order and the head starts of the functions; random by default.
 
     Raises:
@@ -46,7 +48,7 @@ def race(
     for number in range(1, rounds + 1):
         contenders = prepare()
         try:
-            check(_round(contenders, random, max(deadline - time.monotonic(), 1.0)))
+            check(_round(contenders, random, max(deadline - time.monotonic(), patience)))
         except AssertionError as error:
             raise RaceFailed(f"round {number} with seed={seed}: {error}") from error
         if time.monotonic() >= deadline:
