@@ -1011,7 +1011,7 @@ _POLICIES: Final = (
         "sensitive-routes",
         "Sensitive routes need a recent second factor.",
         "http/routing.py",
-        "if self._is_sensitive and caller is not None:",
+        "if self.sensitive is not None and caller is not None:",
         "if False:",
         "rest/test_sensitive_routes.py::test_an_old_proof_is_refused_and_a_new_one_accepted",
     ),

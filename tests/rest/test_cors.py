@@ -88,7 +88,7 @@ def test_options_of_tus_is_no_preflight(api: Api) -> None:
 
 
 def test_every_header_that_a_route_reads_may_be_sent() -> None:
-    allowed = set(ALLOWED_HEADERS.split(", "))
+    allowed = ALLOWED_HEADERS
     read = {
         name
         for path in SOURCES
@@ -110,7 +110,23 @@ def test_every_header_that_a_route_reads_may_be_sent() -> None:
 
 @pytest.mark.parametrize("header", ["ETag", "Location", "Retry-After", "Upload-Offset", "X-Request-Id"])
 def test_headers_that_clients_need_are_exposed(header: str) -> None:
-    assert header in EXPOSED_HEADERS.split(", ")
+    assert header in EXPOSED_HEADERS
+
+
+class TestHeadersOfPlugins:
+    @pytest.fixture
+    def config_changes(self) -> Table:
+        enabled = {"plugins": {"enabled": ["storage_local", "share_links"]}}
+        return {"server": {"cors_origins": [APP]}, **enabled}
+
+    def test_scripts_send_and_read_the_headers_that_a_route_declares(self, api: Api) -> None:
+        headers = preflight(api, "/api/v1/shares/secret", APP, "GET")
+        assert "X-Share-Proof" in headers["Access-Control-Allow-Headers"].split(", ")
+        assert "X-Share-Proof" in headers["Access-Control-Expose-Headers"].split(", ")
+
+    def test_they_are_documented(self, api: Api) -> None:
+        item = api.get("/openapi.json").json["paths"]["/api/v1/shares/{secret}/proofs"]["post"]
+        assert item["responses"]["200"]["headers"]["X-Share-Proof"]["description"]
 
 
 class TestWithoutOrigins:

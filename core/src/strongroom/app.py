@@ -35,7 +35,7 @@ from strongroom.http.mounts import Mount, mount_fault
 from strongroom.http.openapi import Description, serve_description
 from strongroom.http.rate_limits import RequestLimits
 from strongroom.http.request import PublicUrl, TrustedProxies, get_service, register_service
-from strongroom.http.routing import reserved_blueprint
+from strongroom.http.routing import Operation, reserved_blueprint
 from strongroom.observability.views import blueprint as health_blueprint
 from strongroom.plugin_api.authentication import Authenticator
 from strongroom.plugins.manager import PluginError
@@ -108,7 +108,13 @@ def _wrap(app: Flask, container: Container) -> None:
     """
     origins = container.settings.server.cors_origins
     if origins:
-        app.wsgi_app = CorsMiddleware(app.wsgi_app, origins)  # type: ignore[method-assign]
+        operations = [view for view in app.view_functions.values() if isinstance(view, Operation)]
+        app.wsgi_app = CorsMiddleware(  # type: ignore[method-assign]
+            app.wsgi_app,
+            origins,
+            allowed=frozenset().union(*(operation.request_headers for operation in operations)),
+            exposed=frozenset().union(*(operation.response_headers for operation in operations)),
+        )
     if container.base.metrics or container.settings.logging.requests:
         app.wsgi_app = RequestMetricsMiddleware(app.wsgi_app, container.base.metrics)  # type: ignore[method-assign]
     app.wsgi_app = CloseWhileDraining(app.wsgi_app)  # type: ignore[method-assign]

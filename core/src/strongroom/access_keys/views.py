@@ -20,7 +20,7 @@ from strongroom.http.pages import PagingQuery, collection_of, envelope, paging
 from strongroom.http.parsing import DONE, DoneSchema
 from strongroom.http.request import get_service, origin
 from strongroom.http.routing import Blueprint, Location
-from strongroom.plugin_api.authentication import Scope
+from strongroom.plugin_api.authentication import Scope, Sensitive
 from strongroom.plugin_api.login import VerificationCode
 
 Json = dict[str, Any]
@@ -39,6 +39,7 @@ PROOF_ERRORS = (
     "POST",
     "/users/<user_id>/access-keys",
     access=Access.USER,
+    sensitive=Sensitive.KEYS,
     body=NewKeySchema,
     returns=CreatedKeySchema,
     status=201,
@@ -115,6 +116,7 @@ def revoke_access_key(user_id: str, key_id: str) -> dict[str, bool]:
     "POST",
     "/users/<user_id>/access-keys/<key_id>/rotate",
     access=Access.USER,
+    sensitive=Sensitive.KEYS,
     body=RotationSchema,
     returns=CreatedKeySchema,
     errors=(errors.Forbidden, errors.NotFound, *PROOF_ERRORS),

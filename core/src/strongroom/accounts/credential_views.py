@@ -23,6 +23,7 @@ from strongroom.http.parsing import DONE, DoneSchema
 from strongroom.http.rate_limits import RequestLimits
 from strongroom.http.request import get_service, header_pair, origin
 from strongroom.http.routing import Blueprint
+from strongroom.plugin_api.authentication import Sensitive
 from strongroom.plugin_api.login import VerificationCode
 from strongroom.users.models import EMAIL, MOBILE, BoundCredential
 from strongroom.users.passwords import strength
@@ -102,6 +103,7 @@ def list_credentials(user_id: str, query: Json) -> Json:
     "POST",
     "/users/<user_id>/emails",
     access=Access.USER,
+    sensitive=Sensitive.CREDENTIALS,
     body=NewEmailSchema,
     returns=BoundCredentialSchema,
     status=201,
@@ -120,6 +122,7 @@ def bind_email(user_id: str, body: Json) -> BoundCredential:
     "DELETE",
     "/users/<user_id>/emails",
     access=Access.USER,
+    sensitive=Sensitive.CREDENTIALS,
     returns=DoneSchema,
     errors=_UNBIND_ERRORS,
     document={"parameters": [_CODE_PARAMETER]},
@@ -133,6 +136,7 @@ def unbind_email(user_id: str) -> dict[str, bool]:
     "POST",
     "/users/<user_id>/mobiles",
     access=Access.USER,
+    sensitive=Sensitive.CREDENTIALS,
     body=NewMobileSchema,
     returns=BoundCredentialSchema,
     status=201,
@@ -147,6 +151,7 @@ def bind_mobile(user_id: str, body: Json) -> BoundCredential:
     "DELETE",
     "/users/<user_id>/mobiles",
     access=Access.USER,
+    sensitive=Sensitive.CREDENTIALS,
     returns=DoneSchema,
     errors=_UNBIND_ERRORS,
     document={"parameters": [_CODE_PARAMETER]},
@@ -160,6 +165,7 @@ def unbind_mobile(user_id: str) -> dict[str, bool]:
     "PUT",
     "/users/<user_id>/username",
     access=Access.USER,
+    sensitive=Sensitive.CREDENTIALS,
     body=UsernameSchema,
     returns=BoundCredentialSchema,
     errors=_BIND_ERRORS,
@@ -180,6 +186,7 @@ def set_username(user_id: str, body: Json) -> BoundCredential:
     "PUT",
     "/users/<user_id>/password",
     access=Access.USER,
+    sensitive=Sensitive.CREDENTIALS,
     body=PasswordChangeSchema,
     returns=StrengthSchema,
     errors=(errors.Forbidden, errors.WrongPassword, errors.TooManyRequests),

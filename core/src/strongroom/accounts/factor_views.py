@@ -31,6 +31,7 @@ from strongroom.http.pages import collection_of, envelope, paging, reference
 from strongroom.http.parsing import DONE, DoneSchema
 from strongroom.http.request import client, get_service, origin
 from strongroom.http.routing import Blueprint
+from strongroom.plugin_api.authentication import Sensitive
 from strongroom.plugin_api.factors import member_of
 from strongroom.plugin_api.login import VerificationCode
 from strongroom.sessions.service import RenewedToken
@@ -61,6 +62,7 @@ def list_factors(user_id: str) -> Json:
     "POST",
     "/users/<user_id>/factors",
     access=Access.USER,
+    sensitive=Sensitive.FACTORS,
     body=NewFactorSchema,
     returns=EnrolmentSchema,
     status=201,
@@ -88,6 +90,7 @@ def begin_factor(user_id: str, body: Json) -> Json:
     "POST",
     "/users/<user_id>/factors/<enrolment_id>/confirmation",
     access=Access.USER,
+    sensitive=Sensitive.FACTORS,
     body=FactorAnswerSchema,
     returns=ConfirmedFactorSchema,
     status=201,
@@ -110,6 +113,7 @@ def confirm_factor(user_id: str, enrolment_id: str, body: Json) -> Json:
     "PATCH",
     "/users/<user_id>/factors/<factor_id>",
     access=Access.USER,
+    sensitive=Sensitive.FACTORS,
     body=FactorNameSchema,
     returns=RenamedFactorSchema,
     errors=(errors.Forbidden, errors.NotFound, *PROOF_ERRORS),
@@ -133,6 +137,7 @@ def rename_factor(user_id: str, factor_id: str, body: Json) -> Json:
     "DELETE",
     "/users/<user_id>/factors/<factor_id>",
     access=Access.USER,
+    sensitive=Sensitive.FACTORS,
     returns=RemovedFactorSchema,
     errors=(errors.Forbidden, errors.NotFound, errors.LastContact, errors.FactorNeeded, *PROOF_ERRORS),
     document={"parameters": PROOF_PARAMETERS},
@@ -153,6 +158,7 @@ def remove_factor(user_id: str, factor_id: str) -> Json:
     "DELETE",
     "/users/<user_id>/factors",
     access=Access.ADMIN,
+    sensitive=Sensitive.FACTORS,
     returns=DoneSchema,
     errors=(errors.NotFound,),
 )

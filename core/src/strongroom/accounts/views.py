@@ -27,7 +27,7 @@ from strongroom.http.pages import collection_of, envelope, paging
 from strongroom.http.parsing import DONE, DoneSchema
 from strongroom.http.request import get_service, header_pair, origin
 from strongroom.http.routing import Blueprint, Location
-from strongroom.plugin_api.authentication import Scope
+from strongroom.plugin_api.authentication import Scope, Sensitive
 from strongroom.plugin_api.login import VerificationCode
 from strongroom.users.models import SINGLE_KINDS, User, UserType
 from strongroom.verification.captchas import CaptchaAnswer
@@ -225,6 +225,7 @@ def change_user(user_id: str, body: Json) -> Tagged:
     "DELETE",
     "/<user_id>",
     access=Access.USER,
+    sensitive=Sensitive.ACCOUNTS,
     returns=DoneSchema,
     errors=(
         errors.Forbidden,
@@ -251,7 +252,12 @@ def delete_user(user_id: str) -> dict[str, bool]:
 
 
 @blueprint.operation(
-    "POST", "/<user_id>/suspension", access=Access.ADMIN, returns=UserSchema, errors=(errors.NotFound,)
+    "POST",
+    "/<user_id>/suspension",
+    access=Access.ADMIN,
+    sensitive=Sensitive.ACCOUNTS,
+    returns=UserSchema,
+    errors=(errors.NotFound,),
 )
 def suspend_user(user_id: str) -> Tagged:
     """Suspend a user. Revokes all tokens of the user immediately."""
@@ -259,7 +265,12 @@ def suspend_user(user_id: str) -> Tagged:
 
 
 @blueprint.operation(
-    "DELETE", "/<user_id>/suspension", access=Access.ADMIN, returns=UserSchema, errors=(errors.NotFound,)
+    "DELETE",
+    "/<user_id>/suspension",
+    access=Access.ADMIN,
+    sensitive=Sensitive.ACCOUNTS,
+    returns=UserSchema,
+    errors=(errors.NotFound,),
 )
 def reinstate_user(user_id: str) -> Tagged:
     """Let a suspended user log in again."""

@@ -7,6 +7,7 @@ from strongroom.files.transfer import Transferred, TransferService
 from strongroom.http.access import Access, current_identity
 from strongroom.http.request import get_service, origin
 from strongroom.http.routing import Blueprint
+from strongroom.plugin_api.authentication import Sensitive
 from strongroom.tenants.schemas import SuccessorSchema, TransferredSchema
 
 blueprint = Blueprint(
@@ -21,6 +22,7 @@ blueprint = Blueprint(
     "POST",
     "/transfer",
     access=Access.USER,
+    sensitive=Sensitive.TENANTS,
     body=SuccessorSchema,
     returns=TransferredSchema,
     errors=(errors.Forbidden, errors.NotAMember),

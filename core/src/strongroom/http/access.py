@@ -153,7 +153,7 @@ def require_verified_login(caller: Caller) -> None:
 
 
 def require_recent_factor(caller: Caller) -> None:
-    """Require a recent proof of the second factor, for the routes of :mod:`strongroom.http.sensitive`.
+    """Require a recent proof of the second factor, for routes that are declared as sensitive.
 
     Access keys are exempt where a route admits them: creating one needed this proof.
 

@@ -1,6 +1,7 @@
 """The header fields of the API, with their descriptions."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, Final
 
 REQUEST_HEADERS: Final[Mapping[str, str]] = {
@@ -78,15 +79,15 @@ _BY_STATUS: Final[Mapping[str, tuple[str, ...]]] = {
 _EVERYWHERE: Final = ("X-Request-Id",)
 
 
-def request_header(name: str) -> dict[str, Any]:
+def request_header(name: str, description: str) -> dict[str, Any]:
     """Return the OpenAPI parameter of an optional request header."""
-    description = REQUEST_HEADERS[name]
     return {"in": "header", "name": name, "description": description, "schema": {"type": "string"}}
 
 
-def response_headers(status: str, names: Iterable[str] = ()) -> dict[str, Any]:
-    """Return the OpenAPI ``headers`` of a response: ``names``, and those of its status."""
+def response_headers(status: str, own: Mapping[str, str] = MappingProxyType({})) -> dict[str, Any]:
+    """Return the OpenAPI ``headers`` of a response: its own, by name, and those of its status."""
+    common = {name: RESPONSE_HEADERS[name] for name in (*_BY_STATUS.get(status, ()), *_EVERYWHERE)}
     return {
-        name: {"description": RESPONSE_HEADERS[name], "schema": {"type": "string"}}
-        for name in (*names, *_BY_STATUS.get(status, ()), *_EVERYWHERE)
+        name: {"description": description, "schema": {"type": "string"}}
+        for name, description in {**own, **common}.items()
     }

@@ -22,13 +22,13 @@ _METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "O
 
 ANY_ORIGIN: Final = "*"
 
-EXPOSED_HEADERS: Final = ", ".join(sorted({*RESPONSE_HEADERS, "Content-Length"}))
-"""The response headers that scripts of allowed origins may read."""
+EXPOSED_HEADERS: Final = frozenset({*RESPONSE_HEADERS, "Content-Length"})
+"""The response headers of the core that scripts of allowed origins may read."""
 
-ALLOWED_HEADERS: Final = ", ".join(
-    sorted({*REQUEST_HEADERS, "Authorization", "Content-Encoding", "Content-Type", "X-Access-Token"})
+ALLOWED_HEADERS: Final = frozenset(
+    {*REQUEST_HEADERS, "Authorization", "Content-Encoding", "Content-Type", "X-Access-Token"}
 )
-"""The request headers that scripts of allowed origins may send: all headers that routes read."""
+"""The request headers that scripts of allowed origins may send: all headers that the core reads."""
 
 _ALLOWED_METHODS: Final = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"
 
@@ -218,46 +218,50 @@ class CorsMiddleware:
     Args:
         origins: the allowed origins, each ``scheme://host[:port]`` exactly as browsers send it, or
             :data:`ANY_ORIGIN`.
+        allowed: the request headers of plugins that scripts may send.
+        exposed: the response headers of plugins that scripts may read.
     """
 
-    def __init__(self, app: WsgiApp, origins: Sequence[str]) -> None:
+    def __init__(
+        self, app: WsgiApp, origins: Sequence[str], *, allowed: Iterable[str], exposed: Iterable[str]
+    ) -> None:
         self._app = app
         self._origins = frozenset(origins)
+        self._allowed = ", ".join(sorted(ALLOWED_HEADERS.union(allowed)))
+        self._exposed = ", ".join(sorted(EXPOSED_HEADERS.union(exposed)))
 
     def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
         origin = environ.get("HTTP_ORIGIN")
         allowed = origin is not None and not self._origins.isdisjoint((origin, ANY_ORIGIN))
         if allowed and _is_preflight(environ):
-            start_response("204 No Content", [*_preflight_headers(), *_origin_headers(origin)])
+            start_response("204 No Content", [*self._preflight_headers(), *self._origin_headers(origin)])
             return []
 
         def start(status: str, headers: Headers, *args: Any) -> Any:
             # Caches must store a response per origin, even if this request has no Origin.
-            shared = _origin_headers(origin) if allowed else [("Vary", "Origin")]
+            shared = self._origin_headers(origin) if allowed else [("Vary", "Origin")]
             return start_response(status, _merged(headers, shared), *args)
 
         return self._app(environ, start)
+
+    def _preflight_headers(self) -> Headers:
+        return [
+            ("Access-Control-Allow-Methods", _ALLOWED_METHODS),
+            ("Access-Control-Allow-Headers", self._allowed),
+            ("Access-Control-Max-Age", str(_MAX_AGE_SECONDS)),
+        ]
+
+    def _origin_headers(self, origin: str | None) -> Headers:
+        return [
+            ("Access-Control-Allow-Origin", origin or ""),
+            ("Access-Control-Expose-Headers", self._exposed),
+            ("Vary", "Origin"),
+        ]
 
 
 def _is_preflight(environ: dict[str, Any]) -> bool:
     # An OPTIONS request of tus does not have this header.
     return environ["REQUEST_METHOD"] == "OPTIONS" and "HTTP_ACCESS_CONTROL_REQUEST_METHOD" in environ
-
-
-def _preflight_headers() -> Headers:
-    return [
-        ("Access-Control-Allow-Methods", _ALLOWED_METHODS),
-        ("Access-Control-Allow-Headers", ALLOWED_HEADERS),
-        ("Access-Control-Max-Age", str(_MAX_AGE_SECONDS)),
-    ]
-
-
-def _origin_headers(origin: str | None) -> Headers:
-    return [
-        ("Access-Control-Allow-Origin", origin or ""),
-        ("Access-Control-Expose-Headers", EXPOSED_HEADERS),
-        ("Vary", "Origin"),
-    ]
 
 
 def _merged(headers: Headers, shared: Headers) -> Headers:

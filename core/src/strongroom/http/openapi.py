@@ -1,5 +1,6 @@
 """The OpenAPI document, and interactive API documentation that loads nothing from other origins."""
 
+import itertools
 import re
 from collections.abc import Iterable, Mapping
 from functools import cached_property
@@ -164,10 +165,11 @@ def _parameter_name(name: str) -> str:
 def _describe_headers(operation: Json) -> None:
     names = operation.pop(HEADERS_KEY)
     if names["request"]:
-        operation.setdefault("parameters", []).extend(map(request_header, names["request"]))
+        parameters = itertools.starmap(request_header, names["request"].items())
+        operation.setdefault("parameters", []).extend(parameters)
     for status, response in operation["responses"].items():
         if "$ref" not in response:
-            own = names["response"] if status.startswith(("2", "3")) else ()
+            own = names["response"] if status.startswith(("2", "3")) else {}
             response["headers"] = response_headers(status, own)
 
 

@@ -4,7 +4,7 @@ An :class:`Operation` is the view function that Flask calls. It does for every r
 rate limit, authentication, parsing, the view, and the response.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
@@ -35,23 +35,27 @@ from strongroom.http.access import (
     require_verified_login,
 )
 from strongroom.http.errors import ErrorSchema
+from strongroom.http.headers import REQUEST_HEADERS, RESPONSE_HEADERS
 from strongroom.http.parsing import parse_body, parse_form, parse_query
 from strongroom.http.rate_limits import RequestLimits
 from strongroom.http.request import PublicUrl, get_service
 from strongroom.http.response import json_response, serializer
-from strongroom.http.sensitive import SENSITIVE
 from strongroom.identity import ANY_TENANT
 from strongroom.json_text import encode_json
-from strongroom.plugin_api.authentication import Scope
+from strongroom.plugin_api.authentication import Scope, Sensitive
 from strongroom.plugin_api.web import ErrorKind
 
 ViewT = TypeVar("ViewT", bound=Callable[..., Any])
 
 ErrorKinds = Sequence[type[StrongroomError] | ErrorKind]
+HeaderNames = Sequence[str] | Mapping[str, str]
 Json = dict[str, Any]
 
 HEADERS_KEY: Final = "x-strongroom-headers"
-"""The temporary key of an operation's header names, which ``openapi`` replaces by descriptions."""
+"""The temporary key of an operation's headers, which ``openapi`` replaces by its own form."""
+
+SENSITIVE_KEY: Final = "x-strongroom-sensitive"
+"""The key of what an operation changes, if its callers must have proven their second factor lately."""
 
 _TOKEN: Final[list[dict[str, list[str]]]] = [{"bearer": []}, {"accessToken": []}]
 
@@ -112,7 +116,9 @@ class Operation:
         scope: str | None = None,
         admits: Sequence[str] = (),
         any_tenant: bool = False,
-        is_sensitive: bool = False,
+        sensitive: Sensitive | None = None,
+        request_headers: Iterable[str] = (),
+        response_headers: Iterable[str] = (),
     ) -> None:
         if verifies_login and access is not Access.USER:
             raise ValueError("only views for any logged-in user can verify the login themselves")
@@ -129,7 +135,9 @@ class Operation:
         self._status = status
         self._location = location
         self._verifies_login = verifies_login
-        self._is_sensitive = is_sensitive
+        self.sensitive = sensitive
+        self.request_headers = frozenset(request_headers)
+        self.response_headers = frozenset(response_headers)
 
     def __call__(self, **parameters: Any) -> flask.Response:
         """Serve the current request; ``parameters`` are those of the path."""
@@ -143,7 +151,7 @@ class Operation:
             admits=self.admits,
             tenant_id=parameters.get("tenant_id", self._tenant_id),
         )
-        if self._is_sensitive and caller is not None:
+        if self.sensitive is not None and caller is not None:
             require_recent_factor(caller)
         if caller is None or not self._verifies_login:
             return self._answer(parameters)
@@ -208,8 +216,9 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
         scope: str | None = None,
         admits: Sequence[str] = (),
         any_tenant: bool = False,
-        request_headers: Sequence[str] = (),
-        response_headers: Sequence[str] = (),
+        sensitive: Sensitive | None = None,
+        request_headers: HeaderNames = (),
+        response_headers: HeaderNames = (),
         document: dict[str, Any] | None = None,
     ) -> Callable[[ViewT], ViewT]:
         """Register a view for a method and a path.
@@ -236,15 +245,22 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
             admits: the names of the authenticators, such as ``basic``, that the operation admits.
             any_tenant: whether keys that are limited to a tenant are admitted although the path names
                 no tenant; the view limits its result to the key's tenant.
-            request_headers: the headers that the view reads; keys of :data:`headers.REQUEST_HEADERS`.
-            response_headers: the headers of success; keys of :data:`headers.RESPONSE_HEADERS`.
+            sensitive: what the route changes, if a stolen token alone must not open it: users with a
+                second factor must have proven it lately.
+            request_headers: the headers that the view reads; keys of :data:`headers.REQUEST_HEADERS`, or
+                other names with their descriptions.
+            response_headers: the headers of success; keys of :data:`headers.RESPONSE_HEADERS`, or other
+                names with their descriptions.
             document: additions to the OpenAPI operation.
         """
         parsers = {"query": (query, parse_query), "body": (body, parse_body), "form": (form, parse_form)}
         inputs = {name: partial(parse, schema) for name, (schema, parse) in parsers.items() if schema}
 
         whole_path = f"{self.url_prefix or ''}{path}"
-        is_sensitive = (method, whole_path) in SENSITIVE
+        read = _described_headers(request_headers, REQUEST_HEADERS)
+        sent = _described_headers(response_headers, RESPONSE_HEADERS)
+        if location is not None:
+            sent["Location"] = RESPONSE_HEADERS["Location"]
 
         def decorate(view: ViewT) -> ViewT:
             operation: Any = Operation(
@@ -259,20 +275,22 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
                 scope=scope,
                 admits=admits,
                 any_tenant=any_tenant,
-                is_sensitive=is_sensitive,
+                sensitive=sensitive,
+                request_headers=read,
+                response_headers=sent,
             )
             # A limit fails closed: 503 while the backend of the counters is unavailable.
             limited = (TooManyRequests, Unavailable) if limit else ()
             scoped = (InsufficientScope,) if scope else ()
             # A tenant may demand a stronger or newer login.
-            is_demanding = is_sensitive or "<tenant_id>" in whole_path
+            is_demanding = sensitive is not None or "<tenant_id>" in whole_path
             demanded = (StepUpRequired,) if is_demanding else ()
             kinds = (*errors, *limited, *scoped, *demanded)
             refusals = _refusals(access, kinds, takes_input=bool(inputs))
-            sent = (*response_headers, *(("Location",) if location else ()))
             documented = self.doc(
                 **{
-                    HEADERS_KEY: {"request": tuple(request_headers), "response": sent},
+                    HEADERS_KEY: {"request": read, "response": sent},
+                    **({SENSITIVE_KEY: str(sensitive)} if sensitive else {}),
                     "operationId": _camel_case(view.__name__),
                     "security": _security(access, scope),
                     **_described_input(body, query, form),
@@ -290,6 +308,11 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
             return view
 
         return decorate
+
+
+def _described_headers(names: HeaderNames, descriptions: Mapping[str, str]) -> dict[str, str]:
+    """Return the descriptions of headers by name."""
+    return dict(names) if isinstance(names, Mapping) else {name: descriptions[name] for name in names}
 
 
 def _security(access: Access, scope: str | None) -> list[dict[str, list[str]]]:

@@ -38,6 +38,21 @@ class Scope(StrEnum):
     AUDIT_READ = "audit:read"
 
 
+class Sensitive(StrEnum):
+    """What a sensitive route changes. A stolen token alone must not open such a route.
+
+    Users with a second factor must have proven it lately (RFC 9470). Revoking a key or a login is not
+    sensitive, because it must be quick.
+    """
+
+    CREDENTIALS = "credentials"
+    FACTORS = "second factors"
+    KEYS = "access keys"
+    ACCOUNTS = "accounts"
+    TENANTS = "tenants"
+    FILES = "files"
+
+
 @dataclass(frozen=True, slots=True)
 class RequestHead:
     """The request line and the headers of a request.

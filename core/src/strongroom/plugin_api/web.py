@@ -16,10 +16,13 @@ captchas, the audit log and the tokens are the same as on the core's routes::
 """
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from strongroom.plugin_api.authentication import Sensitive
 
 ViewT = TypeVar("ViewT", bound=Callable[..., Any])
 HookT = TypeVar("HookT", bound=Callable[..., Any])
@@ -137,6 +140,9 @@ class Blueprint(Protocol):
         errors: Sequence[Any] = (),
         scope: str | None = None,
         admits: Sequence[str] = (),
+        sensitive: Sensitive | None = None,
+        request_headers: Mapping[str, str] = MappingProxyType({}),
+        response_headers: Mapping[str, str] = MappingProxyType({}),
         document: dict[str, Any] | None = None,
     ) -> Callable[[ViewT], ViewT]:
         """Register a view for a method and a path.
@@ -160,6 +166,11 @@ class Blueprint(Protocol):
                 the path has the parameter ``<tenant_id>``.
             admits: the names of the authenticators, such as ``basic``, that are admitted in addition to
                 bearer tokens.
+            sensitive: what the route changes, if users with a second factor must have proven it lately;
+                others receive ``error.step-up-required``.
+            request_headers: the headers that the view reads, with descriptions; scripts of the origins
+                in ``[server] cors_origins`` may send them.
+            response_headers: the headers of success, with descriptions; such scripts may read them.
             document: additions to the OpenAPI operation.
         """
 

@@ -9,6 +9,7 @@ from strongroom.http.pages import PagingQuery, collection_of, envelope, paging
 from strongroom.http.parsing import DONE, DoneSchema
 from strongroom.http.request import get_service, origin
 from strongroom.http.routing import Blueprint
+from strongroom.plugin_api.authentication import Sensitive
 from strongroom.scanning.quarantine import QuarantinedFile, QuarantineService
 from strongroom.scanning.schemas import QuarantinedFileSchema, ReleaseSchema
 
@@ -37,6 +38,7 @@ def list_quarantine(query: dict[str, int]) -> dict[str, Any]:
     "POST",
     "/<scan_id>/release",
     access=Access.ADMIN,
+    sensitive=Sensitive.FILES,
     body=ReleaseSchema,
     returns=DoneSchema,
     errors=(errors.Forbidden, errors.NotFound, *PROOF_ERRORS),
@@ -57,6 +59,7 @@ def release_from_quarantine(scan_id: str, body: dict[str, str]) -> dict[str, boo
     "DELETE",
     "/<scan_id>",
     access=Access.ADMIN,
+    sensitive=Sensitive.FILES,
     returns=DoneSchema,
     errors=(errors.Forbidden, errors.NotFound),
 )

@@ -21,6 +21,7 @@ from strongroom.http.pages import PagingQuery, collection_of, envelope, paging, 
 from strongroom.http.parsing import DONE, DoneSchema
 from strongroom.http.request import get_service, origin
 from strongroom.http.routing import Blueprint, Location
+from strongroom.plugin_api.authentication import Sensitive
 from strongroom.tenants.schemas import NewServiceAccountSchema, ServiceAccountSchema
 from strongroom.tenants.service_accounts import ServiceAccount, ServiceAccountService
 
@@ -41,6 +42,7 @@ blueprint = Blueprint(
     "POST",
     "",
     access=Access.USER,
+    sensitive=Sensitive.TENANTS,
     body=NewServiceAccountSchema,
     returns=ServiceAccountSchema,
     status=201,
@@ -87,6 +89,7 @@ def get_service_account(tenant_id: str, account_id: str) -> Json:
     "DELETE",
     _ACCOUNT,
     access=Access.USER,
+    sensitive=Sensitive.TENANTS,
     returns=DoneSchema,
     errors=(errors.Forbidden, errors.NotFound),
 )
@@ -101,6 +104,7 @@ def delete_service_account(tenant_id: str, account_id: str) -> dict[str, bool]:
     "POST",
     _KEYS,
     access=Access.USER,
+    sensitive=Sensitive.KEYS,
     body=NewServiceKeySchema,
     returns=CreatedKeySchema,
     status=201,
@@ -149,6 +153,7 @@ def revoke_service_account_key(tenant_id: str, account_id: str, key_id: str) -> 
     "POST",
     f"{_KEYS}/<key_id>/rotate",
     access=Access.USER,
+    sensitive=Sensitive.KEYS,
     body=RotationSchema,
     returns=CreatedKeySchema,
     errors=(errors.Forbidden, errors.NotFound, *PROOF_ERRORS),

@@ -8,7 +8,7 @@ from strongroom.http.pages import PagingQuery, collection_of, envelope, paging, 
 from strongroom.http.parsing import DONE, DoneSchema
 from strongroom.http.request import get_service, origin
 from strongroom.http.routing import Blueprint, Location
-from strongroom.plugin_api.authentication import Scope
+from strongroom.plugin_api.authentication import Scope, Sensitive
 from strongroom.tenants.deletion import TenantDeletion
 from strongroom.tenants.models import Member, Role, Tenant, Usage
 from strongroom.tenants.schemas import (
@@ -76,6 +76,7 @@ def get_tenant(tenant_id: str) -> Tenant:
     "PATCH",
     "/<tenant_id>",
     access=Access.USER,
+    sensitive=Sensitive.TENANTS,
     body=TenantChangesSchema,
     returns=TenantSchema,
     errors=(Forbidden, NotFound, RevisionConflict),
@@ -97,6 +98,7 @@ def update_tenant(tenant_id: str, body: dict[str, Any]) -> Tenant:
     "DELETE",
     "/<tenant_id>",
     access=Access.USER,
+    sensitive=Sensitive.TENANTS,
     returns=DoneSchema,
     errors=(Forbidden, NotFound),
 )
@@ -141,6 +143,7 @@ def list_members(tenant_id: str, query: dict[str, int]) -> dict[str, Any]:
     "PUT",
     "/<tenant_id>/members/<user_id>",
     access=Access.USER,
+    sensitive=Sensitive.TENANTS,
     body=RoleSchema,
     returns=MemberSchema,
     errors=(Forbidden, NotFound, LastAdministrator),
@@ -157,6 +160,7 @@ def put_member(tenant_id: str, user_id: str, body: dict[str, Any]) -> dict[str, 
     "DELETE",
     "/<tenant_id>/members/<user_id>",
     access=Access.USER,
+    sensitive=Sensitive.TENANTS,
     returns=DoneSchema,
     errors=(Forbidden, LastAdministrator),
 )
@@ -170,6 +174,7 @@ def delete_member(tenant_id: str, user_id: str) -> dict[str, bool]:
     "POST",
     "/<tenant_id>/transfer",
     access=Access.USER,
+    sensitive=Sensitive.TENANTS,
     body=SuccessorSchema,
     returns=MemberSchema,
     errors=(Forbidden, NotAMember),

@@ -5,6 +5,7 @@ from typing import Any, TypeVar
 
 from flask import Response
 
+from strongroom.plugin_api.authentication import Sensitive
 from strongroom.plugin_api.login import VerificationCode
 from strongroom.plugin_api.web import Access, ApiError, Blueprint, FieldError, HostAPI, State
 from strongroom_login_wechat.app import App
@@ -104,6 +105,7 @@ def _add_bindings(routes: Blueprint, host: HostAPI, login: WeChatLogin) -> None:
         "POST",
         "/api/v1/users/<user_id>/wechatIds",
         access=Access.USER,
+        sensitive=Sensitive.CREDENTIALS,
         body=NewWeChatIdSchema,
         returns=host.credential_schema,
         status=201,
@@ -134,6 +136,7 @@ def _add_bindings(routes: Blueprint, host: HostAPI, login: WeChatLogin) -> None:
         "DELETE",
         "/api/v1/users/<user_id>/wechatIds",
         access=Access.USER,
+        sensitive=Sensitive.CREDENTIALS,
         returns=host.done_schema,
         errors=host.unbind_errors,
         document={"parameters": [_CODE_PARAMETER]},

@@ -18,6 +18,8 @@ from strongroom_share_links.errors import PASSWORD_WRONG
 from strongroom_share_links.models import Link
 
 HEADER: Final = "X-Share-Proof"
+ISSUED: Final = {HEADER: "The proof that the password is known, for 15 minutes."}
+SENT: Final = {HEADER: "The proof of the password, instead of the cookie."}
 LIFETIME: Final = 15 * 60
 """The lifetime of a proof in seconds."""
 

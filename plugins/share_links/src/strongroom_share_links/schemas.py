@@ -273,7 +273,7 @@ class DroppedSchema(Schema):
     size = fields.Integer(required=True)
 
 
-class BundleSchema(Schema):
+class SharedBundleSchema(Schema):
     """What to download as one archive; without `fileIds`, the whole share."""
 
     fileIds = fields.List(

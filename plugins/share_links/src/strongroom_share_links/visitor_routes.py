@@ -14,14 +14,14 @@ from strongroom_share_links.errors import (
     VISITOR_ERRORS,
 )
 from strongroom_share_links.models import READERS, RECEIVERS, SHOWN, Kind
-from strongroom_share_links.proofs import HEADER, LIFETIME
+from strongroom_share_links.proofs import HEADER, ISSUED, LIFETIME, SENT
 from strongroom_share_links.schemas import (
-    BundleSchema,
     DescriptionSchema,
     DroppedSchema,
     DropQuery,
     IssuedProofSchema,
     ProofSchema,
+    SharedBundleSchema,
     SharedFileSchema,
 )
 from strongroom_share_links.sending import Sender
@@ -93,7 +93,12 @@ def make_visitor_routes(host: HostAPI, shares: Shares) -> list[Blueprint]:
 
 def _add_description(routes: Blueprint, shares: Shares) -> None:
     @routes.operation(
-        "GET", ROOT, access=Access.OPTIONAL, returns=DescriptionSchema, errors=VISITOR_ERRORS
+        "GET",
+        ROOT,
+        access=Access.OPTIONAL,
+        request_headers=SENT,
+        returns=DescriptionSchema,
+        errors=VISITOR_ERRORS,
     )
     def get_shared(secret: str) -> Json:
         """Get the description of a share; with a password, names and limits need the proof."""
@@ -108,8 +113,10 @@ def _add_proofs(routes: Blueprint, host: HostAPI, shares: Shares) -> None:
         "POST",
         f"{ROOT}/proofs",
         access=Access.OPTIONAL,
+        request_headers=SENT,
         body=ProofSchema,
         returns=IssuedProofSchema,
+        response_headers=ISSUED,
         errors=(*VISITOR_ERRORS, PASSWORD_WRONG),
     )
     def prove_password(secret: str, body: Json) -> Any:
@@ -136,6 +143,7 @@ def _add_lists(routes: Blueprint, host: HostAPI, shares: Shares) -> None:
         "GET",
         f"{ROOT}/files",
         access=Access.OPTIONAL,
+        request_headers=SENT,
         query=host.paging_query,
         returns=host.collection_schema(SharedFileSchema),
         errors=VISITOR_ERRORS,
@@ -149,6 +157,7 @@ def _add_lists(routes: Blueprint, host: HostAPI, shares: Shares) -> None:
         "GET",
         f"{_FILE}/files",
         access=Access.OPTIONAL,
+        request_headers=SENT,
         query=host.paging_query,
         returns=host.collection_schema(SharedFileSchema),
         errors=VISITOR_ERRORS,
@@ -158,7 +167,12 @@ def _add_lists(routes: Blueprint, host: HostAPI, shares: Shares) -> None:
         return page(shares.visits.open(secret, SHOWN), file_id, query)
 
     @routes.operation(
-        "GET", _FILE, access=Access.OPTIONAL, returns=SharedFileSchema, errors=VISITOR_ERRORS
+        "GET",
+        _FILE,
+        access=Access.OPTIONAL,
+        request_headers=SENT,
+        returns=SharedFileSchema,
+        errors=VISITOR_ERRORS,
     )
     def get_shared_file(secret: str, file_id: str) -> Json:
         """Get the details of a file or folder of a share."""
@@ -172,6 +186,7 @@ def _add_downloads(routes: Blueprint, sender: Sender) -> None:
         "GET",
         f"{_FILE}/download",
         access=Access.OPTIONAL,
+        request_headers=SENT,
         errors=VISITOR_ERRORS,
         document=_DOWNLOAD,
     )
@@ -186,6 +201,7 @@ def _add_downloads(routes: Blueprint, sender: Sender) -> None:
         "GET",
         f"{_FILE}/preview",
         access=Access.OPTIONAL,
+        request_headers=SENT,
         errors=(*VISITOR_ERRORS, NOT_SHOWN),
         document={"responses": {"200": {"description": "A picture, or text", "content": _CONTENT}}},
     )
@@ -196,7 +212,12 @@ def _add_downloads(routes: Blueprint, sender: Sender) -> None:
 
 def _add_bundles(routes: Blueprint, sender: Sender) -> None:
     @routes.operation(
-        "GET", f"{ROOT}/download", access=Access.OPTIONAL, errors=VISITOR_ERRORS, document=_DOWNLOAD
+        "GET",
+        f"{ROOT}/download",
+        access=Access.OPTIONAL,
+        request_headers=SENT,
+        errors=VISITOR_ERRORS,
+        document=_DOWNLOAD,
     )
     def download_shared(secret: str) -> Any:
         """Download the whole share: its file, or its folder as a ZIP archive."""
@@ -209,7 +230,8 @@ def _add_bundles(routes: Blueprint, sender: Sender) -> None:
         "POST",
         f"{ROOT}/multi-files-download",
         access=Access.OPTIONAL,
-        body=BundleSchema,
+        request_headers=SENT,
+        body=SharedBundleSchema,
         errors=VISITOR_ERRORS,
         document=_DOWNLOAD,
     )
@@ -222,6 +244,7 @@ def _add_bundles(routes: Blueprint, sender: Sender) -> None:
         "GET",
         f"{ROOT}/multi-files-download/<bundle_id>",
         access=Access.OPTIONAL,
+        request_headers=SENT,
         errors=VISITOR_ERRORS,
         document=_DOWNLOAD,
     )
@@ -235,6 +258,7 @@ def _add_drops(routes: Blueprint, shares: Shares) -> None:
         "POST",
         f"{ROOT}/files",
         access=Access.OPTIONAL,
+        request_headers=SENT,
         query=DropQuery,
         returns=DroppedSchema,
         status=201,
@@ -250,6 +274,7 @@ def _add_drops(routes: Blueprint, shares: Shares) -> None:
         "POST",
         f"{_FILE}/files",
         access=Access.OPTIONAL,
+        request_headers=SENT,
         query=DropQuery,
         returns=DroppedSchema,
         status=201,
@@ -277,6 +302,7 @@ def _add_uploads(routes: Blueprint, host: HostAPI, shares: Shares) -> None:
         "POST",
         f"{ROOT}/uploads",
         access=Access.OPTIONAL,
+        request_headers=SENT,
         query=DropQuery,
         status=201,
         errors=errors,
@@ -289,17 +315,27 @@ def _add_uploads(routes: Blueprint, host: HostAPI, shares: Shares) -> None:
             visit, visit.file.id, query["uploadedBy"], lambda upload_id: location(secret, upload_id)
         )
 
-    @routes.operation("GET", _UPLOAD, access=Access.OPTIONAL, errors=errors)
+    @routes.operation("GET", _UPLOAD, access=Access.OPTIONAL, request_headers=SENT, errors=errors)
     def get_visitor_upload(secret: str, upload_id: str) -> Any:
         """Get the state of an upload, as headers; tus clients use HEAD."""
         return shares.drops.state(_continued(shares, secret), upload_id)
 
-    @routes.operation("PATCH", _UPLOAD, access=Access.OPTIONAL, status=204, errors=errors, document=_TUS)
+    @routes.operation(
+        "PATCH",
+        _UPLOAD,
+        access=Access.OPTIONAL,
+        request_headers=SENT,
+        status=204,
+        errors=errors,
+        document=_TUS,
+    )
     def append_to_visitor_upload(secret: str, upload_id: str) -> Any:
         """Append to an upload at `Upload-Offset`; the last byte creates the file."""
         return shares.drops.append(_continued(shares, secret), upload_id)
 
-    @routes.operation("DELETE", _UPLOAD, access=Access.OPTIONAL, status=204, errors=errors)
+    @routes.operation(
+        "DELETE", _UPLOAD, access=Access.OPTIONAL, request_headers=SENT, status=204, errors=errors
+    )
     def terminate_visitor_upload(secret: str, upload_id: str) -> Any:
         """Delete an upload."""
         return shares.drops.terminate(_continued(shares, secret), upload_id)

@@ -16,7 +16,7 @@ from strongroom.http.pages import PagingQuery, collection_of, envelope, paging, 
 from strongroom.http.parsing import DONE, DoneSchema
 from strongroom.http.request import get_service
 from strongroom.http.routing import Blueprint
-from strongroom.plugin_api.authentication import Scope
+from strongroom.plugin_api.authentication import Scope, Sensitive
 
 blueprint = Blueprint(
     "trash",
@@ -80,6 +80,7 @@ def restore_from_trash(tenant_id: str, file_id: str, body: Json) -> Tagged:
     "DELETE",
     "/<file_id>",
     access=Access.USER,
+    sensitive=Sensitive.FILES,
     returns=DoneSchema,
     errors=(errors.Forbidden, errors.NotFound, *PROOF_ERRORS),
     document={"parameters": PROOF_PARAMETERS},
@@ -99,6 +100,7 @@ def delete_from_trash(tenant_id: str, file_id: str) -> dict[str, bool]:
     "DELETE",
     "",
     access=Access.USER,
+    sensitive=Sensitive.FILES,
     returns=DoneSchema,
     errors=(errors.Forbidden, *PROOF_ERRORS),
     document={"parameters": PROOF_PARAMETERS},

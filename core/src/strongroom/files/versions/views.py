@@ -18,7 +18,7 @@ from strongroom.http.parsing import DONE, DoneSchema
 from strongroom.http.request import get_service
 from strongroom.http.response import Response
 from strongroom.http.routing import Blueprint
-from strongroom.plugin_api.authentication import Scope
+from strongroom.plugin_api.authentication import Scope, Sensitive
 from strongroom.scanning.states import SKIPPED, UNREADABLE_ERRORS
 
 blueprint = Blueprint(
@@ -108,6 +108,7 @@ def change_version(tenant_id: str, file_id: str, number: str, body: Json) -> Jso
     "DELETE",
     "/<number>",
     access=Access.USER,
+    sensitive=Sensitive.FILES,
     returns=DoneSchema,
     errors=(*_ERRORS, *PROOF_ERRORS),
     document={"parameters": PROOF_PARAMETERS},
