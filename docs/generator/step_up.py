@@ -16,7 +16,7 @@ STEP_UP = """\
 
 A user with a second factor must have proven it within the last {minutes} minutes to use these
 routes. Otherwise the response is 401 `error.step-up-required`, with `acr_values` and `max_age` in
-`WWW-Authenticate` ([RFC 9470](https://www.rfc-editor.org/rfc/rfc9470)). [The client asks for the
+`WWW-Authenticate` ([RFC 9470](https://www.rfc-editor.org/rfc/rfc9470)). [The client requests the
 factor](../guides/second-factors.md#step-up), and repeats the request with the new access token.
 
 The OpenAPI document marks them by `{key}`, those of plugins included, such as the bindings of WeChat.

@@ -33,7 +33,7 @@ WARNING: Final = 7 * DAY
 _BATCH: Final = 200
 
 TargetCheck = Callable[[Connection, str, str, str | None], None]
-"""Checks that a user is a member of a tenant, and may read a folder in it if one is given."""
+"""Checks that a user is a member of a tenant, and may read a folder in it, if there is one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,7 +261,7 @@ class AccessKeyService:
         self._keys.remove_all(connection, user_id)
 
     def revoke_leaked(self, texts: Iterable[str], origin: Origin) -> int:
-        """Revoke keys that somebody found, and notify their users; return the number of keys."""
+        """Revoke leaked keys, and notify their users; return the number of keys."""
         presented = {key.id: key for key in map(parse_key, texts) if key is not None}
         with self._database.write() as connection:
             leaked = [key for text in presented.values() if (key := self._leaked(connection, text))]

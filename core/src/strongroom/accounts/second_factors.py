@@ -257,7 +257,7 @@ class FactorService:
                 raise errors.LastContact("The last way to log in cannot be removed.")
             self._record(connection, "factor.remove", user_id, user_id, origin, removed.factor)
             self._require_dispensable(connection, user_id)
-            # What was proven by it counts no longer, from the next request on.
+            # Its proofs are void from the next request on.
             self._authorizations.weaken(connection, user_id)
             shown = self._summary(connection, user_id)
         self._notices.notify(contacts, "factor-changed", origin.languages)

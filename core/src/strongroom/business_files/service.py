@@ -170,8 +170,8 @@ class BusinessFileService:
             incoming.check(metered.checksum)
             media_type = sniff(metered.head)
             profile.require_type(media_type)
-            # The original is scanned whatever its size, before anything decodes it. What is stored has
-            # none of its bytes, and is scanned itself only if this scan had no verdict.
+            # The original is scanned whatever its size, before anything decodes it. The stored picture
+            # has none of its bytes, and is scanned itself only if this scan had no verdict.
             subject = ScanSubject(_name(media_type), metered.size, media_type)
             result = self._inspection.inspect_file(identity, file, subject)
             picture = self._processor.clean(file, media_type, profile.max_pixels, identity.user_id)

@@ -56,7 +56,7 @@ MAX_HITS: Final = 1000
 """Number of nodes that a search finds at most."""
 
 _BATCH: Final = 4000
-"""Number of candidates that are read at once, of which the caller may see few."""
+"""Number of candidates that are read at once. The caller may see few of them."""
 
 _FEW_NODES: Final = 20_000
 """Number of visible nodes that are searched one by one."""

@@ -42,7 +42,7 @@ def send_request(
         environ["HTTP_AUTHORIZATION"] = f"Bearer {token}"
     environ.update({f"HTTP_{name.upper().replace('-', '_')}": value for name, value in headers.items()})
     # The method of the class, without the middlewares: metrics and the access log count the browser's
-    # request, and CORS does not apply. A copy of the context, because the browser's request goes on.
+    # request, and CORS does not apply. A copy of the context, because the browser's request continues.
     serve = partial(Application.wsgi_app, get_service(Application))
     pieces, status, received = copy_context().run(run_wsgi_app, serve, environ)
     content = b"".join(pieces)

@@ -316,7 +316,7 @@ def _described_headers(names: HeaderNames, descriptions: Mapping[str, str]) -> d
 
 
 def _security(access: Access, scope: str | None) -> list[dict[str, list[str]]]:
-    """Return the OpenAPI security requirements, any of which admits a request."""
+    """Return the OpenAPI security requirements; each of them admits a request."""
     if access is Access.PUBLIC:
         return []
     # OpenAPI 3.1 lists the required roles of schemes that have no scopes of their own.

@@ -145,9 +145,9 @@ class HostAPI(ABC):
         """Count an event for a subject, and refuse it beyond its rates.
 
         Args:
-            name: what is limited, within the plugin.
+            name: the name of the limit, within the plugin.
             rates: the rates, such as ``600/hour``; all of them apply.
-            subject: whom to count for; ``None``: the client's address.
+            subject: the user or object to count for; ``None``: the client's address.
 
         Raises:
             ApiError: ``error.too-many-requests``, or ``error.unavailable`` without a backend.
@@ -161,7 +161,7 @@ class HostAPI(ABC):
         ones cannot exceed the limit. :meth:`forgive_attempt` takes back an attempt that was right.
 
         Args:
-            name: what is limited, within the plugin.
+            name: the name of the limit, within the plugin.
             limits: the subjects, such as an address, with the number of attempts in a window.
             seconds: the length of the window, which begins with its first attempt.
         """

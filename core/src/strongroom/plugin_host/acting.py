@@ -1,4 +1,4 @@
-"""The user as whom a plugin acts: the caller of the request, or one that the plugin has named."""
+"""The user that a plugin acts as: the caller of the request, or one that the plugin has named."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -31,7 +31,7 @@ _acting: Final[ContextVar[Identity | None]] = ContextVar("acting", default=None)
 
 
 class ActingUser:
-    """Finds the user as whom a plugin acts.
+    """Finds the user that a plugin acts as.
 
     Args:
         plugin: the name of the plugin, for audit records.
@@ -43,7 +43,7 @@ class ActingUser:
         self.services = services
 
     def identity(self, scope: Scope, *ids: str | None) -> Identity:
-        """Return the user as whom the plugin acts.
+        """Return the user that the plugin acts as.
 
         Args:
             scope: the scope that an access key needs: the one of the operation of REST.
@@ -65,7 +65,7 @@ class ActingUser:
 
     @property
     def id(self) -> str | None:
-        """The id of the user as whom the plugin acts; ``None`` without one."""
+        """The id of the user that the plugin acts as; ``None`` without one."""
         found = self._found()
         return found.user_id if found else None
 

@@ -48,7 +48,7 @@ def _check(plugin: Plugin, hook: str, item: Any, kind: type[Any]) -> None:
 
 
 def _check_types(plugin: Plugin, types: Sequence[str], known: Sequence[str]) -> None:
-    # A single text would be a sequence of letters, none of which matches.
+    # A single text would be a sequence of letters, and no letter matches.
     if isinstance(types, str) or not types:
         raise PluginError(f'{plugin}: the types of an event sink must be a tuple such as ("file.*",)')
     for pattern in types:

@@ -93,7 +93,7 @@ class _SizedSource:
 
 
 class AsCaller:
-    """The services of the process, and the user as whom the plugin calls them."""
+    """The services of the process, and the user that the plugin calls them as."""
 
     def __init__(self, user: ActingUser) -> None:
         self._user = user
@@ -473,7 +473,7 @@ def _file(view: NodeView) -> api.FileInfo:
 
 
 def _file_of_json(text: str) -> api.FileInfo:
-    """Return the file of a record of a list, which has the form of REST because it is cached so."""
+    """Return the file of a record of a list, in the form of REST, in which it is cached."""
     record = json.loads(text)
     return api.FileInfo(
         id=record["id"],

@@ -491,7 +491,7 @@ class SecondFactors:
             if isinstance(method, PasswordlessFactor) and answer is not None:
                 handle = method.handle_of(answer)
                 row = self._rows.with_handle(connection, self._handle(name, handle or ""))
-                # The user whom the login has named, if any.
+                # The user that the login has named, if any.
                 if row and state["context"]["user_id"] in (None, row.user_id):
                     found.append(row)
         return found

@@ -39,7 +39,7 @@ class ChangeWaiter:
 
 
 class ChangeWaiters:
-    """The waiting requests of a process, of which a user has at most half, so that others find room.
+    """The waiting requests of a process. A user has at most half of them, so that others find room.
 
     Args:
         limit: the maximum number of waiting requests.

@@ -1,4 +1,4 @@
-"""Lists, restores and removes what is in the trash."""
+"""Lists, restores and removes the contents of the trash."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -176,7 +176,7 @@ class TrashService:
         """Return the user whose entries the caller sees; ``None``: those of all users."""
         root = self._access.find(connection, caller, tenant_id, None)
         role = root.require_member()
-        # What is in the trash is in no folder.
+        # Nodes in the trash are in no folder.
         if root.folder_id is not None:
             raise Forbidden
         return None if role is Role.ADMIN else caller.user_id

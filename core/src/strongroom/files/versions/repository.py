@@ -55,7 +55,7 @@ _IS_ONE: Final = _OF_NODE & (node_versions.c.number == bindparam("of_number"))
 _ADD: Final = Statement(insert(node_versions))
 _FIND: Final = Statement(select(node_versions).where(_IS_ONE), VERSION)
 _CONTENTS: Final = Statement(select(node_versions).where(_OF_NODES), VERSION)
-# The newest first; what is beyond the limit has the lowest numbers.
+# The newest first; versions beyond the limit have the lowest numbers.
 _EXCESS: Final = Statement(
     select(node_versions)
     .where(_OF_NODE, node_versions.c.is_kept.is_(False))
@@ -197,7 +197,7 @@ class VersionRepository:
 
 
 def _period(archived_at: int, age: int) -> tuple[str, int] | None:
-    """Return the day or the week of which one version is kept; ``None`` for the last day: all are."""
+    """Return the day or week that keeps one version; ``None`` for the last day, which keeps all."""
     if age < _DAY:
         return None
     day = archived_at // _DAY

@@ -71,7 +71,7 @@ class VersionService:
         with self._database.read() as connection:
             view = self._file(connection, caller, tenant_id, node_id, Permission.READ)
             version = self._find(connection, view.node, number)
-        # Before the store is involved, which may serve the content by itself.
+        # Before the store is involved, which may serve the content without the server.
         require_readable(version.scan)
         return _as_node(view.node, version), self._blobs.location(version.blob_key)
 
