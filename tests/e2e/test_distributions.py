@@ -5,18 +5,26 @@ import os
 import re
 import shutil
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from email import message_from_bytes
+from email.message import Message
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
+from packaging.requirements import Requirement
 
 from strongroom.testing.server import free_port
-from tests.support.config import write_toml
-from tests.support.server import serving
+from strongroom.version import __version__
+from tests.support.pythons import SUPPORTED, python_of
+from tests.support.server import STOP_SECONDS, Server, wait_until_answering
 
 ROOT = Path(__file__).parents[2]
 BIN = ROOT / ".venv/bin"
 UV = BIN / "uv"
 PLUGINS = sorted(folder.name for folder in (ROOT / "plugins").iterdir() if folder.is_dir())
+FIRST_STEPS = ROOT / "examples/first-steps/first-steps.sh"
 DOCKERFILE = ROOT / "examples/production/Dockerfile"
 OF_IMAGE = ("LICENSE", "README.md", "pyproject.toml", "requirements.lock", "requirements-dev.lock")
 
@@ -80,18 +88,69 @@ def test_another_tree_yields_the_same_bytes(dist: Path, tmp_path: Path) -> None:
     assert digests(build(tree, tmp_path / "dist")) == digests(dist)
 
 
-def test_the_installed_wheels_serve_without_a_configuration(dist: Path, tmp_path: Path) -> None:
+@contextmanager
+def served(program: Path, folder: Path) -> Iterator[str]:
+    """Serve in an empty folder without a configuration until the block ends; yield the URL."""
+    port = free_port()
+    url, log = f"http://127.0.0.1:{port}", folder / "server.log"
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [program, "serve"],
+            cwd=folder,
+            env={**os.environ, "STRONGROOM__SERVER__PORT": str(port)},
+            stdout=output,
+            stderr=output,
+        )
+    try:
+        wait_until_answering(Server(url, folder, process), log)
+        yield url
+    finally:
+        process.terminate()
+        process.wait(timeout=STOP_SECONDS)
+
+
+@pytest.mark.parametrize("version", [SUPPORTED[0], SUPPORTED[-1]])
+def test_all_distributions_are_installed_together(dist: Path, tmp_path: Path, version: str) -> None:
     environment = tmp_path / "environment"
-    run(UV, "venv", "--quiet", environment, cwd=tmp_path)
+    run(UV, "venv", "--quiet", "--python", python_of(version), environment, cwd=tmp_path)
     install = (UV, "pip", "install", "--quiet", "--python", environment)
     pins = ROOT / "requirements.lock"
     run(*install, "--find-links", dist, "--constraints", pins, "strongroom[all]", cwd=tmp_path)
-    program = environment / "bin/strongroom"
-    listed = run(program, "plugins", "list", cwd=tmp_path)
+    listed = run(environment / "bin/strongroom", "plugins", "list", cwd=tmp_path)
     assert [name for name in PLUGINS if name not in listed] == []
-    config = write_toml(tmp_path / "strongroom.toml", {"server": {"port": free_port()}})
-    with serving(config, program=program):
-        pass
+
+
+@pytest.mark.parametrize("version", SUPPORTED)
+def test_the_first_steps_succeed_with_the_wheel_of_the_core(
+    dist: Path, tmp_path: Path, version: str
+) -> None:
+    (wheel,) = dist.glob("strongroom-*.whl")
+    pins = ROOT / "requirements.lock"
+    # Without a compiler: all packages are wheels.
+    uvx = f"{UV} tool run --no-build --find-links {dist} --constraints {pins} --from {wheel}"
+    program = tmp_path / "strongroom"
+    program.write_text(f'#!/bin/sh\nexec {uvx} --python {python_of(version)} strongroom "$@"\n')
+    program.chmod(0o700)
+    with served(program, tmp_path) as url:
+        said = run(FIRST_STEPS, cwd=tmp_path, BASE=url, STRONGROOM=str(program))
+    assert said.endswith("All is well.\n")
+    assert (tmp_path / "strongroom-data/strongroom.sqlite3").exists()
+
+
+def metadata_of(wheel: Path) -> Message:
+    with ZipFile(wheel) as archive:
+        (name,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+        return message_from_bytes(archive.read(name))
+
+
+def test_each_plugin_requires_a_core_that_has_its_plugin_api(dist: Path) -> None:
+    for wheel in sorted(dist.glob("strongroom_*.whl")):
+        required = map(Requirement, metadata_of(wheel).get_all("Requires-Dist", []))
+        (core,) = (item.specifier for item in required if item.name == "strongroom")
+        assert __version__ in core, wheel.name
+        # 1.1 is the plugin API of the first release; only the next major version may remove hooks.
+        assert "0.0.9" not in core, wheel.name
+        assert "1.0" not in core, wheel.name
 
 
 def test_the_steps_of_the_image_install_the_server(tree: Path, tmp_path: Path) -> None:

@@ -183,8 +183,14 @@ def test_a_plugin_that_raises_in_a_hook(deployment: Deployment) -> None:
 @pytest.mark.parametrize(
     ("version", "fault"),
     [
-        ('"2.0"', 'plugin "riddles" was written for plugin API 2.0; this server has 1.1'),
-        ('"1.2"', 'plugin "riddles" was written for plugin API 1.2; this server has 1.1'),
+        (
+            '"2.0"',
+            'plugin "riddles" was written for plugin API 2.0; this server has 1.1; upgrade strongroom',
+        ),
+        (
+            '"1.2"',
+            'plugin "riddles" was written for plugin API 1.2; this server has 1.1; upgrade strongroom',
+        ),
         ("1", 'plugin "riddles" must state API_VERSION = "1.1"'),
         ("None", 'plugin "riddles" must state API_VERSION = "1.1"'),
     ],

@@ -394,7 +394,10 @@ def _check_api_version(plugin: Plugin) -> None:
         map(int, text.split(".")) for text in (stated, API_VERSION)
     )
     if major != our_major or minor > our_minor:
-        raise PluginError(f"{plugin} was written for plugin API {stated}; this server has {API_VERSION}")
+        remedy = "install a newer version of the plugin" if major < our_major else "upgrade strongroom"
+        raise PluginError(
+            f"{plugin} was written for plugin API {stated}; this server has {API_VERSION}; {remedy}"
+        )
 
 
 def _check_extension(plugin: Plugin, hook: str, item: Any, kind: type[Extension[Any]]) -> None:
