@@ -177,6 +177,25 @@ def test_permission_and_names_hold_at_the_end(api: Api) -> None:
     assert error_code(complete(api, tenant, alice, upload)) == "error.name-conflict"
 
 
+def test_a_login_weaker_than_the_tenant_demands_gets_no_signed_url(api: Api) -> None:
+    alice = api.person()
+    tenant = api.tenant(alice)
+    node = api.upload(tenant, alice, "a.bin", CONTENT)
+    begun = announce(api, tenant, alice)
+    assert send(begun.json, CONTENT) == 200
+    operator = api.person(admin=True)
+    assert api.patch(tenant, {"assurance": {"acr": "phr"}}, by=operator).status_code == 200
+    refused = [
+        api.get(f"{tenant}/files/{node['id']}/download", by=alice),
+        announce(api, tenant, alice, name="other.bin"),
+        complete(api, tenant, alice, begun),
+    ]
+    assert [(answer.status_code, error_code(answer)) for answer in refused] == [
+        (401, "error.step-up-required")
+    ] * 3
+    assert all("Location" not in answer.headers for answer in refused)
+
+
 def test_too_much_and_nonsense_are_refused_at_the_beginning(api: Api) -> None:
     alice = api.person()
     tenant = api.tenant(alice)

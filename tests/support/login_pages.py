@@ -104,7 +104,8 @@ def person_at(browser: Browser, server: Server, language: str, **options: Any) -
     yield Person(server, page, texts, email, user["id"])
     context.close()
     # Browsers also report the status codes of forms with errors, such as 400.
-    assert [text for text in complaints if "the server responded with a status of" not in text] == []
+    faults = [text for text in complaints if "the server responded with a status of" not in text]
+    assert not faults, faults
 
 
 class AuthenticatorApp:

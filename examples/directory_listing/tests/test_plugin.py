@@ -180,3 +180,16 @@ def test_a_browser_gets_an_error_page_that_asks_for_the_key(scene: Scene) -> Non
 def test_a_page_after_the_last_one_is_empty(scene: Scene, key: str) -> None:
     page = scene.browse(key, f"/{scene.tenant}/?page=2")
     assert (page.status, "Nothing here." in page.text) == (200, True)
+
+
+def test_a_tenant_that_demands_a_recent_proof_admits_no_key(scene: Scene) -> None:
+    server, admin = scene.server, scene.admin
+    tenant = server.tenant(admin)
+    server.upload(tenant, admin, "a.txt", b"secret")
+    key = scene.key(admin)
+    assert scene.browse(key, f"/{tenant}/a.txt").body == b"secret"
+    body = {"assurance": {"maxAgeSeconds": 600}}
+    server.succeed("PATCH", f"/api/v1/tenants/{tenant}", by=admin, json_body=body)
+    for path in ("/", "/a.txt"):
+        reply = scene.browse(key, f"/{tenant}{path}")
+        assert (reply.status, reply.error) == (403, "error.key-not-admitted")

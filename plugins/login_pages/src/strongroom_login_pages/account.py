@@ -15,7 +15,8 @@ from strongroom_login_pages.login import LoginPages, answer_of
 from strongroom_login_pages.session import Session
 from strongroom_login_pages.visit import Visit, text_of
 
-_FACTORS = "/users/me/factors"
+_ME = "/users/me"
+_FACTORS = f"{_ME}/factors"
 _STALE = ("error.step-up-required", "error.fresh-proof-required")
 _STEP_UP = "/authorizations/current/step-up"
 
@@ -118,7 +119,7 @@ class AccountPages:
     @logged_in
     def show_step_up(self, visit: Visit) -> Any:
         """Ask for a fresh proof: the second factor, or the password of a user without one."""
-        return _step_up_form(visit, visit.rest("POST", _STEP_UP, {}))
+        return _step_up_form(visit)
 
     @logged_in
     def step_up(self, visit: Visit) -> Any:
@@ -130,7 +131,7 @@ class AccountPages:
             body = {"currentPassword": form.get("password", "")}
         response = visit.rest("POST", _STEP_UP, body)
         if response.error is not None:
-            return _step_up_form(visit, visit.rest("POST", _STEP_UP, {}), response.error)
+            return _step_up_form(visit, response.error)
         visit.update(token=response.json["accessToken"], notice="confirmed")
         return visit.redirect("/")
 
@@ -191,8 +192,9 @@ def _totp_form(visit: Visit, identifier: str, secret: str, image: str, error: st
     )
 
 
-def _step_up_form(visit: Visit, asked: RestResponse, error: str | None = None) -> Any:
-    challenge = asked.json.get("challenge")
+def _step_up_form(visit: Visit, error: str | None = None) -> Any:
+    challenge = visit.rest("POST", _STEP_UP, {}).json.get("challenge")
+    user = visit.rest("GET", _ME).json
     reason = "code-wrong" if error == "error.invalid-credentials" else text_of(error)
     return visit.page(
         "step_up.html",
@@ -200,4 +202,5 @@ def _step_up_form(visit: Visit, asked: RestResponse, error: str | None = None) -
         error=reason if error else None,
         challenge=challenge,
         options=challenge.get("publicKey") if challenge else None,
+        username=user.get("email") or user.get("mobile") or user.get("username"),
     )
