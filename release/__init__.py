@@ -1,0 +1,1 @@
+"""Releases: the version, the changelog, the distributions and their bill of materials."""

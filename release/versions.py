@@ -1,0 +1,73 @@
+"""Which version a release gets, and the files that contain it."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from packaging.version import InvalidVersion, Version
+
+# The first file is the source: the pyproject.toml files of the server and of all plugins read it.
+VERSION_FILES: Final = {
+    "core/src/strongroom/version.py": re.compile(r'(?<=^__version__ = ")[^"]+(?="$)', re.MULTILINE),
+}
+_HEADING: Final = re.compile(r"^## (\S+) \(\d{4}-\d\d-\d\d\)$", re.MULTILINE)
+_FEATURES: Final = frozenset({"added", "changed", "removed"})
+
+
+class ReleaseRefused(Exception):
+    """A release is not possible; the message names the remedy."""
+
+
+def current_version(root: Path) -> Version:
+    """Return the version in the source tree."""
+    path, pattern = next(iter(VERSION_FILES.items()))
+    found = pattern.search((root / path).read_text())
+    if found is None:
+        raise ReleaseRefused(f"{path} contains no version")
+    return Version(found.group())
+
+
+def set_version(root: Path, version: Version) -> None:
+    """Write a version into each file that contains it."""
+    for path, pattern in VERSION_FILES.items():
+        text, count = pattern.subn(str(version), (root / path).read_text())
+        if count == 0:
+            raise ReleaseRefused(f"{path} contains no version")
+        (root / path).write_text(text)
+
+
+def released_versions(root: Path) -> list[Version]:
+    """Return the versions that have a section in the changelog."""
+    return [Version(found) for found in _HEADING.findall((root / "CHANGELOG.md").read_text())]
+
+
+def fragment_kinds(root: Path) -> list[str]:
+    """Return the kind of each changelog fragment."""
+    return [path.name.split(".")[-2] for path in (root / "changelog.d").glob("*.*.md")]
+
+
+def choose_version(root: Path, wanted: str | None) -> Version:
+    """Return the version of the next release: the wanted one, or the next after the current one.
+
+    Raises:
+        ReleaseRefused: The wanted version is none, or not newer than what was released.
+    """
+    current, released = current_version(root), released_versions(root)
+    if wanted is None:
+        return following(current, fragment_kinds(root)) if current in released else current
+    try:
+        version = Version(wanted)
+    except InvalidVersion:
+        raise ReleaseRefused(f"{wanted} is not a version such as 1.2.3") from None
+    if version in released or version < max([current, *released]):
+        newest = max([current, *released])
+        raise ReleaseRefused(f"{version} is not newer than {newest}; downgrades are not possible")
+    return version
+
+
+def following(current: Version, kinds: Sequence[str]) -> Version:
+    """Return the next minor version if anything but faults changed, else the next patch version."""
+    if _FEATURES.isdisjoint(kinds):
+        return Version(f"{current.major}.{current.minor}.{current.micro + 1}")
+    return Version(f"{current.major}.{current.minor + 1}.0")

@@ -1,0 +1,182 @@
+"""``make release`` on a copy of the source tree: changelog, distributions, SBOM, commit and tag."""
+
+import hashlib
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from packaging.version import Version
+from release.sbom import sbom_error
+from release.versions import VERSION_FILES, choose_version, current_version, following
+
+ROOT = Path(__file__).parents[2]
+TOOLS = Path(sys.executable).parent
+DATE = "2026-12-01"
+
+
+def run(tree: Path, *command: object) -> "subprocess.CompletedProcess[str]":
+    words = [str(word) for word in command]
+    return subprocess.run(words, cwd=tree, capture_output=True, text=True, check=False)
+
+
+def succeed(tree: Path, *command: object) -> str:
+    result = run(tree, *command)
+    assert result.returncode == 0, result.stderr
+    return result.stdout
+
+
+def files_of(dist: Path) -> list[Path]:
+    """Return what a release consists of; uv adds a .gitignore."""
+    return [path for path in dist.iterdir() if not path.name.startswith(".")]
+
+
+def release(tree: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
+    return run(tree, TOOLS / "python", "-m", "release", "--date", DATE, *arguments)
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A repository whose only commit is the source tree, with the changes that are not committed yet."""
+    tree = tmp_path_factory.mktemp("release") / "strongroom"
+    listed = run(ROOT, "git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+    if listed.returncode != 0:
+        pytest.skip("the source tree is not a git repository")
+    for name in filter(None, listed.stdout.split("\0")):
+        if (ROOT / name).is_file():
+            (tree / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, tree / name)
+    for command in (
+        ("init", "--quiet", "--initial-branch", "main"),
+        ("config", "user.name", "Strongroom's tests"),
+        ("config", "user.email", "tests@example.com"),
+        ("add", "--all"),
+        ("commit", "--quiet", "--message", "Source tree"),
+    ):
+        succeed(tree, "git", *command)
+    return tree
+
+
+@pytest.fixture(scope="module")
+def fragments(tree: Path) -> list[str]:
+    paths = [*(tree / "changelog.d").glob("*.*.md")]
+    return [" ".join(path.read_text().split()) for path in paths]
+
+
+@pytest.fixture(scope="module")
+def released(tree: Path, fragments: list[str]) -> Path:
+    result = release(tree, "0.7.0")
+    assert result.returncode == 0, result.stderr
+    return tree
+
+
+def test_a_changed_tree_is_refused(tree: Path) -> None:
+    (tree / "forgotten.txt").write_text("not committed")
+    result = release(tree, "0.7.0")
+    (tree / "forgotten.txt").unlink()
+    assert result.returncode == 1
+    assert result.stderr == (
+        "Error: the source tree has changes (?? forgotten.txt); commit or stash them\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("version", "message"),
+    [
+        ("0.0.9", f"0.0.9 is not newer than {current_version(ROOT)}; downgrades are not possible"),
+        ("next", "next is not a version such as 1.2.3"),
+    ],
+)
+def test_an_impossible_version_is_refused(tree: Path, version: str, message: str) -> None:
+    result = release(tree, version)
+    assert (result.returncode, result.stderr) == (1, f"Error: {message}\n")
+    assert succeed(tree, "git", "status", "--porcelain") == ""
+
+
+def test_each_distribution_has_the_version(released: Path) -> None:
+    built = [path.name for path in files_of(released / "dist")]
+    projects = 1 + len([*released.glob("plugins/*/pyproject.toml")])
+    assert len([name for name in built if name.endswith("-0.7.0-py3-none-any.whl")]) == projects
+    assert len([name for name in built if name.endswith("-0.7.0.tar.gz")]) == projects
+    assert len(built) == 2 * projects + len(("SBOM", "SHA256SUMS"))
+
+
+def test_the_changelog_has_each_fragment(released: Path, fragments: list[str]) -> None:
+    changelog = " ".join((released / "CHANGELOG.md").read_text().split())
+    assert f"## 0.7.0 ({DATE}) ### Security - " in changelog
+    assert [text for text in fragments if f"- {text}" not in changelog] == []
+    assert [*(released / "changelog.d").glob("*.*.md")] == []
+    assert (released / "changelog.d/README.md").exists()
+
+
+def test_the_release_is_committed_and_tagged(released: Path) -> None:
+    assert succeed(released, "git", "log", "-1", "--format=%s") == "Release 0.7.0\n"
+    assert succeed(released, "git", "describe") == "v0.7.0\n"
+    assert succeed(released, "git", "status", "--porcelain") == ""
+    assert current_version(released) == Version("0.7.0")
+
+
+def test_the_checksums_are_those_of_all_files(released: Path) -> None:
+    dist = released / "dist"
+    lines = (dist / "SHA256SUMS").read_text().splitlines()
+    stated = {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
+    files = [path for path in files_of(dist) if path.name != "SHA256SUMS"]
+    assert stated == {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+
+
+def test_the_bill_of_materials_is_valid_and_complete(released: Path) -> None:
+    text = (released / "dist/strongroom-0.7.0.cdx.json").read_text()
+    assert sbom_error(text) is None
+    bom = json.loads(text)
+    assert (bom["specVersion"], bom["metadata"]["component"]["version"]) == ("1.6", "0.7.0")
+    listed = {(part["name"], part["version"]) for part in bom["components"]}
+    pins = re.findall(r"^(\S+)==(\S+)", (ROOT / "requirements.lock").read_text(), re.MULTILINE)
+    assert set(pins) <= listed
+    assert ("strongroom-storage-s3", "0.7.0") in listed
+    (flask,) = (part for part in bom["components"] if part["name"] == "flask")
+    assert flask["licenses"] == [{"expression": "BSD-3-Clause"}] or flask["licenses"][0]["license"]
+    assert flask["externalReferences"][0]["hashes"]
+
+
+def test_a_bill_of_materials_that_violates_the_schema_is_found() -> None:
+    assert sbom_error('{"bomFormat": "CycloneDX", "specVersion": "1.6", "components": [{}]}')
+
+
+def test_without_changes_there_is_nothing_to_release(released: Path) -> None:
+    result = release(released)
+    assert (result.returncode, result.stderr) == (
+        1,
+        "Error: changelog.d has no fragments, so there is nothing to release\n",
+    )
+
+
+def test_a_released_version_is_refused_and_the_next_one_follows(released: Path) -> None:
+    (released / "changelog.d/links.fixed.md").write_text("Links work again.\n")
+    succeed(released, "git", "add", "--all")
+    succeed(released, "git", "commit", "--quiet", "--message", "Correct links")
+    refused = release(released, "0.7.0")
+    assert "0.7.0 is not newer than 0.7.0" in refused.stderr
+    assert choose_version(released, None) == Version("0.7.1")
+
+
+@pytest.mark.parametrize(
+    ("kinds", "expected"), [(["fixed", "security"], "1.4.3"), (["fixed", "added"], "1.5.0")]
+)
+def test_the_next_version_depends_on_the_kinds_of_changes(kinds: list[str], expected: str) -> None:
+    assert following(Version("1.4.2"), kinds) == Version(expected)
+
+
+def test_all_files_with_the_version_have_the_same() -> None:
+    found = [pattern.findall((ROOT / path).read_text()) for path, pattern in VERSION_FILES.items()]
+    assert {version for versions in found for version in versions} == {str(current_version(ROOT))}
+    assert all(found)
+
+
+def test_no_distribution_has_a_version_of_its_own() -> None:
+    for path in (ROOT / "pyproject.toml", *ROOT.glob("plugins/*/pyproject.toml")):
+        text = path.read_text()
+        assert 'dynamic = ["version"]' in text, path
+        assert "core/src/strongroom/version.py" in text, path
