@@ -17,7 +17,7 @@ from strongroom.plugins.seams import KINDS, main_seam
 from strongroom.testing.server import free_port
 
 DOCS = Path(__file__).parents[2] / "docs"
-WRITTEN = ("tutorials", "guides", "operate", "contributing")
+WRITTEN = ("start", "tutorials", "guides", "operate", "contributing")
 PAGES = [path for folder in WRITTEN for path in sorted((DOCS / folder).glob("*.md"))]
 TOOLS = Path(sys.executable).parent
 RUN = ("sh", "json", "text", "toml")

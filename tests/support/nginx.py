@@ -71,13 +71,16 @@ class Nginx:
         raise AssertionError((self.folder / "start.log").read_text())
 
 
-def nginx_before(folder: Path, servers: Sequence[int], files: Path | None = None) -> Nginx:
+def nginx_before(
+    folder: Path, servers: Sequence[int], files: Path | None = None, source: Path = PRODUCTION
+) -> Nginx:
     """Return nginx before servers on these ports; skips the test where there is no nginx.
 
     Args:
         folder: for what nginx needs itself.
         servers: the ports of two servers.
         files: the folder of their files.
+        source: the folder of the configuration.
     """
     binary = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin:/usr/local/sbin")
     if binary is None:
@@ -93,12 +96,12 @@ def nginx_before(folder: Path, servers: Sequence[int], files: Path | None = None
         "/run/nginx.pid": f"{folder}/nginx.pid",
         "worker_processes auto;": f"worker_processes 1;\nuser root;\nerror_log {folder}/start.log;",
     }
-    text = (PRODUCTION / "nginx.conf").read_text()
+    text = (source / "nginx.conf").read_text()
     for old, new in replaced.items():
         assert old in text, old
         text = text.replace(old, new)
     (folder / "nginx.conf").write_text(text)
-    upstream = (PRODUCTION / "strongroom-upstream.conf").read_text()
+    upstream = (source / "strongroom-upstream.conf").read_text()
     for old_port, new_port in zip((8001, 8002), servers, strict=True):
         upstream = upstream.replace(f"127.0.0.1:{old_port}", f"127.0.0.1:{new_port}")
     (folder / "strongroom-upstream.conf").write_text(upstream)

@@ -29,6 +29,7 @@ _COMMANDS: Final = {
     "drain": "server:drain",
     "events": "events:events_group",
     "files": "files:files_group",
+    "init": "init:init",
     "jobs": "jobs:jobs_group",
     "keys": "keys:keys_group",
     "openapi": "server:openapi",
