@@ -37,6 +37,7 @@ SCOPES = {
         "file changes.copy_file",
         "file changes.rename_file",
         "file changes.replace_content",
+        "files_batches.change_files",
         "files.create_folder",
         "files.create_folder_in_folder",
         "files.upload_file",

@@ -29,6 +29,9 @@ SENT: dict[str, Json] = {
     "file changes.move_file": {"json": {"parentId": None}},
     "file changes.rename_file": {"json": {"name": "other"}},
     "file changes.replace_content": {"data": b"new"},
+    "files_batches.change_files": {
+        "json": {"items": [{"operation": "copy", "fileId": "{file_id}", "parentId": None}]}
+    },
     "files.create_folder": {"json": {"name": "new"}},
     "files.create_folder_in_folder": {"json": {"name": "new"}},
     "files.upload_file": {

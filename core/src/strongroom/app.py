@@ -17,6 +17,7 @@ from strongroom.clock import Clock
 from strongroom.config import Configuration, Settings
 from strongroom.container.services import Container, build
 from strongroom.direct_uploads.views import blueprint as direct_uploads_blueprint
+from strongroom.files.batches.views import blueprint as files_batches_blueprint
 from strongroom.files.bundles.views import blueprint as bundles_blueprint
 from strongroom.files.change_views import blueprint as file_changes_blueprint
 from strongroom.files.changes.views import blueprint as changes_blueprint
@@ -66,6 +67,7 @@ BLUEPRINTS = (
     file_events_blueprint,
     changes_blueprint,
     file_changes_blueprint,
+    files_batches_blueprint,
     trash_blueprint,
     versions_blueprint,
     permissions_blueprint,

@@ -36,6 +36,14 @@ class StrongroomError(ApiError):
         super().__init__(ErrorKind(self.status, self.code, message or self.message), details=details)
         self.retry_after = retry_after
 
+    def within(self, path: str) -> Self:
+        """Return this error as that of a part of the request, whose path its fields then begin with."""
+        own = self.details or (Detail("", self.code.removeprefix("error."), str(self)),)
+        self.details = tuple(
+            Detail(".".join(filter(None, (path, each.field))), each.code, each.message) for each in own
+        )
+        return self
+
     @classmethod
     def of_field(cls, field: str, code: str, message: str) -> Self:
         """Return the error for one field."""
@@ -416,13 +424,17 @@ def catalogue() -> Iterator[type[StrongroomError]]:
 
 def error_json(error: ApiError, request_id: str) -> str:
     """Return the JSON text of an error response. All errors have this form."""
+    members = error.members if isinstance(error, StrongroomError) else {}
+    return encode_json({"error": {**error_member(error), "requestId": request_id}, **members})
+
+
+def error_member(error: ApiError) -> dict[str, Any]:
+    """Return the member that describes an error in JSON: its code, its message and the fields."""
     details = [
         {"field": _encodable(item.field), "code": item.code, "message": _encodable(item.message)}
         for item in error.details
     ]
-    member = {"code": error.code, "message": _encodable(str(error)), "details": details}
-    members = error.members if isinstance(error, StrongroomError) else {}
-    return encode_json({"error": {**member, "requestId": request_id}, **members})
+    return {"code": error.code, "message": _encodable(str(error)), "details": details}
 
 
 def _encodable(text: str) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
-from strongroom.errors import Forbidden
+from strongroom.errors import Forbidden, InsufficientScope
 
 ADMIN = "ADMIN"
 
@@ -121,6 +121,15 @@ class Identity:
     def amr(self) -> tuple[str, ...]:
         """The authentication methods (RFC 8176) that are known: ``key`` for an access key."""
         return () if self.key is None else ("key",)
+
+    def require_scope(self, scope: str) -> None:
+        """Require that the access key, if there is one, has a scope.
+
+        Raises:
+            InsufficientScope: the key lacks the scope.
+        """
+        if self.key is not None and scope not in self.key.scopes:
+            raise InsufficientScope(scope)
 
     def require_self(self, user_id: str) -> None:
         """Require that the caller is the given user; an administrator who is another one does not do.

@@ -15,6 +15,7 @@ from strongroom.container.infrastructure import PRUNING, Infrastructure, Step, o
 from strongroom.direct_uploads.service import DirectUploads, Reservations
 from strongroom.events.positions import Positions
 from strongroom.files.access import AccessControl
+from strongroom.files.batches.service import BatchService
 from strongroom.files.bundles.contents import Contents
 from strongroom.files.bundles.service import BundleService
 from strongroom.files.changes.feed import ChangeFeed
@@ -107,6 +108,7 @@ class FileServices:
     search: FileSearch
     reindexing: NameReindexing
     paths: PathLookup
+    batches: BatchService
     bundles: BundleService
     business_files: BusinessFileService
     pictures: PictureProcessor
@@ -180,6 +182,32 @@ def assemble_files(base: Infrastructure, identity: IdentityServices) -> FileServ
     )
     files = FileService(database, access, tree, blobs, file_writer)
     moving = MovingService(database, access, expiry, tree, file_writer)
+    copying = CopyingService(database, access, tree, file_writer, tenants.space)
+    trash_service = TrashService(
+        database,
+        base.clock,
+        access,
+        expiry,
+        trash,
+        moving,
+        file_writer,
+        blobs,
+        base.users,
+        tenants.space,
+        days=settings.files.trash.days,
+    )
+    grants = GrantService(database, base.clock, access, expiry, visibility, base.users, base.audit)
+    group_grants = GroupGrantService(
+        database,
+        base.clock,
+        access,
+        expiry,
+        visibility,
+        group_members,
+        base.users,
+        base.audit,
+    )
+    batches = BatchService(database, access, files, moving, copying, trash_service, grants, group_grants)
     bundles = BundleService(
         database,
         base.clock,
@@ -246,40 +274,20 @@ def assemble_files(base: Infrastructure, identity: IdentityServices) -> FileServ
         changes=ChangeFeed(database, access, base.users),
         change_waiters=ChangeWaiters(database, settings.events.waiting_per_process),
         downloads=downloads,
-        copying=CopyingService(database, access, tree, file_writer, tenants.space),
+        copying=copying,
         moving=moving,
         versions=VersionService(database, access, versions, file_writer, blobs, base.users),
-        trash=TrashService(
-            database,
-            base.clock,
-            access,
-            expiry,
-            trash,
-            moving,
-            file_writer,
-            blobs,
-            base.users,
-            tenants.space,
-            days=settings.files.trash.days,
-        ),
+        trash=trash_service,
         replacing=ReplacingService(database, access, file_writer, blobs, tenants),
-        grants=GrantService(database, base.clock, access, expiry, visibility, base.users, base.audit),
-        group_grants=GroupGrantService(
-            database,
-            base.clock,
-            access,
-            expiry,
-            visibility,
-            group_members,
-            base.users,
-            base.audit,
-        ),
+        grants=grants,
+        group_grants=group_grants,
         transfers=TransferService(database, base.clock, memberships, visibility, base.audit),
         explainer=AccessExplainer(database, access),
         listing=FileListing(database, base.clock, access, base.users),
         search=FileSearch(database, base.clock, access, base.users),
         reindexing=NameReindexing(database),
         paths=PathLookup(database, base.clock, access),
+        batches=batches,
         bundles=bundles,
         business_files=business_files,
         pictures=pictures,

@@ -5,7 +5,8 @@ Both ends are in one tenant, because storages may encrypt each tenant's objects 
 the tenant lock orders copies and deletions.
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from sqlalchemy import Connection, Select, bindparam, literal, literal_column, select
@@ -16,7 +17,7 @@ from strongroom.errors import MoveIntoItself, NameConflict, TooManyNodes
 from strongroom.files.access import AccessControl, NodeView, ceiling_of
 from strongroom.files.events.recorder import FileAction
 from strongroom.files.file_writer import FileWriter, OnConflict, require_admitted_type
-from strongroom.files.models import NODE, Node, Permission, nodes
+from strongroom.files.models import NODE, Node, NodeType, Permission, nodes
 from strongroom.files.names import normalize_name
 from strongroom.files.tree import FileContent, ParentRef, Tree
 from strongroom.identity import AnyCaller
@@ -24,6 +25,23 @@ from strongroom.tenants.quota import Quota
 
 MAX_NODES: Final = 1000
 """Number of files and folders that are copied at once: a copy is one transaction."""
+
+
+@dataclass(slots=True)
+class NodeBudget:
+    """The number of nodes that a transaction may still copy."""
+
+    remaining: int = field(default_factory=lambda: MAX_NODES)
+
+    def spend(self, count: int) -> None:
+        """Subtract copied nodes.
+
+        Raises:
+            TooManyNodes: so many may not be copied.
+        """
+        if count > self.remaining:
+            raise TooManyNodes
+        self.remaining -= count
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,16 +110,22 @@ class CopyingService:
         """
         with self._database.write() as connection:
             self._access.memberships.lock_tenant(connection, tenant_id)
-            return self.copy_within(connection, caller, tenant_id, node_id, wanted)
+            return self.copy_within(connection, caller, tenant_id, node_id, wanted, NodeBudget())
 
     def copy_within(
-        self, connection: Connection, caller: AnyCaller, tenant_id: str, node_id: str, wanted: Copy
+        self,
+        connection: Connection,
+        caller: AnyCaller,
+        tenant_id: str,
+        node_id: str,
+        wanted: Copy,
+        budget: NodeBudget,
     ) -> NodeView:
         """Do the same as :meth:`copy` in the caller's transaction, which holds the tenant lock."""
         source = self._access.require(connection, caller, tenant_id, node_id, Permission.READ).node
         name = source.name if wanted.name is None else normalize_name(wanted.name)
         place = self._file_writer.parent_ref(connection, caller, tenant_id, wanted.parent_id)
-        if wanted.parent_id and self._tree.is_within(connection, wanted.parent_id, source.id):
+        if self._is_inside(connection, source, wanted.parent_id):
             raise MoveIntoItself("A folder cannot be copied into itself or a descendant.")
         if wanted.on_conflict is OnConflict.REPLACE:
             taken = self._tree.find_child(connection, place.parent_id, name)
@@ -109,7 +133,15 @@ class CopyingService:
                 return self._replace(connection, caller, source, taken)
         elif wanted.on_conflict is OnConflict.RENAME:
             name = self._tree.free_name(connection, place.parent_id, name)
-        return NodeView(self._copy(connection, caller, source, place, name), ceiling_of(caller))
+        # Read before the first insertion, so that copies are not copied again.
+        originals = _subtree_of(connection, source)
+        budget.spend(len(originals))
+        return NodeView(self._copy(connection, caller, originals, place, name), ceiling_of(caller))
+
+    def _is_inside(self, connection: Connection, source: Node, parent_id: str | None) -> bool:
+        if parent_id is None or source.type != NodeType.FOLDER:
+            return False
+        return self._tree.is_within(connection, parent_id, source.id)
 
     def _replace(self, connection: Connection, caller: AnyCaller, source: Node, taken: Node) -> NodeView:
         content = _content_of(caller, source)
@@ -119,14 +151,15 @@ class CopyingService:
         return self._file_writer.replace(connection, caller, taken, content)
 
     def _copy(
-        self, connection: Connection, caller: AnyCaller, source: Node, place: ParentRef, name: str
+        self,
+        connection: Connection,
+        caller: AnyCaller,
+        originals: Sequence[Node],
+        place: ParentRef,
+        name: str,
     ) -> Node:
-        # Read before the first insertion, so that copies are not copied again.
-        originals = _SUBTREE.all(connection, {"node_id": source.id})
-        if len(originals) > MAX_NODES:
-            raise TooManyNodes
-        self._space.use(connection, source.tenant_id, sum(node.size for node in originals))
         top, *below = originals
+        self._space.use(connection, top.tenant_id, sum(node.size for node in originals))
         copied = self._add(connection, caller, top, place, name)
         ids = {top.id: copied.id}
         # The owner of the copy holds a grant on it, so the nodes below it are visible through it.
@@ -144,6 +177,13 @@ class CopyingService:
         action = FileAction.CREATED if content else FileAction.FOLDER_CREATED
         self._file_writer.events.record(connection, action, caller, node)
         return node
+
+
+def _subtree_of(connection: Connection, source: Node) -> list[Node]:
+    """Return a node and everything below it, folders before their content; one more than is copied."""
+    if source.type == NodeType.FILE:
+        return [source]
+    return _SUBTREE.all(connection, {"node_id": source.id})
 
 
 def _content_of(caller: AnyCaller, node: Node) -> FileContent | None:

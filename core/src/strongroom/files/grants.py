@@ -180,25 +180,38 @@ class GrantService:
             NotFound: the tenant has no such node.
             NotAMember: the user is not a member of the tenant, whether or not the user exists.
         """
-        require_future(requested.expires_at, self._clock.now())
         with self._database.write() as connection:
-            node = self._managed(connection, caller, tenant_id, node_id)
-            self._expiry.require_grantable(connection, caller, node, requested.expires_at)
-            if self._access.memberships.role(connection, tenant_id, requested.user_id) is None:
-                raise NotAMember.of_field("ownerId", "not-a-member", NotAMember.message)
-            before = self._find(connection, node_id, requested.user_id)
-            grant = self._write(connection, caller, node, requested)
-            if before is not None:
-                # Checked after the write: an error rolls the grant back.
-                self._expiry.require_owner_untouched(connection, caller, node, before, grant)
-            details = {
-                "tenant": tenant_id,
-                "user": requested.user_id,
-                "permission": requested.permission.name.lower(),
-            }
-            if requested.expires_at is not None:
-                details["expiresAt"] = iso_format(requested.expires_at)
-            self._record(connection, "grant.put", caller, node_id, origin, details)
+            self._access.memberships.lock_tenant(connection, tenant_id)
+            return self.put_within(connection, caller, tenant_id, node_id, requested, origin)
+
+    def put_within(
+        self,
+        connection: Connection,
+        caller: AnyCaller,
+        tenant_id: str,
+        node_id: str,
+        requested: GrantRequest,
+        origin: Origin,
+    ) -> tuple[Grant, bool]:
+        """Do the same as :meth:`put` in the caller's transaction, which holds the tenant lock."""
+        require_future(requested.expires_at, self._clock.now())
+        node = self._managed(connection, caller, tenant_id, node_id)
+        self._expiry.require_grantable(connection, caller, node, requested.expires_at)
+        if self._access.memberships.role(connection, tenant_id, requested.user_id) is None:
+            raise NotAMember.of_field("ownerId", "not-a-member", NotAMember.message)
+        before = self._find(connection, node_id, requested.user_id)
+        grant = self._write(connection, caller, node, requested)
+        if before is not None:
+            # Checked after the write: an error rolls the grant back.
+            self._expiry.require_owner_untouched(connection, caller, node, before, grant)
+        details = {
+            "tenant": tenant_id,
+            "user": requested.user_id,
+            "permission": requested.permission.name.lower(),
+        }
+        if requested.expires_at is not None:
+            details["expiresAt"] = iso_format(requested.expires_at)
+        self._record(connection, "grant.put", caller, node_id, origin, details)
         return grant, before is None or not self._access.holds(before.expires_at)
 
     def remove(
@@ -212,15 +225,28 @@ class GrantService:
             NotFound: the tenant has no such node.
         """
         with self._database.write() as connection:
-            node = self._managed(connection, caller, tenant_id, node_id)
-            held = self._find(connection, node_id, user_id)
-            if held is not None:
-                self._expiry.require_owner_untouched(connection, caller, node, held, None)
-            before = self._visibility.until(connection, node_id, user_id)
-            if _REMOVE.execute(connection, {"node": node_id, "user": user_id}):
-                self._refresh_visibility(connection, node, user_id, before)
-                details = {"tenant": tenant_id, "user": user_id}
-                self._record(connection, "grant.remove", caller, node_id, origin, details)
+            self._access.memberships.lock_tenant(connection, tenant_id)
+            self.remove_within(connection, caller, tenant_id, node_id, user_id, origin)
+
+    def remove_within(
+        self,
+        connection: Connection,
+        caller: AnyCaller,
+        tenant_id: str,
+        node_id: str,
+        user_id: str,
+        origin: Origin,
+    ) -> None:
+        """Do the same as :meth:`remove` in the caller's transaction, which holds the tenant lock."""
+        node = self._managed(connection, caller, tenant_id, node_id)
+        held = self._find(connection, node_id, user_id)
+        if held is not None:
+            self._expiry.require_owner_untouched(connection, caller, node, held, None)
+        before = self._visibility.until(connection, node_id, user_id)
+        if _REMOVE.execute(connection, {"node": node_id, "user": user_id}):
+            self._refresh_visibility(connection, node, user_id, before)
+            details = {"tenant": tenant_id, "user": user_id}
+            self._record(connection, "grant.remove", caller, node_id, origin, details)
 
     def page(
         self, caller: AnyCaller, tenant_id: str, node_id: str, paging: Paging
@@ -239,7 +265,6 @@ class GrantService:
             return page, self._users.summaries(connection, _named(page.items))
 
     def _managed(self, connection: Connection, caller: AnyCaller, tenant_id: str, node_id: str) -> Node:
-        self._access.memberships.lock_tenant(connection, tenant_id)
         return self._access.require(connection, caller, tenant_id, node_id, Permission.MANAGE).node
 
     def _find(self, connection: Connection, node_id: str, user_id: str) -> Grant | None:

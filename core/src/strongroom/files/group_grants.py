@@ -106,17 +106,30 @@ class GroupGrantService:
                 would outlast the caller's permission.
             NotFound: the tenant has no such node.
         """
-        require_future(requested.expires_at, self._clock.now())
         with self._database.write() as connection:
-            node = self._managed(connection, caller, tenant_id, node_id)
-            self._expiry.require_grantable(connection, caller, node, requested.expires_at)
-            group = self._group(connection, tenant_id, requested.group_id)
-            before = _FIND.first(connection, {"node": node_id, "group": group.id})
-            grant = self._write(connection, caller, node, group, requested)
-            details = {"permission": requested.permission.name.lower()}
-            if requested.expires_at is not None:
-                details["expiresAt"] = iso_format(requested.expires_at)
-            self._record(connection, "group-grant.put", caller, grant, tenant_id, origin, details)
+            self._access.memberships.lock_tenant(connection, tenant_id)
+            return self.put_within(connection, caller, tenant_id, node_id, requested, origin)
+
+    def put_within(
+        self,
+        connection: Connection,
+        caller: AnyCaller,
+        tenant_id: str,
+        node_id: str,
+        requested: GroupGrantRequest,
+        origin: Origin,
+    ) -> tuple[GroupGrant, bool]:
+        """Do the same as :meth:`put` in the caller's transaction, which holds the tenant lock."""
+        require_future(requested.expires_at, self._clock.now())
+        node = self._managed(connection, caller, tenant_id, node_id)
+        self._expiry.require_grantable(connection, caller, node, requested.expires_at)
+        group = self._group(connection, tenant_id, requested.group_id)
+        before = _FIND.first(connection, {"node": node_id, "group": group.id})
+        grant = self._write(connection, caller, node, group, requested)
+        details = {"permission": requested.permission.name.lower()}
+        if requested.expires_at is not None:
+            details["expiresAt"] = iso_format(requested.expires_at)
+        self._record(connection, "group-grant.put", caller, grant, tenant_id, origin, details)
         return grant, before is None or not self._access.holds(before.expires_at)
 
     def remove(
@@ -129,15 +142,28 @@ class GroupGrantService:
             NotFound: the tenant has no such node.
         """
         with self._database.write() as connection:
-            self._managed(connection, caller, tenant_id, node_id)
-            one = {"node": node_id, "group": group_id}
-            held = _FIND.first(connection, one)
-            if held is None:
-                return
-            before = self._visibility.untils(connection, node_id)
-            _REMOVE.execute(connection, one)
-            self._visibility.changed(connection, tenant_id, node_id, before)
-            self._record(connection, "group-grant.remove", caller, held, tenant_id, origin, {})
+            self._access.memberships.lock_tenant(connection, tenant_id)
+            self.remove_within(connection, caller, tenant_id, node_id, group_id, origin)
+
+    def remove_within(
+        self,
+        connection: Connection,
+        caller: AnyCaller,
+        tenant_id: str,
+        node_id: str,
+        group_id: str,
+        origin: Origin,
+    ) -> None:
+        """Do the same as :meth:`remove` in the caller's transaction, which holds the tenant lock."""
+        self._managed(connection, caller, tenant_id, node_id)
+        one = {"node": node_id, "group": group_id}
+        held = _FIND.first(connection, one)
+        if held is None:
+            return
+        before = self._visibility.untils(connection, node_id)
+        _REMOVE.execute(connection, one)
+        self._visibility.changed(connection, tenant_id, node_id, before)
+        self._record(connection, "group-grant.remove", caller, held, tenant_id, origin, {})
 
     def page(
         self, caller: AnyCaller, tenant_id: str, node_id: str, paging: Paging
@@ -155,7 +181,6 @@ class GroupGrantService:
             return page, self._users.summaries(connection, granted_by)
 
     def _managed(self, connection: Connection, caller: AnyCaller, tenant_id: str, node_id: str) -> Node:
-        self._access.memberships.lock_tenant(connection, tenant_id)
         return self._access.require(connection, caller, tenant_id, node_id, Permission.MANAGE).node
 
     def _group(self, connection: Connection, tenant_id: str, group_id: str) -> Group:

@@ -95,24 +95,34 @@ class MovingService:
             NameConflict: the name is taken.
             RevisionConflict: the node has changed since the given revision.
         """
-        name = None if wanted.name is None else normalize_name(wanted.name)
         with self._database.write() as connection:
             self._access.memberships.lock_tenant(connection, tenant_id)
-            access = self._access.find(connection, caller, tenant_id, node_id)
-            node = access.require(Permission.MANAGE).node
-            require_revision(node, revision)
-            if wanted.parent_id is None:
-                access.require_top_level()
-            parent_id = self._folder(connection, caller, node, wanted.parent_id)
-            # A rename leaves the node under the same grants, so no permission can be gained by it.
-            if parent_id != node.parent_id:
-                self._expiry.require_movable(connection, caller, node, parent_id)
-            moved = self._move(
-                connection, caller, node, parent_id, name or node.name, wanted.on_conflict
-            )
-            # The move may have changed the caller's permission.
-            after = self._access.find(connection, caller, tenant_id, node_id)
-            return NodeView(moved, after.permission)
+            return self.move_within(connection, caller, tenant_id, node_id, wanted, revision)
+
+    def move_within(
+        self,
+        connection: Connection,
+        caller: AnyCaller,
+        tenant_id: str,
+        node_id: str,
+        wanted: Move,
+        revision: int | None,
+    ) -> NodeView:
+        """Do the same as :meth:`move` in the caller's transaction, which holds the tenant lock."""
+        name = None if wanted.name is None else normalize_name(wanted.name)
+        access = self._access.find(connection, caller, tenant_id, node_id)
+        node = access.require(Permission.MANAGE).node
+        require_revision(node, revision)
+        if wanted.parent_id is None:
+            access.require_top_level()
+        parent_id = self._folder(connection, caller, node, wanted.parent_id)
+        # A rename leaves the node under the same grants, so no permission can be gained by it.
+        if parent_id != node.parent_id:
+            self._expiry.require_movable(connection, caller, node, parent_id)
+        moved = self._move(connection, caller, node, parent_id, name or node.name, wanted.on_conflict)
+        # The move may have changed the caller's permission.
+        after = self._access.find(connection, caller, tenant_id, node_id)
+        return NodeView(moved, after.permission)
 
     def _folder(
         self, connection: Connection, caller: AnyCaller, node: Node, parent_id: str | None
@@ -121,7 +131,7 @@ class MovingService:
             return node.tenant_id
         self._access.require_parent(connection, caller, node.tenant_id, parent_id)
         # Checked under the tenant lock, so that two concurrent moves cannot create a cycle.
-        if self._tree.is_within(connection, parent_id, node.id):
+        if node.type == NodeType.FOLDER and self._tree.is_within(connection, parent_id, node.id):
             raise MoveIntoItself
         return parent_id
 
@@ -164,9 +174,11 @@ class MovingService:
         """
         if on_conflict is OnConflict.RENAME:
             return self._tree.free_name(connection, parent_id, name)
+        if on_conflict is OnConflict.FAIL:
+            return name
         taken = self._tree.find_child(connection, parent_id, name)
         replaces = taken is not None and taken.id != node.id and taken.type == node.type == NodeType.FILE
-        if taken is not None and replaces and on_conflict is OnConflict.REPLACE:
+        if taken is not None and replaces:
             self._access.require(connection, caller, taken.tenant_id, taken.id, Permission.MANAGE)
             self._file_writer.discard(connection, caller, taken)
         return name

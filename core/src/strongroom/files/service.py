@@ -1,5 +1,6 @@
 """Creates, reads and deletes the files and folders of tenants."""
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from sqlalchemy import Connection, Select, bindparam, delete, exists, select, union_all
@@ -169,11 +170,35 @@ class FileService:
         """
         with self._database.write() as connection:
             self._access.memberships.lock_tenant(connection, tenant_id)
-            view = self._access.require(connection, caller, tenant_id, node_id, Permission.MANAGE)
-            require_revision(view.node, revision)
-            drop = self._file_writer.remove if permanently else self._file_writer.discard
-            released = drop(connection, caller, view.node)
-        # The response does not wait for a large subtree's blobs; garbage collection removes the rest.
+            released = self.delete_within(
+                connection, caller, tenant_id, node_id, revision, permanently=permanently
+            )
+        self.remove_some(released)
+
+    def delete_within(
+        self,
+        connection: Connection,
+        caller: AnyCaller,
+        tenant_id: str,
+        node_id: str,
+        revision: int | None,
+        *,
+        permanently: bool = False,
+    ) -> list[Released]:
+        """Do the same as :meth:`delete` in the caller's transaction, which holds the tenant lock.
+
+        Return the blobs for :meth:`remove_some`, after the commit.
+        """
+        view = self._access.require(connection, caller, tenant_id, node_id, Permission.MANAGE)
+        require_revision(view.node, revision)
+        drop = self._file_writer.remove if permanently else self._file_writer.discard
+        return drop(connection, caller, view.node)
+
+    def remove_some(self, released: Sequence[Released]) -> None:
+        """Remove the bytes of a few released blobs; garbage collection removes the others.
+
+        So the response does not wait for the blobs of a large subtree.
+        """
         self._blobs.remove(released[:_REMOVED_AT_ONCE])
 
     def open(

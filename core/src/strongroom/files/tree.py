@@ -265,8 +265,10 @@ class Tree:
         # The tenant lock prevents a race between this check and the update.
         if self.find_child(connection, parent_id, name) is not None:
             raise NameConflict.of_field("name", "taken", NameConflict.message)
-        # Read before the change, because the old ancestors cannot be found afterwards.
-        seen_before = self._visibility.untils(connection, node.id)
+        # Read before the change, because the old ancestors cannot be found afterwards. Nothing is below
+        # a file, and a rename leaves the ancestors.
+        is_folder_moved = parent_id != node.parent_id and node.type == NodeType.FOLDER
+        seen_before = self._visibility.untils(connection, node.id) if is_folder_moved else None
         changed = self._change(connection, node, parent_id=parent_id, name=name)
         if name != node.name:
             _RENAME_GRANTS.execute(connection, {"of_node": node.id, "name": name})

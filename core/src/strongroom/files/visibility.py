@@ -251,10 +251,14 @@ class Visibility:
         if now != before:
             self.refresh(connection, tenant_id, node_id, _changes(connection, before, now))
 
-    def moved(self, connection: Connection, tenant_id: str, node_id: str, before: Untils) -> None:
-        """Update the grants on a node that has moved, and below it; see :meth:`changed`."""
+    def moved(self, connection: Connection, tenant_id: str, node_id: str, before: Untils | None) -> None:
+        """Update the grants on a node that has moved, and below it; see :meth:`changed`.
+
+        ``before`` is ``None`` for a file, which has nothing below it.
+        """
         _REFRESH_ON.execute(connection, {"node": node_id})
-        self.changed(connection, tenant_id, node_id, before)
+        if before is not None:
+            self.changed(connection, tenant_id, node_id, before)
 
     def joined(
         self, connection: Connection, tenant_id: str, group_id: str, user_ids: Sequence[str]

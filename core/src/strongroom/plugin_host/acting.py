@@ -6,7 +6,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Final
 
 from strongroom.audit.service import AuditEvent
-from strongroom.errors import InsufficientScope, NotFound, TokenRequired, UserSuspended
+from strongroom.errors import NotFound, TokenRequired, UserSuspended
 from strongroom.files.models import Permission
 from strongroom.http.access import optional_identity
 from strongroom.http.parsing import is_unstorable
@@ -57,8 +57,7 @@ class ActingUser:
         found = self._found()
         if found is None:
             raise TokenRequired
-        if found.key is not None and scope not in found.key.scopes:
-            raise InsufficientScope(scope)
+        found.require_scope(scope)
         if any(is_unstorable(text) for text in ids if text is not None):
             raise NotFound
         return found

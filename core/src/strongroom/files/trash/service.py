@@ -124,15 +124,26 @@ class TrashService:
         """
         with self._database.write() as connection:
             self._access.memberships.lock_tenant(connection, tenant_id)
-            trashed = self._find(connection, caller, tenant_id, node_id)
-            parent_id = self._folder(connection, caller, trashed, wanted)
-            name = self._moving.resolve_conflict(
-                connection, caller, trashed.node, parent_id, trashed.node.name, wanted.on_conflict
-            )
-            node = self._trash.restore(connection, trashed, parent_id, name)
-            self._events.record(connection, FileAction.RESTORED, caller, node)
-            after = self._access.find(connection, caller, tenant_id, node_id)
-            return NodeView(node, after.permission)
+            return self.restore_within(connection, caller, tenant_id, node_id, wanted)
+
+    def restore_within(
+        self,
+        connection: Connection,
+        caller: AnyCaller,
+        tenant_id: str,
+        node_id: str,
+        wanted: RestoreRequest,
+    ) -> NodeView:
+        """Do the same as :meth:`restore` in the caller's transaction, which holds the tenant lock."""
+        trashed = self._find(connection, caller, tenant_id, node_id)
+        parent_id = self._folder(connection, caller, trashed, wanted)
+        name = self._moving.resolve_conflict(
+            connection, caller, trashed.node, parent_id, trashed.node.name, wanted.on_conflict
+        )
+        node = self._trash.restore(connection, trashed, parent_id, name)
+        self._events.record(connection, FileAction.RESTORED, caller, node)
+        after = self._access.find(connection, caller, tenant_id, node_id)
+        return NodeView(node, after.permission)
 
     def delete(self, caller: AnyCaller, tenant_id: str, node_id: str) -> None:
         """Remove a node with its subtree permanently. A large one is removed in the background.

@@ -1,0 +1,1 @@
+"""Changes of many files and folders by one request."""
