@@ -61,7 +61,10 @@ def test_tutorials_hold_their_code_themselves() -> None:
 
 
 def runs(page: Path) -> bool:
-    return any(block.language == "sh" and "not run" not in block.notes for block in blocks_of(page))
+    # Changes the source tree: tests/docs/test_contributors.py follows it in a copy.
+    return page.name != "first-change.md" and any(
+        block.language == "sh" and "not run" not in block.notes for block in blocks_of(page)
+    )
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if runs(page)], ids=name)

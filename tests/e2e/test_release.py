@@ -3,7 +3,6 @@
 import hashlib
 import json
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -13,20 +12,10 @@ from packaging.version import Version
 from release.sbom import sbom_error
 from release.versions import VERSION_FILES, choose_version, current_version, following
 
-ROOT = Path(__file__).parents[2]
+from tests.support.source_tree import ROOT, copy_tree, run, succeed
+
 TOOLS = Path(sys.executable).parent
 DATE = "2026-12-01"
-
-
-def run(tree: Path, *command: object) -> "subprocess.CompletedProcess[str]":
-    words = [str(word) for word in command]
-    return subprocess.run(words, cwd=tree, capture_output=True, text=True, check=False)
-
-
-def succeed(tree: Path, *command: object) -> str:
-    result = run(tree, *command)
-    assert result.returncode == 0, result.stderr
-    return result.stdout
 
 
 def files_of(dist: Path) -> list[Path]:
@@ -40,24 +29,7 @@ def release(tree: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
 
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A repository whose only commit is the source tree, with the changes that are not committed yet."""
-    tree = tmp_path_factory.mktemp("release") / "strongroom"
-    listed = run(ROOT, "git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
-    if listed.returncode != 0:
-        pytest.skip("the source tree is not a git repository")
-    for name in filter(None, listed.stdout.split("\0")):
-        if (ROOT / name).is_file():
-            (tree / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(ROOT / name, tree / name)
-    for command in (
-        ("init", "--quiet", "--initial-branch", "main"),
-        ("config", "user.name", "Strongroom's tests"),
-        ("config", "user.email", "tests@example.com"),
-        ("add", "--all"),
-        ("commit", "--quiet", "--message", "Source tree"),
-    ):
-        succeed(tree, "git", *command)
-    return tree
+    return copy_tree(tmp_path_factory.mktemp("release") / "strongroom")
 
 
 @pytest.fixture(scope="module")

@@ -34,6 +34,11 @@ class Environment:
         environment._write("strongroom", _COMMAND.format(python=environment.python))
         return environment
 
+    def prefer(self, sources: Path) -> None:
+        """Import from a folder what the tests' environment has as well."""
+        path = next((self.folder / "lib").glob("python*/site-packages")) / "sources.pth"
+        path.write_text(f"import sys; sys.path.insert(0, {str(sources)!r})\n")
+
     @property
     def binaries(self) -> Path:
         """The folder of its commands."""
