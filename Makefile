@@ -17,7 +17,7 @@ COMPILE := $(BIN)/python -m compileall -q core/src $(addsuffix /src,$(PLUGINS))
 LOCK := $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 	--no-annotate --no-header --no-emit-package strongroom --extra postgresql
 
-.PHONY: help install serve dist release test test-quick test-timing mutants lint docs docs-serve bench bench-stores lock clean
+.PHONY: help install serve dist dist-npm release test test-quick test-timing mutants lint docs docs-serve bench bench-stores lock clean
 
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
@@ -88,6 +88,12 @@ bench-stores: install ## Count the requests to object stores and compare with bo
 dist: install ## Build the wheels and source archives of the server and its plugins into dist
 	rm -rf $(DIST)
 	$(UV) build --quiet --all-packages --python $(BIN)/python --no-build-isolation --out-dir $(DIST)
+
+dist-npm: install ## Build the npm package of the TypeScript client into dist
+	mkdir -p $(DIST)
+	$(BIN)/strongroom --config clients/openapi.toml openapi > clients/typescript/openapi.json
+	cd clients/typescript && npm ci --no-audit --no-fund && npm run generate && npm run build \
+		&& npm pack --pack-destination ../../$(DIST)
 
 # With VERSION=1.2.3, or the next version; publishes nothing.
 release: install ## Write the changelog, build and check the distributions, commit and tag

@@ -10,6 +10,12 @@ from packaging.version import InvalidVersion, Version
 # The first file is the source: the pyproject.toml files of the server and of all plugins read it.
 VERSION_FILES: Final = {
     "core/src/strongroom/version.py": re.compile(r'(?<=^__version__ = ")[^"]+(?="$)', re.MULTILINE),
+    "clients/typescript/package.json": re.compile(r'(?<=^  "version": ")[^"]+', re.MULTILINE),
+    "clients/typescript/package-lock.json": re.compile(
+        # Of the package itself, not of its dependencies.
+        r'(?<="name": "@strongroom/client",\n  "version": ")[^"]+'
+        r'|(?<="name": "@strongroom/client",\n      "version": ")[^"]+'
+    ),
 }
 _HEADING: Final = re.compile(r"^## (\S+) \(\d{4}-\d\d-\d\d\)$", re.MULTILINE)
 _FEATURES: Final = frozenset({"added", "changed", "removed"})

@@ -1,0 +1,217 @@
+/** The client: logs in, calls operations, transfers files. */
+
+import type { MaybeOptionalInit } from "openapi-fetch";
+import { type Api, createApi } from "./api.js";
+import { Download, type DownloadOptions, type Target } from "./downloads.js";
+import { CaptchaRequired, type Challenge, SecondFactorRequired, UnauthorizedError } from "./errors.js";
+import type { components, paths } from "./openapi.js";
+import { type CollectionPath, type Item, iterate } from "./paging.js";
+import { MemoryTokens, type Tokens, type TokenStore } from "./tokens.js";
+import { Transport } from "./transport.js";
+import { type Node, type Source, Upload, type UploadOptions } from "./uploads.js";
+
+type Schemas = components["schemas"];
+type LoginBody = Schemas["Login"];
+
+/** A captcha to solve: an image, or another task of the server's provider. */
+export type Captcha = Schemas["IssuedCaptcha"] & Record<string, unknown>;
+
+/** The answer to a challenge: one member, named by a method of the challenge, such as `totp`. */
+export type FactorAnswer = Record<string, unknown>;
+
+/** Return the answer for a challenge, or nothing to give up. It is called again after a wrong answer. */
+export type SecondFactorHook = (
+  challenge: Challenge,
+) => FactorAnswer | undefined | Promise<FactorAnswer | undefined>;
+
+/** Return the solution of a captcha. */
+export type CaptchaHook = (captcha: Captcha) => string | Promise<string>;
+
+export interface ClientOptions {
+  /** The root URL of the server. */
+  url: string;
+  /** An access key (`srk_...`), instead of a login. */
+  key?: string;
+  /** Where the tokens of the login are kept; by default in memory. */
+  tokens?: TokenStore;
+  /** Solves captchas that a login needs. */
+  captcha?: CaptchaHook;
+  /** By default the `fetch` of the platform. */
+  fetch?: typeof fetch;
+  /** Milliseconds before a request is repeated; doubled for each further attempt. */
+  retryDelay?: number;
+}
+
+/** A login: `username` and `password`, or another proof. */
+export interface LoginOptions extends LoginBody {
+  secondFactor?: SecondFactorHook;
+}
+
+export interface StepUpOptions {
+  /** The proof of users without a second factor. */
+  currentPassword?: string;
+  secondFactor?: SecondFactorHook;
+}
+
+/** A client of one server, as one user. */
+export class Client {
+  /** All operations, typed by the OpenAPI document. They throw `ApiError`. */
+  readonly api: Api;
+  readonly #transport: Transport;
+  readonly #captcha: CaptchaHook | undefined;
+
+  constructor(options: ClientOptions) {
+    this.#captcha = options.captcha;
+    this.#transport = new Transport({
+      url: options.url,
+      key: options.key,
+      tokens: options.tokens ?? new MemoryTokens(),
+      fetch: options.fetch ?? globalThis.fetch,
+      retryDelay: options.retryDelay ?? 500,
+    });
+    this.api = createApi(this.#transport);
+  }
+
+  /** Log in, and keep the tokens. Throws `SecondFactorRequired` without the hook that answers it. */
+  async logIn({ secondFactor, ...body }: LoginOptions): Promise<Tokens> {
+    const logIn = (next: LoginBody): Promise<Tokens> => this.#post("/authorizations", next);
+    try {
+      return await this.#keep(await this.#solving(logIn, body));
+    } catch (error) {
+      if (!(error instanceof SecondFactorRequired) || !secondFactor) throw error;
+      return await this.#keep(await answering(error, secondFactor, logIn));
+    }
+  }
+
+  /**
+   * Prove the user again, which some operations demand by `error.step-up-required`.
+   *
+   * The login has a new access token afterwards.
+   */
+  async stepUp({ currentPassword, secondFactor }: StepUpOptions): Promise<void> {
+    const stepUp = async (body: Schemas["StepUp"]): Promise<void> => {
+      const { data } = await this.api.POST("/authorizations/current/step-up", { body });
+      const tokens = await this.#transport.tokens.load();
+      if (tokens) await this.#keep({ ...tokens, ...data });
+    };
+    try {
+      await stepUp(currentPassword === undefined ? {} : { currentPassword });
+    } catch (error) {
+      if (!(error instanceof SecondFactorRequired) || !secondFactor) throw error;
+      await answering(error, secondFactor, stepUp);
+    }
+  }
+
+  /** Exchange the refresh token now. Requests do so on their own when the access token has expired. */
+  refresh(): Promise<Tokens> {
+    return this.#transport.refresh();
+  }
+
+  /** End the login on the server, and forget its tokens. */
+  async logOut(): Promise<void> {
+    try {
+      await this.#transport.send("/authorizations/current", { method: "DELETE" });
+    } finally {
+      await this.#transport.tokens.save(undefined);
+    }
+  }
+
+  /** Yield the records of a collection, page by page. */
+  iterate<P extends CollectionPath>(
+    path: P,
+    ...[init]: undefined extends MaybeOptionalInit<paths[P], "get">
+      ? [init?: MaybeOptionalInit<paths[P], "get">]
+      : [init: MaybeOptionalInit<paths[P], "get">]
+  ): AsyncGenerator<Item<P>, void, undefined> {
+    return iterate(this.api, path, init as MaybeOptionalInit<paths[P], "get">);
+  }
+
+  /** Upload content of any size, and return the new file. Broken connections are resumed. */
+  upload(tenantId: string, source: Blob | Source, options: UploadOptions = {}): Promise<Node> {
+    return new Upload(this.#transport, tenantId, source, options).run();
+  }
+
+  /** Download a file into a target, after what it already holds; return the file's node. */
+  async download(
+    tenantId: string,
+    fileId: string,
+    target: Target,
+    options: DownloadOptions = {},
+  ): Promise<Node> {
+    const node = await this.#file(tenantId, fileId);
+    await new Download(this.#transport, node, options).to(target);
+    return node;
+  }
+
+  /**
+   * Return the content of a file as a stream. Broken connections are resumed; the stream fails with
+   * `ChecksumMismatch` at its end if the content is wrong.
+   */
+  async stream(
+    tenantId: string,
+    fileId: string,
+    options: DownloadOptions = {},
+  ): Promise<ReadableStream<Uint8Array<ArrayBuffer>>> {
+    const node = await this.#file(tenantId, fileId);
+    const pieces = new Download(this.#transport, node, options).pieces();
+    return new ReadableStream({
+      async pull(controller): Promise<void> {
+        const { done, value } = await pieces.next();
+        if (done) controller.close();
+        else controller.enqueue(value);
+      },
+      async cancel(): Promise<void> {
+        await pieces.return();
+      },
+    });
+  }
+
+  async #file(tenantId: string, fileId: string): Promise<Node> {
+    const path = "/api/v1/tenants/{tenantId}/files/{fileId}";
+    const { data } = await this.api.GET(path, { params: { path: { tenantId, fileId } } });
+    return data;
+  }
+
+  /** Log in; if the server demands a captcha, solve one and log in again. */
+  async #solving(logIn: (body: LoginBody) => Promise<Tokens>, body: LoginBody): Promise<Tokens> {
+    try {
+      return await logIn(body);
+    } catch (error) {
+      if (!(error instanceof CaptchaRequired) || !this.#captcha) throw error;
+      const captcha = await this.#post<Captcha>("/captchas", {});
+      const answer = await this.#captcha(captcha);
+      return await logIn({ ...body, captcha: { id: captcha.id, answer } });
+    }
+  }
+
+  /** Send a request without a token, because a token that has expired would be refused. */
+  async #post<T>(path: string, body: object): Promise<T> {
+    const headers = { "Content-Type": "application/json" };
+    const call = { method: "POST", headers, body: JSON.stringify(body) };
+    return (await (await this.#transport.sendWith(undefined, path, call)).json()) as T;
+  }
+
+  async #keep(tokens: Tokens): Promise<Tokens> {
+    await this.#transport.tokens.save(tokens);
+    return tokens;
+  }
+}
+
+/** Answer a challenge, again after each wrong answer, until the hook or the server gives up. */
+async function answering<T>(
+  required: SecondFactorRequired,
+  hook: SecondFactorHook,
+  send: (body: { challenge: { id: string } & FactorAnswer }) => Promise<T>,
+): Promise<T> {
+  const { challenge } = required;
+  for (let last: unknown = required; ; ) {
+    const answer = await hook(challenge);
+    if (answer === undefined) throw last;
+    try {
+      return await send({ challenge: { ...answer, id: challenge.id } });
+    } catch (error) {
+      if (!(error instanceof UnauthorizedError) || error.code !== "error.invalid-credentials") throw error;
+      last = error;
+    }
+  }
+}

@@ -1,0 +1,147 @@
+/** Downloads that continue after a broken connection, and verify what they have received. */
+
+import { ChecksumMismatch, ConnectionFailed } from "./errors.js";
+import { createSha256, type Hash } from "./sha256.js";
+import { ATTEMPTS, type Transport } from "./transport.js";
+import type { Node, Progress } from "./uploads.js";
+
+/** Where a download is written, which may already hold its beginning. */
+export interface Target {
+  /** The content that an earlier download has written, in pieces. */
+  written(): AsyncIterable<Uint8Array>;
+  write(piece: Uint8Array): Promise<void>;
+  /** Discard what was written. */
+  reset(): Promise<void>;
+  /** The content is whole and verified. */
+  finish(): Promise<void>;
+  /** The download has failed; what was written may be continued. */
+  abort(): Promise<void>;
+}
+
+export interface DownloadOptions {
+  onProgress?: (progress: Progress) => void;
+  signal?: AbortSignal;
+}
+
+/** A download of one file. */
+export class Download {
+  readonly #transport: Transport;
+  readonly #node: Node;
+  readonly #options: DownloadOptions;
+  #hash: Hash = createSha256();
+  #done = 0;
+
+  constructor(transport: Transport, node: Node, options: DownloadOptions) {
+    this.#transport = transport;
+    this.#node = node;
+    this.#options = options;
+  }
+
+  /** Write the content to a target, after what it already holds. */
+  async to(target: Target): Promise<void> {
+    try {
+      for await (const piece of target.written()) this.#count(piece);
+      const resumed = this.#done > 0;
+      if (this.#done > this.#node.size || !(await this.#fill(target, resumed))) {
+        await this.#restart(target);
+        await this.#fill(target, false);
+      }
+      await target.finish();
+    } catch (error) {
+      await target.abort();
+      throw error;
+    }
+  }
+
+  /** Yield the rest of the content. The last piece is verified with all before it. */
+  async *pieces(): AsyncGenerator<Uint8Array<ArrayBuffer>, void, undefined> {
+    let failures = 0;
+    let tag: string | null = null;
+    while (this.#done < this.#node.size) {
+      const before = this.#done;
+      try {
+        const response = await this.#open(tag);
+        tag ??= response.headers.get("ETag");
+        yield* this.#receive(response);
+      } catch (error) {
+        failures = this.#done > before ? 1 : failures + 1;
+        if (failures === ATTEMPTS || !(error instanceof ConnectionFailed)) throw error;
+        await this.#transport.pause(failures, error, this.#options.signal);
+      }
+    }
+    this.#verify();
+  }
+
+  /** Write the rest; return false if it does not fit what an earlier download has written. */
+  async #fill(target: Target, resumed: boolean): Promise<boolean> {
+    try {
+      for await (const piece of this.pieces()) await target.write(piece);
+      return true;
+    } catch (error) {
+      if (!resumed || !(error instanceof ChecksumMismatch)) throw error;
+      return false;
+    }
+  }
+
+  async #restart(target: Target): Promise<void> {
+    await target.reset();
+    this.#hash = createSha256();
+    this.#done = 0;
+  }
+
+  async #open(tag: string | null): Promise<Response> {
+    const { tenantId, id } = this.#node;
+    const headers: Record<string, string> = {};
+    if (this.#done > 0) headers["Range"] = `bytes=${this.#done}-`;
+    if (this.#done > 0 && tag !== null) headers["If-Range"] = tag;
+    const path = `/api/v1/tenants/${tenantId}/files/${id}/download`;
+    const signal = this.#options.signal ?? null;
+    const response = await this.#transport.send(path, { headers, signal });
+    // Without 206, the range was ignored, because the content is no longer that of the ETag.
+    if (this.#done > 0 && response.status !== 206) {
+      await response.body?.cancel();
+      throw new ChecksumMismatch("The file was replaced during the download.");
+    }
+    return response;
+  }
+
+  async *#receive(response: Response): AsyncGenerator<Uint8Array<ArrayBuffer>, void, undefined> {
+    const reader = response.body!.getReader();
+    try {
+      for (;;) {
+        const { done, value } = await this.#read(reader);
+        if (done) return;
+        this.#count(value);
+        yield value;
+      }
+    } finally {
+      // Without effect on a stream at its end; otherwise the caller has stopped.
+      await reader.cancel().catch(() => undefined);
+    }
+  }
+
+  async #read(
+    reader: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>>,
+  ): Promise<ReadableStreamReadResult<Uint8Array<ArrayBuffer>>> {
+    try {
+      return await reader.read();
+    } catch (cause) {
+      if (this.#options.signal?.aborted) throw cause;
+      throw new ConnectionFailed("The connection broke during the download.", { cause });
+    }
+  }
+
+  #count(piece: Uint8Array): void {
+    this.#hash.update(piece);
+    this.#done += piece.length;
+    this.#options.onProgress?.({ done: this.#done, total: this.#node.size });
+  }
+
+  #verify(): void {
+    const digest = `sha256:${this.#hash.digest()}`;
+    const { checksum, size } = this.#node;
+    if (this.#done !== size || (checksum !== null && digest !== checksum)) {
+      throw new ChecksumMismatch(`The content has ${digest} instead of ${checksum}.`);
+    }
+  }
+}

@@ -1,0 +1,11 @@
+/** Client of Strongroom, for browsers and Node.js. */
+
+export type { Api, ApiMethod, Result } from "./api.js";
+export * from "./client.js";
+export type { DownloadOptions, Target } from "./downloads.js";
+export * from "./errors.js";
+export type { components, operations, paths } from "./openapi.js";
+export type { CollectionPath, Item } from "./paging.js";
+export * from "./tokens.js";
+export { BrowserUploads, MemoryUploads } from "./uploads.js";
+export type { Node, Progress, Source, UploadOptions, UploadState } from "./uploads.js";

@@ -1,0 +1,163 @@
+/** Sends requests: adds the token, refreshes it, repeats what may be repeated, throws typed errors. */
+
+import { ApiError, ConnectionFailed, RateLimitedError, UnauthorizedError, ServerError } from "./errors.js";
+import type { Tokens, TokenStore } from "./tokens.js";
+
+/** How often a request is sent, while the server or the network fails. */
+export const ATTEMPTS = 4;
+
+const LONGEST_WAIT = 60;
+const TEMPORARY = new Set([502, 503, 504]);
+const IDEMPOTENT = new Set(["GET", "HEAD", "PUT", "DELETE", "OPTIONS"]);
+
+/** A request. Its body can be sent again, unlike a stream. */
+export interface Call extends Omit<RequestInit, "body" | "headers"> {
+  headers?: HeadersInit;
+  body?: Exclude<BodyInit, ReadableStream> | null;
+}
+
+export interface TransportOptions {
+  /** The root URL of the server, with its base path. */
+  url: string;
+  /** An access key, instead of a login. */
+  key: string | undefined;
+  tokens: TokenStore;
+  fetch: typeof fetch;
+  /** Milliseconds before the second attempt; doubled for each further one. */
+  retryDelay: number;
+}
+
+export class Transport {
+  readonly url: string;
+  readonly tokens: TokenStore;
+  readonly #options: TransportOptions;
+  #refreshing: Promise<Tokens> | undefined;
+
+  constructor(options: TransportOptions) {
+    this.url = options.url.replace(/\/+$/, "");
+    this.tokens = options.tokens;
+    this.#options = options;
+  }
+
+  /**
+   * Send a request as the user, and return the response, whose status is below 400.
+   *
+   * Throws {@link ApiError}, or {@link ConnectionFailed} if no response arrived.
+   */
+  async send(path: string, call: Call = {}): Promise<Response> {
+    const token = await this.#token();
+    try {
+      return await this.sendWith(token, path, call);
+    } catch (error) {
+      if (!token || this.#options.key || !isTokenInvalid(error)) throw error;
+      const { accessToken } = await this.refresh(token);
+      return await this.sendWith(accessToken, path, call);
+    }
+  }
+
+  /** Send a request with this token, or with none; otherwise like {@link send}. */
+  async sendWith(token: string | undefined, path: string, call: Call): Promise<Response> {
+    const url = path.startsWith("/") ? this.url + path : path;
+    const headers = new Headers(call.headers);
+    if (token) headers.set("Authorization", `Bearer ${token}`);
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.#sendOnce(url, { ...call, headers });
+      } catch (error) {
+        if (attempt === ATTEMPTS || !mayRepeat(error, call.method ?? "GET")) throw error;
+        await this.pause(attempt, error, call.signal);
+      }
+    }
+  }
+
+  /**
+   * Exchange the refresh token for new tokens, once however many callers wait for it.
+   *
+   * @param stale the access token that the server refused; tokens that another client of the store has
+   * received since are returned without a request.
+   */
+  refresh(stale?: string): Promise<Tokens> {
+    const lock = this.tokens.lock?.bind(this.tokens) ?? ((action) => action());
+    this.#refreshing ??= lock(() => this.#exchange(stale)).finally(() => {
+      this.#refreshing = undefined;
+    });
+    return this.#refreshing;
+  }
+
+  /** Wait before another attempt: as long as the server demands, at most a minute, or longer for each failure. */
+  async pause(failures: number, error: unknown, signal?: AbortSignal | null): Promise<void> {
+    const demanded = error instanceof ApiError ? error.retryAfter : undefined;
+    if ((demanded ?? 0) > LONGEST_WAIT) throw error;
+    const delay = this.#options.retryDelay * 2 ** (failures - 1) * (1 + Math.random());
+    await sleep(demanded === undefined ? delay : demanded * 1000, signal);
+  }
+
+  async #token(): Promise<string | undefined> {
+    return this.#options.key ?? (await this.tokens.load())?.accessToken;
+  }
+
+  async #sendOnce(url: string, call: Call): Promise<Response> {
+    // Called as a function, because browsers refuse a fetch that is called as a method.
+    const { fetch } = this.#options;
+    let response: Response;
+    try {
+      response = await fetch(url, call);
+    } catch (cause) {
+      if (call.signal?.aborted) throw cause;
+      throw new ConnectionFailed(`No response from ${new URL(url).origin}.`, { cause });
+    }
+    if (response.status >= 400) throw await ApiError.of(response);
+    return response;
+  }
+
+  async #exchange(stale: string | undefined): Promise<Tokens> {
+    const kept = await this.tokens.load();
+    if (kept && stale !== undefined && kept.accessToken !== stale) return kept;
+    // The header is sent without a body. If no response arrives, the token may have been used: a second
+    // request with it would end the login, as for a stolen token, so it is sent only once.
+    const headers: HeadersInit = kept ? { "X-Refresh-Token": kept.refreshToken } : {};
+    try {
+      const url = `${this.url}/authorizations/refresh`;
+      const response = await this.#sendOnce(url, { method: "POST", headers });
+      const tokens = (await response.json()) as Tokens;
+      await this.tokens.save(tokens);
+      return tokens;
+    } catch (error) {
+      if (isTokenInvalid(error)) await this.tokens.save(undefined);
+      throw error;
+    }
+  }
+}
+
+/** Return whether the server refused the token itself: it has expired, or the login has ended. */
+function isTokenInvalid(error: unknown): boolean {
+  return error instanceof UnauthorizedError && error.code === "error.token-invalid";
+}
+
+/** Return whether the server or the network has failed in a way that often ends soon. */
+export function isTemporary(error: unknown): boolean {
+  if (error instanceof ConnectionFailed) return true;
+  return error instanceof ServerError && TEMPORARY.has(error.status);
+}
+
+/** Return whether a request that failed may be sent again: nothing was done, or doing it twice is harmless. */
+function mayRepeat(error: unknown, method: string): boolean {
+  if (error instanceof RateLimitedError) return true;
+  return isTemporary(error) && IDEMPOTENT.has(method);
+}
+
+/** Return after some milliseconds; throw when the signal aborts. */
+function sleep(milliseconds: number, signal?: AbortSignal | null): Promise<void> {
+  return new Promise((resolve, reject) => {
+    signal?.throwIfAborted();
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", abort);
+      resolve();
+    }, milliseconds);
+    const abort = (): void => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    signal?.addEventListener("abort", abort, { once: true });
+  });
+}

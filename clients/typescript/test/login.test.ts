@@ -1,0 +1,183 @@
+import assert from "node:assert/strict";
+import { createHmac } from "node:crypto";
+import { test } from "node:test";
+import {
+  ApiError,
+  CaptchaRequired,
+  type Client,
+  ConflictError,
+  MemoryTokens,
+  NotFoundError,
+  SecondFactorRequired,
+  RateLimitedError,
+  UnauthorizedError,
+  BadRequestError,
+} from "@strongroom/client";
+import { counting, createClient, createTenant, createUser, loggedIn, PASSWORD, url } from "./support.js";
+
+const REFRESH = "/authorizations/refresh";
+
+/** Return the current code of a TOTP secret (RFC 6238). */
+function totp(secret: string): string {
+  const digits = [...secret.replace(/=+$/, "")].map((char) => "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".indexOf(char));
+  const bits = digits.map((digit) => digit.toString(2).padStart(5, "0")).join("");
+  const key = Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
+  const counter = Buffer.alloc(8);
+  counter.writeBigUInt64BE(BigInt(Math.floor(Date.now() / 30_000)));
+  const digest = createHmac("sha1", key).update(counter).digest();
+  const code = digest.readUInt32BE(digest[19]! & 15) & 0x7fffffff;
+  return String(code % 1_000_000).padStart(6, "0");
+}
+
+/** Enrol an authenticator app, and return recovery codes. */
+async function enrol(client: Client): Promise<string[]> {
+  const path = { userId: "me" };
+  const begin = (type: string) =>
+    client.api.POST("/users/{userId}/factors", { params: { path }, body: { type, name: "Phone" } });
+  const confirm = (enrolmentId: string, body: { answer?: string }) =>
+    client.api.POST("/users/{userId}/factors/{enrolmentId}/confirmation", {
+      params: { path: { ...path, enrolmentId } },
+      body,
+    });
+  const { data: app } = await begin("totp");
+  await confirm(app.id, { answer: totp(String(app.shown["secret"])) });
+  const { data: sheet } = await begin("recoveryCode");
+  const { data: confirmed } = await confirm(sheet.id, {});
+  return confirmed.shown["recoveryCodes"] as string[];
+}
+
+test("a login ends by logging out", async () => {
+  const client = await loggedIn();
+  const { data: me } = await client.api.GET("/users/{userId}", { params: { path: { userId: "me" } } });
+  assert.equal(me.name, "Alice");
+  await client.logOut();
+  await assert.rejects(client.api.GET("/api/v1/tenants"), UnauthorizedError);
+});
+
+test("a hook solves the captcha that a login needs after failures", async () => {
+  const username = await createUser();
+  const solved: string[] = [];
+  const captcha = (issued: { id: string }): string => {
+    solved.push(issued.id);
+    return "42";
+  };
+  for (let attempt = 0; attempt < 3; attempt++) {
+    await assert.rejects(createClient().logIn({ username, password: "wrong" }), {
+      code: "error.invalid-credentials",
+    });
+  }
+  await assert.rejects(createClient().logIn({ username, password: PASSWORD }), CaptchaRequired);
+  const tokens = await createClient({ captcha }).logIn({ username, password: PASSWORD });
+  assert.equal(tokens.user.name, "Alice");
+  assert.equal(solved.length, 1);
+});
+
+test("a hook answers the challenge of a second factor, again after a wrong answer", async () => {
+  const username = await createUser();
+  const client = createClient();
+  await client.logIn({ username, password: PASSWORD });
+  const codes = await enrol(client);
+  const login = { username, password: PASSWORD };
+  const error = await createClient().logIn(login).catch((reason: unknown) => reason);
+  assert.ok(error instanceof SecondFactorRequired);
+  assert.deepEqual(error.challenge.methods.includes("recoveryCode"), true);
+
+  const answers = ["wrong", codes[0]];
+  const secondFactor = () => ({ recoveryCode: answers.shift() });
+  const second = createClient();
+  assert.equal((await second.logIn({ ...login, secondFactor })).user.name, "Alice");
+  await assert.rejects(createClient().logIn({ ...login, secondFactor: () => undefined }), SecondFactorRequired);
+
+  const before = await second.refresh();
+  await second.stepUp({ secondFactor: () => ({ recoveryCode: codes[1] }) });
+  const after = await second.refresh();
+  assert.notEqual(after.accessToken, before.accessToken);
+});
+
+test("an access key needs no login", async () => {
+  const owner = await loggedIn();
+  await createTenant(owner);
+  const { data } = await owner.api.POST("/users/{userId}/access-keys", {
+    params: { path: { userId: "me" } },
+    body: { name: "Backup", scopes: ["tenants:read"] },
+  });
+  const client = createClient({ key: data.key });
+  assert.equal((await client.api.GET("/api/v1/tenants")).data.data.length, 1);
+  await assert.rejects(client.api.POST("/api/v1/tenants", { body: { name: "Other" } }), { status: 403 });
+  await assert.rejects(createClient({ key: `${data.key}x` }).api.GET("/api/v1/tenants"), {
+    code: "error.token-invalid",
+  });
+});
+
+test("requests at the same time refresh once", async () => {
+  const { fetch, count } = counting(REFRESH);
+  const tokens = new MemoryTokens();
+  const client = await loggedIn({ fetch, tokens });
+  tokens.save({ ...tokens.load()!, accessToken: "expired" });
+  await Promise.all(Array.from({ length: 20 }, () => client.api.GET("/api/v1/tenants")));
+  assert.equal(count(), 1);
+});
+
+test("clients of one store do not use a refresh token twice", async () => {
+  const { fetch, count } = counting(REFRESH);
+  const tokens = new MemoryTokens();
+  let last: Promise<unknown> = Promise.resolve();
+  const store = {
+    load: () => tokens.load(),
+    save: (kept: Parameters<MemoryTokens["save"]>[0]) => tokens.save(kept),
+    lock: <T>(action: () => Promise<T>): Promise<T> => {
+      const next = last.then(action);
+      last = next.catch(() => undefined);
+      return next;
+    },
+  };
+  const first = await loggedIn({ fetch, tokens: store });
+  const second = createClient({ fetch, tokens: store });
+  tokens.save({ ...tokens.load()!, accessToken: "expired" });
+  await Promise.all([first, second].map((client) => client.api.GET("/api/v1/tenants")));
+  assert.equal(count(), 1);
+});
+
+test("the second use of a refresh token ends the login", async () => {
+  const tokens = new MemoryTokens();
+  const client = await loggedIn({ tokens });
+  const stolen = tokens.load()!.refreshToken;
+  await client.refresh();
+  const reuse = await fetch(url + REFRESH, { method: "POST", headers: { "X-Refresh-Token": stolen } });
+  assert.equal(reuse.status, 401);
+  await assert.rejects(client.api.GET("/api/v1/tenants"), { code: "error.token-invalid" });
+  assert.equal(tokens.load(), undefined);
+});
+
+test("errors have a class, a code and a field", async () => {
+  const client = await loggedIn();
+  const invalid = await client.api
+    .POST("/api/v1/tenants", { body: { name: "" } })
+    .catch((reason: unknown) => reason);
+  assert.ok(invalid instanceof BadRequestError);
+  assert.equal(invalid.code, "error.validation-failed");
+  assert.equal(invalid.field, "name");
+  assert.match(invalid.requestId ?? "", /./);
+
+  const tenantId = await createTenant(client);
+  const path = "/api/v1/tenants/{tenantId}/folders";
+  const folder = { params: { path: { tenantId } }, body: { name: "Reports" } };
+  await client.api.POST(path, folder);
+  await assert.rejects(client.api.POST(path, folder), ConflictError);
+  const missing = { params: { path: { tenantId, fileId: "missing" } } };
+  await assert.rejects(client.api.GET("/api/v1/tenants/{tenantId}/files/{fileId}", missing), NotFoundError);
+});
+
+test("an error has the seconds of Retry-After, and a long time is not waited for", async () => {
+  const client = createClient();
+  const judge = () => client.api.POST("/password-strength", { body: { password: "x" } });
+  await judge();
+  const error = await judge().catch((reason: unknown) => reason);
+  assert.ok(error instanceof RateLimitedError && error instanceof ApiError);
+  assert.ok(error.retryAfter! > 60, String(error.retryAfter));
+});
+
+test("an unreachable server is a failed connection", async () => {
+  const client = createClient({ url: "http://127.0.0.1:9" });
+  await assert.rejects(client.api.GET("/livez"), { name: "ConnectionFailed" });
+});
