@@ -202,6 +202,7 @@ def _register_routes(app: Application, container: Container) -> None:
         version=__version__,
         server_url=settings.public_root,
         base_path=base_path,
+        errors=(kind for _, kind in container.hosts.call("register_errors")),
     )
     serve_description(app, description, base_path, with_page=settings.serves_api_docs)
     _mount_applications(app, container)

@@ -14,15 +14,19 @@ from apispec.ext.marshmallow import MarshmallowPlugin
 from apispec.ext.marshmallow.common import resolve_schema_cls
 from flask import Flask, Response, jsonify, send_from_directory
 
+from strongroom.errors import StrongroomError, catalogue
 from strongroom.http.errors import ErrorSchema
 from strongroom.http.headers import request_header, response_headers
 from strongroom.http.html import Pages
 from strongroom.http.parsing import API_FIELDS
 from strongroom.http.routing import HEADERS_KEY
+from strongroom.plugin_api.web import ErrorKind
 
 DOCUMENT_PATH: Final = "/openapi.json"
 PAGE_PATH: Final = "/docs"
 OPENAPI_VERSION: Final = "3.1.0"
+ERRORS_KEY: Final = "x-errors"
+"""The extension of the document that lists all errors, for generators of clients."""
 
 _ASSETS: Final = Path(flask_swagger_ui.__file__).with_name("dist")
 _PAGES: Final = Pages("strongroom.http")
@@ -59,6 +63,7 @@ class Description:
         version: the version of the API.
         server_url: the public root URL of the API.
         base_path: the prefix of all paths.
+        errors: the errors of plugins.
     """
 
     def __init__(
@@ -68,8 +73,10 @@ class Description:
         version: str,
         server_url: str,
         base_path: str,
+        errors: Iterable[ErrorKind] = (),
     ) -> None:
         self._blueprints = tuple(blueprints)
+        self._errors = tuple(errors)
         self._version = version
         self._server_url = server_url
         self._base_path = base_path
@@ -90,7 +97,12 @@ class Description:
             api.spec.components.security_scheme(name, scheme)
         for blueprint in self._blueprints:
             api.register_blueprint(blueprint, url_prefix=self._base_path + (blueprint.url_prefix or ""))
-        return _completed(api.spec.to_dict())
+        return {**_completed(api.spec.to_dict()), ERRORS_KEY: self._catalogue()}
+
+    def _catalogue(self) -> list[Json]:
+        kinds: list[ErrorKind | type[StrongroomError]] = [*catalogue(), *self._errors]
+        kinds.sort(key=lambda kind: (kind.status, kind.code))
+        return [{"code": each.code, "status": each.status, "message": each.message} for each in kinds]
 
     def _options(self) -> dict[str, Any]:
         return {

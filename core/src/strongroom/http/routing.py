@@ -287,18 +287,20 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
             demanded = (StepUpRequired,) if is_demanding else ()
             kinds = (*errors, *limited, *scoped, *demanded)
             refusals = _refusals(access, kinds, takes_input=bool(inputs))
+            described, additions = _described_input(body, query, form), document or {}
             documented = self.doc(
                 **{
                     HEADERS_KEY: {"request": read, "response": sent},
                     **({SENSITIVE_KEY: str(sensitive)} if sensitive else {}),
                     "operationId": _camel_case(view.__name__),
                     "security": _security(access, scope),
-                    **_described_input(body, query, form),
-                    **(document or {}),
+                    **described,
+                    **additions,
+                    "parameters": [*described.get("parameters", ()), *additions.get("parameters", ())],
                     "responses": {
                         **_described_success(status, returns),
                         **refusals,
-                        **(document or {}).get("responses", {}),
+                        **additions.get("responses", {}),
                     },
                 }
             )(view)

@@ -22,6 +22,10 @@ _MAX_PEOPLE: Final = 100
 class Timestamp(fields.Integer):
     """Milliseconds since the Unix epoch, shown as ISO 8601 in UTC."""
 
+    def __init__(self, *, metadata: Mapping[str, Any] | None = None, **options: Any) -> None:
+        described = {"type": "string", "format": "date-time", **(metadata or {})}
+        super().__init__(metadata=described, **options)
+
     def _serialize(self, value: Any, *_: Any, **__: Any) -> Any:
         if value is None:
             return None
@@ -40,6 +44,18 @@ class Timestamp(fields.Integer):
 
 class AudienceField(fields.Field[Any]):
     """``anyone``, ``logged-in``, ``members`` or ``{"userIds": [...]}``: the audience and its users."""
+
+    def __init__(self, **options: Any) -> None:
+        named = {"type": "string", "enum": list(_AUDIENCES)}
+        listed = {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": _MAX_PEOPLE}
+        users = {
+            "title": "AudienceUsers",
+            "type": "object",
+            "properties": {"userIds": listed},
+            "required": ["userIds"],
+            "additionalProperties": False,
+        }
+        super().__init__(metadata={"anyOf": [named, users]}, **options)
 
     def _serialize(self, value: Any, *_: Any, **__: Any) -> Any:
         audience, user_ids = value

@@ -26,7 +26,7 @@ from strongroom_webhooks.schemas import (
     NewEndpointWithSecretSchema,
     ReplayedSchema,
     ReplaySchema,
-    RotationSchema,
+    SecretRotationSchema,
     SecretSchema,
 )
 from strongroom_webhooks.service import Webhooks
@@ -122,7 +122,7 @@ def _add_actions(routes: Blueprint, webhooks: Webhooks) -> None:
         "POST",
         f"{_ONE}/rotate-secret",
         access=Access.USER,
-        body=RotationSchema,
+        body=SecretRotationSchema,
         returns=SecretSchema,
         errors=(UNKNOWN,),
     )

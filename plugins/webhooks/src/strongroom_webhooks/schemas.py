@@ -1,5 +1,6 @@
 """JSON of the REST API."""
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -16,6 +17,10 @@ _WEEK = 7 * 24 * 60 * 60
 
 class Timestamp(fields.Integer):
     """Milliseconds since the Unix epoch, shown as ISO 8601 in UTC."""
+
+    def __init__(self, *, metadata: Mapping[str, Any] | None = None, **options: Any) -> None:
+        described = {"type": "string", "format": "date-time", **(metadata or {})}
+        super().__init__(metadata=described, **options)
 
     def _serialize(self, value: Any, *_: Any, **__: Any) -> Any:
         if value is None:
@@ -91,7 +96,7 @@ class NewEndpointWithSecretSchema(EndpointSchema, SecretSchema):
     """A new endpoint with its secret."""
 
 
-class RotationSchema(Schema):
+class SecretRotationSchema(Schema):
     """How long the former secret remains valid."""
 
     overlapSeconds = fields.Integer(
