@@ -5,6 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PLUGINS := $(wildcard plugins/*)
 PROJECTS := pyproject.toml $(wildcard plugins/*/pyproject.toml)
+CLIENT := clients/python
 UV := $(BIN)/uv
 DIST := dist
 SERVING := $(VENV)/.serving
@@ -12,12 +13,12 @@ INSTALLED := $(VENV)/.installed
 
 # pip compiles only packages that are not editable. Where PYTHONDONTWRITEBYTECODE is set, each process would
 # compile all modules again.
-COMPILE := $(BIN)/python -m compileall -q core/src $(addsuffix /src,$(PLUGINS))
+COMPILE := $(BIN)/python -m compileall -q core/src $(CLIENT)/src $(addsuffix /src,$(PLUGINS))
 
 LOCK := $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 	--no-annotate --no-header --no-emit-package strongroom --extra postgresql
 
-.PHONY: help install serve dist dist-npm release test test-quick test-timing mutants lint docs docs-serve bench bench-stores lock clean
+.PHONY: help install serve dist dist-npm release test test-quick test-timing mutants lint client docs docs-serve bench bench-stores lock clean
 
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
@@ -38,9 +39,10 @@ $(SERVING): requirements.lock $(PROJECTS) | $(UV)
 		-e . $(addprefix -e ,$(PLUGINS))
 	touch $@
 
-$(INSTALLED): requirements-dev.lock $(SERVING)
+$(INSTALLED): requirements-dev.lock $(SERVING) $(CLIENT)/pyproject.toml
 	@echo "Installing the developer tools into $(VENV)"
 	$(UV) pip install --python $(BIN)/python --quiet --require-hashes -r requirements-dev.lock
+	$(UV) pip install --python $(BIN)/python --quiet --no-deps --build-constraints requirements-dev.lock -e $(CLIENT)
 	$(COMPILE)
 	touch $@
 
@@ -71,6 +73,9 @@ lint: install ## Check style, types and import contracts
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+client: install ## Generate the Python client from the OpenAPI document
+	$(BIN)/python $(CLIENT)/generate_client.py
+
 docs: install ## Generate the reference from the code and build the site into docs/_build
 	$(BIN)/python docs/generate.py
 	$(BIN)/python -m sphinx -W --keep-going -q docs docs/_build
@@ -85,7 +90,7 @@ bench-stores: install ## Count the requests to object stores and compare with bo
 	$(BIN)/python -m bench.stores
 
 # The build backend takes all timestamps from one constant, so the same tree yields the same bytes.
-dist: install ## Build the wheels and source archives of the server and its plugins into dist
+dist: install ## Build the wheels and source archives of the server, its plugins and the client into dist
 	rm -rf $(DIST)
 	$(UV) build --quiet --all-packages --python $(BIN)/python --no-build-isolation --out-dir $(DIST)
 
@@ -101,7 +106,8 @@ release: install ## Write the changelog, build and check the distributions, comm
 
 # The second resolution may choose only what the first one chose.
 lock: $(UV) ## Resolve all dependencies into requirements-dev.lock, and the server's into requirements.lock
-	$(LOCK) --upgrade --extra testing --group dev --output-file requirements-dev.lock $(PROJECTS)
+	$(LOCK) --upgrade --extra testing --group dev --output-file requirements-dev.lock $(PROJECTS) \
+		$(CLIENT)/pyproject.toml
 	$(LOCK) --constraints requirements-dev.lock --output-file requirements.lock $(PROJECTS)
 
 clean: ## Remove generated files; data stays

@@ -24,6 +24,7 @@ ROOT = Path(__file__).parents[2]
 BIN = ROOT / ".venv/bin"
 UV = BIN / "uv"
 PLUGINS = sorted(folder.name for folder in (ROOT / "plugins").iterdir() if folder.is_dir())
+SERVER, CLIENT = "strongroom", "strongroom_client"
 FIRST_STEPS = ROOT / "examples/first-steps/first-steps.sh"
 DOCKERFILE = ROOT / "examples/production/Dockerfile"
 OF_IMAGE = ("LICENSE", "README.md", "pyproject.toml", "requirements.lock", "requirements-dev.lock")
@@ -47,8 +48,8 @@ def run(*command: object, cwd: Path, **variables: str) -> str:
 
 def copy_tree(target: Path) -> Path:
     """Copy what the image and the distributions are built from."""
-    for name in ("core", "plugins"):
-        ignored = shutil.ignore_patterns("__pycache__", "tests")
+    for name in ("clients", "core", "plugins"):
+        ignored = shutil.ignore_patterns("__pycache__", "node_modules", "tests")
         shutil.copytree(ROOT / name, target / name, ignore=ignored)
     for name in (*OF_IMAGE, "Makefile"):
         shutil.copy(ROOT / name, target / name)
@@ -77,7 +78,7 @@ def digests(folder: Path) -> dict[str, str]:
 
 
 def test_each_distribution_has_a_wheel_and_a_source_archive(dist: Path) -> None:
-    assert len(digests(dist)) == 2 * (1 + len(PLUGINS))
+    assert len(digests(dist)) == 2 * (len((SERVER, CLIENT)) + len(PLUGINS))
 
 
 def test_another_tree_yields_the_same_bytes(dist: Path, tmp_path: Path) -> None:
@@ -144,7 +145,7 @@ def metadata_of(wheel: Path) -> Message:
 
 
 def test_each_plugin_requires_a_core_that_has_its_plugin_api(dist: Path) -> None:
-    for wheel in sorted(dist.glob("strongroom_*.whl")):
+    for wheel in sorted(set(dist.glob("strongroom_*.whl")) - set(dist.glob(f"{CLIENT}-*.whl"))):
         required = map(Requirement, metadata_of(wheel).get_all("Requires-Dist", []))
         (core,) = (item.specifier for item in required if item.name == "strongroom")
         assert __version__ in core, wheel.name

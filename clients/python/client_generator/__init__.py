@@ -1,0 +1,1 @@
+"""Generates the parts of the client that need no hand."""

@@ -1,0 +1,42 @@
+"""The synchronous client from the asynchronous one, by unasync."""
+
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Final
+
+import unasync
+
+from client_generator.formatting import formatted_texts
+
+_NAMES: Final = {
+    "AsyncClient": "Client",
+    "AsyncDownloader": "Downloader",
+    "AsyncLock": "Lock",
+    "AsyncSession": "Session",
+    "AsyncUploader": "Uploader",
+    "aclose": "close",
+    "aiter_bytes": "iter_bytes",
+    "aread": "read",
+    "async_in_thread": "in_thread",
+    "async_shielded": "shielded",
+    "async_sleep": "sleep",
+    "asynccontextmanager": "contextmanager",
+}
+_NOTE: Final = (
+    "The client without an event loop. Written by clients/python/generate_client.py from ``_async``."
+)
+
+
+def synchronous_modules(source: Path) -> dict[str, str]:
+    """Return the modules of ``_sync`` by name."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        before, after = folder / "_async", folder / "_sync"
+        shutil.copytree(source, before, ignore=shutil.ignore_patterns("__pycache__"))
+        rule = unasync.Rule(f"{before}/", f"{after}/", additional_replacements=_NAMES)
+        paths = sorted(before.glob("*.py"))
+        unasync.unasync_files([str(path) for path in paths], [rule])
+        texts = {f"_sync/{path.name}": (after / path.name).read_text() for path in paths}
+        texts["_sync/__init__.py"] = f'"""{_NOTE}"""\n'
+        return formatted_texts(texts, folder / "formatted")

@@ -1,0 +1,63 @@
+"""Client of Strongroom: accounts, tenants and files of a server."""
+
+from . import _catalogue as errors_by_code
+from ._async.client import AsyncClient
+from ._sync.client import Captcha, Client, SecondFactor
+from .errors import (
+    ApiError,
+    BadRequestError,
+    ConflictError,
+    ConnectionFailed,
+    FieldError,
+    ForbiddenError,
+    IntegrityError,
+    NotFoundError,
+    NotLoggedIn,
+    RateLimitedError,
+    ServerError,
+    SourceChanged,
+    StrongroomError,
+    UnauthorizedError,
+)
+from .operations import UNSET, Content, Operation, Page, Unset
+from .retries import Retries
+from .tokens import FileTokens, MemoryTokens, Tokens, TokenStore
+from .transfers import FolderUploads, MemoryUploads, OnConflict, Progress, Report, UploadStates
+
+__all__ = [
+    "UNSET",
+    "ApiError",
+    "AsyncClient",
+    "BadRequestError",
+    "Captcha",
+    "Client",
+    "ConflictError",
+    "ConnectionFailed",
+    "Content",
+    "FieldError",
+    "FileTokens",
+    "FolderUploads",
+    "ForbiddenError",
+    "IntegrityError",
+    "MemoryTokens",
+    "MemoryUploads",
+    "NotFoundError",
+    "NotLoggedIn",
+    "OnConflict",
+    "Operation",
+    "Page",
+    "Progress",
+    "RateLimitedError",
+    "Report",
+    "Retries",
+    "SecondFactor",
+    "ServerError",
+    "SourceChanged",
+    "StrongroomError",
+    "TokenStore",
+    "Tokens",
+    "UnauthorizedError",
+    "Unset",
+    "UploadStates",
+    "errors_by_code",
+]

@@ -1,0 +1,170 @@
+"""Downloads that continue after a broken connection or a killed process."""
+
+import base64
+import hashlib
+import os
+from pathlib import Path
+from typing import BinaryIO, Final
+
+import httpx
+
+from ..api import files
+from ..concurrency import async_in_thread, async_sleep
+from ..errors import ConnectionFailed, IntegrityError
+from ..files import READ_BYTES, hash_until, publish
+from ..models import Node
+from ..operations import UNSET, Operation
+from ..transfers import Progress, Report
+from .session import AsyncSession
+
+_PARTIAL: Final = 206
+_ROUNDS: Final = 3
+"""How often a download begins again because the file was replaced meanwhile."""
+
+
+class AsyncDownloader:
+    """Downloads files of one session.
+
+    Args:
+        session: sends the requests.
+    """
+
+    def __init__(self, session: AsyncSession) -> None:
+        self._session = session
+
+    async def download(self, tenant_id: str, file_id: str, path: Path, report: Report) -> Path:
+        """Download a file to a path, which appears only when it is complete and has the right checksum.
+
+        Raises:
+            ApiError: the server refused it.
+            ConnectionFailed: the connection broke too often; the next call continues the download.
+            IntegrityError: the content differs from the checksum of the file.
+        """
+        for _ in range(_ROUNDS):
+            node = await self._session.send(files.get_file(tenant_id, file_id))
+            part = _part_of(path, node)
+            if await self._fetch(node, part, report):
+                await async_in_thread(publish, part, path)
+                return path
+            part.unlink()
+        raise IntegrityError(f"the file {file_id} is being replaced, or its content is damaged")
+
+    async def _fetch(self, node: Node, part: Path, report: Report) -> bool:
+        """Complete the local part of a file, and return whether it has the checksum of the file."""
+        with part.open("ab+") as file:
+            transfer = _Transfer(node, file, report)
+            await async_in_thread(transfer.read_existing)
+            etag = await self._etag(node) if transfer.offset else None
+            attempt = 0
+            while transfer.offset < node.size:
+                before = transfer.offset
+                try:
+                    etag = await self._receive(transfer, etag)
+                except ConnectionFailed as fault:
+                    attempt = 1 if transfer.offset > before else attempt + 1
+                    wait = self._session.retries.wait_after_piece(attempt, fault)
+                    if wait is None:
+                        raise
+                    await async_sleep(wait)
+                else:
+                    if transfer.is_other_content:
+                        return False
+            await async_in_thread(transfer.sync)
+        return transfer.is_right
+
+    async def _etag(self, node: Node) -> str | None:
+        """Return the ETag of the content; an object store that serves it has none of ours."""
+        head = files.download_file(node.tenant_id, node.id)
+        response = await self._session.request(Operation("HEAD", head.path, bytes), is_streamed=False)
+        return _etag_of(response)
+
+    async def _receive(self, transfer: "_Transfer", etag: str | None) -> str | None:
+        """Receive the rest of a file until the connection breaks, and return its ETag."""
+        resumed = transfer.offset > 0
+        operation = files.download_file(
+            transfer.node.tenant_id,
+            transfer.node.id,
+            range_=f"bytes={transfer.offset}-" if resumed else UNSET,
+            if_range=etag if resumed and etag is not None else UNSET,
+        )
+        async with self._session.stream(operation) as response:
+            transfer.begin(response)
+            try:
+                async for piece in response.aiter_bytes(READ_BYTES):
+                    transfer.write(piece)
+            except httpx.TransportError as error:
+                raise ConnectionFailed(f"{type(error).__name__}: {error}") from error
+            return _etag_of(response)
+
+
+class _Transfer:
+    """The local part of a file that is downloaded.
+
+    Args:
+        node: the file.
+        file: the part, open for reading and appending.
+        report: called after each piece.
+    """
+
+    def __init__(self, node: Node, file: BinaryIO, report: Report) -> None:
+        self.node = node
+        self.offset = 0
+        self.is_other_content = False
+        self._file = file
+        self._report = report
+        self._digest = hashlib.sha256()
+
+    @property
+    def is_right(self) -> bool:
+        """Whether the content has the checksum of the file."""
+        return f"sha256:{self._digest.hexdigest()}" == self.node.checksum
+
+    def read_existing(self) -> None:
+        """Hash the part that an earlier process has left."""
+        size = os.fstat(self._file.fileno()).st_size
+        if size > self.node.size:
+            self._file.truncate(0)
+            size = 0
+        self._file.seek(0)
+        hash_until(self._file, self._digest, size)
+        self.offset = size
+        self._report(Progress(size, self.node.size))
+
+    def begin(self, response: httpx.Response) -> None:
+        """Prepare for a response: of the rest, or of the whole file if its content has changed."""
+        digest = response.headers.get("Repr-Digest")
+        self.is_other_content = digest is not None and digest != _announced(self.node)
+        if response.status_code != _PARTIAL and self.offset:
+            self._file.truncate(0)
+            self.offset = 0
+            self._digest = hashlib.sha256()
+
+    def write(self, piece: bytes) -> None:
+        """Append a piece."""
+        if self.is_other_content:
+            return
+        self._file.write(piece)
+        self._digest.update(piece)
+        self.offset += len(piece)
+        self._report(Progress(self.offset, self.node.size))
+
+    def sync(self) -> None:
+        """Wait until the part is on the disk."""
+        self._file.flush()
+        os.fsync(self._file.fileno())
+
+
+def _part_of(path: Path, node: Node) -> Path:
+    """Return the path of the part, which names the content, so that parts of two contents never mix."""
+    content = (node.checksum or "").removeprefix("sha256:")[:16]
+    return path.with_name(f".{path.name}.{content}.part")
+
+
+def _etag_of(response: httpx.Response) -> str | None:
+    etag: str | None = response.headers.get("ETag")
+    return etag
+
+
+def _announced(node: Node) -> str:
+    digest = bytes.fromhex((node.checksum or "").removeprefix("sha256:"))
+    return f"sha-256=:{base64.b64encode(digest).decode()}:"

@@ -1,0 +1,150 @@
+"""Operations on business files. Written by clients/python/generate_client.py from the OpenAPI document."""
+
+from ..models import BusinessFile, Done
+from ..operations import UNSET, Content, Operation, Unset, segment
+
+
+def delete_business_file(
+    file_name: str,
+) -> Operation[Done]:
+    """Delete a file and its variants; only its owner and server administrators may."""
+    return Operation(
+        "DELETE",
+        f"/api/v1/files/{segment(file_name)}",
+        Done,
+    )
+
+
+def download_business_file(
+    file_name: str,
+    *,
+    width: int | None | Unset = UNSET,
+    range_: str | Unset = UNSET,
+    if_range: str | Unset = UNSET,
+    if_match: str | Unset = UNSET,
+    if_none_match: str | Unset = UNSET,
+    if_modified_since: str | Unset = UNSET,
+    if_unmodified_since: str | Unset = UNSET,
+    want_content_digest: str | Unset = UNSET,
+) -> Operation[bytes]:
+    """Download a file, ranges of it, or a picture scaled to a smaller width.
+
+    The configuration of the file's profile decides whether a token is required.
+    """
+    return Operation(
+        "GET",
+        f"/api/v1/files/{segment(file_name)}",
+        bytes,
+        query={
+            "width": width,
+        },
+        headers={
+            "Range": range_,
+            "If-Range": if_range,
+            "If-Match": if_match,
+            "If-None-Match": if_none_match,
+            "If-Modified-Since": if_modified_since,
+            "If-Unmodified-Since": if_unmodified_since,
+            "Want-Content-Digest": want_content_digest,
+        },
+    )
+
+
+def upload_avatar(
+    *,
+    content: Content,
+    content_disposition: str | Unset = UNSET,
+    content_digest: str | Unset = UNSET,
+) -> Operation[BusinessFile]:
+    """Upload a logo; it is re-encoded without its metadata."""
+    return Operation(
+        "POST",
+        "/api/v1/files/avatars",
+        BusinessFile,
+        headers={
+            "Content-Disposition": content_disposition,
+            "Content-Digest": content_digest,
+        },
+        content=content,
+        media_type="application/octet-stream",
+    )
+
+
+def upload_business_file(
+    *,
+    content: Content,
+    content_disposition: str | Unset = UNSET,
+    content_digest: str | Unset = UNSET,
+) -> Operation[BusinessFile]:
+    """Upload a file of any media type that the configuration allows."""
+    return Operation(
+        "POST",
+        "/api/v1/files",
+        BusinessFile,
+        headers={
+            "Content-Disposition": content_disposition,
+            "Content-Digest": content_digest,
+        },
+        content=content,
+        media_type="application/octet-stream",
+    )
+
+
+def upload_cover(
+    *,
+    content: Content,
+    content_disposition: str | Unset = UNSET,
+    content_digest: str | Unset = UNSET,
+) -> Operation[BusinessFile]:
+    """Upload a cover; it is re-encoded without its metadata."""
+    return Operation(
+        "POST",
+        "/api/v1/files/covers",
+        BusinessFile,
+        headers={
+            "Content-Disposition": content_disposition,
+            "Content-Digest": content_digest,
+        },
+        content=content,
+        media_type="application/octet-stream",
+    )
+
+
+def upload_figure(
+    *,
+    content: Content,
+    content_disposition: str | Unset = UNSET,
+    content_digest: str | Unset = UNSET,
+) -> Operation[BusinessFile]:
+    """Upload an illustration; it is re-encoded without its metadata."""
+    return Operation(
+        "POST",
+        "/api/v1/files/figures",
+        BusinessFile,
+        headers={
+            "Content-Disposition": content_disposition,
+            "Content-Digest": content_digest,
+        },
+        content=content,
+        media_type="application/octet-stream",
+    )
+
+
+def upload_photo(
+    *,
+    content: Content,
+    content_disposition: str | Unset = UNSET,
+    content_digest: str | Unset = UNSET,
+) -> Operation[BusinessFile]:
+    """Upload a photo; it is re-encoded without its metadata."""
+    return Operation(
+        "POST",
+        "/api/v1/files/photos",
+        BusinessFile,
+        headers={
+            "Content-Disposition": content_disposition,
+            "Content-Digest": content_digest,
+        },
+        content=content,
+        media_type="application/octet-stream",
+    )

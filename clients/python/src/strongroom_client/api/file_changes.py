@@ -1,0 +1,110 @@
+"""Operations on file changes. Written by clients/python/generate_client.py from the OpenAPI document."""
+
+from ..models import (
+    Copy,
+    CopyFileOnConflict,
+    Directory,
+    MoveFileOnConflict,
+    Node,
+    Rename,
+    RenameFileOnConflict,
+)
+from ..operations import UNSET, Content, Operation, Unset, segment
+
+
+def copy_file(
+    tenant_id: str,
+    file_id: str,
+    *,
+    body: Copy,
+    on_conflict: CopyFileOnConflict | Unset = UNSET,
+) -> Operation[Node]:
+    """Copy a file, or a folder with up to 1,000 files and folders, into a folder or to the top level.
+
+    The caller owns the copies. Grants are not copied. No bytes are copied, but the copies count in the
+    quota of the tenant.
+    """
+    return Operation(
+        "POST",
+        f"/api/v1/tenants/{segment(tenant_id)}/files/{segment(file_id)}/copies",
+        Node,
+        query={
+            "onConflict": on_conflict,
+        },
+        body=body,
+    )
+
+
+def move_file(
+    tenant_id: str,
+    file_id: str,
+    *,
+    body: Directory,
+    on_conflict: MoveFileOnConflict | Unset = UNSET,
+    if_match: str | Unset = UNSET,
+) -> Operation[Node]:
+    """Move a file, or a folder with its content, into another folder or to the top level.
+
+    Grants on the folders it leaves no longer apply to it; grants on the node and on its content remain.
+    The response's `permission` is the caller's permission after the move: `none` if the caller can no
+    longer see the node.
+    """
+    return Operation(
+        "PUT",
+        f"/api/v1/tenants/{segment(tenant_id)}/files/{segment(file_id)}/directory",
+        Node,
+        query={
+            "onConflict": on_conflict,
+        },
+        headers={
+            "If-Match": if_match,
+        },
+        body=body,
+    )
+
+
+def rename_file(
+    tenant_id: str,
+    file_id: str,
+    *,
+    body: Rename,
+    on_conflict: RenameFileOnConflict | Unset = UNSET,
+    if_match: str | Unset = UNSET,
+) -> Operation[Node]:
+    """Rename a file or folder."""
+    return Operation(
+        "PATCH",
+        f"/api/v1/tenants/{segment(tenant_id)}/files/{segment(file_id)}",
+        Node,
+        query={
+            "onConflict": on_conflict,
+        },
+        headers={
+            "If-Match": if_match,
+        },
+        body=body,
+    )
+
+
+def replace_content(
+    tenant_id: str,
+    file_id: str,
+    *,
+    content: Content,
+    if_match: str | Unset = UNSET,
+    content_disposition: str | Unset = UNSET,
+    content_digest: str | Unset = UNSET,
+) -> Operation[Node]:
+    """Replace the content of a file, sent as for an upload. The name in the upload is ignored."""
+    return Operation(
+        "PUT",
+        f"/api/v1/tenants/{segment(tenant_id)}/files/{segment(file_id)}/content",
+        Node,
+        headers={
+            "If-Match": if_match,
+            "Content-Disposition": content_disposition,
+            "Content-Digest": content_digest,
+        },
+        content=content,
+        media_type="application/octet-stream",
+    )

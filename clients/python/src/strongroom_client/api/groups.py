@@ -1,0 +1,133 @@
+"""Operations on groups. Written by clients/python/generate_client.py from the OpenAPI document."""
+
+from ..models import (
+    Done,
+    Group,
+    GroupCollection,
+    GroupMember,
+    GroupMemberCollection,
+    GroupName,
+    NewGroup,
+)
+from ..operations import UNSET, Operation, Unset, segment
+
+
+def create_group(
+    tenant_id: str,
+    *,
+    body: NewGroup,
+) -> Operation[Group]:
+    """Create a group without members, as an administrator of the tenant."""
+    return Operation(
+        "POST",
+        f"/api/v1/tenants/{segment(tenant_id)}/groups",
+        Group,
+        body=body,
+    )
+
+
+def delete_group(
+    tenant_id: str,
+    group_id: str,
+) -> Operation[Done]:
+    """Delete a group with its grants, as an administrator of the tenant."""
+    return Operation(
+        "DELETE",
+        f"/api/v1/tenants/{segment(tenant_id)}/groups/{segment(group_id)}",
+        Done,
+    )
+
+
+def delete_group_member(
+    tenant_id: str,
+    group_id: str,
+    user_id: str,
+) -> Operation[Done]:
+    """Remove a member from a group; the group's grants end for the user at once.
+
+    Members may remove themselves.
+    """
+    return Operation(
+        "DELETE",
+        f"/api/v1/tenants/{segment(tenant_id)}/groups/{segment(group_id)}/members/{segment(user_id)}",
+        Done,
+    )
+
+
+def get_group(
+    tenant_id: str,
+    group_id: str,
+) -> Operation[Group]:
+    """Get a group of a tenant."""
+    return Operation(
+        "GET",
+        f"/api/v1/tenants/{segment(tenant_id)}/groups/{segment(group_id)}",
+        Group,
+    )
+
+
+def list_group_members(
+    tenant_id: str,
+    group_id: str,
+    *,
+    page_size: int | Unset = UNSET,
+    page_number: int | Unset = UNSET,
+) -> Operation[GroupMemberCollection]:
+    """List the members of a group, oldest first; for its members and administrators of the tenant."""
+    return Operation(
+        "GET",
+        f"/api/v1/tenants/{segment(tenant_id)}/groups/{segment(group_id)}/members",
+        GroupMemberCollection,
+        query={
+            "pageSize": page_size,
+            "pageNumber": page_number,
+        },
+    )
+
+
+def list_groups(
+    tenant_id: str,
+    *,
+    page_size: int | Unset = UNSET,
+    page_number: int | Unset = UNSET,
+    user_id: None | str | Unset = UNSET,
+) -> Operation[GroupCollection]:
+    """List the groups of a tenant, sorted by name; for all of its members."""
+    return Operation(
+        "GET",
+        f"/api/v1/tenants/{segment(tenant_id)}/groups",
+        GroupCollection,
+        query={
+            "pageSize": page_size,
+            "pageNumber": page_number,
+            "userId": user_id,
+        },
+    )
+
+
+def put_group_member(
+    tenant_id: str,
+    group_id: str,
+    user_id: str,
+) -> Operation[GroupMember]:
+    """Add a member of the tenant to a group, as an administrator; repeating it changes nothing."""
+    return Operation(
+        "PUT",
+        f"/api/v1/tenants/{segment(tenant_id)}/groups/{segment(group_id)}/members/{segment(user_id)}",
+        GroupMember,
+    )
+
+
+def rename_group(
+    tenant_id: str,
+    group_id: str,
+    *,
+    body: GroupName,
+) -> Operation[Group]:
+    """Rename a group, as an administrator of the tenant."""
+    return Operation(
+        "PATCH",
+        f"/api/v1/tenants/{segment(tenant_id)}/groups/{segment(group_id)}",
+        Group,
+        body=body,
+    )

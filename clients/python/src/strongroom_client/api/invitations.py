@@ -1,0 +1,139 @@
+"""Operations on invitations. Written by clients/python/generate_client.py from the OpenAPI document."""
+
+from ..models import (
+    AcceptedInvitation,
+    Done,
+    Invitation,
+    InvitationCollection,
+    InvitationSecret,
+    NewInvitation,
+    ReceivedInvitationCollection,
+)
+from ..operations import UNSET, Operation, Unset, segment
+
+
+def accept_invitation(
+    user_id: str,
+    invitation_id: str,
+) -> Operation[AcceptedInvitation]:
+    """Accept an invitation to a contact of the caller."""
+    return Operation(
+        "POST",
+        f"/users/{segment(user_id)}/invitations/{segment(invitation_id)}/acceptance",
+        AcceptedInvitation,
+    )
+
+
+def accept_invitation_secret(
+    *,
+    body: InvitationSecret,
+) -> Operation[AcceptedInvitation]:
+    """Accept an invitation by the secret of its message, whatever contacts the caller has."""
+    return Operation(
+        "POST",
+        "/api/v1/invitation-acceptances",
+        AcceptedInvitation,
+        body=body,
+    )
+
+
+def create_invitation(
+    tenant_id: str,
+    *,
+    body: NewInvitation,
+) -> Operation[Invitation]:
+    """Invite an e-mail address or a mobile number, as an administrator of the tenant.
+
+    It replaces an open invitation of the same contact. The response is the same whether or not a user
+    holds the contact.
+    """
+    return Operation(
+        "POST",
+        f"/api/v1/tenants/{segment(tenant_id)}/invitations",
+        Invitation,
+        body=body,
+    )
+
+
+def decline_invitation(
+    user_id: str,
+    invitation_id: str,
+) -> Operation[Done]:
+    """Decline an invitation to a contact of the caller."""
+    return Operation(
+        "DELETE",
+        f"/users/{segment(user_id)}/invitations/{segment(invitation_id)}",
+        Done,
+    )
+
+
+def delete_invitation(
+    tenant_id: str,
+    invitation_id: str,
+) -> Operation[Done]:
+    """Withdraw an open invitation, as an administrator of the tenant."""
+    return Operation(
+        "DELETE",
+        f"/api/v1/tenants/{segment(tenant_id)}/invitations/{segment(invitation_id)}",
+        Done,
+    )
+
+
+def get_invitation(
+    tenant_id: str,
+    invitation_id: str,
+) -> Operation[Invitation]:
+    """Get an open invitation, as an administrator of the tenant."""
+    return Operation(
+        "GET",
+        f"/api/v1/tenants/{segment(tenant_id)}/invitations/{segment(invitation_id)}",
+        Invitation,
+    )
+
+
+def list_invitations(
+    tenant_id: str,
+    *,
+    page_size: int | Unset = UNSET,
+    page_number: int | Unset = UNSET,
+) -> Operation[InvitationCollection]:
+    """List the open invitations of a tenant, newest first, for its administrators."""
+    return Operation(
+        "GET",
+        f"/api/v1/tenants/{segment(tenant_id)}/invitations",
+        InvitationCollection,
+        query={
+            "pageSize": page_size,
+            "pageNumber": page_number,
+        },
+    )
+
+
+def list_received_invitations(
+    user_id: str,
+    *,
+    page_size: int | Unset = UNSET,
+    page_number: int | Unset = UNSET,
+) -> Operation[ReceivedInvitationCollection]:
+    """List the open invitations to the caller's e-mail address and mobile number."""
+    return Operation(
+        "GET",
+        f"/users/{segment(user_id)}/invitations",
+        ReceivedInvitationCollection,
+        query={
+            "pageSize": page_size,
+            "pageNumber": page_number,
+        },
+    )
+
+
+def resend_invitation(
+    tenant_id: str,
+    invitation_id: str,
+) -> Operation[Invitation]:
+    """Send an invitation again, with a new secret and a new end; the former secret is void."""
+    return Operation(
+        "POST",
+        f"/api/v1/tenants/{segment(tenant_id)}/invitations/{segment(invitation_id)}/resend",
+        Invitation,
+    )

@@ -1,0 +1,20 @@
+"""Operations on setup. Written by clients/python/generate_client.py from the OpenAPI document."""
+
+from ..models import Setup, User
+from ..operations import Operation
+
+
+def create_first_administrator(
+    *,
+    body: Setup,
+) -> Operation[User]:
+    """Create the first administrator, with the token of the link that the operator has issued.
+
+    The link is valid for one use within an hour, and only while there is no administrator.
+    """
+    return Operation(
+        "POST",
+        "/setup",
+        User,
+        body=body,
+    )

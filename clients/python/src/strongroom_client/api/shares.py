@@ -1,0 +1,177 @@
+"""Operations on shares. Written by clients/python/generate_client.py from the OpenAPI document."""
+
+from ..models import (
+    Done,
+    ListShareOpeningsWhatType0,
+    NewShare,
+    OpeningCollection,
+    Policy,
+    PolicyChanges,
+    Share,
+    ShareChanges,
+    ShareCollection,
+    SharedWithMeCollection,
+)
+from ..operations import UNSET, Operation, Unset, segment
+
+
+def create_share(
+    tenant_id: str,
+    file_id: str,
+    *,
+    body: NewShare,
+) -> Operation[Share]:
+    """Share a file or folder by a link.
+
+    The caller must manage it. The share ends when the caller no longer does.
+    """
+    return Operation(
+        "POST",
+        f"/api/v1/tenants/{segment(tenant_id)}/files/{segment(file_id)}/shares",
+        Share,
+        body=body,
+    )
+
+
+def delete_share(
+    tenant_id: str,
+    share_id: str,
+) -> Operation[Done]:
+    """Delete a share with its records. Dropped files remain."""
+    return Operation(
+        "DELETE",
+        f"/api/v1/tenants/{segment(tenant_id)}/shares/{segment(share_id)}",
+        Done,
+    )
+
+
+def get_share(
+    tenant_id: str,
+    share_id: str,
+) -> Operation[Share]:
+    """Get a share."""
+    return Operation(
+        "GET",
+        f"/api/v1/tenants/{segment(tenant_id)}/shares/{segment(share_id)}",
+        Share,
+    )
+
+
+def get_share_policy(
+    tenant_id: str,
+) -> Operation[Policy]:
+    """Get the rules of shares in a tenant."""
+    return Operation(
+        "GET",
+        f"/api/v1/tenants/{segment(tenant_id)}/share-policy",
+        Policy,
+    )
+
+
+def list_share_openings(
+    tenant_id: str,
+    share_id: str,
+    *,
+    what: ListShareOpeningsWhatType0 | None | Unset = UNSET,
+    page_size: int | Unset = UNSET,
+    page_number: int | Unset = UNSET,
+) -> Operation[OpeningCollection]:
+    """List what visitors opened, downloaded and dropped, the newest first."""
+    return Operation(
+        "GET",
+        f"/api/v1/tenants/{segment(tenant_id)}/shares/{segment(share_id)}/openings",
+        OpeningCollection,
+        query={
+            "what": what,
+            "pageSize": page_size,
+            "pageNumber": page_number,
+        },
+    )
+
+
+def list_shared_with_me(
+    *,
+    page_size: int | Unset = UNSET,
+    page_number: int | Unset = UNSET,
+) -> Operation[SharedWithMeCollection]:
+    """List the open shares for the caller: as a named user, or as a member of a tenant."""
+    return Operation(
+        "GET",
+        "/api/v1/shared-with-me",
+        SharedWithMeCollection,
+        query={
+            "pageSize": page_size,
+            "pageNumber": page_number,
+        },
+    )
+
+
+def list_shares(
+    tenant_id: str,
+    *,
+    page_size: int | Unset = UNSET,
+    page_number: int | Unset = UNSET,
+    stale: bool | None | Unset = UNSET,
+) -> Operation[ShareCollection]:
+    """List the caller's shares, the newest first; for administrators of the tenant, all shares.
+
+    `stale=true` lists those that cannot be opened, among the newest 1,000.
+    """
+    return Operation(
+        "GET",
+        f"/api/v1/tenants/{segment(tenant_id)}/shares",
+        ShareCollection,
+        query={
+            "pageSize": page_size,
+            "pageNumber": page_number,
+            "stale": stale,
+        },
+    )
+
+
+def list_shares_of_file(
+    tenant_id: str,
+    file_id: str,
+    *,
+    page_size: int | Unset = UNSET,
+    page_number: int | Unset = UNSET,
+) -> Operation[ShareCollection]:
+    """List the shares of a file or folder that the caller manages, the newest first."""
+    return Operation(
+        "GET",
+        f"/api/v1/tenants/{segment(tenant_id)}/files/{segment(file_id)}/shares",
+        ShareCollection,
+        query={
+            "pageSize": page_size,
+            "pageNumber": page_number,
+        },
+    )
+
+
+def put_share_policy(
+    tenant_id: str,
+    *,
+    body: PolicyChanges | Unset = UNSET,
+) -> Operation[Policy]:
+    """Replace the tenant's own rules. They can only be stricter than those of the server."""
+    return Operation(
+        "PUT",
+        f"/api/v1/tenants/{segment(tenant_id)}/share-policy",
+        Policy,
+        body=body,
+    )
+
+
+def update_share(
+    tenant_id: str,
+    share_id: str,
+    *,
+    body: ShareChanges | Unset = UNSET,
+) -> Operation[Share]:
+    """Change a share. A new password ends all proofs of the former one."""
+    return Operation(
+        "PATCH",
+        f"/api/v1/tenants/{segment(tenant_id)}/shares/{segment(share_id)}",
+        Share,
+        body=body,
+    )

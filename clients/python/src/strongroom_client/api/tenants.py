@@ -1,0 +1,161 @@
+"""Operations on tenants. Written by clients/python/generate_client.py from the OpenAPI document."""
+
+from ..models import (
+    Done,
+    Member,
+    MemberCollection,
+    NewTenant,
+    Role,
+    Successor,
+    Tenant,
+    TenantChanges,
+    TenantCollection,
+    Usage,
+)
+from ..operations import UNSET, Operation, Unset, segment
+
+
+def create_tenant(
+    *,
+    body: NewTenant,
+) -> Operation[Tenant]:
+    """Create a tenant; the caller becomes its administrator."""
+    return Operation(
+        "POST",
+        "/api/v1/tenants",
+        Tenant,
+        body=body,
+    )
+
+
+def delete_member(
+    tenant_id: str,
+    user_id: str,
+) -> Operation[Done]:
+    """Remove a member from a tenant; members may remove themselves."""
+    return Operation(
+        "DELETE",
+        f"/api/v1/tenants/{segment(tenant_id)}/members/{segment(user_id)}",
+        Done,
+    )
+
+
+def delete_tenant(
+    tenant_id: str,
+) -> Operation[Done]:
+    """Delete a tenant with all its files: it is hidden immediately and purged after a grace period.
+
+    During `tenants.purge_after_days` the operator can restore it with `strongroom tenants restore`.
+    """
+    return Operation(
+        "DELETE",
+        f"/api/v1/tenants/{segment(tenant_id)}",
+        Done,
+    )
+
+
+def get_tenant(
+    tenant_id: str,
+) -> Operation[Tenant]:
+    """Get one of the caller's tenants."""
+    return Operation(
+        "GET",
+        f"/api/v1/tenants/{segment(tenant_id)}",
+        Tenant,
+    )
+
+
+def get_usage(
+    tenant_id: str,
+) -> Operation[Usage]:
+    """Get the usage and the quota of a tenant. The trash and earlier contents of files count as used."""
+    return Operation(
+        "GET",
+        f"/api/v1/tenants/{segment(tenant_id)}/usage",
+        Usage,
+    )
+
+
+def list_members(
+    tenant_id: str,
+    *,
+    page_size: int | Unset = UNSET,
+    page_number: int | Unset = UNSET,
+) -> Operation[MemberCollection]:
+    """List the members of a tenant."""
+    return Operation(
+        "GET",
+        f"/api/v1/tenants/{segment(tenant_id)}/members",
+        MemberCollection,
+        query={
+            "pageSize": page_size,
+            "pageNumber": page_number,
+        },
+    )
+
+
+def list_tenants(
+    *,
+    page_size: int | Unset = UNSET,
+    page_number: int | Unset = UNSET,
+) -> Operation[TenantCollection]:
+    """List the caller's tenants."""
+    return Operation(
+        "GET",
+        "/api/v1/tenants",
+        TenantCollection,
+        query={
+            "pageSize": page_size,
+            "pageNumber": page_number,
+        },
+    )
+
+
+def put_member(
+    tenant_id: str,
+    user_id: str,
+    *,
+    body: Role,
+) -> Operation[Member]:
+    """Add a member to a tenant, or change a member's role."""
+    return Operation(
+        "PUT",
+        f"/api/v1/tenants/{segment(tenant_id)}/members/{segment(user_id)}",
+        Member,
+        body=body,
+    )
+
+
+def transfer_tenant(
+    tenant_id: str,
+    *,
+    body: Successor,
+) -> Operation[Member]:
+    """Make a member the administrator of the tenant in the caller's place.
+
+    Administrators of the server appoint an administrator by it, also in a tenant without one.
+    """
+    return Operation(
+        "POST",
+        f"/api/v1/tenants/{segment(tenant_id)}/transfer",
+        Member,
+        body=body,
+    )
+
+
+def update_tenant(
+    tenant_id: str,
+    *,
+    body: TenantChanges,
+) -> Operation[Tenant]:
+    """Rename a tenant, set its quota, or set what it demands of logins.
+
+    Only server administrators may set the quota. With `assurance`, every route of the tenant refuses
+    weaker or older logins with `error.step-up-required`, and access keys with `error.key-not-admitted`.
+    """
+    return Operation(
+        "PATCH",
+        f"/api/v1/tenants/{segment(tenant_id)}",
+        Tenant,
+        body=body,
+    )

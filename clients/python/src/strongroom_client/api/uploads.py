@@ -1,0 +1,128 @@
+"""Operations on uploads. Written by clients/python/generate_client.py from the OpenAPI document."""
+
+from ..models import Upload
+from ..operations import UNSET, Content, Operation, Unset, segment
+
+
+def append_to_upload(
+    tenant_id: str,
+    upload_id: str,
+    *,
+    content: Content = b"",
+    tus_resumable: str | Unset = UNSET,
+    upload_offset: str | Unset = UNSET,
+    upload_checksum: str | Unset = UNSET,
+) -> Operation[None]:
+    """Append to an upload at `Upload-Offset`; the last byte completes it and creates the file."""
+    return Operation(
+        "PATCH",
+        f"/api/v1/tenants/{segment(tenant_id)}/uploads/{segment(upload_id)}",
+        type(None),
+        headers={
+            "Tus-Resumable": tus_resumable,
+            "Upload-Offset": upload_offset,
+            "Upload-Checksum": upload_checksum,
+        },
+        content=content,
+        media_type="application/offset+octet-stream",
+    )
+
+
+def change_upload(
+    tenant_id: str,
+    upload_id: str,
+    *,
+    content: Content = b"",
+    tus_resumable: str | Unset = UNSET,
+    x_http_method_override: str | Unset = UNSET,
+    upload_offset: str | Unset = UNSET,
+    upload_checksum: str | Unset = UNSET,
+) -> Operation[None]:
+    """Apply the method in `X-HTTP-Method-Override`, for clients that cannot send PATCH or DELETE."""
+    return Operation(
+        "POST",
+        f"/api/v1/tenants/{segment(tenant_id)}/uploads/{segment(upload_id)}",
+        type(None),
+        headers={
+            "Tus-Resumable": tus_resumable,
+            "X-HTTP-Method-Override": x_http_method_override,
+            "Upload-Offset": upload_offset,
+            "Upload-Checksum": upload_checksum,
+        },
+        content=content,
+        media_type="application/offset+octet-stream",
+    )
+
+
+def create_upload(
+    tenant_id: str,
+    *,
+    content: Content = b"",
+    tus_resumable: str | Unset = UNSET,
+    upload_length: str | Unset = UNSET,
+    upload_metadata: str | Unset = UNSET,
+    upload_checksum: str | Unset = UNSET,
+) -> Operation[Upload]:
+    """Create an upload of `Upload-Length` bytes; the body, if any, contains its first bytes.
+
+    `Upload-Metadata` must contain `filename`, and may contain `parentId` and `onConflict` (fail, rename,
+    replace).
+    """
+    return Operation(
+        "POST",
+        f"/api/v1/tenants/{segment(tenant_id)}/uploads",
+        Upload,
+        headers={
+            "Tus-Resumable": tus_resumable,
+            "Upload-Length": upload_length,
+            "Upload-Metadata": upload_metadata,
+            "Upload-Checksum": upload_checksum,
+        },
+        content=content,
+        media_type="application/offset+octet-stream",
+    )
+
+
+def describe_uploads(
+    tenant_id: str,
+) -> Operation[None]:
+    """Get the supported tus version, extensions and limits, as headers."""
+    return Operation(
+        "OPTIONS",
+        f"/api/v1/tenants/{segment(tenant_id)}/uploads",
+        type(None),
+    )
+
+
+def get_upload(
+    tenant_id: str,
+    upload_id: str,
+    *,
+    tus_resumable: str | Unset = UNSET,
+) -> Operation[Upload]:
+    """Get the state of an upload; tus clients use HEAD, which returns only the headers."""
+    return Operation(
+        "GET",
+        f"/api/v1/tenants/{segment(tenant_id)}/uploads/{segment(upload_id)}",
+        Upload,
+        headers={
+            "Tus-Resumable": tus_resumable,
+        },
+    )
+
+
+def terminate_upload(
+    tenant_id: str,
+    upload_id: str,
+    *,
+    tus_resumable: str | Unset = UNSET,
+) -> Operation[None]:
+    """Delete an upload; a file that was created from it remains."""
+    return Operation(
+        "DELETE",
+        f"/api/v1/tenants/{segment(tenant_id)}/uploads/{segment(upload_id)}",
+        type(None),
+        headers={
+            "Tus-Resumable": tus_resumable,
+        },
+    )

@@ -1,0 +1,131 @@
+"""Operations on users. Written by clients/python/generate_client.py from the OpenAPI document."""
+
+from ..models import (
+    Done,
+    ListUsersStatus,
+    ListUsersType,
+    NewUser,
+    User,
+    UserChange,
+    UserCollection,
+)
+from ..operations import UNSET, Operation, Unset, segment
+
+
+def change_user(
+    user_id: str,
+    *,
+    body: UserChange | Unset = UNSET,
+    if_match: str | Unset = UNSET,
+) -> Operation[User]:
+    """Change the caller's name and locale. Administrators may change any user, and the type."""
+    return Operation(
+        "PATCH",
+        f"/users/{segment(user_id)}",
+        User,
+        headers={
+            "If-Match": if_match,
+        },
+        body=body,
+    )
+
+
+def create_user(
+    *,
+    body: NewUser,
+) -> Operation[User]:
+    """Register, with a verification code for each e-mail address and mobile number.
+
+    A registration with only a username needs a captcha.
+    """
+    return Operation(
+        "POST",
+        "/users",
+        User,
+        body=body,
+    )
+
+
+def delete_user(
+    user_id: str,
+    *,
+    x_verification_code: str | Unset = UNSET,
+    x_current_password: str | Unset = UNSET,
+) -> Operation[Done]:
+    """Delete the caller (`me`) or, as an administrator, any user.
+
+    Tokens and credentials are revoked immediately. Files stay with their tenants. Personal data are
+    erased later. Users who delete themselves need a fresh proof: a code for `unbind`, the current
+    password, or a login within the last 10 minutes.
+    """
+    return Operation(
+        "DELETE",
+        f"/users/{segment(user_id)}",
+        Done,
+        headers={
+            "X-Verification-Code": x_verification_code,
+            "X-Current-Password": x_current_password,
+        },
+    )
+
+
+def get_user(
+    user_id: str,
+) -> Operation[User]:
+    """Get a user. `me` is the caller; administrators may get any user."""
+    return Operation(
+        "GET",
+        f"/users/{segment(user_id)}",
+        User,
+    )
+
+
+def list_users(
+    *,
+    page_size: int | Unset = UNSET,
+    page_number: int | Unset = UNSET,
+    q: str | Unset = UNSET,
+    email: str | Unset = UNSET,
+    mobile: str | Unset = UNSET,
+    username: str | Unset = UNSET,
+    status: ListUsersStatus | Unset = UNSET,
+    type_: ListUsersType | Unset = UNSET,
+) -> Operation[UserCollection]:
+    """List users, oldest first. Filters are combined with AND."""
+    return Operation(
+        "GET",
+        "/users",
+        UserCollection,
+        query={
+            "pageSize": page_size,
+            "pageNumber": page_number,
+            "q": q,
+            "email": email,
+            "mobile": mobile,
+            "username": username,
+            "status": status,
+            "type": type_,
+        },
+    )
+
+
+def reinstate_user(
+    user_id: str,
+) -> Operation[User]:
+    """Let a suspended user log in again."""
+    return Operation(
+        "DELETE",
+        f"/users/{segment(user_id)}/suspension",
+        User,
+    )
+
+
+def suspend_user(
+    user_id: str,
+) -> Operation[User]:
+    """Suspend a user. Revokes all tokens of the user immediately."""
+    return Operation(
+        "POST",
+        f"/users/{segment(user_id)}/suspension",
+        User,
+    )

@@ -1,0 +1,91 @@
+"""Operations on visitor uploads. Written by clients/python/generate_client.py from the OpenAPI document."""
+
+from ..operations import UNSET, Content, Operation, Unset, segment
+
+
+def append_to_visitor_upload(
+    secret: str,
+    upload_id: str,
+    *,
+    content: Content = b"",
+    x_share_proof: str | Unset = UNSET,
+) -> Operation[None]:
+    """Append to an upload at `Upload-Offset`; the last byte creates the file."""
+    return Operation(
+        "PATCH",
+        f"/api/v1/shares/{segment(secret)}/uploads/{segment(upload_id)}",
+        type(None),
+        headers={
+            "X-Share-Proof": x_share_proof,
+        },
+        content=content,
+        media_type="application/offset+octet-stream",
+    )
+
+
+def create_visitor_upload(
+    secret: str,
+    *,
+    content: Content = b"",
+    uploaded_by: None | str | Unset = UNSET,
+    x_share_proof: str | Unset = UNSET,
+) -> Operation[None]:
+    """Create a resumable upload (tus 1.0) into a share."""
+    return Operation(
+        "POST",
+        f"/api/v1/shares/{segment(secret)}/uploads",
+        type(None),
+        query={
+            "uploadedBy": uploaded_by,
+        },
+        headers={
+            "X-Share-Proof": x_share_proof,
+        },
+        content=content,
+        media_type="application/offset+octet-stream",
+    )
+
+
+def describe_visitor_uploads(
+    secret: str,
+) -> Operation[None]:
+    """Get the supported tus version, extensions and limits, as headers."""
+    return Operation(
+        "OPTIONS",
+        f"/api/v1/shares/{segment(secret)}/uploads",
+        type(None),
+    )
+
+
+def get_visitor_upload(
+    secret: str,
+    upload_id: str,
+    *,
+    x_share_proof: str | Unset = UNSET,
+) -> Operation[None]:
+    """Get the state of an upload, as headers; tus clients use HEAD."""
+    return Operation(
+        "GET",
+        f"/api/v1/shares/{segment(secret)}/uploads/{segment(upload_id)}",
+        type(None),
+        headers={
+            "X-Share-Proof": x_share_proof,
+        },
+    )
+
+
+def terminate_visitor_upload(
+    secret: str,
+    upload_id: str,
+    *,
+    x_share_proof: str | Unset = UNSET,
+) -> Operation[None]:
+    """Delete an upload."""
+    return Operation(
+        "DELETE",
+        f"/api/v1/shares/{segment(secret)}/uploads/{segment(upload_id)}",
+        type(None),
+        headers={
+            "X-Share-Proof": x_share_proof,
+        },
+    )

@@ -1,0 +1,243 @@
+"""Operations on visits. Written by clients/python/generate_client.py from the OpenAPI document."""
+
+from ..models import (
+    Description,
+    Dropped,
+    IssuedProof,
+    Proof,
+    SharedBundle,
+    SharedFile,
+    SharedFileCollection,
+)
+from ..operations import UNSET, Content, Operation, Unset, segment
+
+
+def download_shared(
+    secret: str,
+    *,
+    x_share_proof: str | Unset = UNSET,
+) -> Operation[bytes]:
+    """Download the whole share: its file, or its folder as a ZIP archive."""
+    return Operation(
+        "GET",
+        f"/api/v1/shares/{segment(secret)}/download",
+        bytes,
+        headers={
+            "X-Share-Proof": x_share_proof,
+        },
+    )
+
+
+def download_shared_file(
+    secret: str,
+    file_id: str,
+    *,
+    x_share_proof: str | Unset = UNSET,
+) -> Operation[bytes]:
+    """Download a file of a share, or ranges of it.
+
+    A download counts when its first bytes are sent. Its cookie continues it without counting again.
+    """
+    return Operation(
+        "GET",
+        f"/api/v1/shares/{segment(secret)}/files/{segment(file_id)}/download",
+        bytes,
+        headers={
+            "X-Share-Proof": x_share_proof,
+        },
+    )
+
+
+def download_shared_files(
+    secret: str,
+    *,
+    body: SharedBundle | Unset = UNSET,
+    x_share_proof: str | Unset = UNSET,
+) -> Operation[bytes]:
+    """Download files and folders of a share as one ZIP archive, or a range of it."""
+    return Operation(
+        "POST",
+        f"/api/v1/shares/{segment(secret)}/multi-files-download",
+        bytes,
+        headers={
+            "X-Share-Proof": x_share_proof,
+        },
+        body=body,
+    )
+
+
+def download_shared_files_again(
+    secret: str,
+    bundle_id: str,
+    *,
+    x_share_proof: str | Unset = UNSET,
+) -> Operation[bytes]:
+    """Continue the download of an archive."""
+    return Operation(
+        "GET",
+        f"/api/v1/shares/{segment(secret)}/multi-files-download/{segment(bundle_id)}",
+        bytes,
+        headers={
+            "X-Share-Proof": x_share_proof,
+        },
+    )
+
+
+def drop_file(
+    secret: str,
+    *,
+    content: Content,
+    uploaded_by: None | str | Unset = UNSET,
+    x_share_proof: str | Unset = UNSET,
+) -> Operation[Dropped]:
+    """Upload a file into a share, as a form or as the raw body. It never replaces another one."""
+    return Operation(
+        "POST",
+        f"/api/v1/shares/{segment(secret)}/files",
+        Dropped,
+        query={
+            "uploadedBy": uploaded_by,
+        },
+        headers={
+            "X-Share-Proof": x_share_proof,
+        },
+        content=content,
+        media_type="application/octet-stream",
+    )
+
+
+def drop_file_into_folder(
+    secret: str,
+    file_id: str,
+    *,
+    content: Content,
+    uploaded_by: None | str | Unset = UNSET,
+    x_share_proof: str | Unset = UNSET,
+) -> Operation[Dropped]:
+    """Upload a file into a folder of a share of the kind `write`."""
+    return Operation(
+        "POST",
+        f"/api/v1/shares/{segment(secret)}/files/{segment(file_id)}/files",
+        Dropped,
+        query={
+            "uploadedBy": uploaded_by,
+        },
+        headers={
+            "X-Share-Proof": x_share_proof,
+        },
+        content=content,
+        media_type="application/octet-stream",
+    )
+
+
+def get_shared(
+    secret: str,
+    *,
+    x_share_proof: str | Unset = UNSET,
+) -> Operation[Description]:
+    """Get the description of a share; with a password, names and limits need the proof."""
+    return Operation(
+        "GET",
+        f"/api/v1/shares/{segment(secret)}",
+        Description,
+        headers={
+            "X-Share-Proof": x_share_proof,
+        },
+    )
+
+
+def get_shared_file(
+    secret: str,
+    file_id: str,
+    *,
+    x_share_proof: str | Unset = UNSET,
+) -> Operation[SharedFile]:
+    """Get the details of a file or folder of a share."""
+    return Operation(
+        "GET",
+        f"/api/v1/shares/{segment(secret)}/files/{segment(file_id)}",
+        SharedFile,
+        headers={
+            "X-Share-Proof": x_share_proof,
+        },
+    )
+
+
+def list_shared_files(
+    secret: str,
+    *,
+    page_size: int | Unset = UNSET,
+    page_number: int | Unset = UNSET,
+    x_share_proof: str | Unset = UNSET,
+) -> Operation[SharedFileCollection]:
+    """List the files of a share, or the one file that it is of."""
+    return Operation(
+        "GET",
+        f"/api/v1/shares/{segment(secret)}/files",
+        SharedFileCollection,
+        query={
+            "pageSize": page_size,
+            "pageNumber": page_number,
+        },
+        headers={
+            "X-Share-Proof": x_share_proof,
+        },
+    )
+
+
+def list_shared_files_in_folder(
+    secret: str,
+    file_id: str,
+    *,
+    page_size: int | Unset = UNSET,
+    page_number: int | Unset = UNSET,
+    x_share_proof: str | Unset = UNSET,
+) -> Operation[SharedFileCollection]:
+    """List the files in a folder of a share."""
+    return Operation(
+        "GET",
+        f"/api/v1/shares/{segment(secret)}/files/{segment(file_id)}/files",
+        SharedFileCollection,
+        query={
+            "pageSize": page_size,
+            "pageNumber": page_number,
+        },
+        headers={
+            "X-Share-Proof": x_share_proof,
+        },
+    )
+
+
+def preview_shared_file(
+    secret: str,
+    file_id: str,
+    *,
+    x_share_proof: str | Unset = UNSET,
+) -> Operation[bytes]:
+    """Get a picture in a smaller size without metadata, or the beginning of a text."""
+    return Operation(
+        "GET",
+        f"/api/v1/shares/{segment(secret)}/files/{segment(file_id)}/preview",
+        bytes,
+        headers={
+            "X-Share-Proof": x_share_proof,
+        },
+    )
+
+
+def prove_password(
+    secret: str,
+    *,
+    body: Proof,
+    x_share_proof: str | Unset = UNSET,
+) -> Operation[IssuedProof]:
+    """Prove the knowledge of the password. The proof is in `X-Share-Proof`, and in a cookie."""
+    return Operation(
+        "POST",
+        f"/api/v1/shares/{segment(secret)}/proofs",
+        IssuedProof,
+        headers={
+            "X-Share-Proof": x_share_proof,
+        },
+        body=body,
+    )

@@ -1,0 +1,164 @@
+"""Operations on webhooks. Written by clients/python/generate_client.py from the OpenAPI document."""
+
+from ..models import (
+    Delivery,
+    DeliveryCollection,
+    Done,
+    Endpoint,
+    EndpointChanges,
+    EndpointCollection,
+    ListWebhookDeliveriesOutcome,
+    NewEndpoint,
+    NewEndpointWithSecret,
+    Replay,
+    Replayed,
+    Secret,
+    SecretRotation,
+)
+from ..operations import UNSET, Operation, Unset, segment
+
+
+def create_webhook_endpoint(
+    *,
+    body: NewEndpoint,
+) -> Operation[NewEndpointWithSecret]:
+    """Create an endpoint of a tenant, or of the server; the answer alone has its secret.
+
+    Administrators of a tenant create endpoints for its events, administrators of the server for
+    those of any tenant or all.
+    """
+    return Operation(
+        "POST",
+        "/api/v1/webhook-endpoints",
+        NewEndpointWithSecret,
+        body=body,
+    )
+
+
+def delete_webhook_endpoint(
+    endpoint_id: str,
+) -> Operation[Done]:
+    """Delete an endpoint and its deliveries, those not yet sent included."""
+    return Operation(
+        "DELETE",
+        f"/api/v1/webhook-endpoints/{segment(endpoint_id)}",
+        Done,
+    )
+
+
+def get_webhook_endpoint(
+    endpoint_id: str,
+) -> Operation[Endpoint]:
+    """Get an endpoint."""
+    return Operation(
+        "GET",
+        f"/api/v1/webhook-endpoints/{segment(endpoint_id)}",
+        Endpoint,
+    )
+
+
+def list_webhook_deliveries(
+    endpoint_id: str,
+    *,
+    page_size: int | Unset = UNSET,
+    page_number: int | Unset = UNSET,
+    outcome: ListWebhookDeliveriesOutcome | Unset = UNSET,
+) -> Operation[DeliveryCollection]:
+    """List the deliveries of an endpoint, the newest first, with the last attempt of each."""
+    return Operation(
+        "GET",
+        f"/api/v1/webhook-endpoints/{segment(endpoint_id)}/deliveries",
+        DeliveryCollection,
+        query={
+            "pageSize": page_size,
+            "pageNumber": page_number,
+            "outcome": outcome,
+        },
+    )
+
+
+def list_webhook_endpoints(
+    *,
+    page_size: int | Unset = UNSET,
+    page_number: int | Unset = UNSET,
+    tenant_id: str | Unset = UNSET,
+) -> Operation[EndpointCollection]:
+    """List endpoints, the oldest first; `tenantId` is optional for administrators only."""
+    return Operation(
+        "GET",
+        "/api/v1/webhook-endpoints",
+        EndpointCollection,
+        query={
+            "pageSize": page_size,
+            "pageNumber": page_number,
+            "tenantId": tenant_id,
+        },
+    )
+
+
+def redeliver_webhook(
+    endpoint_id: str,
+    delivery_id: str,
+) -> Operation[Delivery]:
+    """Send a delivery again, before all others; its `webhook-id` stays the same."""
+    return Operation(
+        "POST",
+        f"/api/v1/webhook-endpoints/{segment(endpoint_id)}/deliveries/{segment(delivery_id)}/redeliver",
+        Delivery,
+    )
+
+
+def replay_webhook_events(
+    endpoint_id: str,
+    *,
+    body: Replay,
+) -> Operation[Replayed]:
+    """Send the events from a sequence on again, in their order and with their ids."""
+    return Operation(
+        "POST",
+        f"/api/v1/webhook-endpoints/{segment(endpoint_id)}/replay",
+        Replayed,
+        body=body,
+    )
+
+
+def rotate_webhook_secret(
+    endpoint_id: str,
+    *,
+    body: SecretRotation | Unset = UNSET,
+) -> Operation[Secret]:
+    """Create a new secret and key pair.
+
+    During the overlap, messages have the signatures of the former secret as well.
+    """
+    return Operation(
+        "POST",
+        f"/api/v1/webhook-endpoints/{segment(endpoint_id)}/rotate-secret",
+        Secret,
+        body=body,
+    )
+
+
+def test_webhook_endpoint(
+    endpoint_id: str,
+) -> Operation[Delivery]:
+    """Send a message of the type `webhook.test`, once and before all others."""
+    return Operation(
+        "POST",
+        f"/api/v1/webhook-endpoints/{segment(endpoint_id)}/test",
+        Delivery,
+    )
+
+
+def update_webhook_endpoint(
+    endpoint_id: str,
+    *,
+    body: EndpointChanges,
+) -> Operation[Endpoint]:
+    """Change an endpoint, or enable and disable it."""
+    return Operation(
+        "PATCH",
+        f"/api/v1/webhook-endpoints/{segment(endpoint_id)}",
+        Endpoint,
+        body=body,
+    )

@@ -1,0 +1,60 @@
+"""When an operation is sent again."""
+
+import random
+from dataclasses import dataclass
+from typing import Any, Final
+
+import httpx
+
+from .errors import ApiError, ConnectionFailed
+from .operations import Operation
+
+_TOO_MANY: Final = 429
+_TEMPORARY: Final = frozenset({502, 503, 504})
+_PIECE_STATUSES: Final = frozenset({409, 423, 429, 460, *_TEMPORARY})
+"""Refusals after which an upload continues: its offset differs, it is locked, or a piece was damaged."""
+
+
+@dataclass(frozen=True, slots=True)
+class Retries:
+    """How often a client tries, and how long it waits.
+
+    After a lost response only idempotent methods are retried: the server may have acted on the request.
+
+    Args:
+        attempts: attempts in all.
+        first_wait: seconds before the second attempt, which double with each further one.
+        longest_wait: the longest time to wait, in seconds. A longer ``Retry-After`` ends the attempts.
+    """
+
+    attempts: int = 4
+    first_wait: float = 0.5
+    longest_wait: float = 60.0
+
+    def wait_after(self, operation: Operation[Any], attempt: int, fault: Exception) -> float | None:
+        """Return the seconds until the next attempt of an operation, or ``None`` after the last one."""
+        if not operation.is_repeatable or not _may_repeat(operation, fault):
+            return None
+        return self._wait(attempt, fault)
+
+    def wait_after_piece(self, attempt: int, fault: Exception) -> float | None:
+        """Return the seconds until a piece of an upload is tried again, from the server's offset."""
+        if isinstance(fault, ApiError) and fault.status not in _PIECE_STATUSES:
+            return None
+        return self._wait(attempt, fault)
+
+    def _wait(self, attempt: int, fault: Exception) -> float | None:
+        if attempt >= self.attempts:
+            return None
+        if isinstance(fault, ApiError) and fault.retry_after is not None:
+            return fault.retry_after if fault.retry_after <= self.longest_wait else None
+        backoff: float = min(self.first_wait * 2 ** (attempt - 1), self.longest_wait)
+        # Clients that failed together must not come back together.
+        return backoff * random.uniform(0.5, 1)  # noqa: S311  not for secrets
+
+
+def _may_repeat(operation: Operation[Any], fault: Exception) -> bool:
+    if isinstance(fault, ApiError):
+        return fault.status == _TOO_MANY or (operation.is_idempotent and fault.status in _TEMPORARY)
+    was_sent = not isinstance(fault, httpx.ConnectError | httpx.ConnectTimeout)
+    return operation.is_idempotent or not (was_sent or isinstance(fault, ConnectionFailed))

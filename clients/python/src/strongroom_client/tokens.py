@@ -1,0 +1,123 @@
+"""Tokens of a login, and where they are stored.
+
+A refresh token is valid for a single use: the second use ends the login, because it means that the token
+was stolen. All threads, tasks and processes of a login therefore share one store, refresh one after
+another, and store new tokens before they use them.
+"""
+
+import datetime
+import os
+import sys
+import threading
+from pathlib import Path
+from typing import Protocol
+
+import msgspec
+
+from .files import write_durably
+
+if sys.platform == "win32":
+    import msvcrt
+else:
+    import fcntl
+
+
+class Tokens(msgspec.Struct, frozen=True, rename="camel"):
+    """The tokens of a login."""
+
+    access_token: str
+    expires_at: datetime.datetime
+    refresh_token: str
+    refresh_expires_at: datetime.datetime
+
+    def expires_within(self, seconds: float) -> bool:
+        """Return whether the access token is valid for less than a time."""
+        rest = self.expires_at - datetime.datetime.now(datetime.UTC)
+        return rest.total_seconds() < seconds
+
+
+class TokenStore(Protocol):
+    """Stores the tokens of one login. A refresh holds the lock from reading to storing them."""
+
+    def load(self) -> Tokens | None:
+        """Return the tokens; never half-written ones."""
+
+    def save(self, tokens: Tokens | None) -> None:
+        """Replace the tokens at once; they survive a power failure after this returns."""
+
+    def acquire(self) -> None:
+        """Wait for the lock, which any thread may release."""
+
+    def release(self) -> None:
+        """Release the lock."""
+
+
+class MemoryTokens:
+    """Tokens that end with the process."""
+
+    def __init__(self) -> None:
+        self._tokens: Tokens | None = None
+        self._lock = threading.Lock()
+
+    def load(self) -> Tokens | None:
+        """Return the tokens."""
+        return self._tokens
+
+    def save(self, tokens: Tokens | None) -> None:
+        """Replace the tokens."""
+        self._tokens = tokens
+
+    def acquire(self) -> None:
+        """Wait for the lock."""
+        self._lock.acquire()
+
+    def release(self) -> None:
+        """Release the lock."""
+        self._lock.release()
+
+
+class FileTokens:
+    """Tokens in a file that only its owner may read. Processes may share it.
+
+    Args:
+        path: the file; ``{path}.lock`` next to it is the lock.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._lock_path = path.with_name(f"{path.name}.lock")
+        self._within_process = threading.Lock()
+        self._descriptor = -1
+
+    def load(self) -> Tokens | None:
+        """Return the tokens in the file, or ``None`` without a file."""
+        try:
+            return msgspec.json.decode(self._path.read_bytes(), type=Tokens)
+        except FileNotFoundError:
+            return None
+
+    def save(self, tokens: Tokens | None) -> None:
+        """Replace the file."""
+        if tokens is None:
+            self._path.unlink(missing_ok=True)
+        else:
+            write_durably(self._path, msgspec.json.encode(tokens))
+
+    def acquire(self) -> None:
+        """Wait for the other threads, then for the other processes."""
+        self._within_process.acquire()
+        self._lock_path.parent.mkdir(parents=True, exist_ok=True)
+        self._descriptor = os.open(self._lock_path, os.O_RDWR | os.O_CREAT, 0o600)
+        _lock(self._descriptor)
+
+    def release(self) -> None:
+        """Release the lock; closing the file does, also when the process ends."""
+        os.close(self._descriptor)
+        self._within_process.release()
+
+
+def _lock(descriptor: int) -> None:
+    if sys.platform == "win32":
+        msvcrt.locking(descriptor, msvcrt.LK_LOCK, 1)
+    else:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)

@@ -1,0 +1,46 @@
+"""A server for the tests of the client."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from strongroom.testing.server import PASSWORD, LiveServer, LiveUser, live_server
+from strongroom_client import Client
+from strongroom_client.api import tenants
+from strongroom_client.models import NewTenant
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveServer]:
+    """A server for all tests."""
+    folder = tmp_path_factory.mktemp("server")
+    with live_server(folder, plugins=["share_links", "factor_totp"]) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def alice(server: LiveServer) -> LiveUser:
+    """The user of most tests."""
+    return server.user()
+
+
+@pytest.fixture
+def client(server: LiveServer, alice: LiveUser) -> Iterator[Client]:
+    """A client with a login."""
+    with Client(server.url) as client:
+        client.log_in(alice.email, PASSWORD)
+        yield client
+
+
+@pytest.fixture
+def tenant_id(client: Client) -> str:
+    return client.send(tenants.create_tenant(body=NewTenant(name="Acme"))).id
+
+
+@pytest.fixture
+def large(tmp_path: Path) -> Path:
+    """A file that needs three requests."""
+    path = tmp_path / "large.bin"
+    path.write_bytes(bytes(range(256)) * 65_536 + b"and the rest")
+    return path

@@ -1,0 +1,35 @@
+"""The README's code runs."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from strongroom.testing.server import LiveServer, LiveUser
+from strongroom_client import Client
+
+README = Path(__file__).parents[1] / "README.md"
+BLOCKS = re.findall(r"```python\n(.*?)```", README.read_text(), re.DOTALL)
+
+
+def test_the_blocks_run_one_after_another(
+    server: LiveServer,
+    alice: LiveUser,
+    client: Client,
+    tenant_id: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    Path("report.pdf").write_bytes(b"%PDF" * 1_000_000)
+    names: dict[str, object] = {"__name__": "readme"}
+    for block in BLOCKS:
+        code = block.replace("https://files.example.com", server.url)
+        exec(code.replace("alice@example.com", alice.email), names)
+    shown = capsys.readouterr().out
+    assert "report.pdf 4000000" in shown
+    assert "4000000 of 4000000 bytes" in shown
+    assert shown.endswith("wrong password\n")
+    assert Path("copy.pdf").read_bytes() == Path("report.pdf").read_bytes()

@@ -1,0 +1,129 @@
+"""The tokens of a login under threads, tasks and processes: a refresh token is used once."""
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from strongroom.testing.server import PASSWORD, LiveServer, LiveUser
+from strongroom_client import AsyncClient, Client, FileTokens, Tokens, errors_by_code
+from strongroom_client.api import users
+
+PROCESS = """
+import sys
+from pathlib import Path
+from strongroom_client import Client, FileTokens
+from strongroom_client.api import users
+
+with Client(sys.argv[1], tokens=FileTokens(Path(sys.argv[2]))) as client:
+    sys.stdout.write("ready\\n")
+    sys.stdout.flush()
+    sys.stdin.readline()
+    sys.stdout.write(client.send(users.get_user("me")).id)
+"""
+
+
+@pytest.fixture
+def store(server: LiveServer, alice: LiveUser, tmp_path: Path) -> FileTokens:
+    """The tokens of a login whose access token is refused."""
+    store = FileTokens(tmp_path / "tokens.json")
+    with Client(server.url, tokens=store) as client:
+        client.log_in(alice.email, PASSWORD)
+    spoil(store)
+    return store
+
+
+def spoil(store: FileTokens) -> Tokens:
+    """Replace the access token by one that the server refuses."""
+    tokens = store.load()
+    assert tokens is not None
+    spoiled = msgspec.structs.replace(tokens, access_token="spoiled")
+    store.save(spoiled)
+    return spoiled
+
+
+def test_the_file_is_for_its_owner_only(store: FileTokens, tmp_path: Path) -> None:
+    assert (tmp_path / "tokens.json").stat().st_mode & 0o777 == 0o600
+
+
+def test_threads_refresh_once(server: LiveServer, alice: LiveUser, store: FileTokens) -> None:
+    with Client(server.url, tokens=store) as client, ThreadPoolExecutor(16) as pool:
+        for _ in range(3):
+            spoil(store)
+            found = list(pool.map(lambda _: client.send(users.get_user("me")).id, range(16)))
+            assert found == [alice.id] * 16
+
+
+def test_tasks_refresh_once(server: LiveServer, alice: LiveUser, store: FileTokens) -> None:
+    async def use() -> list[str]:
+        async with AsyncClient(server.url, tokens=store) as client:
+            users_found = await asyncio.gather(*(client.send(users.get_user("me")) for _ in range(50)))
+            return [user.id for user in users_found]
+
+    assert asyncio.run(use()) == [alice.id] * 50
+
+
+def test_a_cancelled_task_loses_no_tokens(
+    server: LiveServer, alice: LiveUser, store: FileTokens
+) -> None:
+    async def cancel_after(steps: int) -> None:
+        async with AsyncClient(server.url, tokens=store) as client:
+            task = asyncio.ensure_future(client.send(users.get_user("me")))
+            for _ in range(steps):
+                await asyncio.sleep(0)
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+    for steps in range(1, 60, 6):
+        spoil(store)
+        asyncio.run(cancel_after(steps))
+    with Client(server.url, tokens=store) as client:
+        assert client.send(users.get_user("me")).id == alice.id
+
+
+@pytest.fixture
+def processes(
+    server: LiveServer, tmp_path: Path, store: FileTokens
+) -> "Iterator[list[subprocess.Popen[str]]]":
+    """Processes that wait to send a request with the same tokens."""
+    command = [sys.executable, "-c", PROCESS, server.url, tmp_path / "tokens.json"]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    started = [subprocess.Popen(command, **pipes) for _ in range(4)]
+    yield started
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+def test_processes_refresh_once(alice: LiveUser, processes: "list[subprocess.Popen[str]]") -> None:
+    for process in processes:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+    for process in processes:
+        assert process.stdin is not None
+        process.stdin.write("go\n")
+        process.stdin.flush()
+    assert [process.communicate(timeout=60)[0] for process in processes] == [alice.id] * 4
+
+
+def test_a_login_that_was_ended_elsewhere_is_forgotten(server: LiveServer, store: FileTokens) -> None:
+    spoiled = store.load()
+    assert spoiled is not None
+    with Client(server.url, tokens=store) as client:
+        client.send(users.get_user("me"))
+        # The second use of the refresh token ends the login.
+        store.save(spoiled)
+        with pytest.raises(errors_by_code.TokenInvalid):
+            client.send(users.get_user("me"))
+    assert store.load() is None
+
+
+def test_a_logout_removes_the_tokens(server: LiveServer, store: FileTokens) -> None:
+    with Client(server.url, tokens=store) as client:
+        client.log_out()
+        assert store.load() is None

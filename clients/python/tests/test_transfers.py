@@ -1,0 +1,203 @@
+"""Uploads and downloads that continue: after broken connections, and after kill -9."""
+
+import asyncio
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.support.campaign import campaign_size
+
+from strongroom.testing.server import LiveServer
+from strongroom_client import (
+    AsyncClient,
+    Client,
+    ConnectionFailed,
+    FileTokens,
+    FolderUploads,
+    MemoryTokens,
+    Progress,
+    Retries,
+    SourceChanged,
+    errors_by_code,
+)
+from strongroom_client.api import files
+from strongroom_client.files import checksum
+
+MIB = 1024 * 1024
+UPLOAD_MIB = campaign_size("CLIENT_UPLOAD_MIB", 64)
+
+TRANSFER = """
+import sys
+from pathlib import Path
+from strongroom_client import Client, FileTokens, FolderUploads, Progress
+
+def show(progress: Progress) -> None:
+    sys.stdout.write(f"{progress.done}\\n")
+    sys.stdout.flush()
+
+url, state, verb, tenant, *rest = sys.argv[1:]
+folder = Path(state)
+uploads = FolderUploads(folder / "uploads")
+with Client(url, tokens=FileTokens(folder / "tokens.json"), uploads=uploads) as client:
+    getattr(client, verb)(tenant, *rest, progress=show)
+"""
+
+
+@pytest.fixture
+def state(tmp_path: Path, client: Client) -> Path:
+    """A folder with the tokens of a login, and for the state of uploads."""
+    folder = tmp_path / "state"
+    folder.mkdir()
+    tokens = client._session._tokens
+    assert isinstance(tokens, MemoryTokens)
+    FileTokens(folder / "tokens.json").save(tokens.load())
+    return folder
+
+
+class Killed:
+    """A transfer in another process, which is killed when it has done a part."""
+
+    def __init__(self, server: LiveServer, state: Path, *arguments: str) -> None:
+        self._command = [sys.executable, "-c", TRANSFER, server.url, str(state), *arguments]
+
+    def kill_after(self, done: int) -> None:
+        """Run the transfer, and kill it as soon as it has done so many bytes."""
+        with subprocess.Popen(self._command, stdout=subprocess.PIPE, text=True) as process:
+            assert process.stdout is not None
+            for line in process.stdout:
+                if int(line) >= done:
+                    process.kill()
+                    break
+        assert process.returncode == -9
+
+    def finish(self) -> list[int]:
+        """Run the transfer to its end, and return its progress."""
+        result = subprocess.run(self._command, capture_output=True, text=True, check=True)
+        return [int(line) for line in result.stdout.splitlines()]
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Iterator[Path]:
+    """A file of random bytes."""
+    path = tmp_path / "source.bin"
+    with path.open("wb") as file:
+        for _ in range(UPLOAD_MIB):
+            file.write(os.urandom(MIB))
+    yield path
+    path.unlink()
+
+
+def test_a_killed_upload_and_download_continue(
+    server: LiveServer, client: Client, state: Path, source: Path, tenant_id: str
+) -> None:
+    total = source.stat().st_size
+    upload = Killed(server, state, "upload", tenant_id, str(source))
+    upload.kill_after(total // 4)
+    upload.kill_after(total // 2)
+    resumed = upload.finish()
+    assert resumed[0] >= total // 2
+    assert resumed[-1] == total
+    assert list((state / "uploads").iterdir()) == []
+    (node,) = client.iterate(files.list_files(tenant_id, "me"))
+    assert (node.name, node.checksum) == ("source.bin", checksum(source))
+
+    copy = state / "copy.bin"
+    download = Killed(server, state, "download", tenant_id, node.id, str(copy))
+    download.kill_after(total // 3)
+    assert not copy.exists()
+    resumed = download.finish()
+    assert resumed[0] >= total // 3
+    assert checksum(copy) == node.checksum
+    assert list(state.glob(".copy.bin*")) == []
+
+
+@pytest.mark.parametrize("size", [0, 1, MIB, MIB + 1])
+def test_files_around_the_limit_of_one_request(
+    client: Client, tenant_id: str, tmp_path: Path, size: int
+) -> None:
+    path = tmp_path / '报告 100% "x".bin'
+    path.write_bytes(os.urandom(size))
+    seen: list[Progress] = []
+    node = client.upload(tenant_id, path, progress=seen.append)
+    assert (node.name, node.size) == (path.name, size)
+    assert seen[-1] == Progress(size, size)
+    copy = client.download(tenant_id, node.id, tmp_path / "copy")
+    assert copy.read_bytes() == path.read_bytes()
+
+
+def test_tasks_transfer_together(
+    server: LiveServer, client: Client, tenant_id: str, large: Path
+) -> None:
+    async def copy(alice: AsyncClient, name: str) -> Path:
+        node = await alice.upload(tenant_id, large, name=name)
+        return await alice.download(tenant_id, node.id, large.with_name(name))
+
+    async def transfer() -> list[Path]:
+        async with AsyncClient(server.url, tokens=client._session._tokens) as alice:
+            return await asyncio.gather(*(copy(alice, f"copy {number}") for number in range(3)))
+
+    copies = asyncio.run(transfer())
+    assert {checksum(path) for path in copies} == {checksum(large)}
+
+
+def test_a_taken_name_follows_the_rule(client: Client, tenant_id: str, large: Path) -> None:
+    first = client.upload(tenant_id, large)
+    with pytest.raises(errors_by_code.NameConflict):
+        client.upload(tenant_id, large)
+    assert client.upload(tenant_id, large, on_conflict="rename").name != first.name
+    assert client.upload(tenant_id, large, on_conflict="replace").id == first.id
+
+
+def test_a_changed_source_is_not_uploaded(client: Client, tenant_id: str, large: Path) -> None:
+    def change(progress: Progress) -> None:
+        if progress.done:
+            os.utime(large, (1, 1))
+
+    with pytest.raises(SourceChanged):
+        client.upload(tenant_id, large, progress=change)
+    assert client.send(files.list_files(tenant_id, "me")).data == []
+
+
+def test_an_upload_that_the_server_has_dropped_begins_again(
+    server: LiveServer, client: Client, tenant_id: str, large: Path, tmp_path: Path
+) -> None:
+    states = FolderUploads(tmp_path / "uploads")
+    tokens = client._session._tokens
+
+    class Forgetful(FolderUploads):
+        def find(self, fingerprint: str) -> str | None:
+            return "0199-no-such-upload"
+
+    with Client(server.url, tokens=tokens, uploads=Forgetful(tmp_path / "uploads")) as other:
+        assert other.upload(tenant_id, large).checksum == checksum(large)
+    assert states.find("0199") is None
+
+
+def test_a_replaced_file_is_never_mixed_with_its_former_content(
+    client: Client, tenant_id: str, large: Path, tmp_path: Path
+) -> None:
+    node = client.upload(tenant_id, large)
+    copy = tmp_path / "copy"
+
+    def replace(progress: Progress) -> None:
+        if progress.done and not copy.with_suffix(".done").exists():
+            copy.with_suffix(".done").touch()
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        client.download(tenant_id, node.id, copy, progress=replace)
+    large.write_bytes(large.read_bytes()[::-1])
+    client.upload(tenant_id, large, on_conflict="replace")
+    client.download(tenant_id, node.id, copy)
+    assert checksum(copy) == checksum(large)
+
+
+def test_an_unreachable_server_is_a_failed_connection(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"content")
+    retries = Retries(attempts=2, first_wait=0)
+    with Client("http://127.0.0.1:9", retries=retries) as client, pytest.raises(ConnectionFailed):
+        client.upload("tenant", path)
