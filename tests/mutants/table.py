@@ -1187,11 +1187,11 @@ _ACCESS: Final = (
         "::test_each_actor_has_the_permissions_of_the_table_and_a_refusal_changes_nothing",
     ),
     _core(
-        "access-grant",
-        "Granting takes the permission to manage.",
+        "access-revocation",
+        "Revoking takes the permission to manage.",
         "files/grants.py",
-        "tenant_id, node_id, Permission.MANAGE).node",
-        "tenant_id, node_id, Permission.READ).node",
+        "Permission.MANAGE).node\n        held = self._find(",
+        "Permission.READ).node\n        held = self._find(",
         "rest/test_grants.py::TestSetting::test_only_who_manages_grants",
     ),
     _core(

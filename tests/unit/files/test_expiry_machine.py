@@ -16,8 +16,7 @@ from tests.support.incoming import IncomingBytes
 
 from strongroom.errors import StrongroomError
 from strongroom.files.file_writer import OnConflict
-from strongroom.files.grants import GrantRequest
-from strongroom.files.group_grants import GroupGrantRequest
+from strongroom.files.grants import GrantRequest, GroupGrantRequest
 from strongroom.files.models import Permission, nodes
 from strongroom.files.moving import Move
 from strongroom.identity import Identity, Origin

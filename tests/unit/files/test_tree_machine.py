@@ -32,8 +32,7 @@ from strongroom.files import child_counts
 from strongroom.files.access import NodeView
 from strongroom.files.copying import Copy
 from strongroom.files.file_writer import OnConflict
-from strongroom.files.grants import GrantRequest
-from strongroom.files.group_grants import GroupGrantRequest
+from strongroom.files.grants import GrantRequest, GroupGrantRequest
 from strongroom.files.listing import FilePage
 from strongroom.files.models import (
     FOREVER,

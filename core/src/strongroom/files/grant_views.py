@@ -3,8 +3,15 @@
 from typing import Any
 
 from strongroom.errors import Forbidden, NotAMember, NotFound
-from strongroom.files.grants import AccessExplainer, Explanation, GrantRequest, GrantService, Reason
-from strongroom.files.group_grants import GroupGrantRequest, GroupGrantService
+from strongroom.files.grants import (
+    AccessExplainer,
+    Explanation,
+    GrantRequest,
+    GrantService,
+    GroupGrantRequest,
+    Reason,
+)
+from strongroom.files.group_grants import GroupGrantService
 from strongroom.files.models import Grant, GroupGrant, Permission
 from strongroom.files.schemas import (
     AccessQuery,

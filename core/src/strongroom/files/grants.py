@@ -140,6 +140,15 @@ class GrantRequest:
     expires_at: int | None
 
 
+@dataclass(frozen=True, slots=True)
+class GroupGrantRequest:
+    """A requested grant to a group."""
+
+    group_id: str
+    permission: Permission
+    expires_at: int | None
+
+
 class GrantService:
     """Creates, lists and revokes grants on files and folders."""
 
@@ -195,7 +204,7 @@ class GrantService:
     ) -> tuple[Grant, bool]:
         """Do the same as :meth:`put` in the caller's transaction, which holds the tenant lock."""
         require_future(requested.expires_at, self._clock.now())
-        node = self._managed(connection, caller, tenant_id, node_id)
+        node = self._access.require(connection, caller, tenant_id, node_id, Permission.MANAGE).node
         self._expiry.require_grantable(connection, caller, node, requested.expires_at)
         if self._access.memberships.role(connection, tenant_id, requested.user_id) is None:
             raise NotAMember.of_field("ownerId", "not-a-member", NotAMember.message)
@@ -204,14 +213,8 @@ class GrantService:
         if before is not None:
             # Checked after the write: an error rolls the grant back.
             self._expiry.require_owner_untouched(connection, caller, node, before, grant)
-        details = {
-            "tenant": tenant_id,
-            "user": requested.user_id,
-            "permission": requested.permission.name.lower(),
-        }
-        if requested.expires_at is not None:
-            details["expiresAt"] = iso_format(requested.expires_at)
-        self._record(connection, "grant.put", caller, node_id, origin, details)
+        details = {"tenant": tenant_id, "user": requested.user_id, **details_of(requested)}
+        record_grant(self._audit, connection, "grant.put", caller, node_id, origin, details)
         return grant, before is None or not self._access.holds(before.expires_at)
 
     def remove(
@@ -238,7 +241,7 @@ class GrantService:
         origin: Origin,
     ) -> None:
         """Do the same as :meth:`remove` in the caller's transaction, which holds the tenant lock."""
-        node = self._managed(connection, caller, tenant_id, node_id)
+        node = self._access.require(connection, caller, tenant_id, node_id, Permission.MANAGE).node
         held = self._find(connection, node_id, user_id)
         if held is not None:
             self._expiry.require_owner_untouched(connection, caller, node, held, None)
@@ -246,7 +249,7 @@ class GrantService:
         if _REMOVE.execute(connection, {"node": node_id, "user": user_id}):
             self._refresh_visibility(connection, node, user_id, before)
             details = {"tenant": tenant_id, "user": user_id}
-            self._record(connection, "grant.remove", caller, node_id, origin, details)
+            record_grant(self._audit, connection, "grant.remove", caller, node_id, origin, details)
 
     def page(
         self, caller: AnyCaller, tenant_id: str, node_id: str, paging: Paging
@@ -263,9 +266,6 @@ class GrantService:
             query, positions = select(*_GRANT.columns).where(ours), select(grants.c.user_id).where(ours)
             page = seek_page(connection, query, positions, paging, _grant)
             return page, self._users.summaries(connection, _named(page.items))
-
-    def _managed(self, connection: Connection, caller: AnyCaller, tenant_id: str, node_id: str) -> Node:
-        return self._access.require(connection, caller, tenant_id, node_id, Permission.MANAGE).node
 
     def _find(self, connection: Connection, node_id: str, user_id: str) -> Grant | None:
         return _OF_USER.first(connection, {"node": node_id, "user": user_id})
@@ -297,25 +297,6 @@ class GrantService:
         now = self._visibility.until(connection, node.id, user_id)
         self._visibility.refresh(connection, node.tenant_id, node.id, {user_id: (before, now)})
 
-    def _record(
-        self,
-        connection: Connection,
-        action: str,
-        caller: AnyCaller,
-        node_id: str,
-        origin: Origin,
-        details: dict[str, str],
-    ) -> None:
-        event = AuditEvent(
-            action,
-            actor_id=caller.user_id,
-            target_type="file",
-            target_id=node_id,
-            origin=origin,
-            details=details,
-        )
-        self._audit.record(connection, event)
-
 
 def require_future(expires_at: int | None, now: int) -> None:
     """Check the expiry of a grant.
@@ -325,6 +306,35 @@ def require_future(expires_at: int | None, now: int) -> None:
     """
     if expires_at is not None and expires_at <= now:
         raise ValidationFailed.of_field("expiresAt", "not-in-the-future", "Must be in the future.")
+
+
+def details_of(requested: GrantRequest | GroupGrantRequest) -> dict[str, str]:
+    """Return the details of a requested grant for the audit log."""
+    details = {"permission": requested.permission.name.lower()}
+    if requested.expires_at is not None:
+        details["expiresAt"] = iso_format(requested.expires_at)
+    return details
+
+
+def record_grant(
+    audit: AuditService,
+    connection: Connection,
+    action: str,
+    caller: AnyCaller,
+    node_id: str,
+    origin: Origin,
+    details: dict[str, str],
+) -> None:
+    """Record a change of the grants on a node in the audit log."""
+    event = AuditEvent(
+        action,
+        actor_id=caller.user_id,
+        target_type="file",
+        target_id=node_id,
+        origin=origin,
+        details=details,
+    )
+    audit.record(connection, event)
 
 
 def _named(found: Iterable[Grant]) -> set[str]:

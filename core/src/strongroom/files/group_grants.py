@@ -1,12 +1,12 @@
 """Grants and revokes permissions on files and folders to groups of the tenant."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 from sqlalchemy import Connection, Executable, Select, bindparam, delete, func, select
 
-from strongroom.audit.service import AuditEvent, AuditService
-from strongroom.clock import Clock, iso_format
+from strongroom.audit.service import AuditService
+from strongroom.clock import Clock
 from strongroom.database import Database
 from strongroom.database.paging import Page, Paging, select_page
 from strongroom.database.rows import Row, RowMapper
@@ -14,7 +14,13 @@ from strongroom.database.statements import Statement, for_each_dialect
 from strongroom.errors import ValidationFailed
 from strongroom.files.access import AccessControl, is_in_force
 from strongroom.files.expiry import ExpiryRules
-from strongroom.files.grants import Summaries, require_future
+from strongroom.files.grants import (
+    GroupGrantRequest,
+    Summaries,
+    details_of,
+    record_grant,
+    require_future,
+)
 from strongroom.files.models import GroupGrant, Node, Permission, group_grants
 from strongroom.files.visibility import Visibility
 from strongroom.identity import AnyCaller, Origin
@@ -54,15 +60,6 @@ def _putting(insert: Any) -> Executable:
 _PUT: Final = Statement(for_each_dialect(group_grants, _putting))
 _FIND: Final = Statement(select(*_COLUMNS).where(_IS_ONE), _grant)
 _REMOVE: Final = Statement(delete(group_grants).where(_IS_ONE))
-
-
-@dataclass(frozen=True, slots=True)
-class GroupGrantRequest:
-    """A requested grant. ``expires_at`` is in milliseconds since the Unix epoch, or ``None``."""
-
-    group_id: str
-    permission: Permission
-    expires_at: int | None
 
 
 class GroupGrantService:
@@ -121,15 +118,13 @@ class GroupGrantService:
     ) -> tuple[GroupGrant, bool]:
         """Do the same as :meth:`put` in the caller's transaction, which holds the tenant lock."""
         require_future(requested.expires_at, self._clock.now())
-        node = self._managed(connection, caller, tenant_id, node_id)
+        node = self._access.require(connection, caller, tenant_id, node_id, Permission.MANAGE).node
         self._expiry.require_grantable(connection, caller, node, requested.expires_at)
         group = self._group(connection, tenant_id, requested.group_id)
         before = _FIND.first(connection, {"node": node_id, "group": group.id})
         grant = self._write(connection, caller, node, group, requested)
-        details = {"permission": requested.permission.name.lower()}
-        if requested.expires_at is not None:
-            details["expiresAt"] = iso_format(requested.expires_at)
-        self._record(connection, "group-grant.put", caller, grant, tenant_id, origin, details)
+        details = {"tenant": tenant_id, "group": group.id, **details_of(requested)}
+        record_grant(self._audit, connection, "group-grant.put", caller, node_id, origin, details)
         return grant, before is None or not self._access.holds(before.expires_at)
 
     def remove(
@@ -155,7 +150,7 @@ class GroupGrantService:
         origin: Origin,
     ) -> None:
         """Do the same as :meth:`remove` in the caller's transaction, which holds the tenant lock."""
-        self._managed(connection, caller, tenant_id, node_id)
+        self._access.require(connection, caller, tenant_id, node_id, Permission.MANAGE)
         one = {"node": node_id, "group": group_id}
         held = _FIND.first(connection, one)
         if held is None:
@@ -163,7 +158,8 @@ class GroupGrantService:
         before = self._visibility.untils(connection, node_id)
         _REMOVE.execute(connection, one)
         self._visibility.changed(connection, tenant_id, node_id, before)
-        self._record(connection, "group-grant.remove", caller, held, tenant_id, origin, {})
+        details = {"tenant": tenant_id, "group": group_id}
+        record_grant(self._audit, connection, "group-grant.remove", caller, node_id, origin, details)
 
     def page(
         self, caller: AnyCaller, tenant_id: str, node_id: str, paging: Paging
@@ -179,9 +175,6 @@ class GroupGrantService:
             page = select_page(connection, *_page_of(node_id, self._clock.now()), paging, _grant)
             granted_by = {grant.granted_by for grant in page.items if grant.granted_by is not None}
             return page, self._users.summaries(connection, granted_by)
-
-    def _managed(self, connection: Connection, caller: AnyCaller, tenant_id: str, node_id: str) -> Node:
-        return self._access.require(connection, caller, tenant_id, node_id, Permission.MANAGE).node
 
     def _group(self, connection: Connection, tenant_id: str, group_id: str) -> Group:
         group = self._groups.find(connection, tenant_id, group_id)
@@ -211,26 +204,6 @@ class GroupGrantService:
         _PUT.execute(connection, {column.name: values[column.name] for column in group_grants.c})
         self._visibility.changed(connection, node.tenant_id, node.id, before)
         return grant
-
-    def _record(
-        self,
-        connection: Connection,
-        action: str,
-        caller: AnyCaller,
-        grant: GroupGrant,
-        tenant_id: str,
-        origin: Origin,
-        details: dict[str, str],
-    ) -> None:
-        event = AuditEvent(
-            action,
-            actor_id=caller.user_id,
-            target_type="file",
-            target_id=grant.node_id,
-            origin=origin,
-            details={"tenant": tenant_id, "group": grant.group_id, **details},
-        )
-        self._audit.record(connection, event)
 
 
 def _page_of(node_id: str, now: int) -> tuple[Select[Any], Select[Any]]:

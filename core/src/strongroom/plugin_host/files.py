@@ -22,8 +22,7 @@ from strongroom.errors import (
 from strongroom.files.access import NodeView
 from strongroom.files.bundles.views import send_bundle
 from strongroom.files.file_writer import OnConflict
-from strongroom.files.grants import GrantRequest
-from strongroom.files.group_grants import GroupGrantRequest
+from strongroom.files.grants import GrantRequest, GroupGrantRequest
 from strongroom.files.models import Grant, GroupGrant, Node, Permission
 from strongroom.files.moving import Move
 from strongroom.files.views import send_download

@@ -13,8 +13,8 @@ from strongroom.database import Database
 from strongroom.errors import StrongroomError, Unavailable
 from strongroom.files.access import AccessControl, NodeView
 from strongroom.files.copying import Copy, CopyingService, NodeBudget
-from strongroom.files.grants import GrantRequest, GrantService
-from strongroom.files.group_grants import GroupGrantRequest, GroupGrantService
+from strongroom.files.grants import GrantRequest, GrantService, GroupGrantRequest
+from strongroom.files.group_grants import GroupGrantService
 from strongroom.files.moving import Move, MovingService
 from strongroom.files.service import FileService
 from strongroom.files.trash.service import RestoreRequest, TrashService

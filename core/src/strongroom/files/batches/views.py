@@ -17,8 +17,7 @@ from strongroom.files.batches.service import (
 )
 from strongroom.files.copying import Copy
 from strongroom.files.file_writer import OnConflict
-from strongroom.files.grants import GrantRequest
-from strongroom.files.group_grants import GroupGrantRequest
+from strongroom.files.grants import GrantRequest, GroupGrantRequest
 from strongroom.files.models import Permission
 from strongroom.files.moving import Move
 from strongroom.files.serializers import Json, serialize_node
