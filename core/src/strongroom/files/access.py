@@ -359,9 +359,9 @@ class NodeAccessQuery:
     """
 
     def __init__(self, extend: Callable[[Select[Any]], Select[Any]] = lambda query: query) -> None:
-        self._of_user = Statement(extend(access_query()), _access)
-        self._of_login = Statement(extend(access_query(good_authorization())), _login_access)
-        # Built when it is first executed, because many servers have no access keys.
+        # Built when they are first executed, because building all of them would slow down a start.
+        self._of_user = Statement(lambda _: extend(access_query()), _access)
+        self._of_login = Statement(lambda _: extend(access_query(good_authorization())), _login_access)
         self._of_key = Statement(lambda dialect: extend(key_access_query(dialect)), _key_access)
         self._delegated = Statement(
             lambda dialect: extend(delegated_access_query(dialect)), _delegated_access

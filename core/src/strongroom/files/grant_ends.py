@@ -93,8 +93,8 @@ def _ends_by_holder() -> CompoundSelect[Any]:
     )
 
 
-_ENDS_OF_USER: Final = Statement(_ends_of_user())
-_ENDS_BY_HOLDER: Final = Statement(_ends_by_holder())
+_ENDS_OF_USER: Final = Statement(lambda _: _ends_of_user())
+_ENDS_BY_HOLDER: Final = Statement(lambda _: _ends_by_holder())
 
 
 def ends_of_user(connection: Connection, tenant_id: str, node_id: str, user_id: str) -> Ends:

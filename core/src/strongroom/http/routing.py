@@ -6,7 +6,7 @@ rate limit, authentication, parsing, the view, and the response.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from http import HTTPStatus
 from itertools import groupby
 from typing import Any, Final, NoReturn, TypeVar
@@ -39,7 +39,7 @@ from strongroom.http.headers import REQUEST_HEADERS, RESPONSE_HEADERS
 from strongroom.http.parsing import parse_body, parse_form, parse_query
 from strongroom.http.rate_limits import RequestLimits
 from strongroom.http.request import PublicUrl, get_service
-from strongroom.http.response import json_response, serializer
+from strongroom.http.response import Convert, json_response, serializer
 from strongroom.identity import ANY_TENANT
 from strongroom.json_text import encode_json
 from strongroom.plugin_api.authentication import Scope, Sensitive
@@ -131,13 +131,18 @@ class Operation:
         self._view = view
         self._limit = limit
         self._inputs = inputs
-        self._serialize = serializer(returns) if returns else None
+        self._returns = returns
         self._status = status
         self._location = location
         self._verifies_login = verifies_login
         self.sensitive = sensitive
         self.request_headers = frozenset(request_headers)
         self.response_headers = frozenset(response_headers)
+
+    @cached_property
+    def _serialize(self) -> Convert | None:
+        # On first use, because building all of them takes a thirtieth of a start.
+        return serializer(self._returns) if self._returns else None
 
     def __call__(self, **parameters: Any) -> flask.Response:
         """Serve the current request; ``parameters`` are those of the path."""
@@ -196,7 +201,26 @@ def _unpacked(result: Any) -> tuple[Any, int | None, Mapping[str, str]]:
 
 
 class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest has no types
-    """The routes of a feature."""
+    """The routes of a feature.
+
+    They are described when the OpenAPI document is built, because few processes ever build it.
+    """
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._descriptions: list[tuple[Any, Callable[[], Json]]] = []
+        self._documentation: list[Callable[[], None]] = []
+
+    def _store_endpoint_docs(self, *arguments: Any, **options: Any) -> None:
+        self._documentation.append(partial(super()._store_endpoint_docs, *arguments, **options))
+
+    def register_views_in_doc(self, *arguments: Any, **options: Any) -> None:
+        """Describe the routes in the OpenAPI document."""
+        for operation, describe in self._descriptions:
+            operation._apidoc = self.doc(**describe())(operation)._apidoc  # noqa: SLF001  of flask-smorest
+        for store in self._documentation:
+            store()
+        super().register_views_in_doc(*arguments, **options)
 
     def operation(
         self,
@@ -286,10 +310,10 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
             is_demanding = sensitive is not None or "<tenant_id>" in whole_path
             demanded = (StepUpRequired,) if is_demanding else ()
             kinds = (*errors, *limited, *scoped, *demanded)
-            refusals = _refusals(access, kinds, takes_input=bool(inputs))
-            described, additions = _described_input(body, query, form), document or {}
-            documented = self.doc(
-                **{
+
+            def describe() -> Json:
+                described, additions = _described_input(body, query, form), document or {}
+                return {
                     HEADERS_KEY: {"request": read, "response": sent},
                     **({SENSITIVE_KEY: str(sensitive)} if sensitive else {}),
                     "operationId": _camel_case(view.__name__),
@@ -299,12 +323,12 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
                     "parameters": [*described.get("parameters", ()), *additions.get("parameters", ())],
                     "responses": {
                         **_described_success(status, returns),
-                        **refusals,
+                        **_refusals(access, kinds, takes_input=bool(inputs)),
                         **additions.get("responses", {}),
                     },
                 }
-            )(view)
-            operation._apidoc = documented._apidoc  # noqa: SLF001  where flask-smorest expects it
+
+            self._descriptions.append((operation, describe))
             self.route(path, methods=[method])(operation)
             # The undecorated view, so that other code and tests can call it directly.
             return view
