@@ -41,6 +41,11 @@ def content(
         return b"".join(chunks)
 
 
+def version(host: HostAPI, tenant: str, file_id: str, number: int) -> bytes:
+    with host.files.open_version(tenant, file_id, number) as chunks:
+        return b"".join(chunks)
+
+
 def test_a_file_goes_through_its_whole_life(api: Api, host: HostAPI) -> None:
     alice = api.person()
     path = api.tenant(alice)
@@ -104,6 +109,30 @@ OPERATIONS: dict[str, tuple[Host, Rest]] = {
     "move": (
         lambda host, tenant, target: host.files.move(tenant, target.node, target.inbox),
         lambda api, target, by: api.put(f"{target.file}/directory", {"parentId": target.inbox}, by=by),
+    ),
+    "copy": (
+        lambda host, tenant, target: host.files.copy(tenant, target.node, target.inbox),
+        lambda api, target, by: api.post(f"{target.file}/copies", {"parentId": target.inbox}, by=by),
+    ),
+    "versions": (
+        lambda host, tenant, target: host.files.versions(tenant, target.node),
+        lambda api, target, by: api.get(f"{target.file}/versions", by=by),
+    ),
+    "version": (
+        lambda host, tenant, target: version(host, tenant, target.node, 1),
+        lambda api, target, by: api.get(f"{target.file}/versions/1/download", by=by),
+    ),
+    "restore version": (
+        lambda host, tenant, target: host.files.restore_version(tenant, target.node, 1),
+        lambda api, target, by: api.post(f"{target.file}/versions/1/restore", {}, by=by),
+    ),
+    "trash": (
+        lambda host, tenant, target: host.files.trashed(tenant),
+        lambda api, target, by: api.get(f"{target.path}/trash", by=by),
+    ),
+    "restore": (
+        lambda host, tenant, target: host.files.restore(tenant, target.node),
+        lambda api, target, by: api.post(f"{target.path}/trash/{target.node}/restore", {}, by=by),
     ),
     "delete": (
         lambda host, tenant, target: host.files.delete(tenant, target.node),
@@ -193,6 +222,63 @@ def test_each_actor_gets_what_rest_gives(world: World, host: HostAPI, operation:
         if got != wanted:
             differences.append((actor, got, wanted))
     assert differences == []
+
+
+class TestTrashAndVersions:
+    def test_versions_are_listed_read_and_restored(self, scene: Scene, host: HostAPI) -> None:
+        tenant, alice = tenant_of(scene.path), scene.alice
+        with host.acting_as(alice.id):
+            made = host.files.upload(tenant, None, "a.txt", io.BytesIO(b"first"))
+            host.files.replace(tenant, made.id, io.BytesIO(b"second"))
+            found = host.files.versions(tenant, made.id)
+            assert [(item.number, item.size, item.archived_by) for item in found.items] == [
+                (1, 5, alice.id)
+            ]
+            assert found.items[0].checksum == made.checksum
+            with host.files.open_version(tenant, made.id, 1, 1, 3) as chunks:
+                assert b"".join(chunks) == b"irs"
+            current = host.files.stat(tenant, made.id)
+            with error("revision-conflict"):
+                host.files.restore_version(tenant, made.id, 1, revision=made.revision)
+            host.files.restore_version(tenant, made.id, 1, revision=current.revision)
+            assert content(host, tenant, made.id) == b"first"
+            assert [item.number for item in host.files.versions(tenant, made.id).items] == [2, 1]
+            for number in (-1, 0, 3, 1 << 31, 1 << 70):
+                with error("not-found"):
+                    version(host, tenant, made.id, number)
+
+    def test_deleted_files_are_listed_and_restored(self, scene: Scene, host: HostAPI) -> None:
+        tenant, folder = tenant_of(scene.path), scene.folder("folder", by=scene.alice)
+        made = scene.file("a.txt", folder, by=scene.alice)
+        with host.acting_as(scene.alice.id):
+            host.files.delete(tenant, made["id"])
+            (item,) = host.files.trashed(tenant).items
+            assert (item.id, item.name, item.parent_id) == (made["id"], "a.txt", folder["id"])
+            assert (item.size, item.trashed_by, item.is_folder) == (1, scene.alice.id, False)
+            assert item.purge_at > item.trashed_at
+            assert host.files.restore(tenant, made["id"]).parent_id == folder["id"]
+            host.files.delete(tenant, made["id"])
+            assert host.files.restore(tenant, made["id"], to_top_level=True).parent_id is None
+            host.files.delete(tenant, made["id"])
+            elsewhere = host.files.restore(tenant, made["id"], parent_id=folder["id"])
+            assert elsewhere.parent_id == folder["id"]
+        with host.acting_as(scene.bob.id):
+            assert host.files.trashed(tenant).total == 0
+
+    def test_copies_belong_to_the_caller(self, scene: Scene, host: HostAPI) -> None:
+        tenant, node = tenant_of(scene.path), scene.file("a.txt")
+        scene.grant(node, scene.bob, "read")
+        with host.acting_as(scene.bob.id):
+            copied = host.files.copy(tenant, node["id"], None, "b.txt")
+            assert (copied.name, copied.owner_id, copied.permission) == (
+                "b.txt",
+                scene.bob.id,
+                "manage",
+            )
+            with error("name-conflict"):
+                host.files.copy(tenant, node["id"], None, "b.txt")
+            again = host.files.copy(tenant, node["id"], None, "b.txt", on_conflict="rename")
+            assert again.name == "b (1).txt"
 
 
 class TestResolve:

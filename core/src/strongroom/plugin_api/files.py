@@ -122,6 +122,64 @@ class FileInfo:
 
 
 @dataclass(frozen=True, slots=True)
+class TrashedFileInfo:
+    """A file or folder in the trash.
+
+    Args:
+        id: its id.
+        tenant_id: its tenant.
+        parent_id: the folder that it was in, which may be gone; ``None``: the top level.
+        is_folder: whether it is a folder.
+        name: its name.
+        size: its size, with everything in a folder.
+        owner_id: the user who created it.
+        trashed_by: the user who deleted it.
+        trashed_at: when it was deleted.
+        purge_at: when it is due to be removed permanently.
+    """
+
+    id: str
+    tenant_id: str
+    parent_id: str | None
+    is_folder: bool
+    name: str
+    size: int
+    owner_id: str
+    trashed_by: str
+    trashed_at: int
+    purge_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class VersionInfo:
+    """An earlier content of a file.
+
+    Args:
+        file_id: the file.
+        number: counts the contents of the file from 1.
+        size: the size of the content.
+        content_type: its media type.
+        checksum: its SHA-256 in hexadecimal digits.
+        modified_at: when the file was last changed before the content was replaced.
+        archived_at: when the content was replaced.
+        archived_by: the user who replaced it.
+        label: a text of a user, if there is one.
+        is_kept: whether it is kept whatever its age.
+    """
+
+    file_id: str
+    number: int
+    size: int
+    content_type: str
+    checksum: str
+    modified_at: int
+    archived_at: int
+    archived_by: str
+    label: str | None
+    is_kept: bool
+
+
+@dataclass(frozen=True, slots=True)
 class GrantInfo:
     """A user's permission on a file or folder, and everything in it, until it expires."""
 
@@ -423,8 +481,62 @@ class FilesAPI(ABC):
         """Move a file or folder into another folder or to the top level, optionally with a new name."""
 
     @abstractmethod
+    def copy(
+        self,
+        tenant_id: str,
+        file_id: str,
+        parent_id: str | None,
+        name: str | None = None,
+        *,
+        on_conflict: OnConflict = "fail",
+    ) -> FileInfo:
+        """Copy a file or a whole folder into a folder or to the top level; the caller owns the copy."""
+
+    @abstractmethod
     def delete(self, tenant_id: str, file_id: str, *, revision: int | None = None) -> None:
         """Delete a file, or a folder with everything in it; it goes to the trash if there is one."""
+
+    @abstractmethod
+    def trashed(self, tenant_id: str, *, page: int = 1, size: int = 100) -> ResultPage[TrashedFileInfo]:
+        """Return a page of what the caller deleted, newest first; for administrators, of all users."""
+
+    @abstractmethod
+    def restore(
+        self,
+        tenant_id: str,
+        file_id: str,
+        *,
+        parent_id: str | None = None,
+        to_top_level: bool = False,
+        on_conflict: OnConflict = "fail",
+    ) -> FileInfo:
+        """Restore a file, or a folder with everything in it, from the trash.
+
+        Args:
+            tenant_id: the tenant.
+            file_id: the file or folder.
+            parent_id: the folder; by default the one that it was in.
+            to_top_level: whether it gets to the top level instead.
+            on_conflict: what happens if the name is taken.
+        """
+
+    @abstractmethod
+    def versions(
+        self, tenant_id: str, file_id: str, *, page: int = 1, size: int = 100
+    ) -> ResultPage[VersionInfo]:
+        """Return a page of the earlier contents of a file, newest first."""
+
+    @abstractmethod
+    def open_version(
+        self, tenant_id: str, file_id: str, number: int, start: int = 0, length: int | None = None
+    ) -> ByteStream:
+        """Open a range of the bytes of an earlier content of a file; see :meth:`open`."""
+
+    @abstractmethod
+    def restore_version(
+        self, tenant_id: str, file_id: str, number: int, *, revision: int | None = None
+    ) -> FileInfo:
+        """Give a file an earlier content again; the current content becomes a version."""
 
     @abstractmethod
     def grants(

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -13,6 +14,7 @@ from strongroom.errors import (
     DigestMismatch,
     Forbidden,
     NotAFile,
+    NotFound,
     PictureUnreadable,
     StorageFull,
     Unavailable,
@@ -21,10 +23,14 @@ from strongroom.errors import (
 )
 from strongroom.files.access import NodeView
 from strongroom.files.bundles.views import send_bundle
+from strongroom.files.copying import Copy
 from strongroom.files.file_writer import OnConflict
 from strongroom.files.grants import GrantRequest, GroupGrantRequest
 from strongroom.files.models import Grant, GroupGrant, Node, Permission
 from strongroom.files.moving import Move
+from strongroom.files.trash.entries import TrashedNode
+from strongroom.files.trash.service import RestoreRequest, TrashService
+from strongroom.files.versions.repository import Version
 from strongroom.files.views import send_download
 from strongroom.http.downloads import INLINE_TYPES
 from strongroom.http.pages import MAX_PAGE_NUMBER, MAX_PAGE_SIZE
@@ -36,6 +42,7 @@ from strongroom.plugin_api import storage
 from strongroom.plugin_api.authentication import Scope
 from strongroom.plugin_api.storage import ByteSource
 from strongroom.plugin_host.acting import PERMISSIONS, ActingUser
+from strongroom.storage.models import BlobLocation
 from strongroom.storage.streams import MeteredSource
 from strongroom.tenants.models import Group, Member, Tenant
 from strongroom.users.models import User
@@ -44,6 +51,9 @@ if TYPE_CHECKING:
     from strongroom.container.files import FileServices
 
 _PICTURES: Final = INLINE_TYPES - {"text/plain"}
+_VERSIONS: Final = 1 << 31
+"""Numbers of versions are below, because their column holds no others."""
+
 _MAX_PICTURE_BYTES: Final = 32 * 1024 * 1024
 _MAX_PICTURE_PIXELS: Final = 50_000_000
 
@@ -132,11 +142,19 @@ class HostFiles(AsCaller, api.FilesAPI):
     def open(
         self, tenant_id: str, file_id: str, start: int = 0, length: int | None = None
     ) -> Iterator[Iterator[bytes]]:
-        caller, keeping = self._caller(Scope.FILES_READ, tenant_id, file_id), self._keeping
-        node, location = keeping.files.locate(caller, tenant_id, file_id)
+        caller = self._caller(Scope.FILES_READ, tenant_id, file_id)
+        node, location = self._keeping.files.locate(caller, tenant_id, file_id)
         if location is None:
             raise NotAFile
-        size = max(0, node.size - start)
+        with self._reading(caller, node, location, start, length) as chunks:
+            yield chunks
+
+    @contextmanager
+    def _reading(
+        self, caller: Identity, node: Node, location: BlobLocation, start: int, length: int | None
+    ) -> Iterator[Iterator[bytes]]:
+        """Open a range of the content of a node that the caller may read, and record the download."""
+        keeping, size = self._keeping, max(0, node.size - start)
         length = size if length is None else min(length, size)
         with _storage_errors(), keeping.files.open(node, start, length, location) as chunks:
             keeping.downloads.record(caller, node)
@@ -306,9 +324,67 @@ class HostFiles(AsCaller, api.FilesAPI):
             )
         )
 
+    def copy(
+        self,
+        tenant_id: str,
+        file_id: str,
+        parent_id: str | None,
+        name: str | None = None,
+        *,
+        on_conflict: api.OnConflict = "fail",
+    ) -> api.FileInfo:
+        wanted = Copy(parent_id, name, _on_conflict(on_conflict))
+        caller = self._caller(Scope.FILES_WRITE, tenant_id, file_id, parent_id)
+        return _file(self._keeping.copying.copy(caller, tenant_id, file_id, wanted))
+
     def delete(self, tenant_id: str, file_id: str, *, revision: int | None = None) -> None:
         files = self._keeping.files
         files.delete(self._caller(Scope.FILES_SHARE, tenant_id, file_id), tenant_id, file_id, revision)
+
+    def trashed(
+        self, tenant_id: str, *, page: int = 1, size: int = 100
+    ) -> api.ResultPage[api.TrashedFileInfo]:
+        trash, paging = self._keeping.trash, _paging(page, size)
+        found, _ = trash.page(self._caller(Scope.FILES_READ, tenant_id), tenant_id, paging)
+        return _page(found, partial(_trashed, trash))
+
+    def restore(
+        self,
+        tenant_id: str,
+        file_id: str,
+        *,
+        parent_id: str | None = None,
+        to_top_level: bool = False,
+        on_conflict: api.OnConflict = "fail",
+    ) -> api.FileInfo:
+        is_former = parent_id is None and not to_top_level
+        wanted = RestoreRequest(_on_conflict(on_conflict), is_former, parent_id)
+        caller = self._caller(Scope.FILES_SHARE, tenant_id, file_id, parent_id)
+        return _file(self._keeping.trash.restore(caller, tenant_id, file_id, wanted))
+
+    def versions(
+        self, tenant_id: str, file_id: str, *, page: int = 1, size: int = 100
+    ) -> api.ResultPage[api.VersionInfo]:
+        service, paging = self._keeping.versions, _paging(page, size)
+        caller = self._caller(Scope.FILES_READ, tenant_id, file_id)
+        found, _ = service.page(caller, tenant_id, file_id, paging)
+        return _page(found, _version)
+
+    @contextmanager
+    def open_version(
+        self, tenant_id: str, file_id: str, number: int, start: int = 0, length: int | None = None
+    ) -> Iterator[Iterator[bytes]]:
+        caller, versions = self._caller(Scope.FILES_READ, tenant_id, file_id), self._keeping.versions
+        node, location = versions.locate(caller, tenant_id, file_id, _version_number(number))
+        with self._reading(caller, node, location, start, length) as chunks:
+            yield chunks
+
+    def restore_version(
+        self, tenant_id: str, file_id: str, number: int, *, revision: int | None = None
+    ) -> api.FileInfo:
+        caller, versions = self._caller(Scope.FILES_WRITE, tenant_id, file_id), self._keeping.versions
+        number = _version_number(number)
+        return _file(versions.restore(caller, tenant_id, file_id, number, revision))
 
     def grants(
         self, tenant_id: str, file_id: str, *, page: int = 1, size: int = 100
@@ -493,6 +569,43 @@ def _file_of_json(text: str) -> api.FileInfo:
 
 def _milliseconds(text: str) -> int:
     return round(datetime.fromisoformat(text).timestamp() * 1000)
+
+
+def _trashed(trash: TrashService, found: TrashedNode) -> api.TrashedFileInfo:
+    entry, node = found
+    return api.TrashedFileInfo(
+        id=node.id,
+        tenant_id=node.tenant_id,
+        parent_id=None if entry.parent_id == entry.tenant_id else entry.parent_id,
+        is_folder=node.blob_key is None,
+        name=node.name,
+        size=entry.size,
+        owner_id=node.owner_id,
+        trashed_by=entry.trashed_by,
+        trashed_at=entry.trashed_at,
+        purge_at=trash.purge_at(entry),
+    )
+
+
+def _version(version: Version) -> api.VersionInfo:
+    return api.VersionInfo(
+        file_id=version.node_id,
+        number=version.number,
+        size=version.size,
+        content_type=version.content_type,
+        checksum=version.checksum,
+        modified_at=version.modified_at,
+        archived_at=version.archived_at,
+        archived_by=version.archived_by,
+        label=version.label,
+        is_kept=version.is_kept,
+    )
+
+
+def _version_number(number: int) -> int:
+    if not 0 < number < _VERSIONS:
+        raise NotFound
+    return number
 
 
 def _grant(grant: Grant) -> api.GrantInfo:
