@@ -1,4 +1,4 @@
-"""Processes die while they replace, trash, restore and remove files: no version and no byte is lost."""
+"""Processes die while they replace, trash, restore, copy and remove files: no byte is lost."""
 
 import json
 import multiprocessing
@@ -17,6 +17,9 @@ from sqlalchemy import func, select
 
 from strongroom.container.services import Container
 from strongroom.errors import NotFound
+from strongroom.files.batches import service as batch_service
+from strongroom.files.batches.service import BatchItem, Deletion
+from strongroom.files.copying import Copy
 from strongroom.files.file_writer import OnConflict
 from strongroom.files.models import node_versions, nodes
 from strongroom.files.trash import service as trash_service
@@ -40,12 +43,15 @@ class Folder:
     Args:
         contents: all contents of each file, the current one last; indexes are version numbers.
         state: ``live``, ``trash`` or ``gone``.
+        copies: the contents of each copy of the folder or of a file, by its name at the top level. A
+            copy outlives the folder.
     """
 
     id: str
     files: list[str]
     contents: dict[str, list[bytes]] = field(default_factory=dict)
     state: str = "live"
+    copies: dict[str, list[bytes]] = field(default_factory=dict)
 
     def apply(self, action: list[Any]) -> None:
         """Do an action in the model."""
@@ -54,11 +60,29 @@ class Folder:
             self.contents[arguments[0]].append(arguments[1].encode())
         elif kind == "restore version":
             self.contents[arguments[0]].append(self.contents[arguments[0]][arguments[1] - 1])
+        elif kind in ("copy", "batch"):
+            self.copies[arguments[0]] = sorted(found[-1] for found in self.contents.values())
+        elif kind == "copies":
+            file, names = arguments
+            self.copies |= {name: [self.contents[file][-1]] for name in names}
         else:
             self.state = {"trash": "trash", "restore": "live", "purge": "gone"}[kind]
 
-    def seen(self, container: Container, tenant: str, me: Identity) -> "Folder":
-        """Return the folder as it is."""
+    def outcomes(self, action: list[Any]) -> "list[Folder]":
+        """Return the folder as it may be once a process has begun an action."""
+        kind, *arguments = action
+        steps = [action]
+        if kind == "copies":
+            # Each item is applied on its own, so a killed process leaves the first ones.
+            file, names = arguments
+            steps = [["copies", file, names[: count + 1]] for count in range(len(names))]
+        found = [deepcopy(self) for _ in steps]
+        for folder, step in zip(found, steps, strict=True):
+            folder.apply(step)
+        return found
+
+    def seen(self, container: Container, tenant: str, me: Identity, names: set[str]) -> "Folder":
+        """Return the folder as it is, and those of its copies whose names are given."""
         trash = container.keeping.trash
         found = Folder(self.id, self.files, {}, "gone")
         with container.database.read() as connection:
@@ -70,11 +94,14 @@ class Folder:
             found.state = "trash" if is_trashed else "gone"
         if found.state == "live":
             found.contents = {file: contents_of(container, tenant, me, file) for file in self.files}
+        copies = {name: contents_of_copy(container, tenant, me, name) for name in names}
+        found.copies = {name: content for name, content in copies.items() if content is not None}
         return found
 
     def is_like(self, seen: "Folder") -> bool:
         """Return whether a folder is as this one; the content of what is in the trash is not read."""
-        return self.state == seen.state and (self.state != "live" or self.contents == seen.contents)
+        is_same = self.state != "live" or self.contents == seen.contents
+        return is_same and (self.state, self.copies) == (seen.state, seen.copies)
 
 
 def contents_of(container: Container, tenant: str, me: Identity, file: str) -> list[bytes]:
@@ -90,6 +117,27 @@ def contents_of(container: Container, tenant: str, me: Identity, file: str) -> l
         return [*found, b"".join(chunks)]
 
 
+def contents_of_copy(container: Container, tenant: str, me: Identity, name: str) -> list[bytes] | None:
+    """Read the content of the files of a copy; ``None``: there is no such copy."""
+    try:
+        node = container.keeping.paths.resolve(me, tenant, [name]).node
+    except NotFound:
+        return None
+    children = select(nodes.c.id).where(nodes.c.parent_id == node.id)
+    with container.database.read() as connection:
+        files = [row.id for row in connection.execute(children)] if node.blob_key is None else [node.id]
+    return sorted(contents_of(container, tenant, me, file)[-1] for file in files)
+
+
+def batch(folder: str, name: str) -> list[BatchItem]:
+    """Return the items of an atomic batch that copies a folder, and trashes and restores it."""
+    return [
+        BatchItem(folder, Copy(None, name)),
+        BatchItem(folder, Deletion()),
+        BatchItem(folder, RestoreRequest()),
+    ]
+
+
 def act(container: Container, tenant: str, me: Identity, folder: str, action: list[Any]) -> None:
     """Do an action."""
     keeping = container.keeping
@@ -100,6 +148,13 @@ def act(container: Container, tenant: str, me: Identity, folder: str, action: li
             )
         case ["restore version", file, number]:
             keeping.versions.restore(me, tenant, file, number, None)
+        case ["copy", name]:
+            keeping.copying.copy(me, tenant, folder, Copy(None, name))
+        case ["batch", name]:
+            keeping.batches.apply_all(me, tenant, batch(folder, name), Origin())
+        case ["copies", file, names]:
+            items = [BatchItem(file, Copy(None, name)) for name in names]
+            keeping.batches.apply_each(me, tenant, items, Origin())
         case ["trash"]:
             keeping.files.delete(me, tenant, folder)
         case ["restore"]:
@@ -127,6 +182,9 @@ def choose(folder: Folder, random_: random.Random, number: int) -> list[Any]:
     file = random_.choice(folder.files)
     versions = len(folder.contents[file]) - 1
     actions: list[list[Any]] = [["replace", file, f"{file} {number}"], ["trash"]]
+    name = f"copy of {folder.id} {number}"
+    copies = [f"{name} {index}" for index in range(5)]
+    actions += [["copy", name], ["batch", name], ["copies", file, copies]]
     if versions:
         actions.append(["restore version", file, random_.randint(1, versions)])
     return random_.choice(actions)
@@ -134,8 +192,9 @@ def choose(folder: Folder, random_: random.Random, number: int) -> list[Any]:
 
 def suffer(config: Path, tenant: str, me: Identity, number: int, journal: int) -> None:
     """Change a new folder until the process is killed; report each action before and after it."""
-    # Few nodes at once, so that a removal takes several transactions.
+    # Few nodes at once, so that a removal takes several transactions, and so does a batch.
     trash_service.NODES_AT_ONCE = 2
+    batch_service.ITEMS_AT_ONCE = 2
     random_ = random.Random(number)
     with services(config) as container:
         while True:
@@ -155,23 +214,20 @@ def report(journal: int, kind: str, value: Any) -> None:
     os.write(journal, (json.dumps([kind, value]) + "\n").encode())
 
 
-def read(journal: Path) -> Iterator[tuple[Folder, Folder | None]]:
-    """Yield each folder as acknowledged, and as it is if the last action was done nevertheless."""
-    lines = journal.read_text().splitlines()
-    entries = [json.loads(line) for line in lines]
+def read(journal: Path) -> Iterator[tuple[Folder, list[Folder]]]:
+    """Yield each folder as acknowledged, and as it may be if the last action was done nevertheless."""
     folder: Folder | None = None
-    wanted: Folder | None = None
-    for kind, value in entries:
+    wanted: list[Folder] = []
+    for kind, value in map(json.loads, journal.read_text().splitlines()):
         if kind == "made":
             if folder is not None:
                 yield folder, wanted
             contents = {file: [content.encode()] for file, content in value[1].items()}
-            folder, wanted = Folder(value[0], [*contents], contents), None
+            folder, wanted = Folder(value[0], [*contents], contents), []
         elif folder is not None and kind == "wanted":
-            wanted = deepcopy(folder)
-            wanted.apply(value)
-        elif wanted is not None:
-            folder, wanted = wanted, None
+            wanted = folder.outcomes(value)
+        elif wanted:
+            folder, wanted = wanted[-1], []
     if folder is not None:
         yield folder, wanted
 
@@ -213,7 +269,7 @@ def check(config: Path, tenant: str, me: Identity, journals: list[Path]) -> None
     with services(config) as container:
         for path in journals:
             for acknowledged, wanted in read(path):
-                check_folder(container, tenant, me, [acknowledged, *([wanted] if wanted else [])])
+                check_folder(container, tenant, me, [acknowledged, *wanted])
         container.keeping.trash.purge()
     collect_abandoned(config)
     with services(config) as container:
@@ -229,11 +285,12 @@ def check(config: Path, tenant: str, me: Identity, journals: list[Path]) -> None
 
 def check_folder(container: Container, tenant: str, me: Identity, expected: list[Folder]) -> None:
     """Check that a folder is as one of those that it may be, and restore it from the trash."""
-    seen = expected[0].seen(container, tenant, me)
+    names = {name for each in expected for name in each.copies}
+    seen = expected[0].seen(container, tenant, me, names)
     found = [each for each in expected if each.is_like(seen)]
     assert found, (expected, seen)
     if seen.state == "trash":
         # It comes back with all its versions.
         container.keeping.trash.restore(me, tenant, seen.id, RestoreRequest())
-        back = seen.seen(container, tenant, me)
+        back = seen.seen(container, tenant, me, names)
         assert back.contents == found[0].contents

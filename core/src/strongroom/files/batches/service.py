@@ -25,7 +25,7 @@ from strongroom.storage.models import Released
 MAX_ITEMS: Final = 1000
 """Number of items of a batch: an atomic one is one transaction."""
 
-_ITEMS_AT_ONCE: Final = 100
+ITEMS_AT_ONCE = 100
 """Number of items per transaction of a batch that is not atomic, so that other writers need not wait."""
 
 
@@ -162,10 +162,10 @@ class BatchService:
         """
         run = _Run(caller, tenant_id, origin)
         results: list[BatchResult] = []
-        for start in range(0, len(items), _ITEMS_AT_ONCE):
+        for start in range(0, len(items), ITEMS_AT_ONCE):
             with self._database.write() as connection:
                 self._begin(connection, run)
-                some = items[start : start + _ITEMS_AT_ONCE]
+                some = items[start : start + ITEMS_AT_ONCE]
                 results += [self._apply_alone(connection, run, item) for item in some]
         self._files.remove_some(run.released)
         return results
