@@ -29,6 +29,7 @@ ELSEWHERE = {
     ("typescript.md", "ts"): "tests/e2e/test_typescript_client.py",
     ("login-pages.md", "js"): "tests/e2e/test_browser_guides.py",
     ("passkeys.md", "js"): "tests/e2e/test_browser_guides.py",
+    ("folder-uploads.md", "js"): "tests/e2e/test_browser_guides.py",
     ("kit.md", "python"): "tests/unit/plugin_api/test_outbound.py",
     ("table.md", "python"): "tests/unit/plugin_values/test_service.py",
     ("message-texts.md", ""): "tests/docs/test_message_texts.py",

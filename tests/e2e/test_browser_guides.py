@@ -53,6 +53,10 @@ def site_of_the_front_end() -> Iterator[None]:
     pages = {
         "/passkeys": PAGE.format(module="/passkeys.js"),
         "/passkeys.js": code_of("passkeys.md"),
+        "/folder": PAGE.format(module="/folder-uploads.js").replace(
+            "</form>", '</form><input id="folder" type="file" webkitdirectory>'
+        ),
+        "/folder-uploads.js": code_of("folder-uploads.md"),
         "/callback": PAGE.format(module="/login-pages.js"),
         "/login-pages.js": code_of("login-pages.md"),
     }
@@ -133,3 +137,32 @@ def test_the_front_end_gets_the_tokens_of_the_login_page(page: Page, email: str)
     assert page.url == CALLBACK
     me = Caller(SERVER.replace("localhost", "127.0.0.1")).bearing(tokens["accessToken"])
     assert me.send("GET", "/users/me").status == 200
+
+
+def test_a_folder_is_uploaded_with_its_folders(page: Page, email: str, tmp_path: Path) -> None:
+    for name in ("a.txt", "may/b.txt", "may/c.txt", "june/deep/d.txt"):
+        file = tmp_path / "photos" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(name)
+    caller = Caller(SERVER.replace("localhost", "127.0.0.1"))
+    body = {"username": email, "password": PASSWORD}
+    token = caller.send("POST", "/authorizations", body).json["accessToken"]
+    caller = caller.bearing(token)
+    tenant = caller.send("POST", "/api/v1/tenants", {"name": "Acme"}).json["id"]
+    page.goto(f"{APP}/folder")
+    page.wait_for_function("window.guide")
+    page.locator("#folder").set_input_files(tmp_path / "photos")
+    code = """async ([tenant, token]) => {
+        const files = document.getElementById("folder").files;
+        return await guide.uploadFolder(tenant, null, files, token);
+    }"""
+    uploaded = page.evaluate(code, [tenant, token])
+    assert sorted(node["name"] for node in uploaded) == ["a.txt", "b.txt", "c.txt", "d.txt"]
+    root = f"/api/v1/tenants/{tenant}"
+    parents = {node["name"]: node["parentId"] for node in uploaded}
+    folders = {
+        name: caller.send("GET", f"{root}/files/{parent}").json["name"]
+        for name, parent in parents.items()
+    }
+    assert folders == {"a.txt": "photos", "b.txt": "may", "c.txt": "may", "d.txt": "deep"}
+    assert parents["b.txt"] == parents["c.txt"]

@@ -303,6 +303,22 @@ def test_a_broken_upload_of_a_browser_continues(site: Site, browser: Browser) ->
     page.close()
 
 
+@needs_browser
+def test_a_browser_drops_a_folder(site: Site, browser: Browser, tmp_path: Path) -> None:
+    for name in ("one.txt", "sub/two.txt"):
+        file = tmp_path / "dropped" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(name)
+    page = browser.new_page()
+    page.goto(site.share("drop"))
+    page.get_by_label("Or a folder").set_input_files(tmp_path / "dropped")
+    page.get_by_role("button", name="Upload").click()
+    for path in ("dropped/one.txt", "dropped/sub/two.txt"):
+        expect(page.get_by_text(f"{path}: Arrived").last).to_be_visible(timeout=30_000)
+    assert "dropped" in site.names()
+    page.close()
+
+
 def test_a_share_survives_a_backup(site: Site, tmp_path: Path) -> None:
     """Its password, its count of downloads and its URL are those of before."""
     secret = site.share(password=PASSWORD, maxDownloads=2).rpartition("/")[2]

@@ -325,3 +325,17 @@ def test_direct_uploads_need_a_store_that_replaces_nothing(tmp_path: Path) -> No
     config = write_api_config(tmp_path, f"sqlite:///{tmp_path}/db.sqlite3", *main_storage(storage))
     with pytest.raises(ConfigurationError, match="refuses to replace"):
         create_app(load(config, {}))
+
+
+def test_a_direct_upload_creates_the_folders_of_its_path(api: Api) -> None:
+    alice = api.person()
+    tenant = api.tenant(alice)
+    begun = announce(api, tenant, alice, relativePath="a/b/direct.bin")
+    assert send(begun.json, CONTENT) in (200, 201)
+    node = complete(api, tenant, alice, begun).json
+    folder = api.get(f"{tenant}/files/{node['parentId']}", by=alice).json
+    top = api.get(f"{tenant}/files/{folder['parentId']}", by=alice).json
+    assert (node["name"], folder["name"], top["name"]) == ("direct.bin", "b", "a")
+    assert complete(api, tenant, alice, begun).json["id"] == node["id"]
+    refused = announce(api, tenant, alice, relativePath="../direct.bin")
+    assert refused.json["error"]["details"][0]["field"] == "relativePath"

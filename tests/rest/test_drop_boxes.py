@@ -29,9 +29,14 @@ def shared(api: Api) -> Shared:
     return Shared.made(api)
 
 
+def listed(shared: Shared, folder: str) -> list[Json]:
+    path = f"{shared.tenant}/owners/me/files/{folder}/files"
+    found: list[Json] = shared.api.get(path, by=shared.admin).json["data"]
+    return found
+
+
 def names(shared: Shared, folder: str | None = None) -> list[str]:
-    path = f"{shared.tenant}/owners/me/files/{folder or shared.folder}/files"
-    return [item["name"] for item in shared.api.get(path, by=shared.admin).json["data"]]
+    return [item["name"] for item in listed(shared, folder or shared.folder)]
 
 
 def begin(visitor: Visitor, name: str, size: int, query: str = "", **headers: str) -> Answer:
@@ -68,6 +73,27 @@ def test_a_dropped_file_is_the_makers_and_replaces_nothing(shared: Shared) -> No
     assert shared.api.get(shared.tenant, by=shared.admin).json["usedBytes"] == before + 12
     assert drops(shared, visitor.share)[-1] == ("note (3).txt", 4, "Anna")
     assert any("from Anna" in message["text"] for message in shared.api.outbox())
+
+
+def test_folders_are_created_and_no_name_is_revealed(shared: Shared) -> None:
+    visitor = shared.share(kind="drop")
+    paths = ["photos/2026/a.txt", "photos/b.txt", "note.txt/c.txt", "note.txt/d.txt"]
+    for path in paths:
+        answer = visitor.drop(path.rpartition("/")[2], b"x", f"?relativePath={path}")
+        assert answer.status_code == 201, answer.text
+    encoded = base64.b64encode(b"photos/2026/e.txt").decode()
+    pairs = f"filename {base64.b64encode(b'e.txt').decode()},relativePath {encoded}"
+    made = begin(visitor, "e.txt", 1, **{"Upload-Metadata": pairs})
+    upload = made.headers["Location"].rpartition("/")[2]
+    assert append(visitor, upload, 0, b"x").status_code == 204
+    assert names(shared) == ["Inside", "note (1).txt", "note.txt", "photos"]
+    found = {item["name"]: item["id"] for item in listed(shared, shared.folder)}
+    assert names(shared, found["note (1).txt"]) == ["c.txt", "d.txt"]
+    assert names(shared, found["photos"]) == ["2026", "b.txt"]
+    (year,) = (item["id"] for item in listed(shared, found["photos"]) if item["name"] == "2026")
+    assert names(shared, year) == ["a.txt", "e.txt"]
+    refused = visitor.drop("a.txt", b"x", "?relativePath=../a.txt")
+    assert error_code(refused) == "error.validation-failed"
 
 
 def test_a_drop_box_shows_nothing(shared: Shared) -> None:

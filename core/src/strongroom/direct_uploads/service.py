@@ -7,7 +7,7 @@ complete the upload again. Size, digest, permission and quota are checked on com
 
 import hmac
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Final
 
@@ -181,7 +181,10 @@ _MARGIN: Final = 3600 * 1000
 
 @dataclass(frozen=True, slots=True)
 class DirectUploadToken:
-    """Parameters of a direct upload. ``size`` is in bytes; ``checksum`` is SHA-256 in hexadecimal."""
+    """Parameters of a direct upload.
+
+    ``size`` is in bytes; ``checksum`` is SHA-256 in hexadecimal; ``folders`` are names below the parent.
+    """
 
     tenant_id: str
     parent_id: str | None
@@ -189,6 +192,7 @@ class DirectUploadToken:
     size: int
     checksum: str
     on_conflict: OnConflict
+    folders: Sequence[str] = ()
 
     @property
     def target(self) -> Target:
@@ -198,7 +202,9 @@ class DirectUploadToken:
             ValidationFailed: the name is invalid.
         """
         name = normalize_name(self.name)
-        return Target(self.tenant_id, self.parent_id, name, self.on_conflict)
+        # A sealed token is JSON, which has neither enumerations nor tuples.
+        rule, folders = OnConflict(self.on_conflict), tuple(self.folders)
+        return Target(self.tenant_id, self.parent_id, name, rule, folders)
 
 
 @dataclass(frozen=True, slots=True)

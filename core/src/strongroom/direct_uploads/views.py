@@ -7,8 +7,9 @@ from marshmallow import Schema, fields, validate
 from strongroom import errors
 from strongroom.direct_uploads.service import DirectUploads, DirectUploadToken
 from strongroom.files.file_writer import OnConflict
+from strongroom.files.names import chosen_name, parse_path
 from strongroom.files.node_responses import NODE_LOCATION
-from strongroom.files.schemas import FileConflictQuery, NodeSchema, node_name
+from strongroom.files.schemas import FileConflictQuery, NodeSchema, node_name, relative_path
 from strongroom.files.serializers import serialize_node
 from strongroom.http.access import Access, current_identity
 from strongroom.http.parsing import Timestamp, text
@@ -29,6 +30,7 @@ class NewDirectUploadSchema(Schema):
         metadata={"description": "sha256: and 64 hexadecimal digits"},
     )
     parentId = text(64, load_default=None, allow_none=True)
+    relativePath = relative_path(allow_none=True)
 
 
 class DirectUploadSchema(Schema):
@@ -74,13 +76,16 @@ Json = dict[str, Any]
 )
 def begin_direct_upload(tenant_id: str, body: Json, query: Json) -> Json:
     """Get a presigned request that stores a file. Complete the upload after sending it."""
+    path = body["relativePath"]
+    folders, last = parse_path(path) if path else ((), None)
     parameters = DirectUploadToken(
         tenant_id,
         body["parentId"],
-        body["name"],
+        chosen_name(folders, last, body["name"]),
         body["size"],
         body["checksum"].removeprefix("sha256:"),
         OnConflict(query["onConflict"]),
+        folders,
     )
     upload = get_service(DirectUploads).begin(current_identity(), parameters)
     return {

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from fnmatch import fnmatch
 from typing import Any, Final, Protocol
@@ -15,6 +15,7 @@ from strongroom.files.events.recorder import FileAction, FileEvents
 from strongroom.files.grant_ends import Ends, with_granted_ends
 from strongroom.files.guarded_insert import GuardedInsert
 from strongroom.files.models import FOREVER, NODE, Node, NodeType, Permission, nodes
+from strongroom.files.names import numbered
 from strongroom.files.trash.entries import Trash
 from strongroom.files.tree import FileContent, ParentRef, Tree
 from strongroom.files.versions.repository import Version, VersionRepository
@@ -41,6 +42,9 @@ _CHECKS: Final = NodeAccessQuery(_with_checks)
 
 _GUARDED_NODE: Final = GuardedInsert(nodes)
 
+_FOLDER_NAMES: Final = 100
+"""Number of names that are tried for a folder whose name a file has."""
+
 
 class OnConflict(StrEnum):
     """Conflict rule for a taken name."""
@@ -52,12 +56,22 @@ class OnConflict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Destination of a file. ``parent_id`` is ``None`` at the top level; ``name`` is normalized."""
+    """Destination of a file.
+
+    Args:
+        tenant_id: the tenant.
+        parent_id: the folder; ``None`` at the top level.
+        name: the normalized name.
+        on_conflict: the rule for a taken name.
+        folders: the normalized names of the folders on the way from ``parent_id`` to the file. Missing
+            ones are created with the file.
+    """
 
     tenant_id: str
     parent_id: str | None
     name: str
     on_conflict: OnConflict
+    folders: tuple[str, ...] = ()
 
     @property
     def folder_id(self) -> str:
@@ -139,8 +153,12 @@ class FileWriter:
             PayloadTooLarge: the file is larger than allowed.
             StorageFull: the tenant's quota would be exceeded.
         """
+        if target.folders:
+            target = self._descend(connection, caller, target)
+        # The name of a missing folder is free.
+        name = target.folders[0] if target.folders else target.name
         access = self.access.require_parent(
-            connection, caller, target.tenant_id, target.parent_id, _CHECKS, name=target.name
+            connection, caller, target.tenant_id, target.parent_id, _CHECKS, name=name
         )
         *_, taken_type, taken_size, used, quota = access.more
         if taken_type is not None and not _resolves_conflict(taken_type, target.on_conflict):
@@ -223,6 +241,9 @@ class FileWriter:
         # The blob is committed in the same transaction as the node that references it.
         content = self.commit_content(connection, received, target.name)
         require_admitted_type(caller, content.content_type)
+        if target.folders:
+            # The access was checked for another folder.
+            target, checked = self._with_folders(connection, caller, target), None
         if target.on_conflict is OnConflict.REPLACE:
             self.access.require_parent(connection, caller, target.tenant_id, target.parent_id)
             existing = self._tree.find_child(connection, target.folder_id, target.name)
@@ -238,6 +259,76 @@ class FileWriter:
         self._space.use(connection, node.tenant_id, content.size, reserved=reserved)
         self.events.record(connection, FileAction.CREATED, caller, node)
         return NodeView(node, ceiling_of(caller))
+
+    def add_folder(
+        self,
+        connection: Connection,
+        caller: AnyCaller,
+        tenant_id: str,
+        parent_id: str | None,
+        name: str,
+        *,
+        is_numbered: bool = False,
+    ) -> Node:
+        """Create a folder; ``is_numbered`` gives it a free name with a number if the name is taken.
+
+        Raises:
+            Forbidden: the caller is not a member of the tenant, or may not write to the folder.
+            NotFound: the parent folder does not exist.
+            NotAFolder: the parent is a file.
+            NameConflict: the name is taken.
+        """
+        place = self.parent_ref(connection, caller, tenant_id, parent_id)
+        add = self._tree.add_numbered if is_numbered else self._tree.add
+        node = add(connection, place, name, caller.user_id, None)
+        self.events.record(connection, FileAction.FOLDER_CREATED, caller, node)
+        return node
+
+    def _with_folders(self, connection: Connection, caller: AnyCaller, target: Target) -> Target:
+        """Create the missing folders of a destination, and return the one in the last of them.
+
+        The tenant lock keeps concurrent uploads from creating the same folder twice.
+        """
+        target = self._descend(connection, caller, target)
+        parent_id = target.parent_id
+        for name in target.folders:
+            parent_id = self.add_folder(connection, caller, target.tenant_id, parent_id, name).id
+        return replace(target, parent_id=parent_id, folders=())
+
+    def _descend(self, connection: Connection, caller: AnyCaller, target: Target) -> Target:
+        """Return a destination relative to the last of its folders that exists.
+
+        Each folder must be one that the caller may write to, so that names of others are not revealed.
+
+        Raises:
+            Forbidden: the caller is not a member of the tenant, or may not write to a folder.
+            NotFound: the folder to begin with does not exist.
+            NotAFolder: a file has the name of a folder.
+        """
+        self.access.require_parent(connection, caller, target.tenant_id, target.parent_id)
+        while target.folders:
+            name, found = self._folder_named(connection, target)
+            if found is None:
+                return replace(target, folders=(name, *target.folders[1:]))
+            self.access.require_parent(connection, caller, target.tenant_id, found.id)
+            target = replace(target, parent_id=found.id, folders=target.folders[1:])
+        return target
+
+    def _folder_named(self, connection: Connection, target: Target) -> tuple[str, Node | None]:
+        """Return the name of the first folder of a destination, and the folder if it exists.
+
+        If a file has the name, the rule for taken names may choose the first name with a number that no
+        file has. So all files of an uploaded folder are stored in the same one.
+        """
+        wanted = target.folders[0]
+        numbers = range(_FOLDER_NAMES) if target.on_conflict is OnConflict.RENAME else range(1)
+        for number in numbers:
+            name = numbered(wanted, number) if number else wanted
+            found = self._tree.find_child(connection, target.folder_id, name)
+            if found is None or found.type == NodeType.FOLDER:
+                return name, found
+        message = "A file has the name of a folder of the path."
+        raise errors.NotAFolder.of_field("relativePath", "not-a-folder", message)
 
     def _add_as_checked(
         self,

@@ -6,6 +6,7 @@ from marshmallow import Schema, fields, validate
 
 from strongroom.files.file_writer import OnConflict
 from strongroom.files.models import NodeType, Permission
+from strongroom.files.names import MAX_PATH_LENGTH
 from strongroom.files.node_filters import SORTS
 from strongroom.http.pages import PagingQuery, ReferenceSchema
 from strongroom.http.parsing import Timestamp, text
@@ -155,6 +156,25 @@ class FileConflictQuery(Schema):
         load_default=OnConflict.FAIL.value,
         validate=validate.OneOf([choice.value for choice in OnConflict]),
     )
+
+
+def relative_path(**options: Any) -> fields.String:
+    """Return the field of the path of an uploaded file; :mod:`strongroom.files.names` validates it."""
+    return fields.String(
+        load_default=None,
+        validate=validate.Length(max=4 * MAX_PATH_LENGTH),
+        metadata={
+            "description": "Path of the file from the folder, such as `photos/2026/a.jpg`; missing "
+            "folders are created"
+        },
+        **options,
+    )
+
+
+class UploadQuery(FileConflictQuery):
+    """Path of the file, and conflict rule for a taken name."""
+
+    relativePath = relative_path()
 
 
 class DeletionQuery(Schema):

@@ -9,7 +9,6 @@ from strongroom.database import Database
 from strongroom.database.statements import Statement
 from strongroom.errors import NotAFile
 from strongroom.files.access import AccessControl, NodeAccessQuery, NodeView, ceiling_of
-from strongroom.files.events.recorder import FileAction
 from strongroom.files.file_writer import FileWriter, IncomingFile, OnConflict, Target
 from strongroom.files.models import Node, Permission, node_versions, nodes
 from strongroom.files.names import normalize_name
@@ -67,10 +66,10 @@ class FileService:
         name = normalize_name(name)
         with self._database.write() as connection:
             self._access.memberships.lock_tenant(connection, tenant_id)
-            place = self._file_writer.parent_ref(connection, caller, tenant_id, parent_id)
-            add = self._tree.add_numbered if on_conflict is OnConflict.RENAME else self._tree.add
-            node = add(connection, place, name, caller.user_id, None)
-            self._file_writer.events.record(connection, FileAction.FOLDER_CREATED, caller, node)
+            is_numbered = on_conflict is OnConflict.RENAME
+            node = self._file_writer.add_folder(
+                connection, caller, tenant_id, parent_id, name, is_numbered=is_numbered
+            )
             return NodeView(node, ceiling_of(caller))
 
     def upload(
@@ -80,8 +79,18 @@ class FileService:
         parent_id: str | None,
         incoming: IncomingFile,
         on_conflict: OnConflict,
+        folders: Sequence[str] = (),
     ) -> NodeView:
         """Store a file in a folder, or at the top level. It is durable when this returns.
+
+        Args:
+            caller: the caller.
+            tenant_id: the tenant.
+            parent_id: the folder; ``None`` is the top level.
+            incoming: the file.
+            on_conflict: the rule for a taken name.
+            folders: names of folders below ``parent_id``, of :func:`parse_path`. Missing ones are
+                created together with the file.
 
         Raises:
             ValidationFailed: the name is invalid.
@@ -95,7 +104,8 @@ class FileService:
             ContentInfected, ContentUnscannable, ApiError: a content scanner refuses the content.
             StorageFull: the tenant's quota or the storage is exhausted.
         """
-        target = Target(tenant_id, parent_id, normalize_name(incoming.name), on_conflict)
+        name = normalize_name(incoming.name)
+        target = Target(tenant_id, parent_id, name, on_conflict, tuple(folders))
         # No transaction is open while the content is received, so slow clients block no writer.
         with self._database.read() as connection:
             checked = self._file_writer.check(connection, caller, target, incoming.size or 0)

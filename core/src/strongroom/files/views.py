@@ -10,6 +10,7 @@ from strongroom.files.events.recorder import SENT, DownloadRecorder
 from strongroom.files.file_writer import OnConflict
 from strongroom.files.listing import FileListing
 from strongroom.files.models import Node
+from strongroom.files.names import chosen_name, parse_path
 from strongroom.files.node_filters import NodeFilter, NodeOrder
 from strongroom.files.node_responses import (
     CONDITIONAL_ERRORS,
@@ -21,11 +22,11 @@ from strongroom.files.node_responses import (
 from strongroom.files.node_selection import NodeSelection
 from strongroom.files.schemas import (
     DeletionQuery,
-    FileConflictQuery,
     FolderConflictQuery,
     ListQuery,
     NewFolderSchema,
     NodeSchema,
+    UploadQuery,
 )
 from strongroom.files.serializers import Json, serialize_node
 from strongroom.files.service import FileService
@@ -243,7 +244,7 @@ def create_folder_in_folder(tenant_id: str, parent_id: str, body: Json, query: J
     access=Access.USER,
     scope=Scope.FILES_WRITE,
     verifies_login=True,
-    query=FileConflictQuery,
+    query=UploadQuery,
     returns=NodeSchema,
     status=201,
     location=NODE_LOCATION,
@@ -252,7 +253,11 @@ def create_folder_in_folder(tenant_id: str, parent_id: str, body: Json, query: J
     request_headers=UPLOAD_REQUEST,
 )
 def upload_file(tenant_id: str, query: Json, caller: Caller) -> Json:
-    """Upload a file to the top level of a tenant, as a form or as the raw body."""
+    """Upload a file to the top level of a tenant, as a form or as the raw body.
+
+    With `relativePath`, such as the `webkitRelativePath` of a browser, the missing folders of the path
+    are created together with the file.
+    """
     return _upload(caller, tenant_id, None, query)
 
 
@@ -262,7 +267,7 @@ def upload_file(tenant_id: str, query: Json, caller: Caller) -> Json:
     access=Access.USER,
     scope=Scope.FILES_WRITE,
     verifies_login=True,
-    query=FileConflictQuery,
+    query=UploadQuery,
     returns=NodeSchema,
     status=201,
     location=NODE_LOCATION,
@@ -400,7 +405,9 @@ def _create_folder(tenant_id: str, parent_id: str | None, body: Json, query: Jso
 
 
 def _upload(caller: Caller, tenant_id: str, parent_id: str | None, query: Json) -> Json:
-    files = get_service(FileService)
-    incoming = receive_upload(files.max_file_bytes)
-    view = files.upload(caller, tenant_id, parent_id, incoming, OnConflict(query["onConflict"]))
-    return serialize_node(view)
+    files, path = get_service(FileService), query["relativePath"]
+    folders, name = parse_path(path) if path else ((), None)
+    incoming = receive_upload(files.max_file_bytes, default_name=name)
+    incoming.name = chosen_name(folders, name, incoming.name)
+    rule = OnConflict(query["onConflict"])
+    return serialize_node(files.upload(caller, tenant_id, parent_id, incoming, rule, folders))

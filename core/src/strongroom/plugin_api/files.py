@@ -389,6 +389,7 @@ class FilesAPI(ABC):
         name: Callable[[str], str] = str,
         on_conflict: OnConflict = "fail",
         max_bytes: int | None = None,
+        relative_path: str | None = None,
     ) -> FileInfo:
         """Store the file in the body of the current request, as ``POST .../files`` does.
 
@@ -401,6 +402,8 @@ class FilesAPI(ABC):
             name: changes the name that the client sent.
             on_conflict: what happens if the name is taken.
             max_bytes: the maximum size, if less than the server's.
+            relative_path: the path of the file from the folder, such as ``photos/a.jpg``; missing
+                folders are created together with the file.
         """
 
     @abstractmethod
@@ -619,6 +622,7 @@ class UploadsAPI(ABC):
         name: str | None = None,
         on_conflict: OnConflict = "fail",
         location: Callable[[str], str],
+        creates_folders: bool = False,
     ) -> tuple[Any, UploadInfo]:
         """Create an upload into a folder, whatever destination its metadata name.
 
@@ -628,6 +632,8 @@ class UploadsAPI(ABC):
             name: the name of the file; ``None``: the one in the metadata.
             on_conflict: what happens if the name is taken.
             location: returns the URL of the upload for its id.
+            creates_folders: whether the metadata may name a path from the folder by ``relativePath``,
+                whose missing folders are created together with the file.
         """
 
     @abstractmethod

@@ -28,6 +28,7 @@ from strongroom.files.file_writer import OnConflict
 from strongroom.files.grants import GrantRequest, GroupGrantRequest
 from strongroom.files.models import Grant, GroupGrant, Node, Permission
 from strongroom.files.moving import Move
+from strongroom.files.names import chosen_name, parse_path
 from strongroom.files.trash.entries import TrashedNode
 from strongroom.files.trash.service import RestoreRequest, TrashService
 from strongroom.files.versions.repository import Version
@@ -219,14 +220,17 @@ class HostFiles(AsCaller, api.FilesAPI):
         name: Callable[[str], str] = str,
         on_conflict: api.OnConflict = "fail",
         max_bytes: int | None = None,
+        relative_path: str | None = None,
     ) -> api.FileInfo:
+        folders, last = parse_path(relative_path) if relative_path else ((), None)
         files, caller = self._keeping.files, self._caller(Scope.FILES_WRITE, tenant_id, parent_id)
         most = files.max_file_bytes if max_bytes is None else min(max_bytes, files.max_file_bytes)
-        incoming = receive_upload(most)
-        incoming.name, incoming.source = name(incoming.name), MeteredSource(incoming.source, most)
+        incoming = receive_upload(most, default_name=last)
+        incoming.name = name(chosen_name(folders, last, incoming.name))
+        incoming.source = MeteredSource(incoming.source, most)
         with _storage_errors():
-            view = files.upload(caller, tenant_id, parent_id, incoming, _on_conflict(on_conflict))
-        return _file(view)
+            rule = _on_conflict(on_conflict)
+            return _file(files.upload(caller, tenant_id, parent_id, incoming, rule, folders))
 
     def upload(
         self,

@@ -48,12 +48,14 @@ class HostUploads(AsCaller, UploadsAPI):
         name: str | None = None,
         on_conflict: Rule = "fail",
         location: Callable[[str], str],
+        creates_folders: bool = False,
     ) -> tuple[Any, UploadInfo]:
         protocol.require_version()
         protocol.refuse_other_extensions()
         size, metadata = protocol.read_number("Upload-Length"), protocol.read_metadata()
-        wanted = name or metadata.target(tenant_id).name
-        target = Target(tenant_id, parent_id, wanted, OnConflict(on_conflict))
+        named = metadata.target(tenant_id)
+        folders = named.folders if creates_folders else ()
+        target = Target(tenant_id, parent_id, name or named.name, OnConflict(on_conflict), folders)
         piece = protocol.read_piece() if protocol.has_piece() else None
         caller = self._caller(Scope.FILES_WRITE, tenant_id, parent_id)
         upload = self._uploads.create(caller, target, size, metadata.text, piece)

@@ -298,4 +298,5 @@ def _require_end(arriving: ArrivingBytes) -> None:
 
 def _target(upload: Upload) -> Target:
     conflict = OnConflict(upload.on_conflict)
-    return Target(upload.tenant_id, upload.parent_id, upload.name, conflict)
+    folders = tuple(upload.folders.split("/")) if upload.folders else ()
+    return Target(upload.tenant_id, upload.parent_id, upload.name, conflict, folders)

@@ -9,6 +9,7 @@ from flask import request
 
 from strongroom import errors
 from strongroom.files.file_writer import OnConflict, Target
+from strongroom.files.names import chosen_name, parse_path
 from strongroom.http.parsing import is_unstorable
 from strongroom.http.uploads import announced_size, open_body
 from strongroom.uploads.chunk_writer import Checksum, Piece
@@ -34,15 +35,18 @@ class Metadata:
         """Return the destination of the file.
 
         Raises:
-            ValidationFailed: the name is missing, or the conflict rule is unknown.
+            ValidationFailed: the name is missing, the path is invalid, or the conflict rule is unknown.
         """
-        name = self.values.get("filename") or self.values.get("name")
+        path = self.values.get("relativePath")
+        folders, last = parse_path(path) if path else ((), None)
+        name = chosen_name(folders, last, self.values.get("filename") or self.values.get("name"))
         if not name:
             raise _invalid("Upload-Metadata", "Must contain the key filename.", "required")
         rule = self.values.get("onConflict", OnConflict.FAIL.value)
         if rule not in set(OnConflict):
             raise _invalid("Upload-Metadata", f"onConflict must be one of: {', '.join(OnConflict)}.")
-        return Target(tenant_id, self.values.get("parentId") or None, name, OnConflict(rule))
+        parent_id = self.values.get("parentId") or None
+        return Target(tenant_id, parent_id, name, OnConflict(rule), folders)
 
 
 def require_version() -> None:

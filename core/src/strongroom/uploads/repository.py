@@ -44,6 +44,8 @@ class Upload:
         user_id: the user who created it; only this user may continue it.
         parent_id: the folder of the file; ``None`` at the top level.
         name: name of the file.
+        folders: names of the folders below ``parent_id``, separated by ``/``; missing ones are created
+            with the file. ``None``: there are none.
         on_conflict: rule for a taken name.
         metadata: the client's ``Upload-Metadata``, unchanged.
         size: total size in bytes.
@@ -67,6 +69,7 @@ class Upload:
     lease: str | None
     lease_until: int
     expires_at: int
+    folders: str | None = None
 
     @property
     def is_finished(self) -> bool:
@@ -90,6 +93,7 @@ uploads: Final = Table(
     Column("lease", Id),
     Column("lease_until", Timestamp, nullable=False),
     Column("expires_at", Timestamp, nullable=False),
+    Column("folders", Text),
     Index(None, "expires_at"),
     Index(None, "tenant_id"),
     Index(None, "user_id"),

@@ -97,6 +97,7 @@ class UploadService:
             lease=None,
             lease_until=0,
             expires_at=self._clock.now() + self._repository.lifetime,
+            folders="/".join(target.folders) or None,
         )
         with self._database.write() as connection:
             self._file_writer.check(connection, caller, target, size)

@@ -118,8 +118,8 @@ def description() -> Response:
 def create_upload(tenant_id: str) -> tuple[Upload, dict[str, str]]:
     """Create an upload of `Upload-Length` bytes; the body, if any, contains its first bytes.
 
-    `Upload-Metadata` must contain `filename`, and may contain `parentId` and `onConflict` (fail, rename,
-    replace).
+    `Upload-Metadata` must contain `filename`, and may contain `parentId`, `onConflict` (fail, rename,
+    replace) and `relativePath`, whose missing folders are created together with the file.
     """
     protocol.require_version()
     protocol.refuse_other_extensions()

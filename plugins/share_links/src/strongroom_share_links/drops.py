@@ -46,8 +46,10 @@ class Drops:
         self._visits = visits
         self._openings = openings
 
-    def receive(self, visit: Visit, parent_id: str, uploaded_by: str | None) -> Dropped:
-        """Store the file in the body of the request, with a free name.
+    def receive(
+        self, visit: Visit, parent_id: str, uploaded_by: str | None, path: str | None = None
+    ) -> Dropped:
+        """Store the file in the body of the request, with a free name; ``path`` creates folders.
 
         Raises:
             ApiError: the drop box has no room, or the core refuses the file.
@@ -64,6 +66,7 @@ class Drops:
                     self._folder(visit.link, parent_id, sender),
                     on_conflict="rename",
                     max_bytes=None if visit.link.max_bytes is None else reserved,
+                    relative_path=path,
                 )
         except BaseException:
             self._release(visit.link, 1, reserved)
@@ -84,7 +87,11 @@ class Drops:
             with self._visits.acting(visit, "write"):
                 folder_id = self._folder(link, parent_id, sender)
                 response, info = self._host.uploads.create(
-                    link.tenant_id, folder_id, on_conflict="rename", location=location
+                    link.tenant_id,
+                    folder_id,
+                    on_conflict="rename",
+                    location=location,
+                    creates_folders=True,
                 )
         except BaseException:
             self._release(link, 1, size)

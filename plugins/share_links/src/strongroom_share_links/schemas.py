@@ -304,6 +304,18 @@ class DropQuery(Schema):
     uploadedBy = _text(100, load_default=None, metadata={"description": "The name of the sender"})
 
 
+class DropPathQuery(DropQuery):
+    """Who uploads a file, and its path in the folder."""
+
+    relativePath = _text(
+        4096,
+        load_default=None,
+        metadata={
+            "description": "Path of the file, such as `photos/a.jpg`; missing folders are created"
+        },
+    )
+
+
 class PageQuery(DropQuery):
     """Which part of a folder a page shows, and whether a file was just uploaded."""
 

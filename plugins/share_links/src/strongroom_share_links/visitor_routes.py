@@ -17,6 +17,7 @@ from strongroom_share_links.models import READERS, RECEIVERS, SHOWN, Kind
 from strongroom_share_links.proofs import HEADER, ISSUED, LIFETIME, SENT
 from strongroom_share_links.schemas import (
     DescriptionSchema,
+    DropPathQuery,
     DroppedSchema,
     DropQuery,
     IssuedProofSchema,
@@ -259,7 +260,7 @@ def _add_drops(routes: Blueprint, shares: Shares) -> None:
         f"{ROOT}/files",
         access=Access.OPTIONAL,
         request_headers=SENT,
-        query=DropQuery,
+        query=DropPathQuery,
         returns=DroppedSchema,
         status=201,
         errors=_DROP_ERRORS,
@@ -268,14 +269,14 @@ def _add_drops(routes: Blueprint, shares: Shares) -> None:
     def drop_file(secret: str, query: Json) -> Json:
         """Upload a file into a share, as a form or as the raw body. It never replaces another one."""
         visit = shares.visits.open(secret, RECEIVERS)
-        return _dropped(visit, shares.drops.receive(visit, visit.file.id, query["uploadedBy"]))
+        return _received(shares, visit, visit.file.id, query)
 
     @routes.operation(
         "POST",
         f"{_FILE}/files",
         access=Access.OPTIONAL,
         request_headers=SENT,
-        query=DropQuery,
+        query=DropPathQuery,
         returns=DroppedSchema,
         status=201,
         errors=_DROP_ERRORS,
@@ -284,7 +285,7 @@ def _add_drops(routes: Blueprint, shares: Shares) -> None:
     def drop_file_into_folder(secret: str, file_id: str, query: Json) -> Json:
         """Upload a file into a folder of a share of the kind `write`."""
         visit = shares.visits.open(secret, (Kind.WRITE,))
-        return _dropped(visit, shares.drops.receive(visit, file_id, query["uploadedBy"]))
+        return _received(shares, visit, file_id, query)
 
 
 def _add_uploads(routes: Blueprint, host: HostAPI, shares: Shares) -> None:
@@ -380,7 +381,8 @@ def _shown(file: FileInfo) -> Json:
     }
 
 
-def _dropped(visit: Visit, file: Any) -> Json:
+def _received(shares: Shares, visit: Visit, folder_id: str, query: Json) -> Json:
+    file = shares.drops.receive(visit, folder_id, query["uploadedBy"], query["relativePath"])
     # Nothing can be done with the id of a file that the visitor may not see.
     shown = {"id": file.id} if visit.is_shown else {}
     return {"name": file.name, "size": file.size, **shown}

@@ -9,6 +9,7 @@
   const sender = document.getElementById("sender");
   const name = document.getElementById("uploadedBy");
   const input = document.getElementById("file");
+  const folder = document.getElementById("folder");
   const list = document.getElementById("uploads");
   const state = document.getElementById("state");
   const texts = form.dataset;
@@ -17,11 +18,15 @@
   document.getElementById("continue").hidden = true;
   form.hidden = false;
   input.multiple = true;
+  // A form can send one file only; the script sends the path of each file of a folder.
+  const picksFolders = "webkitdirectory" in folder;
+  folder.hidden = folder.labels[0].hidden = !picksFolders;
+  folder.addEventListener("change", () => { input.required = folder.files.length === 0; });
   sender.addEventListener("submit", (event) => event.preventDefault());
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     if (sender.reportValidity() && form.reportValidity()) {
-      sendAll([...input.files]);
+      sendAll([...input.files, ...folder.files]);
     }
   });
 
@@ -30,46 +35,57 @@
     list.hidden = false;
     for (const file of files) {
       const row = addRow(file);
-      state.textContent = `${texts.sending}: ${file.name}`;
+      state.textContent = `${texts.sending}: ${pathOf(file)}`;
       try {
         await send(file, row);
         row.done(texts.done);
-        state.textContent = `${texts.done}: ${file.name}`;
+        state.textContent = `${texts.done}: ${pathOf(file)}`;
       } catch (error) {
         row.done(reason(error));
-        state.textContent = `${reason(error)} ${file.name}`;
+        state.textContent = `${reason(error)} ${pathOf(file)}`;
       }
     }
     form.querySelector("button").disabled = false;
-    input.value = "";
+    input.value = folder.value = "";
+    input.required = true;
   }
 
   function reason(error) {
     return { 413: texts.full, 404: texts.full, 415: texts.refused }[error.status] || texts.failed;
   }
 
+  // The path in the chosen folder, or the name of a file that was chosen alone.
+  function pathOf(file) {
+    return file.webkitRelativePath || file.name;
+  }
+
+  function encoded(text) {
+    return btoa(String.fromCharCode(...new TextEncoder().encode(text)));
+  }
+
   function addRow(file) {
     const item = document.createElement("li");
     const label = document.createElement("span");
     const bar = document.createElement("progress");
-    label.textContent = file.name;
+    const path = pathOf(file);
+    label.textContent = path;
     bar.max = Math.max(1, file.size);
     bar.value = 0;
-    bar.setAttribute("aria-label", file.name);
+    bar.setAttribute("aria-label", path);
     item.append(label, bar);
     list.append(item);
     return {
       move: (bytes) => { bar.value = bytes; },
-      tell: (text) => { label.textContent = `${file.name}: ${text}`; },
+      tell: (text) => { label.textContent = `${path}: ${text}`; },
       done(text) {
-        label.textContent = `${file.name}: ${text}`;
+        label.textContent = `${path}: ${text}`;
         bar.remove();
       },
     };
   }
 
   async function send(file, row) {
-    const key = `upload ${texts.uploads} ${name.value} ${file.name} ${file.size} ${file.lastModified}`;
+    const key = `upload ${texts.uploads} ${name.value} ${pathOf(file)} ${file.size} ${file.lastModified}`;
     let url = sessionStorage.getItem(key);
     let offset = url ? await offsetOf(url).catch(() => null) : null;
     if (offset === null) {
@@ -97,12 +113,11 @@
   }
 
   async function create(file) {
-    const bytes = new TextEncoder().encode(file.name);
-    const encoded = btoa(String.fromCharCode(...bytes));
+    const path = file.webkitRelativePath ? `,relativePath ${encoded(file.webkitRelativePath)}` : "";
     const query = name.value ? `?uploadedBy=${encodeURIComponent(name.value)}` : "";
     const answer = await ask("POST", texts.uploads + query, {
       "Upload-Length": String(file.size),
-      "Upload-Metadata": `filename ${encoded}`,
+      "Upload-Metadata": `filename ${encoded(file.name)}${path}`,
     });
     // The last segment only: the public address may be another one than this page's.
     return `${texts.uploads}/${answer.getResponseHeader("Location").split("/").pop()}`;
