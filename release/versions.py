@@ -16,6 +16,7 @@ VERSION_FILES: Final = {
         r'(?<="name": "@strongroom/client",\n  "version": ")[^"]+'
         r'|(?<="name": "@strongroom/client",\n      "version": ")[^"]+'
     ),
+    "examples/production/kubernetes/base/kustomization.yaml": re.compile(r"(?<=newTag: v)\S+"),
 }
 _HEADING: Final = re.compile(r"^## (\S+) \(\d{4}-\d\d-\d\d\)$", re.MULTILINE)
 _FEATURES: Final = frozenset({"added", "changed", "removed"})

@@ -11,6 +11,7 @@ from packaging.requirements import Requirement
 from ruamel.yaml import YAML
 from tests.support.commands import run_command
 from tests.support.nginx import PRODUCTION, nginx_before
+from tests.support.schemas import schema_faults
 
 from strongroom.sessions.keys import create_key_file
 from strongroom.testing.server import free_port
@@ -94,6 +95,10 @@ def test_systemd_takes_the_units(unit: str, tmp_path: Path) -> None:
     assert (result.returncode, said) == (0, [])
 
 
+def test_compose_follows_its_schema() -> None:
+    assert schema_faults("compose-spec", PRODUCTION / "compose.yaml") == []
+
+
 def test_the_services_of_compose_stand_on_what_there_is() -> None:
     compose: dict[str, Any] = YAML(typ="safe").load(PRODUCTION / "compose.yaml")
     for name, service in compose["services"].items():
@@ -112,7 +117,9 @@ def test_the_services_of_compose_stand_on_what_there_is() -> None:
 def test_the_image_is_built_from_files_of_the_tree() -> None:
     text = re.sub(r"\\\n\s*", "", (PRODUCTION / "Dockerfile").read_text())
     lines = [line.partition(" ") for line in text.splitlines() if line and not line.startswith("#")]
-    known = "FROM WORKDIR COPY RUN ENV USER VOLUME EXPOSE STOPSIGNAL ENTRYPOINT CMD"
+    known = (
+        "ARG FROM WORKDIR COPY RUN LABEL ENV USER VOLUME EXPOSE STOPSIGNAL HEALTHCHECK ENTRYPOINT CMD"
+    )
     assert {word for word, _, _ in lines} == set(known.split())
     ignored = (PRODUCTION / "Dockerfile.dockerignore").read_text().splitlines()
     kept = [line.removeprefix("!") for line in ignored if line.startswith("!")]
@@ -149,9 +156,13 @@ def test_each_python_has_one_pin_of_a_package(python: str) -> None:
 def test_compose_watches_its_servers_and_does_what_must_be_done_every_day() -> None:
     compose: dict[str, Any] = YAML(typ="safe").load(PRODUCTION / "compose.yaml")
     services = compose["services"]
+    image = (PRODUCTION / "Dockerfile").read_text()
+    (port,) = re.findall(r"STRONGROOM__MANAGEMENT__PORT=(\d+)", image)
+    assert f"http://127.0.0.1:{port}/livez" in image.partition("HEALTHCHECK")[2]
     for name in ("server-1", "server-2"):
-        port = services[name]["environment"]["STRONGROOM__MANAGEMENT__PORT"]
-        assert f"127.0.0.1:{port}/livez" in services[name]["healthcheck"]["test"][-1]
+        assert "healthcheck" not in services[name]  # that of the image
+        assert services[name]["read_only"] is True
+        assert services[name]["cap_drop"] == ["ALL"]
         assert f"{name}:{port}" in compose["configs"]["prometheus"]["content"]
         assert f"server {name}:8000 resolve" in compose["configs"]["upstream"]["content"]
         assert "./keys:/etc/strongroom/keys" in services[name]["volumes"]

@@ -16,6 +16,7 @@ from tests.support.source_tree import ROOT, copy_tree, run, succeed
 
 TOOLS = Path(sys.executable).parent
 DATE = "2026-12-01"
+FOLDERS = ("plugins/*", "clients/*")
 
 
 def files_of(dist: Path) -> list[Path]:
@@ -70,7 +71,9 @@ def test_an_impossible_version_is_refused(tree: Path, version: str, message: str
 
 def test_each_distribution_has_the_version(released: Path) -> None:
     built = [path.name for path in files_of(released / "dist")]
-    projects = 1 + len([*released.glob("plugins/*/pyproject.toml")])
+    projects = 1 + len(
+        [path for folder in FOLDERS for path in released.glob(f"{folder}/pyproject.toml")]
+    )
     assert len([name for name in built if name.endswith("-0.7.0-py3-none-any.whl")]) == projects
     assert len([name for name in built if name.endswith("-0.7.0.tar.gz")]) == projects
     assert len(built) == 2 * projects + len(("SBOM", "SHA256SUMS"))
@@ -148,7 +151,8 @@ def test_all_files_with_the_version_have_the_same() -> None:
 
 
 def test_no_distribution_has_a_version_of_its_own() -> None:
-    for path in (ROOT / "pyproject.toml", *ROOT.glob("plugins/*/pyproject.toml")):
+    projects = [path for folder in FOLDERS for path in ROOT.glob(f"{folder}/pyproject.toml")]
+    for path in (ROOT / "pyproject.toml", *projects):
         text = path.read_text()
         assert 'dynamic = ["version"]' in text, path
         assert "core/src/strongroom/version.py" in text, path

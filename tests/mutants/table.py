@@ -1714,8 +1714,8 @@ _OPERATION: Final = (
     _core(
         "production-readable-secret",
         "Production refuses secrets that other users of the machine can read.",
-        "production.py",
-        "return path.exists() and bool(path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO))",
+        "secret_keys.py",
+        "return bool(status.st_mode & others)",
         "return False",
         "unit/config/test_wrong_configurations.py"
         "::test_a_secret_that_others_can_read_is_refused_with_the_command_that_protects_it",

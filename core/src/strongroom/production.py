@@ -23,6 +23,7 @@ from strongroom.plugin_api.storage import (
     StorageUnavailable,
 )
 from strongroom.plugins.selection import Selection
+from strongroom.secret_keys import is_readable_by_others
 from strongroom.sessions.keys import Key, KeyRingError, load_keys
 from strongroom.storage.stores import fault_of
 
@@ -183,7 +184,7 @@ def _secret(configuration: Configuration) -> Iterator[Fault]:
     if is_sample_secret(secret):
         yield path, f"is a published sample; set {wanted}"
     file = _file_behind(configuration.raw.origin(path))
-    if file is not None and _is_readable_by_others(file):
+    if file is not None and is_readable_by_others(file):
         yield path, f"{file} can be read by others; run: chmod 600 {file}"
 
 
@@ -201,7 +202,7 @@ def _secret_files(configuration: Configuration, selection: Selection) -> Iterato
     known = {_file_behind(configuration.raw.origin(_SECRET_KEY))}
     for path, _ in secrets_in(sections):
         file = _file_behind(configuration.raw.origin(path))
-        if file is not None and file not in known and _is_readable_by_others(file):
+        if file is not None and file not in known and is_readable_by_others(file):
             known.add(file)
             yield path, f"{file} can be read by others; run: chmod 600 {file}"
 
@@ -211,7 +212,7 @@ def _signing_keys(settings: Settings) -> Iterator[Fault]:
     if keys_file is None:
         yield path, "must be set in production: a private JWK Set, kept outside data_dir"
         return
-    if _is_readable_by_others(keys_file):
+    if is_readable_by_others(keys_file):
         yield path, f"{keys_file} can be read by others; run: chmod 600 {keys_file}"
     try:
         ring = load_keys(keys_file, settings.tokens.algorithm)
@@ -260,10 +261,6 @@ def _file_behind(origin: str) -> Path | None:
         return Path(os.environ[variable]) if variable.endswith(FILE_SUFFIX) else None
     path = Path(origin.rpartition(":")[0])
     return path if path.is_file() else None
-
-
-def _is_readable_by_others(path: Path) -> bool:
-    return path.exists() and bool(path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO))
 
 
 def _code_around(path: Path) -> Path | None:

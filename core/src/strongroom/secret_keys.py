@@ -4,6 +4,7 @@ import hmac
 import json
 import os
 import secrets
+import stat
 from pathlib import Path
 from typing import Final
 
@@ -105,3 +106,14 @@ def create_private_file(path: Path, content: str) -> None:
         return
     finally:
         temporary.unlink()
+
+
+def is_readable_by_others(path: Path) -> bool:
+    """Return whether other users than the server's can read a file of secrets; no if there is none."""
+    if not path.exists():
+        return False
+    status = path.stat()
+    # Kubernetes (fsGroup) hands over secrets as files of root and of the own group of the server.
+    is_handed_over = status.st_uid == 0 != os.geteuid() and status.st_gid == os.getegid()
+    others = stat.S_IRWXO if is_handed_over else stat.S_IRWXG | stat.S_IRWXO
+    return bool(status.st_mode & others)

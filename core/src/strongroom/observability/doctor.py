@@ -26,7 +26,7 @@ from strongroom.notifications.templates import TEMPLATES, text_of
 from strongroom.observability.readiness import DISK_FULL, database_fault
 from strongroom.plugin_api.messages import DeliveryUncertain, Message, MessageNotSent, MessageSender
 from strongroom.plugin_api.storage import StorageBackend, StorageError, StorageFull, StorageUnavailable
-from strongroom.secret_keys import SecretKeys
+from strongroom.secret_keys import SecretKeys, is_readable_by_others
 from strongroom.storage.ownership import StorageOwnership
 from strongroom.storage.stores import fault_of
 from strongroom.users.service import OPEN
@@ -330,6 +330,6 @@ def examine_registration(settings: Settings) -> CheckResult:
 
 
 def _examine_mode(part: str, path: Path) -> CheckResult:
-    if path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+    if is_readable_by_others(path):
         return failed(part, f"{path} can be read by others", f"chmod 600 {path}")
     return ok(part, f"{path} can be read only by its owner")
