@@ -192,6 +192,10 @@ OPERATIONS: dict[str, tuple[Host, Rest]] = {
         lambda host, tenant, target: host.tenants.get(tenant),
         lambda api, target, by: api.get(target.path, by=by),
     ),
+    "usage": (
+        lambda host, tenant, target: host.tenants.usage(tenant),
+        lambda api, target, by: api.get(f"{target.path}/usage", by=by),
+    ),
     "user": (
         lambda host, tenant, target: host.users.get(target.bystander.id),
         lambda api, target, by: api.get(f"/users/{target.bystander.id}", by=by),

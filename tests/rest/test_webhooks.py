@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from tests.support.api import Answer, Api, Json, Person
+from tests.support.api import Answer, Api, Json, Person, error_code
 from tests.support.config import Table
 from tests.support.outbox import messages_in
 from tests.support.receiver import Receiver, receiving, says
@@ -160,6 +160,12 @@ def test_only_administrators_of_the_server_have_endpoints_for_everything(scene: 
     assert created["tenantId"] is None
     assert scene.api.get(f"{ROOT}/{created['id']}", by=scene.admin).status_code == 404
     assert scene.api.get(ROOT, by=scene.admin).status_code == 403
+
+
+def test_an_endpoint_belongs_to_a_tenant_that_exists(scene: Scene) -> None:
+    refused = scene.try_to_create(scene.root, tenantId="0190a1b2-0000-7000-8000-000000000000")
+    assert (refused.status_code, error_code(refused)) == (400, "error.webhook-tenant-unknown")
+    assert [detail["field"] for detail in refused.json["error"]["details"]] == ["tenantId"]
 
 
 def test_lists_are_collections(scene: Scene) -> None:

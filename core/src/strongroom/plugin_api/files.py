@@ -226,6 +226,20 @@ class TenantInfo:
 
 
 @dataclass(frozen=True, slots=True)
+class UsageInfo:
+    """The bytes that a tenant uses: the sum of the files, the trash and the versions.
+
+    ``reserved_bytes`` are those of unfinished uploads; ``quota_bytes`` is ``None`` without a limit.
+    """
+
+    used_bytes: int
+    trash_bytes: int
+    version_bytes: int
+    reserved_bytes: int
+    quota_bytes: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class UserInfo:
     """A user. ``type`` is ``USER`` or ``ADMIN``; ``status`` is ``active`` or ``suspended``."""
 
@@ -667,6 +681,14 @@ class TenantsAPI(ABC):
     @abstractmethod
     def get(self, tenant_id: str) -> TenantInfo:
         """Return a tenant that the caller belongs to."""
+
+    @abstractmethod
+    def usage(self, tenant_id: str) -> UsageInfo:
+        """Return the usage of a tenant, also to server administrators, who need not belong to it.
+
+        Raises:
+            ApiError: ``error.not-found``, to server administrators only.
+        """
 
     @abstractmethod
     def role(self, tenant_id: str) -> str | None:

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
 from functools import partial
 from io import BytesIO
@@ -466,6 +466,10 @@ class HostTenants(AsCaller, api.TenantsAPI):
 
     def get(self, tenant_id: str) -> api.TenantInfo:
         return _tenant(self._keeping.tenants.get(self._caller(Scope.TENANTS_READ, tenant_id), tenant_id))
+
+    def usage(self, tenant_id: str) -> api.UsageInfo:
+        found = self._keeping.tenants.usage(self._caller(Scope.TENANTS_READ, tenant_id), tenant_id)
+        return api.UsageInfo(*(getattr(found, field.name) for field in fields(api.UsageInfo)))
 
     def role(self, tenant_id: str) -> str | None:
         return self._keeping.tenants.role(self._caller(Scope.TENANTS_READ, tenant_id), tenant_id)

@@ -18,6 +18,7 @@ from strongroom_webhooks.errors import (
     DISABLED,
     FORBIDDEN,
     OUTDATED,
+    TENANT_UNKNOWN,
     TOO_MANY,
     TYPES_UNKNOWN,
     UNKNOWN,
@@ -56,6 +57,8 @@ class Endpoints:
         """Create an endpoint with new keys."""
         tenant_id = body["tenantId"]
         self._require(tenant_id, FORBIDDEN)
+        if tenant_id:
+            self._require_known(tenant_id)
         self._check(body)
         keys, now = SigningKeys.create(), self._host.clock.now()
         row = {
@@ -197,6 +200,14 @@ class Endpoints:
             return
         if self._host.users.me().type != _ADMIN:
             raise ApiError(kind)
+
+    def _require_known(self, tenant_id: str) -> None:
+        """Refuse a tenant that does not exist, which only server administrators can name."""
+        try:
+            self._host.tenants.usage(tenant_id)
+        except ApiError as error:
+            details = [FieldError("tenantId", "unknown", "Must be a tenant.")]
+            raise ApiError(TENANT_UNKNOWN, details=details) from error
 
     def _check(self, body: Mapping[str, Any]) -> None:
         if "url" in body:

@@ -12,6 +12,7 @@ URL_REFUSED: Final = ErrorKind(400, "error.webhook-url-refused", "The URL cannot
 TYPES_UNKNOWN: Final = ErrorKind(
     400, "error.webhook-event-type-unknown", "An event type does not exist; see the list of events."
 )
+TENANT_UNKNOWN: Final = ErrorKind(400, "error.webhook-tenant-unknown", "There is no such tenant.")
 TOO_MANY: Final = ErrorKind(
     409, "error.webhook-endpoint-limit", "The tenant has its maximum of endpoints."
 )
@@ -20,4 +21,13 @@ DISABLED: Final = ErrorKind(
 )
 OUTDATED: Final = ErrorKind(409, "error.webhook-endpoint-conflict", "The endpoint has another revision.")
 
-KINDS: Final = (UNKNOWN, FORBIDDEN, URL_REFUSED, TYPES_UNKNOWN, TOO_MANY, DISABLED, OUTDATED)
+KINDS: Final = (
+    UNKNOWN,
+    FORBIDDEN,
+    URL_REFUSED,
+    TYPES_UNKNOWN,
+    TENANT_UNKNOWN,
+    TOO_MANY,
+    DISABLED,
+    OUTDATED,
+)

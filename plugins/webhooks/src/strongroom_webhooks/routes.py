@@ -11,6 +11,7 @@ from strongroom_webhooks.errors import (
     DISABLED,
     FORBIDDEN,
     OUTDATED,
+    TENANT_UNKNOWN,
     TOO_MANY,
     TYPES_UNKNOWN,
     UNKNOWN,
@@ -66,7 +67,7 @@ def _add_endpoints(routes: Blueprint, host: HostAPI, webhooks: Webhooks) -> None
         body=NewEndpointSchema,
         returns=NewEndpointWithSecretSchema,
         status=201,
-        errors=(FORBIDDEN, URL_REFUSED, TYPES_UNKNOWN, TOO_MANY),
+        errors=(FORBIDDEN, URL_REFUSED, TYPES_UNKNOWN, TENANT_UNKNOWN, TOO_MANY),
     )
     def create_webhook_endpoint(body: Json) -> Any:
         """Create an endpoint of a tenant, or of the server; the answer alone has its secret.
