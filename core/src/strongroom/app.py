@@ -1,7 +1,7 @@
 """The composition root: creates the Flask application from the services and their routes."""
 
 from dataclasses import fields, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from flask import Flask
 
@@ -37,8 +37,10 @@ from strongroom.http.openapi import Description, serve_description
 from strongroom.http.rate_limits import RequestLimits
 from strongroom.http.request import PublicUrl, TrustedProxies, get_service, register_service
 from strongroom.http.routing import Operation, reserved_blueprint
+from strongroom.http.tracing import TracingMiddleware
 from strongroom.observability.views import blueprint as health_blueprint
 from strongroom.plugin_api.authentication import Authenticator
+from strongroom.plugin_api.tracing import process_tracer
 from strongroom.plugins.manager import PluginError
 from strongroom.scanning.views import blueprint as quarantine_blueprint
 from strongroom.sessions.views import blueprint as authorizations_blueprint
@@ -49,6 +51,8 @@ from strongroom.tenants.views import blueprint as tenants_blueprint
 from strongroom.uploads.views import blueprint as uploads_blueprint
 from strongroom.verification.views import blueprint as verification_blueprint
 from strongroom.version import __version__
+
+T = TypeVar("T")
 
 BLUEPRINTS = (
     setup_blueprint,
@@ -105,8 +109,8 @@ def create_app(configuration: Configuration, clock: Clock | None = None) -> Flas
 def _wrap(app: Flask, container: Container) -> None:
     """Add the middlewares.
 
-    Metrics are outside of CORS, so that they count every request; the connection header is outermost,
-    so that no response lacks it.
+    Metrics are outside of CORS, so that they count every request, and within traces, so that the access
+    log has their ids; the connection header is outermost, so that no response lacks it.
     """
     origins = container.settings.server.cors_origins
     if origins:
@@ -119,13 +123,20 @@ def _wrap(app: Flask, container: Container) -> None:
         )
     if container.base.metrics or container.settings.logging.requests:
         app.wsgi_app = RequestMetricsMiddleware(app.wsgi_app, container.base.metrics)  # type: ignore[method-assign]
+    if tracer := process_tracer():
+        proxies = _service(app, TrustedProxies)
+        app.wsgi_app = TracingMiddleware(app.wsgi_app, tracer, proxies.is_trusted)  # type: ignore[method-assign]
     app.wsgi_app = CloseWhileDraining(app.wsgi_app)  # type: ignore[method-assign]
 
 
 def container_of(app: Flask) -> Container:
     """Return the services of an application. The caller of :func:`create_app` must close them."""
+    return _service(app, Container)
+
+
+def _service(app: Flask, kind: type[T]) -> T:
     with app.app_context():
-        return get_service(Container)
+        return get_service(kind)
 
 
 def _register_services(app: Flask, container: Container) -> None:

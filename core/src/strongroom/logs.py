@@ -1,6 +1,7 @@
 """The log on standard error, as plain text or JSON; each line has the id of its request.
 
-A line of a request contains its route, never its path, because paths contain tokens and names.
+A line in JSON has the ids of its trace, too. A line of a request contains its route, never its path,
+because paths contain tokens and names.
 """
 
 import json
@@ -8,7 +9,7 @@ import logging
 import sys
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from threading import Lock
 from typing import Any, Final
 
@@ -76,13 +77,19 @@ ACCESS_LOGGER: Final = "strongroom.requests"
 _TEXT: Final = "%(asctime)s %(levelname)s %(name)s: %(message)s%(request)s"
 
 RequestId = Callable[[], str | None]
+TraceIds = Callable[[], Mapping[str, str]]
+"""Returns ``traceId`` and ``spanId`` of the current span, or nothing."""
 
 
-def configure(settings: LoggingSettings, request_id: RequestId = lambda: None) -> None:
+def configure(
+    settings: LoggingSettings,
+    request_id: RequestId = lambda: None,
+    trace_ids: TraceIds = dict,
+) -> None:
     """Configure the log of this process."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonFormatter() if settings.format == "json" else TextFormatter())
-    handler.addFilter(_Tagging(request_id))
+    handler.addFilter(_Tagging(request_id, trace_ids))
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(settings.level.upper())
@@ -119,6 +126,7 @@ class JsonFormatter(logging.Formatter):
         }
         if request := getattr(record, "request_id", None):
             members["requestId"] = request
+        members.update(getattr(record, "trace", {}))
         members.update(getattr(record, "members", {}))
         if record.exc_info:
             members["exception"] = self.formatException(record.exc_info)
@@ -126,13 +134,15 @@ class JsonFormatter(logging.Formatter):
 
 
 class _Tagging(logging.Filter):
-    """Adds the id of the current request to each record."""
+    """Adds the ids of the current request and of its trace to each record."""
 
-    def __init__(self, request_id: RequestId) -> None:
+    def __init__(self, request_id: RequestId, trace_ids: TraceIds) -> None:
         super().__init__()
         self._request_id = request_id
+        self._trace_ids = trace_ids
 
     def filter(self, record: logging.LogRecord) -> bool:
         if not hasattr(record, "request_id"):
             record.request_id = self._request_id()
+        record.trace = self._trace_ids()
         return True

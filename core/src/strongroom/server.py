@@ -163,6 +163,7 @@ def run(
         from strongroom.app import container_of, create_app
 
         _configure_log(current)
+        _start_tracing(current.settings)
         app = create_app(current)
         container = container_of(app)
         # Run by multiprocessing when this process exits, after the open requests have finished.
@@ -298,8 +299,18 @@ def _start_management(configuration: Configuration, metrics_folder: Path, master
 def _configure_log(configuration: Configuration) -> None:
     from strongroom.http.request import current_request_id
     from strongroom.logs import configure
+    from strongroom.plugin_api.tracing import current_trace_ids
 
-    configure(configuration.settings.logging, current_request_id)
+    configure(configuration.settings.logging, current_request_id, current_trace_ids)
+
+
+def _start_tracing(settings: Settings) -> None:
+    if settings.tracing.endpoint:
+        # Imported only here, because it takes long.
+        from strongroom.observability.tracing import start_tracing
+
+        # After the container, whose services may still end spans.
+        Finalize(None, start_tracing(settings.tracing).close, exitpriority=-1)
 
 
 def _keep_memory() -> None:

@@ -28,6 +28,7 @@ class AuditRecord:
     request_id: str | None
     details: Mapping[str, str]
     hash: str
+    traceparent: str | None
 
 
 audit_events: Final = Table(
@@ -50,9 +51,13 @@ audit_events: Final = Table(
     Column("request_id", String(64)),
     Column("details", JSON, nullable=False),
     Column("hash", String(64), nullable=False),
+    Column("traceparent", String(55)),
     Index(None, "at", "sequence"),
     Index(None, "actor_id", "sequence"),
     Index(None, "action", "sequence"),
     Index(None, "target_id", "sequence"),
 )
 """No foreign keys, because a record outlives the rows that it refers to."""
+
+UNCHAINED: Final = frozenset({"hash", "traceparent"})
+"""The columns that the hash of a record does not cover."""

@@ -24,7 +24,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.sql.base import Executable
 
-from strongroom.audit.models import FAILURE, SUCCESS, AuditRecord, audit_events
+from strongroom.audit.models import FAILURE, SUCCESS, UNCHAINED, AuditRecord, audit_events
 from strongroom.clock import Clock
 from strongroom.database import Database
 from strongroom.database.changes import AdvisoryLock, Change, execute_together
@@ -33,6 +33,7 @@ from strongroom.database.paging import Page, Paging, select_page
 from strongroom.database.statements import Statement
 from strongroom.identity import Origin
 from strongroom.plugin_api.events import SERVER
+from strongroom.plugin_api.tracing import traceparent
 from strongroom.users.service import UserService
 
 __all__ = ["FAILURE", "SUCCESS", "AuditEvent", "AuditService"]
@@ -70,7 +71,7 @@ GENESIS: Final = Link(0, "0" * 64)
 
 
 def chain_hash(previous: str, row: Mapping[str, object]) -> str:
-    """Return the SHA-256 of the previous hash and all columns of a record, in hexadecimal digits."""
+    """Return the SHA-256 of the previous hash and of a record's chained columns, in hexadecimal."""
     head, tail = _content(row)
     content = b"".join((previous.encode(), head, str(row[_SEQUENCE]).encode(), tail))
     return hashlib.sha256(content).hexdigest()
@@ -85,8 +86,9 @@ def lock_chain(connection: Connection) -> None:
 
 def _content(row: Mapping[str, object]) -> tuple[bytes, bytes]:
     """Return the hashed JSON of a record, without its sequence number: the text before and after it."""
-    before = _spell({name: value for name, value in row.items() if name < _SEQUENCE})
-    after = _spell({name: value for name, value in row.items() if name > _SEQUENCE})
+    chained = {name: value for name, value in row.items() if name not in UNCHAINED}
+    before = _spell({name: value for name, value in chained.items() if name < _SEQUENCE})
+    after = _spell({name: value for name, value in chained.items() if name > _SEQUENCE})
     return b'\n%s,"sequence":' % before[:-1], b"," + after[1:]
 
 
@@ -179,7 +181,7 @@ class AuditService:
         head, tail = _content(row)
         if self._observe is not None:
             self._observe(event)
-        return Change(_APPEND, {**row, "head": head, "tail": tail})
+        return Change(_APPEND, {**row, "traceparent": traceparent(), "head": head, "tail": tail})
 
     def _row(self, event: AuditEvent) -> dict[str, object]:
         return {

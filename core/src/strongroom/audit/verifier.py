@@ -164,7 +164,7 @@ def _follow(previous: Link, record: Mapping[str, Any]) -> Link:
 
 
 def _recomputed_hash(previous: Link, record: Mapping[str, Any]) -> str | None:
-    content = {name: value for name, value in record.items() if name != "hash"}
+    content = dict(record)
     try:
         content["details"] = json.loads(content["details"])
         return chain_hash(previous.hash, content)

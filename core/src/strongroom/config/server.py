@@ -139,6 +139,32 @@ class LoggingSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class TracingSettings:
+    """Traces of requests, exported by OpenTelemetry; needs strongroom[otlp]."""
+
+    endpoint: str = option(
+        "",
+        help='The URL of the collector for OTLP over HTTP, such as "http://127.0.0.1:4318/v1/traces"; '
+        "empty: no traces.",
+    )
+    authorization: str | None = option(
+        None, secret=True, help="The header Authorization for the collector."
+    )
+    sample_ratio: float = option(
+        0.05,
+        minimum=0,
+        maximum=1,
+        help="The part of the requests that are traced. A trusted proxy decides for the requests that "
+        "have a traceparent header.",
+    )
+    service_name: str = option("strongroom", help="The name of the server in traces.")
+
+    def __post_init__(self) -> None:
+        if self.endpoint and not re.fullmatch(r"https?://[^/?#@\s]+/\S*", self.endpoint):
+            raise ValueError('endpoint: must be like "http://127.0.0.1:4318/v1/traces"')
+
+
+@dataclass(frozen=True, slots=True)
 class DatabaseSettings:
     """The database."""
 
@@ -159,6 +185,13 @@ class DatabaseSettings:
         maximum=600,
         help="Seconds that a request waits for PostgreSQL: for a connection, and for each statement. "
         "Then the response is 503. Commands have no timeout.",
+    )
+
+    slow_query_ms: int = option(
+        0,
+        minimum=0,
+        help="Statements that take at least as many milliseconds are logged by name, without their "
+        "values; 0: none.",
     )
 
     @property

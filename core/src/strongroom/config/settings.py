@@ -36,6 +36,7 @@ from strongroom.config.server import (
     PluginsSettings,
     RedisSettings,
     ServerSettings,
+    TracingSettings,
 )
 from strongroom.plugin_api import option
 
@@ -51,6 +52,7 @@ class Settings:
         default_factory=ManagementSettings, help="The management interface."
     )
     logging: LoggingSettings = option(default_factory=LoggingSettings, help="The log.")
+    tracing: TracingSettings = option(default_factory=TracingSettings, help="Traces.")
     database: DatabaseSettings = option(default_factory=DatabaseSettings, help="The database.")
     redis: RedisSettings = option(default_factory=RedisSettings, help="Redis.")
     plugins: PluginsSettings = option(default_factory=PluginsSettings, help="The plugins in use.")

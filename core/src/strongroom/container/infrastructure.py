@@ -4,6 +4,7 @@ import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from functools import cached_property
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError
@@ -17,6 +18,7 @@ from strongroom.identity import Origin
 from strongroom.limits.backends import LimitBackend, in_database, in_redis
 from strongroom.limits.service import Counters, RateLimits
 from strongroom.notifications.templates import TEMPLATES, Texts, TextsRefused, read_texts
+from strongroom.observability.statements import StatementObserver
 from strongroom.plugin_api import Extension
 from strongroom.plugin_api.keys import KeyProvider, KeyProviderError
 from strongroom.plugin_api.storage import (
@@ -28,6 +30,7 @@ from strongroom.plugin_api.storage import (
     StorageBackend,
     StorageError,
 )
+from strongroom.plugin_api.tracing import process_tracer
 from strongroom.plugins.selection import ExtensionSpec, ExtensionT, Selection
 from strongroom.secret_keys import SecretKeys, load_or_create_secret
 from strongroom.storage.delivery import Route
@@ -117,6 +120,7 @@ class Infrastructure:
         self.resources = resources
         # The order matters: the secret key and SQLite are in the data directory, and the database
         # reports to the metrics.
+        self._require_exporter()
         self._make_data_dir()
         self.keys = self._secret_keys()
         self.metrics = self._make_metrics()
@@ -168,6 +172,10 @@ class Infrastructure:
         self.configuration.raise_if_invalid()
         raise AssertionError("unreachable: an error was just added")
 
+    def _require_exporter(self) -> None:
+        if self.settings.tracing.endpoint and find_spec("opentelemetry") is None:
+            self.refuse(("tracing", "endpoint"), 'needs OpenTelemetry: pip install "strongroom[otlp]"')
+
     def _make_data_dir(self) -> None:
         try:
             self.settings.server.data_dir.absolute().mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -192,10 +200,24 @@ class Infrastructure:
         except (ValueError, ArgumentError, NoSuchModuleError) as error:
             self.refuse(("database", "url"), f"cannot be opened: {error}")
         self.resources.callback(database.close)
-        if self.metrics is not None:
-            for engine in database.engines:
-                self.metrics.watch(engine)
+        self._observe(database)
         return database
+
+    @property
+    def is_observed(self) -> bool:
+        """Whether there are metrics or traces."""
+        return self.metrics is not None or process_tracer() is not None
+
+    def _observe(self, database: Database) -> None:
+        metrics, slow = self.metrics, self.settings.database.slow_query_ms
+        if metrics is not None:
+            for engine in database.engines:
+                metrics.watch(engine)
+        # Commands have long statements, and print nothing about them.
+        if self.is_observed or (slow and not self._patient):
+            system = database.engine.dialect.name
+            observer = StatementObserver(system, metrics, 0 if self._patient else slow / 1000)
+            database.observe(observer, metrics.database_wait if metrics else None)
 
     def _limit_backend(self) -> LimitBackend:
         url = self.settings.redis.url

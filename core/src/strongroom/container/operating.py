@@ -17,6 +17,7 @@ from strongroom.observability.name_index_check import NameIndexCheck
 from strongroom.observability.plugin_checks import JobsCheck, PluginTablesCheck
 from strongroom.observability.readiness import Readiness, probes
 from strongroom.observability.scan_check import ScannersCheck
+from strongroom.observability.storages import StorageCallObserver
 from strongroom.plugin_api.storage import LocalPaths
 from strongroom.plugin_host.hosts import PluginHosts
 from strongroom.plugin_host.jobs import registered_jobs
@@ -67,14 +68,16 @@ def assemble_operating(
             NameIndexCheck(keeping.reindexing),
         ],
     )
-    _watch_circuits(base, keeping)
+    _observe_storages(base, keeping)
     return OperatingServices(readiness, _backups(base, keeping), doctor)
 
 
-def _watch_circuits(base: Infrastructure, keeping: FileServices) -> None:
-    if base.metrics is None:
-        return
+def _observe_storages(base: Infrastructure, keeping: FileServices) -> None:
+    observer = StorageCallObserver(base.metrics)
     for name, store in keeping.blobs.storages.items():
+        store.observe = observer if base.is_observed else None
+        if base.metrics is None:
+            continue
         store.circuit.observe = partial(_note_circuit, base.metrics, name)
         _note_circuit(base.metrics, name, is_open=False)
 

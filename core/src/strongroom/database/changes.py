@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, func, select
 
-from strongroom.database.statements import Parameters, Statement
+from strongroom.database.statements import Parameters, Statement, observed
 
 
 class AdvisoryLock:
@@ -46,10 +46,22 @@ def execute_together(connection: Connection, changes: Sequence[Change]) -> None:
     checked at the end. SQLite, which is in this process, executes them in order.
     """
     if connection.dialect.name == "postgresql":
-        connection.exec_driver_sql(*_combine(connection, changes))
+        text, values = _combine(connection, changes)
+        observed(connection, _Together(changes), lambda: connection.exec_driver_sql(text, values))
         return
     for change in changes:
         change.statement.execute(connection, change.parameters)
+
+
+class _Together:
+    """The name of changes that are executed together."""
+
+    def __init__(self, changes: Sequence[Change]) -> None:
+        self._changes = changes
+
+    @property
+    def name(self) -> str:
+        return "+".join(change.statement.name for change in self._changes)
 
 
 def _combine(connection: Connection, changes: Sequence[Change]) -> tuple[str, dict[str, object]]:

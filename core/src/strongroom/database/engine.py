@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
+from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
@@ -21,8 +22,9 @@ from strongroom.database.commit_signal import CommitSignal
 from strongroom.database.failures import DATABASE_ERRORS, raise_translated
 from strongroom.database.read_pool import OneTransaction, Read, ReadPool
 from strongroom.database.sqlite_writer import GroupCommit, WriterLock
-from strongroom.database.statements import REPEATABLE, Statement
+from strongroom.database.statements import REPEATABLE, Observer, Statement, forget, observe
 from strongroom.errors import Unavailable
+from strongroom.plugin_api.tracing import carry
 
 if TYPE_CHECKING:
     from strongroom.database.postgresql import Connector
@@ -65,6 +67,7 @@ class Database:
         timeout_seconds: float | None = None,
     ) -> None:
         self._guard = OneTransaction()
+        self._on_wait: Callable[[float], None] | None = None
         self.commits = CommitSignal()
         is_sqlite = url.startswith("sqlite")
         self.engine = (
@@ -132,7 +135,8 @@ class Database:
         """
         with self._guard:
             if self._group_commit is not None:
-                return self._group_commit.run(work, durable=durable)
+                # Another thread may run it, on behalf of this request.
+                return self._group_commit.run(carry(work), durable=durable)
             with self._writing(durable) as connection:
                 return work(connection)
 
@@ -149,13 +153,27 @@ class Database:
             engine = engine.execution_options(
                 isolation_level="REPEATABLE READ", postgresql_readonly=True
             )
+        began = perf_counter()
         with self._guard, self._translating_errors(), engine.begin() as connection:
+            self._note_wait(began)
             yield connection
 
     @property
     def engines(self) -> set[Engine]:
         """All engines in use: :attr:`engine` and, on SQLite, the engine for writing."""
         return {self.engine, self._writing_engine}
+
+    def observe(self, statements: Observer, waits: Callable[[float], None] | None = None) -> None:
+        """Observe the work of the database, until :meth:`close`.
+
+        Args:
+            statements: called after each statement.
+            waits: receives the seconds that each transaction has waited for a connection and, on SQLite,
+                for the write lock.
+        """
+        self._on_wait = waits
+        for engine in (*self.engines, self._readers.engine):
+            observe(engine, statements)
 
     @property
     def is_hanging(self) -> bool:
@@ -169,19 +187,27 @@ class Database:
         if self._connector:
             self._connector.circuit.close()
         self._readers.close()
+        forget(self._readers.engine)
         for engine in self.engines:
+            forget(engine)
             engine.dispose()
 
     @contextmanager
     def _writing(self, durable: bool) -> Iterator[Connection]:
         writer = self._writer if durable else self._lazy_writer
         lock = self._writer_lock.acquire() if self._writer_lock else nullcontext()
+        began = perf_counter()
         # The lock comes first, so that a waiting thread does not occupy a connection of the pool.
         with lock, self._translating_errors(), writer.begin() as connection:
+            self._note_wait(began)
             topics = self.commits.collect(connection)
             yield connection
         # After the release of the lock; skipped if the transaction was rolled back.
         self.commits.notify(topics)
+
+    def _note_wait(self, began: float) -> None:
+        if self._on_wait is not None:
+            self._on_wait(perf_counter() - began)
 
     @contextmanager
     def _translating_errors(self) -> Iterator[None]:

@@ -40,7 +40,7 @@ class ReadPool:
     """
 
     def __init__(self, engine: Engine, size: int) -> None:
-        self._engine = engine
+        self.engine = engine
         self._size = size
         self._is_sqlite = engine.dialect.name == "sqlite"
         # deque.pop and deque.append are atomic, so only opening and closing need the lock.
@@ -100,7 +100,7 @@ class ReadPool:
         if not self._count(1):
             return None
         try:
-            connection = self._engine.connect()
+            connection = self.engine.connect()
         except BaseException:
             self._count(-1)
             raise

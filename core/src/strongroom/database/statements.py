@@ -10,11 +10,14 @@ work as for any SQLAlchemy application.
 """
 
 import logging
+import sys
 from collections import namedtuple
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, cached_property, partial
 from operator import attrgetter, methodcaller
-from typing import Any, Final, Generic, TypeVar, overload
+from time import perf_counter
+from types import FrameType, ModuleType
+from typing import Any, Final, Generic, Protocol, TypeVar, overload
 
 from sqlalchemy import Connection, Dialect, Engine, Table
 from sqlalchemy.dialects import sqlite
@@ -35,6 +38,28 @@ Source = Executable | Callable[[str], Executable]
 REPEATABLE: Final = "strongroom_repeatable"
 """Execution option of a connection whose statements have no transaction and change nothing."""
 
+
+class Named(Protocol):
+    """A statement, or several that are executed together."""
+
+    @property
+    def name(self) -> str:
+        """The module and the name of the constant or function, such as ``files.listing.children``."""
+
+
+class Observer(Protocol):
+    """Observes the statements of a database."""
+
+    is_active: Callable[[], object]
+    """Returns whether the next statement of this thread is observed."""
+
+    def __call__(self, statement: Named, began: float, error: BaseException | None) -> None:
+        """Receive an executed statement, ``perf_counter()`` of its beginning, and its error."""
+
+
+_OBSERVERS: Final[dict[Dialect, Observer]] = {}
+"""The observer of each database; an engine has a dialect of its own."""
+
 _NO_PARAMETERS: Final[Parameters] = {}
 _fetchall: Final = methodcaller("fetchall")
 _rowcount: Final = attrgetter("rowcount")
@@ -47,9 +72,17 @@ class Compiled:
         statement: the Core statement.
         dialect: the dialect of the connections.
         make: makes a record of a row; by default the values of a row are its attributes.
+        name: returns the name of the statement.
     """
 
-    def __init__(self, statement: Any, dialect: Dialect, make: Callable[[Row], Any] | None) -> None:
+    def __init__(
+        self,
+        statement: Any,
+        dialect: Dialect,
+        make: Callable[[Row], Any] | None,
+        name: Callable[[], str],
+    ) -> None:
+        self._name = name
         # For SQLite, SQLAlchemy defaults to positional parameters, but callers pass mappings.
         named: Any = sqlite.dialect(paramstyle="named") if dialect.name == "sqlite" else dialect
         self._compiled = _compiler_of(named.statement_compiler)(named, statement)
@@ -80,6 +113,11 @@ class Compiled:
         self.read: Callable[[Any], list[Row]] = self._read_converted if self._results else _fetchall
         self._names = [str(column.key) for column in columns]
         self._make = make
+
+    @cached_property
+    def name(self) -> str:
+        """The name for logs, metrics and traces."""
+        return self._name()
 
     @cached_property
     def make(self) -> Callable[[Row], Any]:
@@ -202,6 +240,7 @@ class Statement(Generic[T]):
         self._source = statement
         self._make = _maker(row, statement)
         self._compiled: dict[str, Compiled] = {}
+        self._module, self._function = _origin(sys._getframe(1))  # noqa: SLF001  the documented way
 
     def all(self, connection: Connection, parameters: Parameters = _NO_PARAMETERS) -> list[T]:
         """Execute the statement and return all rows."""
@@ -255,8 +294,20 @@ class Statement(Generic[T]):
             compiled = self._compiled[dialect.name] = self._compile(dialect)
         return compiled
 
+    @property
+    def name(self) -> str:
+        """The name for logs, metrics and traces; see :class:`Named`."""
+        # Found when it is first needed: a constant has its name only after it was created.
+        name = self._constant() if self._function == _AT_IMPORT else self._function
+        return f"{self._module['__name__']}.{name.strip('_').lower()}".removeprefix(_PACKAGE)
+
+    def _constant(self) -> str:
+        """Return the name of the module's constant that is or contains this statement."""
+        names = (name for name, value in [*self._module.items()] if _holds(value, self))
+        return next(names, _UNNAMED)
+
     def _compile(self, dialect: Dialect) -> Compiled:
-        return Compiled(self._of_dialect(dialect), dialect, self._make)
+        return Compiled(self._of_dialect(dialect), dialect, self._make, lambda: self.name)
 
     def _of_dialect(self, dialect: Dialect) -> Any:
         return self._source if isinstance(self._source, Executable) else self._source(dialect.name)
@@ -268,7 +319,9 @@ class _Delegated(Compiled):
     It converts the values, and returns rows whose values are attributes.
     """
 
-    def __init__(self, statement: Any, make: Callable[[Row], Any] | None) -> None:
+    def __init__(self, statement: Any, make: Callable[[Row], Any] | None, name: str) -> None:
+        # Without a reference to the Statement, which would be a cycle per call.
+        self._name = lambda: name
         self._statement = statement
         self._make = make or _same
         self.read = _fetchall
@@ -284,7 +337,7 @@ class _Delegated(Compiled):
 
 class _Dynamic(Statement[T]):
     def _compile(self, dialect: Dialect) -> Compiled:
-        return _Delegated(self._of_dialect(dialect), self._make)
+        return _Delegated(self._of_dialect(dialect), self._make, self.name)
 
 
 @overload
@@ -332,7 +385,45 @@ def is_observed(engine: Engine) -> bool:
     )
 
 
+def observe(engine: Engine, observer: Observer) -> None:
+    """Call an observer after each statement of an engine, until :func:`forget`."""
+    _OBSERVERS[engine.dialect] = observer
+
+
+def forget(engine: Engine) -> None:
+    """Remove the observer of an engine."""
+    _OBSERVERS.pop(engine.dialect, None)
+
+
+def observed(connection: Connection, statement: Named, execute: Callable[[], T]) -> T:
+    """Execute a statement, and report it to the observer of its database, if there is one."""
+    observer = _OBSERVERS.get(connection.dialect)
+    if observer is None or not observer.is_active():
+        return execute()
+    began, failure = perf_counter(), None
+    try:
+        return execute()
+    except BaseException as error:
+        failure = error
+        raise
+    finally:
+        observer(statement, began, failure)
+
+
 def _run(
+    compiled: Compiled,
+    connection: Connection,
+    parameters: Parameters | Sequence[Parameters],
+    result: Callable[[Any], Any],
+) -> Any:
+    # Looked up here as well, because a closure would be noticeable in short requests.
+    observer = _OBSERVERS.get(connection.dialect)
+    if observer is None or not observer.is_active():
+        return _attempt(compiled, connection, parameters, result)
+    return observed(connection, compiled, lambda: _attempt(compiled, connection, parameters, result))
+
+
+def _attempt(
     compiled: Compiled,
     connection: Connection,
     parameters: Parameters | Sequence[Parameters],
@@ -375,6 +466,33 @@ def _compiler_of(base: Any) -> Any:
             return text
 
     return Compiler
+
+
+_AT_IMPORT: Final = "<module>"
+_PACKAGE: Final = "strongroom."
+_UNNAMED: Final = "statement"
+_CONSTRUCTORS: Final = frozenset({"__init__", "__post_init__", "<listcomp>", "<dictcomp>", "<genexpr>"})
+
+
+def _origin(frame: FrameType | None) -> tuple[dict[str, Any], str]:
+    """Return the globals of the module that creates a statement, and the function that does it.
+
+    Constructors are skipped: an object with statements is named by the constant that it is.
+    """
+    while frame is not None and (frame.f_globals is globals() or frame.f_code.co_name in _CONSTRUCTORS):
+        frame = frame.f_back
+    # Comprehensions and lambdas have names in angle brackets, as the import of a module does.
+    function = frame.f_code.co_name if frame else _AT_IMPORT
+    return (frame.f_globals if frame else {}), (_AT_IMPORT if function[0] == "<" else function)
+
+
+def _holds(value: Any, statement: Statement[Any]) -> bool:
+    if isinstance(value, tuple):
+        return any(item is statement for item in value)
+    if isinstance(value, type | ModuleType):
+        return False
+    parts = value if isinstance(value, Mapping) else getattr(value, "__dict__", {})
+    return value is statement or any(item is statement for item in parts.values())
 
 
 def _maker(row: Callable[..., T] | None, statement: Source) -> Callable[[Row], T] | None:

@@ -244,6 +244,7 @@ def event_of(record: AuditRecord, more: Mapping[str, EventType] = NO_TYPES) -> E
         subject=record.target_id or record.actor_id or SERVER,
         tenant_id=data.get("tenantId"),
         occurred_at=record.at,
+        traceparent=record.traceparent,
         data=data,
     )
 

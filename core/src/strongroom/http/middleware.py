@@ -19,7 +19,6 @@ NO_ROUTE: Final = "-"
 _SEEN: Final = "strongroom.seen"
 
 _METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
-
 ANY_ORIGIN: Final = "*"
 
 EXPOSED_HEADERS: Final = frozenset({*RESPONSE_HEADERS, "Content-Length"})
@@ -73,8 +72,23 @@ class Meter(Protocol):
         """Count a finished request."""
 
 
+def known_method(environ: Mapping[str, Any]) -> str:
+    """Return the method of a request; all unknown ones are the same, so that their number is bounded."""
+    method: str = environ["REQUEST_METHOD"]
+    return method if method in _METHODS else "OTHER"
+
+
+RequestNotes = dict[str, str]
+
+
+def notes_of(environ: dict[str, Any]) -> RequestNotes:
+    """Return the route and id of a request, which are complete when its response is."""
+    notes: RequestNotes = environ.setdefault(_SEEN, {})
+    return notes
+
+
 def note_route(environ: Mapping[str, Any], route: str, request_id: str) -> None:
-    """Report the route and id of a request to :class:`RequestMetricsMiddleware`, if it is installed."""
+    """Report the route and id of a request to the middlewares that read them, if there are any."""
     seen = environ.get(_SEEN)
     if seen is not None:
         seen["route"] = route
@@ -117,12 +131,11 @@ class _RequestStats:
 
     def __init__(self, environ: dict[str, Any], meter: Meter | None) -> None:
         self._meter = meter
-        self._method = environ["REQUEST_METHOD"] if environ["REQUEST_METHOD"] in _METHODS else "OTHER"
+        self._method = known_method(environ)
         self._began = time.perf_counter()
-        self._seen: dict[str, str] = {}
+        self._seen = notes_of(environ)
         self._ended = False
         self._body = environ["wsgi.input"] = _CountedBody(environ["wsgi.input"])
-        environ[_SEEN] = self._seen
         # Reported if the application raises before it calls start_response.
         self.status = 500
         self.sent = 0

@@ -71,11 +71,12 @@ class TrustedProxies:
         hops = [hop.strip() for hop in forwarded.split(",") if hop.strip()]
         # From right to left: each proxy appends its peer, so entries left of an untrusted hop may be
         # forged.
-        while hops and self._is_trusted(address) and parse_address(hops[-1]) is not None:
+        while hops and self.is_trusted(address) and parse_address(hops[-1]) is not None:
             address = canonical_address(hops.pop())
         return address
 
-    def _is_trusted(self, text: str) -> bool:
+    def is_trusted(self, text: str) -> bool:
+        """Return whether an address is that of a trusted proxy."""
         address = parse_address(text)
         return address is not None and any(address in network for network in self._networks)
 

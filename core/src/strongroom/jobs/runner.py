@@ -15,6 +15,7 @@ from strongroom.errors import StrongroomError
 from strongroom.jobs.leases import LEASE, JobLeases, Lease
 from strongroom.jobs.models import MAX_FAILURE, JobState
 from strongroom.plugin_api.jobs import Job
+from strongroom.plugin_api.tracing import root_span
 
 logger = logging.getLogger(__name__)
 
@@ -146,7 +147,8 @@ class JobRunner:
         failure: str | None = None
         with self._renewing(lease) as current:
             try:
-                job.run(current)
+                with root_span(f"job {lease.job}"):
+                    job.run(current)
             except Exception as error:
                 logger.exception("The job %s failed", lease.job)
                 # Without the text of the error, which may contain secrets; the log has it.

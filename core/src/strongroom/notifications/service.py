@@ -19,6 +19,7 @@ from strongroom.locales import DEFAULT_LOCALE, locale_of
 from strongroom.notifications.templates import TEMPLATES, Texts, text_of
 from strongroom.plugin_api.login import Credential
 from strongroom.plugin_api.messages import DeliveryUncertain, Message, MessageNotSent, MessageSender
+from strongroom.plugin_api.tracing import SpanKind, carry, span
 from strongroom.users.credentials import CredentialService
 
 sent_messages: Final = Table(
@@ -127,7 +128,7 @@ class MessageService:
         if all(sender.development_only for sender in senders):
             work(message, senders)
         else:
-            self._pool.submit(work, message, senders)
+            self._pool.submit(carry(work), message, senders)
 
     def can_send(self, template: str, recipient: Credential) -> bool:
         """Return whether any sender can send a template to a recipient."""
@@ -168,6 +169,11 @@ class MessageService:
         self._conclude(message, "failed")
 
     def _attempt(self, sender: MessageSender[Any], message: Message) -> str | None:
+        facts = {"strongroom.sender": sender.name, "strongroom.template": message.template}
+        with span(f"message {message.channel}", facts, kind=SpanKind.CLIENT):
+            return self._send(sender, message)
+
+    def _send(self, sender: MessageSender[Any], message: Message) -> str | None:
         # Exponential backoff with jitter. The error of the last attempt, after the loop, is final.
         for attempt in range(_ATTEMPTS - 1):
             try:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from typing import Any, Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
@@ -13,6 +14,7 @@ from strongroom.audit.service import AuditEvent
 LOGIN: Final = "login"
 
 _SECONDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
+_FEW_SECONDS: Final = (0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10)
 _COUNTED: Final = "strongroom_counted"
 _SUM_OF_LIVING: Final = "livesum"
 
@@ -65,6 +67,52 @@ class Metrics:
         self._connections = _gauge(
             registry, "strongroom_database_connections_in_use", "Database connections in use."
         )
+        self._database_wait = Histogram(
+            "strongroom_database_wait_seconds",
+            "Time that transactions waited for a connection and, on SQLite, for the write lock.",
+            buckets=_SECONDS,
+            registry=registry,
+        )
+        self._statements = Histogram(
+            "strongroom_database_statement_seconds",
+            "Duration of database statements.",
+            ["statement"],
+            buckets=_FEW_SECONDS,
+            registry=registry,
+        )
+        self._statement_errors = Counter(
+            "strongroom_database_statement_errors",
+            "Database statements that failed.",
+            ["statement"],
+            registry=registry,
+        )
+        self._statement = cache(self._statements.labels)
+        self._storage_calls = Histogram(
+            "strongroom_storage_seconds",
+            "Duration of calls of storages; of uploads, with the time that the client takes.",
+            ["storage", "verb"],
+            buckets=_SECONDS,
+            registry=registry,
+        )
+        self._storage_errors = Counter(
+            "strongroom_storage_errors",
+            "Calls of storages that failed; objects that do not exist are no failures.",
+            ["storage", "verb"],
+            registry=registry,
+        )
+        self._queue_wait = Histogram(
+            "strongroom_queue_wait_seconds",
+            "Time that work waited for a thread or a slot.",
+            ["queue"],
+            buckets=_SECONDS,
+            registry=registry,
+        )
+        self._limited = Counter(
+            "strongroom_limited",
+            "Attempts refused by a rate limit, by the key in [limits] or the purpose.",
+            ["limit"],
+            registry=registry,
+        )
         # Not "job", a label that Prometheus sets itself.
         self._job_runs = Counter(
             "strongroom_job_runs", "Runs of recurring jobs.", ["name", "outcome"], registry=registry
@@ -98,6 +146,30 @@ class Metrics:
         """Count a run of a recurring job."""
         self._job_runs.labels(name, "success" if succeeded else "failure").inc()
         self._job_seconds.labels(name).inc(seconds)
+
+    def statement(self, name: str, seconds: float, *, failed: bool) -> None:
+        """Count an executed statement of the database."""
+        self._statement(name).observe(seconds)
+        if failed:
+            self._statement_errors.labels(name).inc()
+
+    def database_wait(self, seconds: float) -> None:
+        """Record how long a transaction waited to begin."""
+        self._database_wait.observe(seconds)
+
+    def storage_call(self, storage: str, verb: str, seconds: float, *, failed: bool) -> None:
+        """Count a call of a storage."""
+        self._storage_calls.labels(storage, verb).observe(seconds)
+        if failed:
+            self._storage_errors.labels(storage, verb).inc()
+
+    def queue_wait(self, queue: str, seconds: float) -> None:
+        """Record how long work waited in a queue."""
+        self._queue_wait.labels(queue).observe(seconds)
+
+    def limited(self, limit: str) -> None:
+        """Count an attempt that a rate limit refused."""
+        self._limited.labels(limit).inc()
 
     def circuit(self, storage: str, *, is_open: bool) -> None:
         """Record the state of a storage's circuit breaker in this process."""

@@ -120,6 +120,8 @@ class Event:
         occurred_at: milliseconds since the Unix epoch.
         data: JSON values: ids, names and revisions. It contains no secrets, e-mail addresses, mobile
             numbers or network addresses.
+        traceparent: the span that caused the event, if its request was traced; see
+            :mod:`strongroom.plugin_api.tracing`.
     """
 
     id: str
@@ -130,6 +132,7 @@ class Event:
     tenant_id: str | None
     occurred_at: int
     data: Mapping[str, Any] = field(repr=False)
+    traceparent: str | None = field(default=None, repr=False, compare=False)
 
     @property
     def timestamp(self) -> str:

@@ -21,6 +21,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import httpcore
 
+from strongroom.plugin_api.tracing import SpanKind, span
+
 if TYPE_CHECKING:
     from httpcore import NetworkStream
 
@@ -215,14 +217,25 @@ class OutboundClient:
     ) -> OutboundResponse:
         """Send a request, and return the response with its status.
 
+        In a request that is traced, the call is a span, whose ``traceparent`` is sent.
+
         Raises:
             OutboundRefused: the policy forbids the URL, or one of the addresses of its host.
             OutboundFailed: the name does not resolve, or there is no complete response in time.
         """
+        # Without the URL, which may contain a secret of the receiver.
+        with span(f"HTTP {method}", {"http.request.method": method}, kind=SpanKind.CLIENT) as current:
+            trace = {"traceparent": current.traceparent} if current else {}
+            response = self._send(method, url, {**(headers or {}), **trace}, body)
+            if current:
+                current.set({"http.response.status_code": response.status})
+            return response
+
+    def _send(self, method: str, url: str, headers: Mapping[str, str], body: bytes) -> OutboundResponse:
         deadline = _Deadline(self._policy.timeout_seconds)
         target = self._parse(url)
         addresses = self._addresses(target, deadline)
-        sent = {"Host": target.host_header, "Connection": "close", **(headers or {})}
+        sent = {"Host": target.host_header, "Connection": "close", **headers}
         backend = _PinnedBackend(addresses, deadline)
         try:
             with httpcore.ConnectionPool(

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from io import BytesIO
 from threading import Lock
+from time import perf_counter
 from typing import Any, Final, NoReturn
 
 from sqlalchemy import Connection, bindparam, func, select
@@ -172,6 +173,31 @@ class _Guard:
             self._circuit.succeeded()
 
 
+StorageObserver = Callable[[str, str, float, BaseException | None], None]
+"""Receives the name of a storage, the verb of a call such as ``put``, its duration, and its error."""
+
+
+class _Call:
+    """A call of a store, within the guard of its circuit."""
+
+    __slots__ = ("_began", "_guard", "_store", "_verb")
+
+    def __init__(self, store: "Store", verb: str) -> None:
+        self._store = store
+        self._verb = verb
+        self._guard = store.circuit.guard()
+        self._began = 0.0
+
+    def __enter__(self) -> None:
+        self._guard.__enter__()
+        self._began = perf_counter()
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        self._guard.__exit__(kind, error, trace)
+        if (observe := self._store.observe) is not None:
+            observe(self._store.name, self._verb, perf_counter() - self._began, error)
+
+
 Backends = Mapping[str, StorageBackend[Any]]
 
 
@@ -198,6 +224,8 @@ class Store:
         self.name = name
         self.backend = backend
         self.circuit = Circuit(name, clock)
+        self.observe: StorageObserver | None = None
+        """Called after each call of the backend."""
         self.is_full = False
         """Whether the last ``put`` failed because the storage was full."""
         self._ownership = ownership
@@ -214,7 +242,7 @@ class Store:
         if self._ownership is None or self._ownership.is_verified(self.name):
             return None
         check = self._ownership.verify if claim else self._ownership.examine
-        with self.circuit.guard():
+        with _Call(self, "verify_owner"):
             return check(self.name, self.backend)
 
     def require_ownership(self) -> None:
@@ -245,7 +273,7 @@ class Store:
         """
         self.require_ownership()
         try:
-            with self.circuit.guard():
+            with _Call(self, "put"):
                 scoped = self.capability(ScopedWrites) if scope else None
                 if scope and scoped:
                     written = scoped.put_in(scope, key, source, size=size)
@@ -267,20 +295,20 @@ class Store:
 
     def stat(self, key: str) -> ObjectStat:
         """Return the size and time of an object, as :meth:`StorageBackend.stat`."""
-        with self.circuit.guard():
+        with _Call(self, "stat"):
             return self.backend.stat(key)
 
     def delete(self, key: str) -> None:
         """Delete an object, as :meth:`StorageBackend.delete`."""
         self.require_ownership()
-        with self.circuit.guard():
+        with _Call(self, "delete"):
             self.backend.delete(key)
 
     def drop_scope(self, scope: str) -> None:
         """Make the objects of a tenant unreadable, if the store has :class:`ScopedWrites`."""
         if scoped := self.capability(ScopedWrites):
             self.require_ownership()
-            with self.circuit.guard():
+            with _Call(self, "drop_scope"):
                 scoped.drop_scope(scope)
 
     def scan(self, prefix: str = "") -> Iterator[ObjectStat]:
@@ -293,11 +321,12 @@ class _Reader:
 
     def __init__(self, store: Store, key: str, start: int, length: int | None) -> None:
         self._circuit = store.circuit
+        self._call = _Call(store, "open")
         self._open = partial(store.backend.open, key, start=start, length=length)
         self._length = sys.maxsize if length is None else length
 
     def __enter__(self) -> Iterator[bytes]:
-        with self._circuit.guard():
+        with self._call:
             self._stream = self._open()
             chunks = iter(self._stream.__enter__())
             try:

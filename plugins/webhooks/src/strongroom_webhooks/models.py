@@ -67,6 +67,7 @@ deliveries: Final = Table(
     Column("duration", Integer),
     Column("created_at", BigInteger, nullable=False),
     Column("attempted_at", BigInteger),
+    Column("traceparent", String(55)),
     # An event that the sink receives twice is queued once.
     UniqueConstraint("endpoint_id", "event_id", name="webhooks_deliveries_event"),
     Index("webhooks_deliveries_queue", "endpoint_id", "outcome", "position"),
@@ -136,6 +137,7 @@ class Delivery:
     duration: int | None
     created_at: int
     attempted_at: int | None
+    traceparent: str | None
 
     @property
     def shown_next_at(self) -> int | None:

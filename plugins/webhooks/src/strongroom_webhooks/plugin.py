@@ -29,7 +29,7 @@ def register_options() -> type[WebhookOptions]:
 
 @hookimpl
 def register_tables() -> PluginTables:
-    return PluginTables(metadata, migrations="strongroom_webhooks:migrations", revision="0001")
+    return PluginTables(metadata, migrations="strongroom_webhooks:migrations", revision="0002")
 
 
 @hookimpl

@@ -15,6 +15,7 @@ from uuid_utils import uuid7
 from strongroom.plugin_api.events import Event, matches
 from strongroom.plugin_api.host import Clock
 from strongroom.plugin_api.state import PluginDatabase, Transaction
+from strongroom.plugin_api.tracing import traceparent
 from strongroom_webhooks.models import Delivery, Endpoint, Outcome, Status, deliveries, endpoints
 from strongroom_webhooks.schedule import Schedule
 
@@ -110,7 +111,8 @@ class DeliveryQueue:
     def append_test(self, endpoint_id: str, body: str) -> Delivery | None:
         """Queue a test message in front of all others, to be sent once; ``None`` if disabled."""
         now = self._clock.now()
-        row = _delivery(endpoint_id, str(uuid7()), TEST_TYPE, "test", 0, body, 0, now, now)
+        event_id, trace = str(uuid7()), traceparent()
+        row = _delivery(endpoint_id, event_id, TEST_TYPE, "test", 0, body, 0, now, now, trace)
         with self._database.write() as tx:
             awake = {"next_at": now}
             if not tx.execute(_of(endpoint_id, endpoints.c.status == Status.ENABLED).values(awake)):
@@ -229,7 +231,7 @@ class DeliveryQueue:
         rows = [
             _delivery(
                 endpoint_id, event.id, event.type, event.stream, event.sequence,
-                event.json().decode(), first + index, now, at,
+                event.json().decode(), first + index, now, at, event.traceparent,
             )
             for index, event in enumerate(events)
             if event.id not in known
@@ -327,6 +329,7 @@ def _delivery(
     position: int,
     now: int,
     at: int,
+    trace: str | None,
 ) -> dict[str, Any]:
     return {
         "id": str(uuid7()),
@@ -346,4 +349,5 @@ def _delivery(
         "duration": None,
         "created_at": now,
         "attempted_at": None,
+        "traceparent": trace,
     }

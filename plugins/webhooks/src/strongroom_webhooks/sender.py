@@ -15,6 +15,7 @@ from strongroom.plugin_api.outbound import (
     OutboundRefused,
     OutboundResponse,
 )
+from strongroom.plugin_api.tracing import span
 from strongroom_webhooks.models import Outcome
 from strongroom_webhooks.queue import Attempt, Claim, DeliveryQueue
 from strongroom_webhooks.signing import SigningKeys, signed_headers
@@ -147,6 +148,11 @@ class Sender:
                 self._failing += difference
 
     def _attempt(self, claim: Claim) -> Attempt:
+        # Continues the trace of the request that caused the event.
+        with span("webhook delivery", parent=claim.delivery.traceparent):
+            return self._send(claim)
+
+    def _send(self, claim: Claim) -> Attempt:
         body = claim.delivery.body.encode()
         headers = {
             "Content-Type": "application/json",

@@ -32,6 +32,7 @@ from strongroom.errors import StrongroomError
 from strongroom.files.models import Node
 from strongroom.identity import AnyCaller
 from strongroom.ids import new_id
+from strongroom.plugin_api.tracing import traceparent
 
 
 class FileAction(StrEnum):
@@ -68,6 +69,7 @@ class FileEvent:
     sequence: int | None = None
     revision: int | None = None
     previous_parent_id: str | None = None
+    traceparent: str | None = None
 
 
 file_events: Final = Table(
@@ -86,6 +88,7 @@ file_events: Final = Table(
     Column("sequence", BigInteger),
     Column("revision", Timestamp),
     Column("previous_parent_id", Id),
+    Column("traceparent", String(55)),
     # One index per filter, each ending with the sort order of lists.
     Index(None, "tenant_id", "at", "id"),
     Index(None, "tenant_id", "node_id", "at", "id"),
@@ -205,6 +208,7 @@ class FileEvents:
         row = {name: getattr(event, name) for name in FileEvent.__slots__}
         row["revision"] = node.revision
         row["previous_parent_id"] = _parent_id(node.tenant_id, previous_parent_id)
+        row["traceparent"] = traceparent()
         _APPEND.execute(connection, row)
         mark_topic(connection, node.tenant_id)
 

@@ -82,6 +82,7 @@ def _event(change: FileEvent) -> Event:
         subject=change.node_id,
         tenant_id=change.tenant_id,
         occurred_at=change.at,
+        traceparent=change.traceparent,
         data={
             "fileId": change.node_id,
             "parentId": change.parent_id,
