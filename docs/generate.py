@@ -15,6 +15,7 @@ from generator.contracts import contracts_page
 from generator.errors import errors_page
 from generator.events import events_page
 from generator.hooks import hooks_page
+from generator.metrics import metrics_page
 from generator.step_up import step_up_page
 
 FOLDER = Path(__file__).parent / "reference"
@@ -28,6 +29,7 @@ PAGES: dict[str, Callable[[], Iterator[str]]] = {
     "hooks.md": hooks_page,
     "commands.md": commands_page,
     "contracts.md": contracts_page,
+    "metrics.md": metrics_page,
     "step-up.md": step_up_page,
 }
 

@@ -1,55 +1,89 @@
-"""The metrics of the monitoring guide exist."""
+"""The metrics that rules, dashboard and guide name exist, and promtool accepts the rules."""
 
+import json
 import re
 import shutil
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from prometheus_client import CollectorRegistry
+from generator.metrics import metric_rows
 from ruamel.yaml import YAML
-
-from strongroom.observability.metrics import Metrics
 
 ROOT = Path(__file__).parents[2]
 PRODUCTION = ROOT / "examples/production"
 PAGE = (ROOT / "docs/operate/monitoring.md").read_text()
-OF_PARTS = "strongroom_part_up"
-NAME = re.compile(r"\bstrongroom_[a-z_]+")
+NAME = re.compile(r"(?<![\w:])(?:strongroom|process)_[a-z_]+(?![\w:(])")
+RECORDED = re.compile(r"\bstrongroom:[a-z_]+:[a-z0-9_]+")
+RULES = ("strongroom-recording.yml", "strongroom-alerts.yml")
 
 
-def names() -> set[str]:
-    """Return the names of all metrics, as queries name them."""
-    registry = CollectorRegistry()
-    Metrics(registry)
-    ends = {"counter": "_total"}
-    return {OF_PARTS} | {item.name + ends.get(item.type, "") for item in registry.collect()}
-
-
-def alerts() -> list[dict[str, Any]]:
-    groups = YAML(typ="safe").load(PRODUCTION / "strongroom-alerts.yml")["groups"]
+def rules() -> list[dict[str, Any]]:
+    read = YAML(typ="safe").load
+    groups = [group for name in RULES for group in read(PRODUCTION / name)["groups"]]
     return [rule for group in groups for rule in group["rules"]]
 
 
-def test_every_metric_is_described() -> None:
-    (table,) = re.findall(r"\| metric \|.*?\n\n", PAGE, re.DOTALL)
-    assert set(NAME.findall(table)) == names()
+def series() -> set[str]:
+    """Return the names of all series, as queries name them."""
+    ends = {"histogram": ("_bucket", "_count", "_sum")}
+    return {name + end for name, kind, *_ in metric_rows() for end in ends.get(kind, ("",))}
 
 
-def test_an_alert_queries_existing_metrics_and_names_a_remedy() -> None:
-    known = names() | {f"{name}_bucket" for name in names()}
-    for alert in alerts():
-        used = set(NAME.findall(alert["expr"]))
-        assert used <= known, alert["alert"]
-        assert used or alert["expr"].startswith("up{")
-        assert f"| `{alert['alert']}` |" in PAGE
+def queries_of_dashboard() -> Iterator[str]:
+    dashboard = json.loads((PRODUCTION / "grafana-dashboard.json").read_text())
+    for panel in dashboard["panels"]:
+        yield from (target["expr"] for target in panel.get("targets", ()))
 
 
-def test_prometheus_takes_its_configuration_and_the_rules() -> None:
+ALERTS = [rule for rule in rules() if "alert" in rule]
+QUERIES = [*(rule["expr"] for rule in rules()), *queries_of_dashboard()]
+
+
+@pytest.mark.parametrize("query", QUERIES)
+def test_a_query_names_existing_metrics_and_rules(query: str) -> None:
+    recorded = {rule["record"] for rule in rules() if "record" in rule}
+    assert set(NAME.findall(query)) <= series()
+    assert set(RECORDED.findall(query)) <= recorded
+    assert NAME.search(query) or RECORDED.search(query) or query.startswith("up{")
+
+
+def test_every_metric_is_on_the_dashboard_or_in_a_rule() -> None:
+    used = {name for query in QUERIES for name in NAME.findall(query)}
+    used = {re.sub("_(bucket|count|sum)$", "", name) for name in used}
+    assert {name for name, *_ in metric_rows()} <= used
+
+
+def test_every_alert_has_a_remedy() -> None:
+    for alert in ALERTS:
+        assert f"`{alert['alert']}`" in PAGE, alert["alert"]
+
+
+def test_panels_have_unique_ids_and_do_not_overlap() -> None:
+    panels = json.loads((PRODUCTION / "grafana-dashboard.json").read_text())["panels"]
+    assert len({panel["id"] for panel in panels}) == len(panels)
+    cells = [
+        (x, y)
+        for panel in panels
+        for x in range(panel["gridPos"]["x"], panel["gridPos"]["x"] + panel["gridPos"]["w"])
+        for y in range(panel["gridPos"]["y"], panel["gridPos"]["y"] + panel["gridPos"]["h"])
+    ]
+    assert len(set(cells)) == len(cells)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["check", "config", str(PRODUCTION / "prometheus.yml")],
+        ["test", "rules", str(ROOT / "tests/docs/strongroom-rules.test.yml")],
+    ],
+    ids=["config", "rules"],
+)
+def test_promtool_accepts_the_configuration_and_the_tests_of_the_rules(arguments: list[str]) -> None:
     promtool = shutil.which("promtool")
     if promtool is None:
         pytest.skip("promtool is not on this machine")
-    command = [promtool, "check", "config", str(PRODUCTION / "prometheus.yml")]
-    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    result = subprocess.run([promtool, *arguments], capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stdout + result.stderr

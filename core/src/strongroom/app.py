@@ -162,7 +162,7 @@ def _request_limits(container: Container) -> RequestLimits:
     base, settings = container.base, container.settings.limits
     values = {field.name: getattr(settings, field.name) for field in fields(settings)}
     by_name = {name: rates for name, rates in values.items() if isinstance(rates, tuple)}
-    return RequestLimits(base.limit_backend, by_name, base.keys, base.clock)
+    return RequestLimits(base.limit_backend, by_name, base.keys, base.clock, base.on_refusal)
 
 
 def _authenticators(container: Container) -> Authenticators:

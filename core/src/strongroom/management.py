@@ -5,6 +5,7 @@ so that clients cannot reach it by mistake.
 """
 
 import logging
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from socketserver import ThreadingMixIn
@@ -12,14 +13,22 @@ from typing import Any, Final
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 
 from flask import Flask, Response
-from prometheus_client.core import GaugeMetricFamily, Metric
 
 from strongroom.config import Configuration, Settings
 from strongroom.container.services import Container, build
 from strongroom.http.app import Application
 from strongroom.http.request import register_service
+from strongroom.observability.families import (
+    PART_UP,
+    Family,
+    FamilyCollector,
+    Sample,
+    build_info,
+)
+from strongroom.observability.process_metrics import ProcessMetrics
 from strongroom.observability.readiness import AWAY, PATIENCE_SECONDS, Readiness, probes
 from strongroom.observability.shared_metrics import exposition
+from strongroom.observability.totals import Totals
 from strongroom.observability.views import blueprint as health_blueprint
 from strongroom.processes import is_ok
 
@@ -50,29 +59,30 @@ def create_management_app(container: Container, metrics_folder: Path) -> Flask:
     register_service(app, Readiness, readiness)
     app.register_blueprint(health_blueprint)
 
+    collectors = _collectors(container, readiness)
+
     def metrics() -> Response:
-        content, content_type = exposition(metrics_folder, [_Parts(readiness)])
+        content, content_type = exposition(metrics_folder, collectors)
         return Response(content, content_type=content_type)
 
     app.add_url_rule("/metrics", "metrics", metrics)
     return app
 
 
-class _Parts:
-    """A collector that exports the readiness of each part as a gauge."""
+def _collectors(container: Container, readiness: Readiness) -> list[FamilyCollector]:
+    """Return what is read at each scrape, in addition to what the workers have counted."""
 
-    def __init__(self, readiness: Readiness) -> None:
-        self._readiness = readiness
+    def parts() -> Iterator[tuple[Family, list[Sample]]]:
+        report = readiness.report().parts
+        yield PART_UP, [((name,), float(fault is None)) for name, fault in report.items()]
 
-    def collect(self) -> Iterator[Metric]:
-        family = GaugeMetricFamily("strongroom_part_up", "Whether a part is available.", labels=["part"])
-        for name, fault in self._readiness.report().parts.items():
-            family.add_metric([name], float(fault is None))
-        yield family
-
-    def describe(self) -> Iterator[Metric]:
-        """Return nothing, so that registering the collector runs no probes."""
-        return iter(())
+    totals = Totals(container.database, container.job_leases, container.events.positions)
+    return [
+        FamilyCollector(parts),
+        FamilyCollector(build_info),
+        FamilyCollector(ProcessMetrics(os.getppid())),
+        FamilyCollector(totals),
+    ]
 
 
 def _workers(settings: Settings) -> str | None:

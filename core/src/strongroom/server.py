@@ -20,7 +20,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from multiprocessing.util import Finalize
 from pathlib import Path
-from typing import Any, Final, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from granian.constants import HTTPModes, Interfaces
 from granian.http import HTTP1Settings
@@ -54,6 +54,9 @@ _M_MMAP_THRESHOLD: Final = -3
 _GARBAGE_AFTER: Final = 50_000
 _KEPT_BYTES: Final = 8 * 1024 * 1024
 _LARGE_BYTES: Final = 1024 * 1024
+
+if TYPE_CHECKING:
+    from strongroom.container.services import Container
 
 logger = logging.getLogger(__name__)
 
@@ -172,7 +175,7 @@ def run(
             container.start()
         except PluginError as error:
             server.refuse(str(error))
-        return _gateway(app, current.settings)
+        return _gateway(app, container)
 
     def reload() -> None:
         nonlocal current
@@ -218,13 +221,15 @@ def run(
         sys.exit(EXIT_REFUSED)
 
 
-def _gateway(app: WsgiApp, root: Settings) -> Gateway:
-    settings = root.server
+def _gateway(app: WsgiApp, container: "Container") -> Gateway:
+    root, settings = container.settings, container.settings.server
+    metrics = container.base.metrics
+    observer = {"on_wait": metrics.queue_wait} if metrics else {}
     rate = TransferRate(settings.transfer_grace_seconds, settings.min_transfer_rate)
     timers = Timers(rate.grace_seconds / 4)
     return Gateway(
         app,
-        admission=Admission(settings.threads),
+        admission=Admission(settings.threads, **observer),
         rate=rate,
         timers=timers,
         waiting=WaitingResponses(timers, rate.grace_seconds),

@@ -11,6 +11,7 @@ from strongroom.gateway.limits import RESERVED_THREADS, Admission, AdmissionResu
 class Task:
     is_transfer: bool = False
     is_aside: bool = False
+    queued_at: float = 0.0
     runs: int = field(default=0)
 
     def run(self) -> None:

@@ -6,6 +6,7 @@ those rows. A concurrent deletion removes rows, but the lease preserves their ob
 
 import logging
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -32,10 +33,11 @@ from strongroom.backup.archive import (
 from strongroom.clock import Clock, iso_format
 from strongroom.config.settings import Settings
 from strongroom.database import Database
+from strongroom.database.installation import set_last_backup_at
 from strongroom.database.plugin_tables import AllTables, plugin_schemas
 from strongroom.database.statements import Statement
 from strongroom.database.upgrade import SCHEMA_REVISION, read_schema
-from strongroom.errors import Unavailable
+from strongroom.errors import StrongroomError, Unavailable
 from strongroom.plugin_api.storage import ObjectNotFound, StorageError, StorageUnavailable
 from strongroom.storage.gc import DeletionLease, LeaseLost
 from strongroom.storage.models import BlobState, blobs
@@ -99,7 +101,13 @@ class BackupService:
                 self._add_rows(writer, lease)
         except (OSError, LeaseLost, StorageError, Unavailable) as error:
             raise BackupError(f"the backup was aborted: {error}") from error
+        self._record_success()
         return manifest
+
+    def _record_success(self) -> None:
+        # For the metrics. The archive is complete even if the database is unavailable by now.
+        with suppress(StrongroomError), self._database.write() as connection:
+            set_last_backup_at(connection, self._clock.now())
 
     def _require_own_schema(self) -> None:
         # This version does not know the columns that a newer one added, and would omit them.

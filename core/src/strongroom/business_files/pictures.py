@@ -17,6 +17,7 @@ from errno import EDQUOT, ENOSPC
 from io import BytesIO
 from pathlib import Path
 from threading import Condition, Timer
+from time import monotonic
 from typing import Any, BinaryIO, Final, cast
 
 from strongroom.business_files.requests import NO_SPACE, PictureRequest, raise_refusal
@@ -39,9 +40,11 @@ class PictureSlots:
 
     Args:
         total: number of slots; 0 means one per core, but at least two.
+        on_wait: receives the seconds that each request has waited for a slot.
     """
 
-    def __init__(self, total: int = 0) -> None:
+    def __init__(self, total: int = 0, on_wait: Callable[[float], None] = lambda _seconds: None) -> None:
+        self._on_wait = on_wait
         self._free = total or max(2, os.cpu_count() or 1)
         self._share = max(1, self._free - 1)
         self._waiting = 0
@@ -65,9 +68,11 @@ class PictureSlots:
             self._release(user)
 
     def _acquire(self, user: str) -> None:
+        began = monotonic()
         with self._changed:
             if not self._is_free(user):
                 self._wait(user)
+            self._on_wait(monotonic() - began)
             self._free -= 1
             self._held[user] += 1
 

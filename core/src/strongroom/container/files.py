@@ -389,7 +389,7 @@ def _scan_worker(
 def _pictures(base: Infrastructure) -> PictureProcessor:
     settings = base.settings.business_files
     return PictureProcessor(
-        PictureSlots(settings.max_concurrent_images),
+        PictureSlots(settings.max_concurrent_images, base.on_wait("images")),
         memory_bytes=settings.picture_memory_bytes,
         seconds=settings.picture_seconds,
     )

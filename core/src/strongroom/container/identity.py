@@ -206,6 +206,7 @@ def _hasher(base: Infrastructure) -> PasswordHasher:
         max_concurrent=passwords.max_concurrent_hashes,
         queue_length=passwords.hash_queue,
         watch=base.metrics.hashing if base.metrics else nullcontext,
+        on_wait=base.on_wait("hashes"),
     )
 
 

@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
-from functools import cached_property
+from functools import cached_property, partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
@@ -130,7 +130,7 @@ class Infrastructure:
         self.counters = Counters(clock, self.keys)
         self.limit_backend = self._limit_backend()
         self.limits_store = self.limit_backend.open()
-        self.rates = RateLimits(self.limits_store, self.keys, clock)
+        self.rates = RateLimits(self.limits_store, self.keys, clock, self.on_refusal)
 
     def construct(
         self, choice: ExtensionSpec[ExtensionT], path: tuple[str, ...], *services: Any
@@ -207,6 +207,15 @@ class Infrastructure:
     def is_observed(self) -> bool:
         """Whether there are metrics or traces."""
         return self.metrics is not None or process_tracer() is not None
+
+    def on_refusal(self, limit: str) -> None:
+        """Count an attempt that a rate limit refused."""
+        if self.metrics is not None:
+            self.metrics.limited(limit)
+
+    def on_wait(self, queue: str) -> Callable[[float], None]:
+        """Return what records the seconds that work has waited in a queue."""
+        return partial(self.metrics.queue_wait, queue) if self.metrics else lambda _seconds: None
 
     def _observe(self, database: Database) -> None:
         metrics, slow = self.metrics, self.settings.database.slow_query_ms

@@ -36,6 +36,7 @@ _ID: Final = "id"
 _SECRET: Final = "secret_fingerprint"  # noqa: S105  the name of a row
 _OLDEST_CODE: Final = "oldest_code"
 _RESTORED_AT: Final = "restored_at"
+_LAST_BACKUP_AT: Final = "last_backup_at"
 
 
 def database_id(database: Database) -> str:
@@ -125,6 +126,17 @@ def restored_at(connection: Connection) -> int | None:
 def set_restored_at(connection: Connection, milliseconds: int) -> None:
     """Record when a backup was restored into the database."""
     _set(connection, _RESTORED_AT, str(milliseconds))
+
+
+def last_backup_at(connection: Connection) -> int | None:
+    """Return when a backup was last created, in milliseconds since the Unix epoch, or ``None``."""
+    found = _get(connection, _LAST_BACKUP_AT)
+    return None if found is None else int(found)
+
+
+def set_last_backup_at(connection: Connection, milliseconds: int) -> None:
+    """Record when a backup was created."""
+    _set(connection, _LAST_BACKUP_AT, str(milliseconds))
 
 
 def _get(connection: Connection, name: str) -> str | None:

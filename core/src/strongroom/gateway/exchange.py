@@ -227,6 +227,7 @@ class Exchange:
         "_scope",
         "is_aside",
         "is_transfer",
+        "queued_at",
     )
 
     def __init__(self, gateway: Gateway, scope: Scope, protocol: HttpProtocol) -> None:
@@ -237,6 +238,7 @@ class Exchange:
         self._body: RequestBody | None = None
         self.is_transfer = False
         self.is_aside = False
+        self.queued_at = 0.0
         self._is_counted = True
 
     def begin(self) -> None:

@@ -4,6 +4,7 @@ import logging
 import threading
 import time
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Final, Protocol
@@ -118,6 +119,7 @@ class ThreadTask(Protocol):
 
     is_transfer: bool
     is_aside: bool
+    queued_at: float
 
     def run(self) -> None:
         """Do the work, or as much of it as is possible without blocking; never raises."""
@@ -136,9 +138,13 @@ class Admission:
 
     Args:
         threads: the maximum number of jobs that run concurrently.
+        on_wait: receives ``requests`` or ``transfers``, and the seconds that a job was queued.
     """
 
-    def __init__(self, threads: int) -> None:
+    def __init__(
+        self, threads: int, on_wait: Callable[[str, float], None] = lambda _queue, _seconds: None
+    ) -> None:
+        self._on_wait = on_wait
         # With few threads, the reserved ones would be most of them, so half are reserved instead.
         few = threads < _FEW_THREADS
         self.transfers_limit = max(1, threads // 2 if few else threads - RESERVED_THREADS)
@@ -162,6 +168,7 @@ class Admission:
                 return AdmissionResult.RUN
             if len(self._requests) >= self._queue_limit:
                 return AdmissionResult.REFUSED
+            job.queued_at = time.monotonic()
             self._requests.append(job)
             return AdmissionResult.QUEUED
 
@@ -172,6 +179,7 @@ class Admission:
                 self._begin(job)
                 return AdmissionResult.RUN
             # The response has already begun, so a refusal with 503 is no longer possible.
+            job.queued_at = time.monotonic()
             self._resumed.append(job)
             return AdmissionResult.QUEUED
 
@@ -208,7 +216,10 @@ class Admission:
             following = self._next()
             if following is not None:
                 self._begin(following)
-            return following
+        if following is not None:
+            queue = "transfers" if following.is_transfer else "requests"
+            self._on_wait(queue, time.monotonic() - following.queued_at)
+        return following
 
     def _begin(self, job: ThreadTask) -> None:
         self._running += 1

@@ -95,6 +95,7 @@ class StreamedResponse:
 
     is_transfer = True
     is_aside = False
+    queued_at = 0.0
 
     def __init__(
         self,

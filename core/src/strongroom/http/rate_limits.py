@@ -1,6 +1,6 @@
 """Limits requests per client address by the rates in ``[limits]``, with Flask-Limiter."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import cast
 
 from flask import Flask
@@ -24,6 +24,7 @@ class RequestLimits:
     Args:
         backend: where requests are counted, shared by all processes.
         limits: the rates by the name of their key in ``[limits]``.
+        on_refusal: called with the name of each limit that refuses a request.
     """
 
     def __init__(
@@ -32,7 +33,9 @@ class RequestLimits:
         limits: Mapping[str, Sequence[Rate]],
         keys: SecretKeys,
         clock: Clock,
+        on_refusal: Callable[[str], None] = lambda _name: None,
     ) -> None:
+        self._on_refusal = on_refusal
         self._limits = {name: "; ".join(map(str, rates)) for name, rates in limits.items()}
         self._keys = keys
         self._clock = clock
@@ -63,6 +66,7 @@ class RequestLimits:
         """
         subject = self._subject() if user_id is None else self._keys.hash("rates", user_id)
         if not self._hit(name, subject):
+            self._on_refusal(name)
             raise self._refusal(name, subject)
 
     def has_room(self, name: str) -> bool:

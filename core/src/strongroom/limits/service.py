@@ -1,7 +1,7 @@
 """Rate limits and failure limits."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
@@ -36,9 +36,23 @@ class Allowance:
 
 
 class RateLimits:
-    """Enforces rate limits. They fail closed: while the backend is unavailable, requests are refused."""
+    """Enforces rate limits. They fail closed: while the backend is unavailable, requests are refused.
 
-    def __init__(self, storage: Storage, keys: SecretKeys, clock: Clock) -> None:
+    Args:
+        storage: counts the events.
+        keys: hashes the subjects.
+        clock: the source of timestamps.
+        on_refusal: called with the purpose of each limit that refuses an event.
+    """
+
+    def __init__(
+        self,
+        storage: Storage,
+        keys: SecretKeys,
+        clock: Clock,
+        on_refusal: Callable[[str], None] = lambda _purpose: None,
+    ) -> None:
+        self._on_refusal = on_refusal
         self._limiter = MovingWindowRateLimiter(storage)
         self._keys = keys
         self._clock = clock
@@ -83,6 +97,8 @@ class RateLimits:
         return [(RateLimitItemPerSecond(rate.count, rate.seconds), key) for rate in allowance.rates]
 
     def _refusal(self, full: Sequence[tuple[RateLimitItem, str]]) -> TooManyRequests:
+        for purpose in {key.partition(":")[0] for _, key in full}:
+            self._on_refusal(purpose)
         # A retry succeeds only when all of them have room again.
         return TooManyRequests(
             retry_after=max(wait(self._limiter, self._clock, item, key) for item, key in full)

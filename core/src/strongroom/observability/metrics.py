@@ -6,6 +6,7 @@ from functools import cache
 from typing import Any, Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client.metrics import MetricWrapperBase
 from sqlalchemy import Engine, event
 
 from strongroom.audit.models import SUCCESS
@@ -113,6 +114,11 @@ class Metrics:
             ["limit"],
             registry=registry,
         )
+        self._connections_max = _gauge(
+            registry,
+            "strongroom_database_connections_max",
+            "Connections that transactions can hold at most.",
+        )
         # Not "job", a label that Prometheus sets itself.
         self._job_runs = Counter(
             "strongroom_job_runs", "Runs of recurring jobs.", ["name", "outcome"], registry=registry
@@ -136,6 +142,11 @@ class Metrics:
             buckets=_SECONDS,
             registry=registry,
         )
+
+    @property
+    def instruments(self) -> list[MetricWrapperBase]:
+        """All metrics, for the reference."""
+        return [item for item in vars(self).values() if isinstance(item, MetricWrapperBase)]
 
     def scan(self, scanner: str, state: str, seconds: float) -> None:
         """Count a finished scan of one scanner."""
@@ -198,7 +209,10 @@ class Metrics:
             yield
 
     def watch(self, engine: Engine) -> None:
-        """Count the connections that are checked out of an engine's pool."""
+        """Count the connections that are checked out of an engine's pool, and all that it may open."""
+        # The pool opens as many connections in addition under load.
+        size: int = getattr(engine.pool, "size", lambda: 0)()
+        self._connections_max.inc(2 * size)
         event.listen(engine, "checkout", self._count_checkout)
         event.listen(engine, "checkin", self._count_checkin)
 

@@ -45,6 +45,18 @@ _FIND: Final = Statement(
     TENANT,
 )
 _TAKE: Final = Statement(_take())
+_TOTALS: Final = Statement(
+    select(
+        func.count().filter(tenants.c.deleted_at.is_(None)),
+        func.coalesce(func.sum(tenants.c.used_bytes), 0),
+    )
+)
+
+
+def totals(connection: Connection) -> tuple[int, int]:
+    """Return the number of tenants that are not deleted, and the bytes that all tenants use."""
+    ((count, used),) = _TOTALS.all(connection)
+    return count, int(used)
 
 
 class Quota:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache, cached_property
 from threading import BoundedSemaphore
+from time import monotonic
 from typing import Final, Literal
 
 import bcrypt
@@ -78,9 +79,11 @@ class HashQueue:
     Args:
         slots: hashes computed concurrently.
         length: requests that may wait for a slot.
+        on_wait: receives the seconds that each request has waited.
     """
 
-    def __init__(self, slots: int, length: int) -> None:
+    def __init__(self, slots: int, length: int, on_wait: Callable[[float], None]) -> None:
+        self._on_wait = on_wait
         self._slots = BoundedSemaphore(slots)
         # Counts running and waiting requests.
         self._places = BoundedSemaphore(slots + length)
@@ -94,9 +97,11 @@ class HashQueue:
         """
         if not self._places.acquire(blocking=False):
             raise Unavailable(retry_after=_RETRY_SECONDS)
+        began = monotonic()
         try:
             if not self._slots.acquire(timeout=_WAIT_SECONDS):
                 raise Unavailable(retry_after=_RETRY_SECONDS)
+            self._on_wait(monotonic() - began)
             try:
                 yield
             finally:
@@ -119,6 +124,7 @@ class PasswordHasher:
         max_concurrent: concurrent hashes in each of the two queues; 0: one per two cores.
         queue_length: requests that may wait in each queue.
         watch: a context manager around each hash, including the wait for a slot.
+        on_wait: receives the seconds that each request has waited for a slot.
     """
 
     def __init__(
@@ -129,13 +135,14 @@ class PasswordHasher:
         max_concurrent: int = 0,
         queue_length: int = 16,
         watch: Callable[[], AbstractContextManager[None]] = nullcontext,
+        on_wait: Callable[[float], None] = lambda _seconds: None,
     ) -> None:
         self._key = key
         self._cost = cost
         self._watch = watch
         slots = max_concurrent or max(1, (os.cpu_count() or 1) // 2)
-        self._logins = HashQueue(slots, queue_length)
-        self._others = HashQueue(slots, queue_length)
+        self._logins = HashQueue(slots, queue_length, on_wait)
+        self._others = HashQueue(slots, queue_length, on_wait)
 
     def hash(self, password: str) -> str:
         """Return the bcrypt hash of a password, which includes its cost and salt.

@@ -56,6 +56,15 @@ _SUMMARIES: Final = Statement(
 )
 
 
+_COUNT: Final = Statement(select(func.count()).select_from(users).where(_LIVE))
+
+
+def count_users(connection: Connection) -> int:
+    """Return the number of users that are not deleted. It reads an index completely."""
+    count: int = _COUNT.scalar(connection)
+    return count
+
+
 class UserService:
     """Reads and writes users within the caller's transaction."""
 
