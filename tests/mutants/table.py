@@ -738,7 +738,7 @@ _GUESSING: Final = (
         "throttle-forwarded-for",
         "X-Forwarded-For is believed of trusted proxies only.",
         "http/request.py",
-        "while hops and self._is_trusted(address) and",
+        "while hops and self.is_trusted(address) and",
         "while hops and",
         "rest/test_lessons.py::TestForwardedFor::test_it_is_ignored_from_other_peers",
     ),

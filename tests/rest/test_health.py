@@ -60,7 +60,7 @@ def test_a_database_that_is_away_takes_all_that_stands_on_it(
 
     database = api.container.database
     database.close()
-    for engine in (database.engine, database._readers._engine):
+    for engine in (database.engine, database._readers.engine):
         monkeypatch.setattr(engine.pool, "_creator", refuse)
     response = api.get("/readyz")
     assert away(response) == ["database", "schema", "limits"]

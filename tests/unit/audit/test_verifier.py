@@ -21,7 +21,7 @@ ONE_EARLIER = "UPDATE audit_events SET sequence = -(sequence - 1) WHERE sequence
 UPRIGHT = "UPDATE audit_events SET sequence = -sequence WHERE sequence < 0"
 COPY = """
 INSERT INTO audit_events SELECT {sequence}, at, action, outcome, actor_id, target_type, target_id,
-address, user_agent, request_id, details, hash FROM audit_events WHERE sequence = {original}
+address, user_agent, request_id, details, hash, traceparent FROM audit_events WHERE sequence = {original}
 """
 VERIFY_AND_PRINT_PEAK = """
 import sys

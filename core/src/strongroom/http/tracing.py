@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
 from strongroom.http.middleware import NO_ROUTE, WsgiApp, known_method, notes_of
-from strongroom.plugin_api.tracing import Span, SpanKind, Tracer, attached
+from strongroom.plugin_api.tracing import SpanKind, Tracer, TraceSpan, attached
 
 _SERVER_ERROR: Final = 500
 
@@ -55,7 +55,7 @@ class TracingMiddleware:
 class _TracedRequest:
     """The span of one request."""
 
-    def __init__(self, span: Span, environ: dict[str, Any]) -> None:
+    def __init__(self, span: TraceSpan, environ: dict[str, Any]) -> None:
         self.span = span
         # Reported if the application raises before it calls start_response.
         self.status = _SERVER_ERROR

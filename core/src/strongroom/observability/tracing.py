@@ -20,7 +20,7 @@ from opentelemetry.trace import SpanContext, Status, StatusCode, TraceFlags
 from opentelemetry.trace import SpanKind as SdkKind
 
 from strongroom.config.server import TracingSettings
-from strongroom.plugin_api.tracing import Attributes, Span, SpanKind, Tracer, install
+from strongroom.plugin_api.tracing import Attributes, SpanKind, Tracer, TraceSpan, install
 from strongroom.version import __version__
 
 _NONE: Final[Attributes] = {}
@@ -74,7 +74,7 @@ class _Pipeline:
         self._processor.on_end(span)
 
 
-class OpenTelemetrySpan(Span):
+class OpenTelemetrySpan(TraceSpan):
     """A span that is exported when it ends."""
 
     __slots__ = ("_attributes", "_began", "_context", "_kind", "_name", "_parent", "_pipeline")

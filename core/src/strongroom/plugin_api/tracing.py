@@ -38,7 +38,7 @@ class SpanKind(Enum):
     """A call of another server, such as the database."""
 
 
-class Span(ABC):
+class TraceSpan(ABC):
     """A step that is recorded."""
 
     @property
@@ -57,7 +57,7 @@ class Span(ABC):
         return f"00-{self.trace_id}-{self.span_id}-01"
 
     @abstractmethod
-    def child(self, name: str, kind: SpanKind = SpanKind.INTERNAL) -> "Span":
+    def child(self, name: str, kind: SpanKind = SpanKind.INTERNAL) -> "TraceSpan":
         """Start a span within this one."""
 
     @abstractmethod
@@ -95,7 +95,7 @@ class Tracer(ABC):
         traceparent: str | None = None,
         *,
         always: bool = False,
-    ) -> Span | None:
+    ) -> TraceSpan | None:
         """Start a span without a span of this process around it; return ``None`` if it is not sampled.
 
         Args:
@@ -114,7 +114,7 @@ class _Process:
     tracer: Tracer | None = None
 
 
-_CURRENT: Final[ContextVar[Span | None]] = ContextVar("strongroom_span", default=None)
+_CURRENT: Final[ContextVar[TraceSpan | None]] = ContextVar("strongroom_span", default=None)
 
 
 def install(tracer: Tracer | None) -> None:
@@ -127,7 +127,7 @@ def process_tracer() -> Tracer | None:
     return _Process.tracer
 
 
-current_span: Final[Callable[[], Span | None]] = _CURRENT.get
+current_span: Final[Callable[[], TraceSpan | None]] = _CURRENT.get
 """Returns the span around the caller, or ``None`` if nothing is recorded."""
 
 
@@ -150,7 +150,7 @@ def span(
     *,
     kind: SpanKind = SpanKind.INTERNAL,
     parent: str | None = None,
-) -> Iterator[Span | None]:
+) -> Iterator[TraceSpan | None]:
     """Record the block as a span; yield ``None`` if it is not recorded.
 
     Args:
@@ -174,7 +174,7 @@ def span(
 
 
 @contextmanager
-def root_span(name: str, *, kind: SpanKind = SpanKind.INTERNAL) -> Iterator[Span | None]:
+def root_span(name: str, *, kind: SpanKind = SpanKind.INTERNAL) -> Iterator[TraceSpan | None]:
     """Record the block as a new trace, whatever the ratio of sampled requests; for rare work."""
     tracer = _Process.tracer
     begun = tracer.start(name, kind, always=True) if tracer else None
@@ -186,7 +186,7 @@ def root_span(name: str, *, kind: SpanKind = SpanKind.INTERNAL) -> Iterator[Span
 
 
 @contextmanager
-def within(begun: Span) -> Iterator[None]:
+def within(begun: TraceSpan) -> Iterator[None]:
     """Make a span the current one during the block, and end it with the block."""
     token = _CURRENT.set(begun)
     failure: BaseException | None = None
@@ -201,7 +201,7 @@ def within(begun: Span) -> Iterator[None]:
 
 
 @contextmanager
-def attached(begun: Span) -> Iterator[None]:
+def attached(begun: TraceSpan) -> Iterator[None]:
     """Make a span the current one during the block, without ending it."""
     token = _CURRENT.set(begun)
     try:
