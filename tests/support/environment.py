@@ -29,7 +29,7 @@ class Environment:
         shared.write_text(f"import site; site.addsitedir({sysconfig.get_path('purelib')!r})\n")
         for name in ("pip", "pytest"):
             environment._write(name, f'#!/bin/sh\nexec {environment.python} -m {name} "$@"\n')
-        for name in ("openapi-python-client", "ruff"):
+        for name in ("ruff", "strongroom-client"):
             (environment.binaries / name).symlink_to(Path(sys.executable).with_name(name))
         environment._write("strongroom", _COMMAND.format(python=environment.python))
         return environment

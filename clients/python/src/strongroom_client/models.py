@@ -1032,6 +1032,8 @@ class NewDirectUpload(msgspec.Struct, frozen=True, kw_only=True):
     checksum: str
     """sha256: and 64 hexadecimal digits"""
     parent_id: None | str | Unset = msgspec.field(default=UNSET, name="parentId")
+    relative_path: None | str | Unset = msgspec.field(default=UNSET, name="relativePath")
+    """Path of the file from the folder, such as `photos/2026/a.jpg`; missing folders are created"""
 
 
 class NewDueEnrolment(msgspec.Struct, frozen=True, kw_only=True):

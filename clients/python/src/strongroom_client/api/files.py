@@ -195,16 +195,22 @@ def upload_file(
     *,
     content: Content,
     on_conflict: UploadFileOnConflict | Unset = UNSET,
+    relative_path: None | str | Unset = UNSET,
     content_disposition: str | Unset = UNSET,
     content_digest: str | Unset = UNSET,
 ) -> Operation[Node]:
-    """Upload a file to the top level of a tenant, as a form or as the raw body."""
+    """Upload a file to the top level of a tenant, as a form or as the raw body.
+
+    With `relativePath`, such as the `webkitRelativePath` of a browser, the missing folders of the path
+    are created together with the file.
+    """
     return Operation(
         "POST",
         f"/api/v1/tenants/{segment(tenant_id)}/files",
         Node,
         query={
             "onConflict": on_conflict,
+            "relativePath": relative_path,
         },
         headers={
             "Content-Disposition": content_disposition,
@@ -221,6 +227,7 @@ def upload_file_into_folder(
     *,
     content: Content,
     on_conflict: UploadFileIntoFolderOnConflict | Unset = UNSET,
+    relative_path: None | str | Unset = UNSET,
     content_disposition: str | Unset = UNSET,
     content_digest: str | Unset = UNSET,
 ) -> Operation[Node]:
@@ -231,6 +238,7 @@ def upload_file_into_folder(
         Node,
         query={
             "onConflict": on_conflict,
+            "relativePath": relative_path,
         },
         headers={
             "Content-Disposition": content_disposition,

@@ -65,8 +65,8 @@ def create_upload(
 ) -> Operation[Upload]:
     """Create an upload of `Upload-Length` bytes; the body, if any, contains its first bytes.
 
-    `Upload-Metadata` must contain `filename`, and may contain `parentId` and `onConflict` (fail, rename,
-    replace).
+    `Upload-Metadata` must contain `filename`, and may contain `parentId`, `onConflict` (fail, rename,
+    replace) and `relativePath`, whose missing folders are created together with the file.
     """
     return Operation(
         "POST",

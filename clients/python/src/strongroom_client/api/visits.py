@@ -88,6 +88,7 @@ def drop_file(
     *,
     content: Content,
     uploaded_by: None | str | Unset = UNSET,
+    relative_path: None | str | Unset = UNSET,
     x_share_proof: str | Unset = UNSET,
 ) -> Operation[Dropped]:
     """Upload a file into a share, as a form or as the raw body. It never replaces another one."""
@@ -97,6 +98,7 @@ def drop_file(
         Dropped,
         query={
             "uploadedBy": uploaded_by,
+            "relativePath": relative_path,
         },
         headers={
             "X-Share-Proof": x_share_proof,
@@ -112,6 +114,7 @@ def drop_file_into_folder(
     *,
     content: Content,
     uploaded_by: None | str | Unset = UNSET,
+    relative_path: None | str | Unset = UNSET,
     x_share_proof: str | Unset = UNSET,
 ) -> Operation[Dropped]:
     """Upload a file into a folder of a share of the kind `write`."""
@@ -121,6 +124,7 @@ def drop_file_into_folder(
         Dropped,
         query={
             "uploadedBy": uploaded_by,
+            "relativePath": relative_path,
         },
         headers={
             "X-Share-Proof": x_share_proof,

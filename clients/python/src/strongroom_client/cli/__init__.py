@@ -1,0 +1,5 @@
+"""The command ``strongroom-client``."""
+
+from .commands import main
+
+__all__ = ["main"]

@@ -1,0 +1,369 @@
+"""The commands. The help of ``main`` has their exit statuses."""
+
+import hashlib
+import sys
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, Final, get_args
+
+import click
+
+from ..api import shares
+from ..errors import (
+    ApiError,
+    ConflictError,
+    ConnectionFailed,
+    ForbiddenError,
+    NotFoundError,
+    NotLoggedIn,
+    RateLimitedError,
+    ServerError,
+    StrongroomError,
+    UnauthorizedError,
+)
+from ..models import NewShare, Node, Share
+from ..operations import UNSET
+from ..transfers import OnConflict
+from .comparison import StateFile
+from .output import Output, additions
+from .remote import PAGE_SIZE, RemotePath, Tree, every_tenant, is_remote
+from .stored_login import Server, StoredLogin
+from .synchronization import Downwards, Upwards
+
+_STATUSES: Final[tuple[tuple[type[StrongroomError], int], ...]] = (
+    (UnauthorizedError, 3),
+    (NotLoggedIn, 3),
+    (NotFoundError, 4),
+    (ForbiddenError, 5),
+    (ConflictError, 5),
+    (ConnectionFailed, 6),
+    (RateLimitedError, 6),
+    (ServerError, 6),
+    (StrongroomError, 1),
+)
+
+
+class Failed(click.ClickException):
+    """An error of the client, as a message and an exit status."""
+
+    def __init__(self, error: StrongroomError) -> None:
+        super().__init__(_explained(error))
+        self._error = error
+
+    @property
+    def exit_code(self) -> int:  # type: ignore[override]  # a constant of the class in click
+        """The exit status."""
+        return next(status for kind, status in _STATUSES if isinstance(self._error, kind))
+
+
+class Commands(click.Group):
+    """Commands whose errors are translated to exit statuses."""
+
+    def invoke(self, context: click.Context) -> Any:
+        """Run a command, and translate the errors of the client."""
+        try:
+            return super().invoke(context)
+        except StrongroomError as error:
+            raise Failed(error) from error
+        except OSError as error:
+            raise click.ClickException(str(error)) from error
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What every command uses."""
+
+    login: StoredLogin
+    output: Output
+
+
+@click.group(cls=Commands)
+@click.option("--json", "is_json", is_flag=True, help="Print each result as a line of JSON.")
+@click.version_option(package_name="strongroom-client")
+@click.pass_context
+def main(context: click.Context, *, is_json: bool) -> None:
+    """Files of a Strongroom server.
+
+    Exit status: 3 without a valid login, 4 if something does not exist, 5 if the server refuses the
+    change, 6 if it cannot be reached or is busy, 2 for a wrong command line, 1 for any other error.
+    """
+    context.obj = Context(StoredLogin.of_user(), Output(is_json=is_json))
+
+
+@main.command()
+@click.argument("url")
+@click.option("--username", help="A username, an e-mail address or a mobile number.")
+@click.option("--key", "by_key", is_flag=True, help="Log in by an access key, srk_...")
+@click.option("--stdin", "from_stdin", is_flag=True, help="Read the password or the key from stdin.")
+@click.pass_obj
+def login(context: Context, url: str, username: str | None, *, by_key: bool, from_stdin: bool) -> None:
+    """Log in by a password or an access key, and store the login for later commands.
+
+    The login is stored in the folder of the user's configuration, or in STRONGROOM_CLIENT_DIR, for the
+    owner only. Without a stored login, STRONGROOM_URL and STRONGROOM_KEY are used.
+    """
+    if by_key:
+        server = Server(url, _secret("Access key", from_stdin=from_stdin))
+        # A key without the scope of the request is valid, too.
+        with context.login.client(server) as client, suppress(ForbiddenError):
+            next(every_tenant(client), None)
+        context.login.remove()
+    else:
+        server = Server(url)
+        username = username or click.prompt("Username", err=True)
+        password = _secret("Password", from_stdin=from_stdin)
+        with context.login.client(server, _show_captcha) as client:
+            client.log_in(username, password, second_factor=_prompt_factor)
+    context.login.store(server)
+    context.output.result({"url": url}, f"Logged in to {url}.")
+
+
+@main.command()
+@click.pass_obj
+def logout(context: Context) -> None:
+    """End the login on the server, and remove it here. An access key remains valid."""
+    server = context.login.server()
+    try:
+        if server.key is None:
+            with context.login.client(server) as client:
+                client.log_out()
+    except (UnauthorizedError, NotLoggedIn):
+        context.output.note("The login had already ended.")
+    finally:
+        context.login.remove()
+    context.output.result({"url": server.url}, f"Logged out of {server.url}.")
+
+
+@main.command()
+@click.argument("path", required=False)
+@click.pass_obj
+def ls(context: Context, path: str | None) -> None:
+    """List the tenants, or the files at TENANT:/path."""
+    with context.login.client() as client:
+        if path is None:
+            for tenant in every_tenant(client):
+                context.output.result({"id": tenant.id, "name": tenant.name}, f"{tenant.name}:")
+            return
+        remote = RemotePath.parse(path)
+        tree = Tree.of(client, remote.tenant)
+        node = tree.find(remote)
+        for each in _shown(tree, node):
+            _print_node(context.output, each)
+
+
+@main.command()
+@click.argument("paths", nargs=-1, required=True, metavar="FILE...")
+@click.argument("folder")
+@click.option(
+    "--on-conflict",
+    type=click.Choice(get_args(OnConflict)),
+    default="fail",
+    show_default=True,
+    help="What happens if a name is taken.",
+)
+@click.pass_obj
+def up(context: Context, paths: tuple[str, ...], folder: str, on_conflict: OnConflict) -> None:
+    """Upload files to the folder TENANT:/path. An interrupted upload continues."""
+    target = RemotePath.parse(folder)
+    with context.login.client() as client:
+        tree = Tree.of(client, target.tenant)
+        parent = tree.folder(target)
+        for path in map(Path, paths):
+            with context.output.progress(path.name, path.stat().st_size) as add:
+                node = client.upload(
+                    tree.tenant_id,
+                    path,
+                    parent_id=parent,
+                    on_conflict=on_conflict,
+                    progress=additions(add),
+                )
+            _print_node(context.output, node)
+
+
+@main.command()
+@click.argument("path")
+@click.argument("target", type=click.Path(path_type=Path), default=".")
+@click.pass_obj
+def down(context: Context, path: str, target: Path) -> None:
+    """Download the file TENANT:/path into a folder or to a name. An interrupted download continues."""
+    remote = RemotePath.parse(path)
+    with context.login.client() as client:
+        tree = Tree.of(client, remote.tenant)
+        node = tree.find(remote)
+        if node is None or _is_folder(node):
+            raise click.UsageError(f"{remote} is a folder; use sync.")
+        local = target / node.name if target.is_dir() else target
+        with context.output.progress(node.name, node.size) as add:
+            client.download(tree.tenant_id, node.id, local, progress=additions(add))
+    context.output.result({"path": str(local), "size": node.size}, f"{local}, {node.size} bytes")
+
+
+@main.command()
+@click.argument("source")
+@click.argument("target")
+@click.option("--delete", "deletes", is_flag=True, help="Delete what the source does not have.")
+@click.option("--full", "is_full", is_flag=True, help="List all folders, after permissions changed.")
+@click.pass_obj
+def sync(context: Context, source: str, target: str, *, deletes: bool, is_full: bool) -> None:
+    """Make the folder TARGET equal to the folder SOURCE. One of them is local, the other TENANT:/path.
+
+    Files are compared by checksum. If the changes feed of the tenant reports no change, the server's
+    folders are not listed again. Files that are deleted on the server go to its trash.
+    """
+    if is_remote(source) == is_remote(target):
+        raise click.UsageError("One of SOURCE and TARGET must be local, and the other TENANT:/path.")
+    upwards = is_remote(target)
+    remote = RemotePath.parse(target if upwards else source)
+    root = Path(source if upwards else target)
+    with context.login.client() as client:
+        tree = Tree.of(client, remote.tenant)
+        folder = tree.make_folders(remote) if upwards else tree.folder(remote)
+        state = StateFile(_state_path(context.login, remote, root))
+        work = Upwards if upwards else Downwards
+        work(context.output, tree, folder, root, state).run(deletes=deletes, is_full=is_full)
+
+
+@main.group()
+def share() -> None:
+    """Share links, for servers with the plugin share_links."""
+
+
+@share.command("create")
+@click.argument("path")
+@click.option(
+    "--kind",
+    type=click.Choice(["read", "preview", "drop", "write"]),
+    default="read",
+    show_default=True,
+    help="What visitors may do.",
+)
+@click.option("--label", default="", help="A title for visitors.")
+@click.option("--days", type=click.IntRange(1), help="Days until the link ends.")
+@click.option("--max-downloads", type=click.IntRange(1), help="Downloads of all visitors together.")
+@click.option("--password", "has_password", is_flag=True, help="Prompt for a password for visitors.")
+@click.option("--stdin", "from_stdin", is_flag=True, help="Read that password from stdin.")
+@click.pass_obj
+def create_share(
+    context: Context,
+    path: str,
+    kind: Any,
+    label: str,
+    days: int | None,
+    max_downloads: int | None,
+    *,
+    has_password: bool,
+    from_stdin: bool,
+) -> None:
+    """Share the file or folder TENANT:/path, and print the link."""
+    remote = RemotePath.parse(path)
+    body = NewShare(
+        kind=kind,
+        label=label,
+        password=_secret("Password", from_stdin=from_stdin) if has_password or from_stdin else UNSET,
+        expires_at=UNSET if days is None else datetime.now(UTC) + timedelta(days=days),
+        max_downloads=UNSET if max_downloads is None else max_downloads,
+    )
+    with context.login.client() as client:
+        tree = Tree.of(client, remote.tenant)
+        node = tree.find(remote)
+        if node is None:
+            raise click.UsageError("A tenant as a whole cannot be shared.")
+        made = client.send(shares.create_share(tree.tenant_id, node.id, body=body))
+    context.output.result(_share_values(made), str(made.url))
+
+
+@share.command("list")
+@click.argument("path")
+@click.pass_obj
+def list_shares(context: Context, path: str) -> None:
+    """List the share links of TENANT: or of the file TENANT:/path."""
+    remote = RemotePath.parse(path)
+    with context.login.client() as client:
+        tree = Tree.of(client, remote.tenant)
+        node = tree.find(remote)
+        if node is None:
+            listing = shares.list_shares(tree.tenant_id, page_size=PAGE_SIZE)
+        else:
+            listing = shares.list_shares_of_file(tree.tenant_id, node.id, page_size=PAGE_SIZE)
+        for each in client.iterate(listing):
+            line = f"{each.id}  {each.kind:7}  {each.state:9}  {each.label}"
+            context.output.result(_share_values(each), line.rstrip())
+
+
+@share.command("revoke")
+@click.argument("tenant")
+@click.argument("share_id")
+@click.pass_obj
+def revoke_share(context: Context, tenant: str, share_id: str) -> None:
+    """Delete a share link of TENANT: by its id."""
+    with context.login.client() as client:
+        tree = Tree.of(client, RemotePath.parse(tenant).tenant)
+        client.send(shares.delete_share(tree.tenant_id, share_id))
+    context.output.result({"id": share_id}, f"Revoked {share_id}.")
+
+
+def _state_path(login: StoredLogin, remote: RemotePath, root: Path) -> Path:
+    """Return where the state of the synchronization of two folders is stored."""
+    parts = (login.server().url, str(remote), str(root.resolve()))
+    return login.folder / "syncs" / hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+
+def _shown(tree: Tree, node: Node | None) -> Iterable[Node]:
+    """Return what ``ls`` shows at a node: the content of a folder or of the top level, or a file."""
+    if node is None:
+        return tree.children(None)
+    return tree.children(node.id) if _is_folder(node) else [node]
+
+
+def _is_folder(node: Node) -> bool:
+    return node.type_ == "folder"
+
+
+def _print_node(output: Output, node: Node) -> None:
+    values = {"id": node.id, "type": node.type_, "name": node.name, "size": node.size}
+    times = {"checksum": node.checksum, "updatedAt": node.updated_at.isoformat()}
+    suffix = "/" if _is_folder(node) else ""
+    changed = f"{node.updated_at.astimezone():%Y-%m-%d %H:%M}"
+    output.result({**values, **times}, f"{node.size:>12}  {changed}  {node.name}{suffix}")
+
+
+def _share_values(share: Share) -> Mapping[str, Any]:
+    expires_at = None if share.expires_at is None else share.expires_at.isoformat()
+    values = {"id": share.id, "url": share.url, "kind": share.kind, "state": share.state}
+    return {**values, "label": share.label, "fileId": share.file_id, "expiresAt": expires_at}
+
+
+def _secret(title: str, *, from_stdin: bool) -> str:
+    if from_stdin:
+        return sys.stdin.readline().rstrip("\r\n")
+    secret: str = click.prompt(title, hide_input=True, err=True)
+    return secret
+
+
+def _prompt_factor(challenge: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Ask for the code of an app, or for a recovery code; the server refuses a wrong one."""
+    if not sys.stdin.isatty():
+        return None
+    code: str = click.prompt("Code of your app, or a recovery code", err=True)
+    is_totp = code.isdigit() and "totp" in challenge["methods"]
+    return {"totp" if is_totp else "recoveryCode": code}
+
+
+def _show_captcha(captcha: Mapping[str, Any]) -> str:
+    """Show a captcha as text; pictures are for browsers."""
+    question = captcha.get("question")
+    if question is None or not sys.stdin.isatty():
+        raise click.ClickException("The server requires a captcha; log in with a browser, or later.")
+    answer: str = click.prompt(str(question), err=True)
+    return answer
+
+
+def _explained(error: StrongroomError) -> str:
+    if not isinstance(error, ApiError):
+        return str(error)
+    fields = "".join(f"\n  {detail.field}: {detail.message}" for detail in error.details)
+    wait = "" if error.retry_after is None else f" Try again in {error.retry_after:.0f} s."
+    return f"{error.message} ({error.code}){wait}{fields}"

@@ -1,0 +1,145 @@
+"""Paths of files on the server: ``TENANT:/folder/file``, with the name or the id of a tenant."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from uuid import UUID
+
+import click
+
+from .._sync.client import Client
+from ..api import files, tenants
+from ..models import NewFolder, Node, NodeCollection, Tenant
+from ..operations import UNSET, Operation, Unset
+
+PAGE_SIZE = 200
+
+
+@dataclass(frozen=True, slots=True)
+class RemotePath:
+    """A path as the user writes it."""
+
+    tenant: str
+    parts: tuple[str, ...]
+
+    @classmethod
+    def parse(cls, text: str) -> "RemotePath":
+        """Parse a path.
+
+        Raises:
+            click.BadParameter: it names no tenant.
+        """
+        tenant, colon, path = text.partition(":")
+        if not colon or not tenant or "/" in tenant:
+            raise click.BadParameter(f"{text} is not TENANT:/path, such as Acme:/Reports")
+        return cls(tenant, tuple(part for part in PurePosixPath("/", path).parts if part != "/"))
+
+    def __str__(self) -> str:
+        return f"{self.tenant}:/{'/'.join(self.parts)}"
+
+
+def is_remote(text: str) -> bool:
+    """Return whether a path is on the server; ``./a:b`` is a local one."""
+    return ":" in text.partition("/")[0]
+
+
+class Tree:
+    """The files of a tenant that the caller can see.
+
+    Args:
+        client: the client.
+        tenant_id: the tenant.
+    """
+
+    def __init__(self, client: Client, tenant_id: str) -> None:
+        self.client = client
+        self.tenant_id = tenant_id
+
+    @classmethod
+    def of(cls, client: Client, name: str) -> "Tree":
+        """Return the tree of the tenant with a name or an id.
+
+        An id needs no list of the tenants, for which an access key may lack the scope.
+
+        Raises:
+            click.ClickException: there is none, or several have the name.
+        """
+        if _is_id(name):
+            return cls(client, name)
+        found = [each for each in every_tenant(client) if each.name == name]
+        if not found:
+            raise Missing(f"There is no tenant {name}.")
+        if len(found) > 1:
+            ids = ", ".join(each.id for each in found)
+            raise click.ClickException(f"Several tenants have the name {name}; use an id: {ids}.")
+        return cls(client, found[0].id)
+
+    def children(self, folder: str | None, *, named: str | None = None) -> Iterator[Node]:
+        """Iterate over the nodes in a folder, or at the top level."""
+        return self.client.iterate(self._listing(folder, UNSET if named is None else named))
+
+    def find(self, path: RemotePath) -> Node | None:
+        """Return the node at a path; ``None`` for the top level.
+
+        Raises:
+            Missing: there is no such node.
+        """
+        node: Node | None = None
+        for part in path.parts:
+            node = self._child(node, part)
+            if node is None:
+                raise Missing(f"{path} does not exist.")
+        return node
+
+    def folder(self, path: RemotePath) -> str | None:
+        """Return the id of the folder at a path; ``None`` for the top level.
+
+        Raises:
+            Missing: there is no such folder.
+        """
+        node = self.find(path)
+        if node is not None and node.type_ != "folder":
+            raise Missing(f"{path} is no folder.")
+        return None if node is None else node.id
+
+    def make_folders(self, path: RemotePath) -> str | None:
+        """Return the id of the folder at a path, which is created with its parents."""
+        node: Node | None = None
+        for part in path.parts:
+            found = self._child(node, part)
+            node = self.make_folder(None if node is None else node.id, part) if found is None else found
+        return None if node is None else node.id
+
+    def make_folder(self, parent: str | None, name: str) -> Node:
+        """Create a folder."""
+        body = NewFolder(name=name)
+        if parent is None:
+            return self.client.send(files.create_folder(self.tenant_id, body=body))
+        return self.client.send(files.create_folder_in_folder(self.tenant_id, parent, body=body))
+
+    def _child(self, parent: Node | None, name: str) -> Node | None:
+        children = self.children(None if parent is None else parent.id, named=name)
+        return next((node for node in children if node.name == name), None)
+
+    def _listing(self, folder: str | None, named: str | Unset) -> Operation[NodeCollection]:
+        if folder is None:
+            return files.list_files(self.tenant_id, "me", page_size=PAGE_SIZE, q=named)
+        return files.list_files_in_folder(self.tenant_id, "me", folder, page_size=PAGE_SIZE, q=named)
+
+
+class Missing(click.ClickException):
+    """A tenant or a path does not exist."""
+
+    exit_code = 4
+
+
+def _is_id(text: str) -> bool:
+    try:
+        return str(UUID(text)) == text
+    except ValueError:
+        return False
+
+
+def every_tenant(client: Client) -> Iterator[Tenant]:
+    """Iterate over the tenants of the caller."""
+    return client.iterate(tenants.list_tenants(page_size=PAGE_SIZE))

@@ -1,0 +1,86 @@
+"""The login of the command, in a folder that only its owner may read."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import click
+import msgspec
+
+from .._sync.client import Captcha, Client
+from ..errors import NotLoggedIn
+from ..files import write_durably
+from ..tokens import FileTokens
+from ..transfers import FolderUploads
+
+FOLDER_VARIABLE: Final = "STRONGROOM_CLIENT_DIR"
+URL_VARIABLE: Final = "STRONGROOM_URL"
+KEY_VARIABLE: Final = "STRONGROOM_KEY"
+
+
+class Server(msgspec.Struct):
+    """Where the user is logged in, and the access key, if the login is by one."""
+
+    url: str
+    key: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredLogin:
+    """The stored login, and the state of unfinished work.
+
+    Args:
+        folder: by default, the folder of the user's configuration.
+    """
+
+    folder: Path
+
+    @classmethod
+    def of_user(cls) -> "StoredLogin":
+        """Return the login in the folder of the environment, or of the user's configuration."""
+        return cls(Path(os.environ.get(FOLDER_VARIABLE) or click.get_app_dir("strongroom-client")))
+
+    @property
+    def tokens(self) -> FileTokens:
+        """The tokens of the login."""
+        return FileTokens(self.folder / "tokens.json")
+
+    def store(self, server: Server) -> None:
+        """Replace the login."""
+        write_durably(self._path, msgspec.json.encode(server))
+
+    def remove(self) -> None:
+        """Remove the login."""
+        self._path.unlink(missing_ok=True)
+        self.tokens.save(None)
+
+    def server(self) -> Server:
+        """Return the server of the environment, or else of the stored login.
+
+        Raises:
+            NotLoggedIn: there is none.
+        """
+        url, key = os.environ.get(URL_VARIABLE), os.environ.get(KEY_VARIABLE)
+        if url and key:
+            return Server(url, key)
+        try:
+            return msgspec.json.decode(self._path.read_bytes(), type=Server)
+        except FileNotFoundError:
+            raise NotLoggedIn("Not logged in; see strongroom-client login --help.") from None
+
+    @contextmanager
+    def client(self, server: Server | None = None, captcha: Captcha | None = None) -> Iterator[Client]:
+        """Open a client of the server."""
+        server = server or self.server()
+        uploads = FolderUploads(self.folder / "uploads")
+        with Client(
+            server.url, key=server.key, tokens=self.tokens, uploads=uploads, captcha=captcha
+        ) as client:
+            yield client
+
+    @property
+    def _path(self) -> Path:
+        return self.folder / "server.json"

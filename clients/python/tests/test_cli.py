@@ -1,0 +1,218 @@
+"""The command: login, lists, transfers, synchronization and share links, against a server."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from strongroom.testing.server import PASSWORD, LiveServer, LiveUser
+from strongroom_client import Client
+from strongroom_client.api import tenants
+from strongroom_client.cli import main
+from strongroom_client.models import NewTenant
+
+Run = Callable[..., Result]
+PROGRAM = Path(sys.executable).with_name("strongroom-client")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("login")
+
+
+@pytest.fixture(scope="module")
+def run(folder: Path, server: LiveServer, alice: LiveUser) -> Run:
+    """Run the command with a login."""
+
+    def run(*arguments: object, stdin: str = "", status: int = 0) -> Result:
+        environment = {"STRONGROOM_CLIENT_DIR": str(folder)}
+        result = CliRunner().invoke(main, list(map(str, arguments)), input=stdin, env=environment)
+        assert result.exit_code == status, (result.output, result.exception)
+        return result
+
+    run("login", server.url, "--username", alice.email, "--stdin", stdin=f"{PASSWORD}\n")
+    return run
+
+
+@pytest.fixture
+def tenant(client: Client, request: pytest.FixtureRequest) -> str:
+    """The name of a new tenant."""
+    name = request.node.name[:60]
+    client.send(tenants.create_tenant(body=NewTenant(name=name)))
+    return name
+
+
+@pytest.fixture
+def local(tmp_path: Path) -> Path:
+    """A folder to synchronize."""
+    root = tmp_path / "local"
+    (root / "a" / "b").mkdir(parents=True)
+    (root / "empty").mkdir()
+    (root / "top.txt").write_text("top")
+    (root / "a" / "b" / "报告.txt").write_text("report")
+    return root
+
+
+def actions(result: Result) -> list[tuple[str, str]]:
+    lines = [json.loads(line) for line in result.stdout.splitlines()]
+    return [(line["action"], line["path"]) for line in lines]
+
+
+def content(root: Path) -> dict[str, str | None]:
+    return {
+        path.relative_to(root).as_posix(): None if path.is_dir() else path.read_text()
+        for path in root.rglob("*")
+    }
+
+
+def test_the_login_is_for_its_owner_only(run: Run, folder: Path) -> None:
+    modes = {path.name: path.stat().st_mode & 0o777 for path in folder.glob("*.json")}
+    assert modes == {"server.json": 0o600, "tokens.json": 0o600}
+
+
+def test_a_wrong_password_is_status_3(
+    run: Run, server: LiveServer, alice: LiveUser, tmp_path: Path
+) -> None:
+    arguments = ["login", server.url, "--username", alice.email, "--stdin"]
+    environment = {"STRONGROOM_CLIENT_DIR": str(tmp_path)}
+    result = CliRunner().invoke(main, arguments, input="Wrong1Horse\n", env=environment)
+    assert result.exit_code == 3
+    assert "error.invalid-credentials" in result.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_files_go_up_and_down(run: Run, tenant: str, tmp_path: Path) -> None:
+    note = tmp_path / "note.txt"
+    note.write_text("content")
+    assert f"{tenant}:" in run("ls").stdout.splitlines()
+    assert "note.txt" in run("up", note, f"{tenant}:").stdout
+    run("up", note, f"{tenant}:", status=5)
+    (line,) = run("--json", "ls", f"{tenant}:/").stdout.splitlines()
+    assert json.loads(line)["name"] == "note.txt"
+    run("down", f"{tenant}:/note.txt", tmp_path / "copy.txt")
+    assert (tmp_path / "copy.txt").read_text() == "content"
+    assert "does not exist" in run("down", f"{tenant}:/other.txt", tmp_path, status=4).stderr
+    run("ls", "no-such-tenant:", status=4)
+    run("ls", "path-without-tenant", status=2)
+
+
+def test_a_folder_is_synchronized_upwards_and_downwards(
+    run: Run, tenant: str, local: Path, tmp_path: Path
+) -> None:
+    up = ("--json", "sync", local, f"{tenant}:/backup")
+    first = actions(run(*up))
+    assert sorted(first) == [
+        ("copied", "a/b/报告.txt"),
+        ("copied", "top.txt"),
+        ("created", "a"),
+        ("created", "a/b"),
+        ("created", "empty"),
+    ]
+    assert actions(run(*up)) == []
+
+    copy = tmp_path / "copy"
+    down = ("--json", "sync", f"{tenant}:/backup", copy)
+    run(*down)
+    assert content(copy) == content(local)
+    assert actions(run(*down)) == []
+
+    (local / "top.txt").write_text("changed")
+    shutil.rmtree(local / "a")
+    assert actions(run(*up)) == [("copied", "top.txt")]
+    assert actions(run(*up, "--delete")) == [("deleted", "a")]
+    assert actions(run(*down)) == [("copied", "top.txt")]
+    assert actions(run(*down, "--delete"))[-1] == ("deleted", "a")
+    assert content(copy) == content(local)
+
+
+def test_local_changes_are_undone_although_the_server_has_none(
+    run: Run, tenant: str, local: Path, tmp_path: Path
+) -> None:
+    run("sync", local, f"{tenant}:")
+    copy = tmp_path / "copy"
+    down = ("--json", "sync", f"{tenant}:", copy)
+    run(*down)
+    (copy / "top.txt").unlink()
+    (copy / "a" / "b" / "报告.txt").write_text("damaged")
+    assert sorted(actions(run(*down))) == [("copied", "a/b/报告.txt"), ("copied", "top.txt")]
+    assert content(copy) == content(local)
+
+
+def test_a_file_replaces_a_folder_only_with_delete(run: Run, tenant: str, local: Path) -> None:
+    run("sync", local, f"{tenant}:")
+    shutil.rmtree(local / "a")
+    (local / "a").write_text("a file now")
+    assert "--delete" in run("sync", local, f"{tenant}:", status=1).stderr
+    assert sorted(actions(run("--json", "sync", local, f"{tenant}:", "--delete"))) == [
+        ("copied", "a"),
+        ("deleted", "a"),
+    ]
+
+
+def test_links_in_the_target_are_not_followed(
+    run: Run, tenant: str, local: Path, tmp_path: Path
+) -> None:
+    run("sync", local, f"{tenant}:")
+    outside, copy = tmp_path / "outside", tmp_path / "copy"
+    outside.mkdir()
+    copy.mkdir()
+    (copy / "a").symlink_to(outside)
+    assert run("sync", f"{tenant}:", copy, status=1)
+    assert list(outside.iterdir()) == []
+
+
+def test_a_share_link_is_made_listed_and_revoked(
+    run: Run, tenant: str, local: Path, server: LiveServer
+) -> None:
+    run("up", local / "top.txt", f"{tenant}:")
+    made = json.loads(run("--json", "share", "create", f"{tenant}:/top.txt", "--days", 3).stdout)
+    secret = made["url"].rpartition("/")[2]
+    assert server.request("GET", f"/api/v1/shares/{secret}").json()["kind"] == "read"
+    assert made["id"] in run("share", "list", f"{tenant}:").stdout
+    assert made["id"] in run("share", "list", f"{tenant}:/top.txt").stdout
+    run("share", "revoke", f"{tenant}:", made["id"])
+    assert run("share", "list", f"{tenant}:").stdout == ""
+    run("share", "revoke", f"{tenant}:", made["id"], status=4)
+
+
+def test_an_access_key_logs_in(
+    run: Run, server: LiveServer, alice: LiveUser, client: Client, tmp_path: Path
+) -> None:
+    tenant_id = client.send(tenants.create_tenant(body=NewTenant(name="Keyed"))).id
+    scopes = ("--scope", "files:read", "--tenant", tenant_id)
+    key = server.command("access-keys", "create", "--user", alice.id, *scopes)
+    environment = {"STRONGROOM_CLIENT_DIR": str(tmp_path)}
+    runner = CliRunner(env=environment)
+    result = runner.invoke(main, ["login", server.url, "--key", "--stdin"], input=key)
+    assert result.exit_code == 0, result.output
+    result = runner.invoke(main, ["ls", f"{tenant_id}:"])
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert runner.invoke(main, ["ls"]).exit_code == 5
+    assert runner.invoke(main, ["logout"]).exit_code == 0
+    assert runner.invoke(main, ["ls"]).exit_code == 3
+
+
+def test_a_process_prints_plain_lines_and_no_bar(
+    run: Run, tenant: str, local: Path, folder: Path
+) -> None:
+    command = [PROGRAM, "sync", local, f"{tenant}:"]
+    environment = {**os.environ, "STRONGROOM_CLIENT_DIR": str(folder)}
+    result = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "copied top.txt\n" in result.stdout
+
+
+def test_an_unreachable_server_is_status_6(tmp_path: Path) -> None:
+    environment = {
+        "STRONGROOM_CLIENT_DIR": str(tmp_path),
+        "STRONGROOM_URL": "http://127.0.0.1:9",
+        "STRONGROOM_KEY": "srk_x",
+    }
+    result = CliRunner().invoke(main, ["ls"], env=environment)
+    assert result.exit_code == 6
