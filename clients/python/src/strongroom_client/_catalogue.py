@@ -71,6 +71,10 @@ class WebhookEventTypeUnknown(BadRequestError, code="error.webhook-event-type-un
     """400 `error.webhook-event-type-unknown`: An event type does not exist; see the list of events."""
 
 
+class WebhookTenantUnknown(BadRequestError, code="error.webhook-tenant-unknown"):
+    """400 `error.webhook-tenant-unknown`: There is no such tenant."""
+
+
 class WebhookUrlRefused(BadRequestError, code="error.webhook-url-refused"):
     """400 `error.webhook-url-refused`: The URL cannot be called."""
 
