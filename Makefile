@@ -29,20 +29,21 @@ install: $(INSTALLED) ## Install the server, its plugins and the developer tools
 $(UV): requirements-dev.lock
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	sed -n '/^uv==/,/[^\\]$$/p' $< > $(VENV)/uv.lock
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $(VENV)/uv.lock
+	@echo "Downloading uv, which installs everything else"
+	$(BIN)/python -m pip install --disable-pip-version-check --require-hashes -r $(VENV)/uv.lock
 	touch $@
 
 $(SERVING): requirements.lock $(PROJECTS) | $(UV)
 	@echo "Installing the server and its plugins into $(VENV)"
-	$(UV) pip install --python $(BIN)/python --quiet --require-hashes -r requirements.lock
-	$(UV) pip install --python $(BIN)/python --quiet --no-deps --build-constraints requirements-dev.lock \
+	$(UV) pip install --python $(BIN)/python --require-hashes -r requirements.lock
+	$(UV) pip install --python $(BIN)/python --no-deps --build-constraints requirements-dev.lock \
 		-e . $(addprefix -e ,$(PLUGINS))
 	touch $@
 
 $(INSTALLED): requirements-dev.lock $(SERVING) $(CLIENT)/pyproject.toml
 	@echo "Installing the developer tools into $(VENV)"
-	$(UV) pip install --python $(BIN)/python --quiet --require-hashes -r requirements-dev.lock
-	$(UV) pip install --python $(BIN)/python --quiet --no-deps --build-constraints requirements-dev.lock -e $(CLIENT)
+	$(UV) pip install --python $(BIN)/python --require-hashes -r requirements-dev.lock
+	$(UV) pip install --python $(BIN)/python --no-deps --build-constraints requirements-dev.lock -e $(CLIENT)
 	$(COMPILE)
 	touch $@
 
@@ -92,6 +93,7 @@ bench-stores: install ## Count the requests to object stores and compare with bo
 # The build backend takes all timestamps from one constant, so the same tree yields the same bytes.
 dist: install ## Build the wheels and source archives of the server, its plugins and the client into dist
 	rm -rf $(DIST)
+	@echo "Building the distributions into $(DIST)"
 	$(UV) build --quiet --all-packages --python $(BIN)/python --no-build-isolation --out-dir $(DIST)
 
 dist-npm: install ## Build the npm package of the TypeScript client into dist

@@ -81,6 +81,12 @@ def test_each_distribution_has_a_wheel_and_a_source_archive(dist: Path) -> None:
     assert len(digests(dist)) == 2 * (len((SERVER, CLIENT)) + len(PLUGINS))
 
 
+def test_package_indexes_accept_the_distributions(dist: Path) -> None:
+    files = [dist / name for name in digests(dist)]
+    said = run(BIN / "twine", "--no-color", "check", "--strict", *files, cwd=dist)
+    assert said.count("PASSED") == len(files)
+
+
 def test_another_tree_yields_the_same_bytes(dist: Path, tmp_path: Path) -> None:
     tree = copy_tree(tmp_path / "other")
     for path in tree.rglob("*.py"):
