@@ -33,7 +33,7 @@ INSERT INTO grants (node_id, user_id, tenant_id, permission, expires_at, created
 SELECT id, :user, tenant_id, 3, NULL, 1, name, CASE WHEN parent_id = :own THEN NULL ELSE 0 END
 FROM nodes WHERE tenant_id = :tenant AND id <> :tenant AND id <> :foreign
 """
-_COUNTS: Final = """
+COUNTS: Final = """
 INSERT INTO folder_counts (folder_id, first_name, children)
 SELECT parent_id, CASE WHEN run = 0 THEN '' ELSE min(name) END, count(*)
 FROM (SELECT parent_id, name,
@@ -60,7 +60,7 @@ class Forest:
 
 def plant(container: Container, count: int) -> Forest:
     """Write a tenant with so many files."""
-    admin, member = (_identity(container, name) for name in ("Admin", "Member"))
+    admin, member = (identity(container, name) for name in ("Admin", "Member"))
     tenants = container.keeping.tenants
     tenant = tenants.create(admin, "Forest", Origin()).id
     tenants.put_member(admin, tenant, member.user_id, Role.MEMBER, Origin())
@@ -78,18 +78,20 @@ def plant(container: Container, count: int) -> Forest:
             text(_FILES), {**names, "count": count, "shown": SHOWN, "owner": member.user_id}
         )
         connection.execute(text(_GRANTS), {**names, "user": member.user_id})
-        connection.execute(text(_COUNTS), {"tenant": tenant})
-    _analyze(container)
+        connection.execute(text(COUNTS), {"tenant": tenant})
+    analyze(container)
     return Forest(tenant, member, own)
 
 
-def _identity(container: Container, name: str) -> Identity:
+def identity(container: Container, name: str) -> Identity:
+    """Create a user."""
     with container.database.write() as connection:
         user = container.base.users.create(connection, name, UserType.USER)
     return Identity(user.id, user.type, "bench")
 
 
-def _analyze(container: Container) -> None:
+def analyze(container: Container) -> None:
+    """Collect the statistics of a database."""
     # The database does the same automatically, some time after many writes.
     engine = container.database.engine
     statement = "VACUUM ANALYZE" if engine.dialect.name == "postgresql" else "ANALYZE"

@@ -1098,9 +1098,9 @@ _ACCESS: Final = (
     _core(
         "search-visibility",
         "A search finds nodes that the caller can see.",
-        "files/search.py",
-        "return [hit for hit in hits if hit.least >= Permission.READ]",
-        "return list(hits)",
+        "files/search_scope.py",
+        "content = select(nodes.c.id).join(folders, nodes.c.parent_id == folders.c.id)",
+        "content = select(nodes.c.id)",
         "rest/test_search.py::TestVisibility::test_only_visible_nodes_are_found_and_counted",
     ),
     _core(
@@ -1122,9 +1122,9 @@ _ACCESS: Final = (
     _core(
         "search-key-folder",
         "A search by an access key finds nothing outside of its folder.",
-        "files/search.py",
-        "if self.within is not None and not (is_within or is_folder):",
-        "if False:",
+        "files/search_scope.py",
+        "    if shape.within:\n",
+        "    if False:\n",
         "rest/test_search.py::TestVisibility"
         "::test_an_access_key_finds_the_content_of_its_folder_and_the_folder",
     ),
@@ -1140,8 +1140,8 @@ _ACCESS: Final = (
         "search-expired-grants",
         "An expired grant makes no node visible to a search.",
         "files/access.py",
-        '        is_in_force(bindparam("now")),\n    )\n    return func.coalesce(held.',
-        "    )\n    return func.coalesce(held.",
+        "return until.is_not(None) & (until + 0 <= now) & is_in_force(now)",
+        "return until.is_not(None) & (until + 0 <= now)",
         "rest/test_search.py::TestVisibility::test_only_visible_nodes_are_found_and_counted",
     ),
     _core(

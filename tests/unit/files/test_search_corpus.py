@@ -14,7 +14,7 @@ from tests.support.incoming import IncomingBytes
 
 from strongroom.database.paging import Paging
 from strongroom.errors import NameConflict
-from strongroom.files import search
+from strongroom.files import search, search_scope
 from strongroom.files.file_writer import OnConflict
 from strongroom.files.grants import GrantRequest
 from strongroom.files.models import Permission
@@ -187,13 +187,21 @@ class Corpus:
         return [record["id"] for record in records], total
 
 
-@pytest.mark.parametrize("bounds", ["usual", "few visible", "many visible"])
+def clear_statements() -> None:
+    """Forget statements that contain limits."""
+    search._candidates.cache_clear()
+    search_scope._extent_of.cache_clear()
+
+
+@pytest.mark.parametrize("bounds", ["usual", "few nodes", "few folders", "many folders"])
 def test_searches_match_reading_all_names(
     api: Api, bounds: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     leave_out_the_disk(api.container.database, monkeypatch)
-    if bounds == "many visible":
+    if bounds in ("few folders", "many folders"):
         monkeypatch.setattr(search, "_FEW_NODES", 0)
+    if bounds == "many folders":
+        monkeypatch.setattr(search_scope, "MAX_FOLDERS", 2)
     if bounds != "usual":
         # Several batches, results that are cut off, and texts that count as frequent.
         monkeypatch.setattr(search, "MAX_HITS", 5)
@@ -201,7 +209,7 @@ def test_searches_match_reading_all_names(
         monkeypatch.setattr("strongroom.files.name_index._SAMPLE", 50)
         # On SQLite, some of the names are indexed, and some are not yet.
         monkeypatch.setattr("strongroom.files.name_index.BLOCK", 64)
-        search._candidates.cache_clear()
+        clear_statements()
     corpus = Corpus(api, Random(7))
     corpus.grow(NODES)
     corpus.change()
@@ -213,5 +221,5 @@ def test_searches_match_reading_all_names(
         ids, total = corpus.find(user, wanted)
         assert (ids, total) == (corpus.expected(user, wanted), len(ids)), wanted
         found += len(ids)
-    search._candidates.cache_clear()
+    clear_statements()
     assert found > queries // 3

@@ -55,7 +55,7 @@ from strongroom.files.models import (
 from strongroom.identity import AnyCaller, DelegatedLimits, Identity, KeyLimits
 from strongroom.scanning.states import require_readable
 from strongroom.sessions.store import good_authorization
-from strongroom.tenants.group_members import is_in_any_group, is_in_group
+from strongroom.tenants.group_members import groups_of_user, is_in_any_group, is_in_group
 from strongroom.tenants.memberships import Memberships, membership
 from strongroom.tenants.models import Role
 from strongroom.users.service import type_of_active
@@ -118,19 +118,18 @@ def held_permission(node_id: ColumnElement[str]) -> ColumnElement[int]:
 
 
 def granted_nodes() -> Select[Any]:
-    """Return the query for the ids of the nodes in a tenant on which the user has a grant.
+    """Return the query for nodes in a tenant that have a grant to the user, or to one of the groups.
 
-    The parameters are ``user_id``, ``tenant_id`` and ``now``.
+    The user sees them and everything below them, and nothing else. Nodes below another one with an own
+    grant are left out, as the creator of many nodes has a grant on each of them. The parameters are
+    ``user_id``, ``tenant_id`` and ``now``.
     """
     now: ColumnElement[int] = bindparam("now")
     is_mine = grants.c.user_id == bindparam("user_id")
     in_tenant = grants.c.tenant_id == bindparam("tenant_id")
-    own = select(grants.c.node_id.label("id")).where(is_mine, in_tenant, is_in_force(now))
-    of_groups = (
-        select(group_grants.c.node_id)
-        .join(nodes, nodes.c.id == group_grants.c.node_id)
-        .where(nodes.c.tenant_id == bindparam("tenant_id"))
-        .where(is_in_group(group_grants.c.group_id), is_in_force(now, group_grants))
+    own = select(grants.c.node_id.label("id")).where(is_mine, in_tenant, is_at_top(now))
+    of_groups = select(group_grants.c.node_id).where(
+        group_grants.c.group_id.in_(groups_of_user()), is_in_force(now, group_grants)
     )
     held = own.union(of_groups).subquery("held")
     return select(held.c.id)

@@ -128,6 +128,8 @@ nodes: Final = Table(
     Index(None, "owner_id"),
     Index(None, "blob_key"),
     Index(None, "trash_id", info={WHERE: "trash_id IS NOT NULL"}),
+    # Finds all folders below some others without reading their files.
+    Index("ix_nodes_folders", "parent_id", "id", info={WHERE: "type = 'folder'"}),
 )
 """Each tenant has a root node, whose id is the tenant's id and whose parent is NULL. The API never
 returns it; nodes directly below it have ``parentId`` null.
