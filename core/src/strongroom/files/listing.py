@@ -6,7 +6,7 @@ the whole nodes are read only if one is missing.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from sqlalchemy import (
@@ -42,7 +42,14 @@ from strongroom.files.access import (
 from strongroom.files.child_counts import children_of, run_at, runs
 from strongroom.files.group_visibility import through_groups
 from strongroom.files.models import NODE, Permission, grants, nodes
-from strongroom.files.node_selection import Nodes, NodeSelection, children, page_of, total_of
+from strongroom.files.node_selection import (
+    Nodes,
+    NodeSelection,
+    children,
+    page_of,
+    position_of,
+    total_of,
+)
 from strongroom.files.serializers import cached_nodes_json, node_json
 from strongroom.identity import AnyCaller
 from strongroom.tenants.group_members import is_in_any_group
@@ -64,6 +71,8 @@ _FOLDER: Final = NodeAccessQuery(
 """With the number of nodes, and whether the user is in a group: other users' lists read no groups."""
 
 _RUNS: Final = Statement(runs())
+
+_ALL: Final = slice(None)
 
 # LIMIT is a literal in the following queries, because the planner cannot estimate a bound parameter.
 
@@ -277,7 +286,8 @@ class FileListing:
             lists = _SHARED if access.more[1] else _OWN
             if wanted is not None:
                 levels = (Permission.NONE, access.ceiling)
-                return self._select(connection, lists.nodes, wanted, parameters, paging, levels)
+                total = None if wanted.is_filtered else lists.total.scalar(connection, parameters)
+                return self._select(connection, lists.nodes, wanted, parameters, paging, levels, total)
             return self._granted(connection, lists, parameters, paging, access.ceiling)
 
     def inside(
@@ -365,13 +375,21 @@ class FileListing:
         parameters: dict[str, Any],
         paging: Paging,
         levels: tuple[Permission, Permission],
+        total: int | None,
     ) -> FilePage:
-        """Return a page of a list that is filtered, or has another order than by name."""
-        parameters |= {**wanted.parameters, "passed": paging.offset}
-        total: int = total_of(listed, wanted.shape).scalar(connection, parameters)
+        """Return a page of a list that is filtered, or has another order than by name.
+
+        ``total`` is the number of selected nodes if it is known.
+        """
+        parameters |= wanted.parameters
+        if total is None:
+            total = int(total_of(listed, wanted.shape).scalar(connection, parameters))
         if paging.offset >= total:
             return FilePage(total, paging)
-        return self._page(connection, page_of(listed, wanted.shape), parameters, paging, total, levels)
+        position = position_of(paging, total)
+        parameters["passed"] = position.passed
+        query = page_of(listed, wanted.shape, from_end=position.from_end)
+        return self._page(connection, query, parameters, paging, total, levels, position.rows)
 
     def _content(
         self,
@@ -383,19 +401,40 @@ class FileListing:
     ) -> FilePage:
         """Return a page of a folder; it is empty if the owner of the list cannot see the folder."""
         total = access.more[0] if access.permission >= Permission.READ else 0
-        if paging.offset >= total:
-            return FilePage(0 if wanted else total, paging)
-        if wanted is not None:
-            levels = (access.permission, access.ceiling)
-            return self._select(connection, children, wanted, parameters, paging, levels)
-        if paging.offset:
-            first_name, passed = run_at(_RUNS.all(connection, parameters), paging.offset)
+        is_filtered = wanted is not None and wanted.is_filtered
+        if not total or (paging.offset >= total and not is_filtered):
+            return FilePage(total, paging)
+        if wanted is None or wanted.is_reversed_by_name:
+            return self._by_name(connection, access, parameters, paging, total, wanted is not None)
+        levels, known = (access.permission, access.ceiling), None if is_filtered else total
+        return self._select(connection, children, wanted, parameters, paging, levels, known)
+
+    def _by_name(
+        self,
+        connection: Connection,
+        access: NodeAccess,
+        parameters: dict[str, Any],
+        paging: Paging,
+        total: int,
+        is_reversed: bool,
+    ) -> FilePage:
+        """Return a page of a folder by name."""
+        offset, rows = paging.offset, _ALL
+        if is_reversed:
+            # The same rows by name, backwards. The last page may have fewer than its size.
+            offset = max(total - paging.offset - paging.size, 0)
+            rows = slice(min(paging.size, total - paging.offset) - 1, None, -1)
+        if offset:
+            first_name, passed = run_at(_RUNS.all(connection, parameters), offset)
             parameters |= {"first_name": first_name, "passed": passed}
         query = _shared_children if access.more[1] else _granted_children
         if access.permission is Permission.MANAGE:
             query = _managed_children
         levels = (access.permission, access.ceiling)
-        return self._page(connection, query, parameters, paging, total, levels)
+        # The statement depends on whether there are rows before the page.
+        found = Paging(2 if offset else 1, paging.size)
+        page = self._page(connection, query, parameters, found, total, levels, rows)
+        return replace(page, paging=paging)
 
     def _granted(
         self,
@@ -431,15 +470,26 @@ class FileListing:
         paging: Paging,
         total: int,
         levels: tuple[Permission, Permission],
+        part: slice = _ALL,
     ) -> FilePage:
-        """Return a page of a query; ``levels`` are the least and the highest permission on its nodes."""
+        """Return a page of a query.
+
+        Args:
+            connection: the transaction.
+            query: the query.
+            parameters: its parameters.
+            paging: the page.
+            total: the number of nodes in the list.
+            levels: the least and the highest permission on the nodes.
+            part: the part of the rows that is the page.
+        """
         permissions = _within(levels)
-        rows = self._statement(query, paging, _KEYS).all(connection, parameters)
+        rows = self._statement(query, paging, _KEYS).all(connection, parameters)[part]
         keys = [(node_id, revision, permissions[own]) for node_id, revision, _, own in rows]
         records = cached_nodes_json(keys)
         # One missing node needs the same query as all of them, so all are read again.
         if None in records:
-            whole = self._statement(query, paging, _WHOLE).all(connection, parameters)
+            whole = self._statement(query, paging, _WHOLE).all(connection, parameters)[part]
             records = [_record(row, permissions) for row in whole]
         # Owners are not part of the cached JSON: their names change without a new revision of the node.
         owners = self._users.summaries(connection, {owner_id for _, _, owner_id, _ in rows})

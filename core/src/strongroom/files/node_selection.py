@@ -1,7 +1,8 @@
 """Lists that are filtered or sorted otherwise than by name.
 
 Such a list reads and sorts all nodes of its folder, or of its top level, for each page. Indexes for each
-order would make every upload slower, and few folders have more than some thousand nodes.
+order would make every upload slower, and few folders have more than some thousand nodes. A page of the
+second half is found from the end, so that the database sorts half of the nodes at most.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -67,6 +68,11 @@ class NodeSelection:
         return self.text is not None or bool(self.filter.used)
 
     @property
+    def is_reversed_by_name(self) -> bool:
+        """Whether all nodes are wanted, by name in the reverse order."""
+        return self == _REVERSED
+
+    @property
     def parameters(self) -> Mapping[str, Any]:
         """The parameters of its statements."""
         wanted = {} if self.text is None else {"wanted": fold_name(self.text)}
@@ -84,6 +90,7 @@ class NodeSelection:
 
 
 _USUAL: Final = NodeSelection()
+_REVERSED: Final = NodeSelection(order=NodeOrder(descending=True))
 
 
 class Shape(NamedTuple):
@@ -100,9 +107,16 @@ def children() -> FromClause:
     return rows.subquery("listed")
 
 
-def _selected(listed: Nodes, shape: Shape, dialect: str) -> Select[Any]:
+def _listed(listed: Nodes) -> Select[Any]:
+    if listed is children:
+        # Without a join, so that each node is read once.
+        return select(nodes.c.id).where(nodes.c.parent_id == bindparam("node_id"))
     found = listed()
-    query = select(nodes.c.id).join(found, found.c.node_id == nodes.c.id)
+    return select(nodes.c.id).join(found, found.c.node_id == nodes.c.id)
+
+
+def _selected(listed: Nodes, shape: Shape, dialect: str) -> Select[Any]:
+    query = _listed(listed)
     if shape.has_text:
         query = query.join(search_names, search_names.c.node_id == nodes.c.id)
         query = query.where(contains_text(dialect))
@@ -120,26 +134,62 @@ def total_of(listed: Nodes, shape: Shape) -> Statement[Any]:
     return Statement(build)
 
 
+@dataclass(frozen=True, slots=True)
+class PagePosition:
+    """The rows before a page, from the nearer end of a list.
+
+    Args:
+        passed: the number of rows to skip.
+        from_end: whether they are at the end.
+        rows: the wanted rows of the result.
+    """
+
+    passed: int
+    from_end: bool
+    rows: slice
+
+
+def position_of(paging: Paging, total: int) -> PagePosition:
+    """Return the position of a page that is in a list."""
+    from_end = total - paging.offset - paging.size
+    if not paging.offset or from_end >= paging.offset:
+        return PagePosition(paging.offset, from_end=False, rows=slice(None))
+    # The last page may have fewer rows than its size.
+    count = min(paging.size, total - paging.offset)
+    return PagePosition(max(from_end, 0), from_end=True, rows=slice(-count, None))
+
+
 @cache
-def page_of(listed: Nodes, shape: Shape) -> PageQuery:
-    """Return the query for a page of the selected nodes, with the user's own grant on each."""
+def page_of(listed: Nodes, shape: Shape, *, from_end: bool) -> PageQuery:
+    """Return the query for a page of the selected nodes, with the user's own grant on each.
+
+    Args:
+        listed: the nodes of the list.
+        shape: the selection.
+        from_end: whether ``passed`` rows are skipped at the end, instead of the beginning.
+    """
 
     def build(paging: Paging, columns: Columns) -> Callable[[str], Select[Any]]:
-        return lambda dialect: _page(listed, shape, paging, columns, dialect)
+        return lambda dialect: _page(listed, shape, paging, columns, dialect, from_end)
 
     return build
 
 
-def _page(listed: Nodes, shape: Shape, paging: Paging, columns: Columns, dialect: str) -> Select[Any]:
-    order: list[ColumnElement[Any]] = [
-        column.desc() if shape.order.descending else column.asc()
-        for column in _SORT_COLUMNS[shape.order.key]
-    ]
+def _page(
+    listed: Nodes, shape: Shape, paging: Paging, columns: Columns, dialect: str, from_end: bool
+) -> Select[Any]:
+    sorted_by = _SORT_COLUMNS[shape.order.key]
+    descending = shape.order.descending
     # The limit is applied before grants are read.
-    rows = _selected(listed, shape, dialect).order_by(*order)
+    rows = _selected(listed, shape, dialect).order_by(*_ordered(sorted_by, descending != from_end))
     rows = rows.limit(literal_column(str(paging.size)))
     if paging.offset:
         rows = rows.offset(bindparam("passed"))
     page = rows.subquery("page")
     own = greatest(own_permission(nodes.c.id), group_permission(nodes.c.id))
-    return select(*columns, own).join(page, page.c.id == nodes.c.id).order_by(*order)
+    query = select(*columns, own).join(page, page.c.id == nodes.c.id)
+    return query.order_by(*_ordered(sorted_by, descending))
+
+
+def _ordered(columns: Sequence[Column[Any]], descending: bool) -> list[ColumnElement[Any]]:
+    return [column.desc() if descending else column.asc() for column in columns]

@@ -1,0 +1,71 @@
+"""All pages of sorted and filtered lists, compared with sorting in Python."""
+
+import json
+from typing import Any
+
+import pytest
+from tests.support.api import Api
+from tests.support.databases import leave_out_the_disk
+from tests.support.incoming import IncomingBytes
+
+from strongroom.database.paging import Paging
+from strongroom.files.file_writer import OnConflict
+from strongroom.files.node_filters import SORTS, NodeFilter, NodeOrder, SortKey
+from strongroom.files.node_selection import NodeSelection
+from strongroom.identity import Identity, Origin
+from strongroom.tenants.models import Role
+
+NODES = 11
+KEYS = {
+    SortKey.NAME: lambda node: (node["name"], node["id"]),
+    SortKey.UPDATED_AT: lambda node: (node["updatedAt"], node["name"], node["id"]),
+    SortKey.SIZE: lambda node: (node["size"], node["name"], node["id"]),
+    SortKey.TYPE: lambda node: (node["type"], node["name"], node["id"]),
+}
+
+
+@pytest.mark.parametrize("at_top", [False, True])
+def test_pages_of_all_sizes_follow_each_other(
+    api: Api, at_top: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The names are divided into several runs.
+    monkeypatch.setattr("strongroom.files.child_counts.SPLIT_ABOVE", 4)
+    leave_out_the_disk(api.container.database, monkeypatch)
+    services = api.container.keeping
+    admin, member = (Identity(api.person().id, "USER", "login") for _ in range(2))
+    tenant = services.tenants.create(admin, "Acme", Origin()).id
+    services.tenants.put_member(admin, tenant, member.user_id, Role.MEMBER, Origin())
+    user = member if at_top else admin
+    folder = services.files.create_folder(admin, tenant, None, "folder", OnConflict.FAIL).node.id
+    parent = None if at_top else folder
+    for number in range(NODES):
+        name = f"{number * 7 % NODES} {'é' * (number % 2)}"
+        if number % 3:
+            content = IncomingBytes(name, b"x" * (number % 4))
+            services.files.upload(user, tenant, parent, content, OnConflict.FAIL)
+        else:
+            services.files.create_folder(user, tenant, parent, name, OnConflict.FAIL)
+        api.clock.advance(number % 2)
+
+    def page(wanted: NodeSelection | None, paging: Paging) -> Any:
+        if at_top:
+            return services.listing.top_level(user, tenant, user.user_id, paging, wanted)
+        return services.listing.inside(user, tenant, user.user_id, folder, paging, wanted)
+
+    everything = [json.loads(record) for record in page(None, Paging(1, 50)).records]
+    for sort in SORTS:
+        for kind in (None, "file"):
+            order = NodeOrder.parse(sort)
+            wanted = NodeSelection(filter=NodeFilter(type=kind), order=order)
+            expected = [node for node in everything if kind in (None, node["type"])]
+            expected.sort(key=KEYS[order.key], reverse=order.descending)
+            for size in (1, 3, 4, len(expected), 20):
+                pages = [
+                    page(None if wanted.is_usual else wanted, Paging(number, size))
+                    for number in range(1, len(expected) // size + 3)
+                ]
+                found = [json.loads(record)["id"] for each in pages for record in each.records]
+                assert found == [node["id"] for node in expected], (sort, kind, size)
+                assert {each.total for each in pages} == {len(expected)}
+                assert [each.paging.number for each in pages] == [*range(1, len(pages) + 1)]
+                assert all(each.included for each in pages if each.records)
