@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
@@ -88,7 +89,7 @@ def _searches(container: Container, archive: Archive, kind: str, plan: Plan) -> 
     among = f"among {plan.files:,} names, {kind}"
     # A round without figures fills the caches of the database, as everyday use does.
     figures = interleave(
-        plan.rounds, *(lambda user=user: _slowest(container, user, archive) for user in users.values())
+        plan.rounds, *(partial(_slowest, container, user, archive) for user in users.values())
     )
     return [
         Row(f"95 % of the searches of {name} {among}", "ms", values, is_cost=True)
@@ -115,8 +116,8 @@ def _sorted_pages(
     for sort in SORTS:
         first, last = interleave(
             plan.rounds,
-            lambda sort=sort: _page(container, archive, sort, 1),
-            lambda sort=sort: _page(container, archive, sort, deep),
+            partial(_page, container, archive, sort, 1),
+            partial(_page, container, archive, sort, deep),
         )
         name = f"page {deep:,} of {count:,} nodes by `{sort}`, {kind}"
         rows.append(Row(name, "ms", last, Limit("page 1", first), is_cost=True))
