@@ -9,7 +9,7 @@ from typing import Any
 from generator.kinds import KINDS
 from generator.prose import prose
 from strongroom.plugin_api import API_VERSION
-from strongroom.plugin_api.files import FilesAPI, TenantsAPI, UsersAPI
+from strongroom.plugin_api.files import FilesAPI
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.storage import (
     LocalPaths,
@@ -20,6 +20,7 @@ from strongroom.plugin_api.storage import (
     StorageBackend,
     WrappedKeys,
 )
+from strongroom.plugin_api.tenants import TenantsAPI, UsersAPI
 from strongroom.plugins import hookspecs
 
 HOOKS = f"""\

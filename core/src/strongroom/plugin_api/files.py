@@ -1,4 +1,4 @@
-"""Files, tenants and users, as the caller: ``host.files``, ``host.tenants`` and ``host.users``.
+"""Files as the caller: ``host.files``.
 
 The methods call the services of the REST API, as the user who sent the current request. So permissions,
 quotas, name rules, events, audit records and errors are those of REST. They work in routes, in mounted
@@ -17,11 +17,10 @@ epoch, sizes in bytes.
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Literal
 
+from strongroom.plugin_api.paging import ResultPage
 from strongroom.plugin_api.storage import ByteSource, ByteStream
-
-T = TypeVar("T")
 
 OnConflict = Literal["fail", "rename", "replace"]
 """What happens if a name is taken: an error, a free name with a number, or a file replaces a file."""
@@ -52,17 +51,6 @@ class Delegation:
     permission: Level
     required: Level = "manage"
     content_types: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class UploadInfo:
-    """A resumable upload. ``file_id`` is the created file, ``None`` until the upload is complete."""
-
-    id: str
-    name: str
-    size: int
-    offset: int
-    file_id: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,84 +190,6 @@ class GroupGrantInfo:
     expires_at: int | None
     granted_by: str | None
     created_at: int
-
-
-@dataclass(frozen=True, slots=True)
-class GroupInfo:
-    """A group of members of a tenant."""
-
-    id: str
-    tenant_id: str
-    name: str
-    created_at: int
-
-
-@dataclass(frozen=True, slots=True)
-class TenantInfo:
-    """A tenant, with its usage. ``quota_bytes`` is ``None`` without a limit."""
-
-    id: str
-    name: str
-    quota_bytes: int | None
-    used_bytes: int
-    created_at: int
-
-
-@dataclass(frozen=True, slots=True)
-class UsageInfo:
-    """The bytes that a tenant uses: the sum of the files, the trash and the versions.
-
-    ``reserved_bytes`` are those of unfinished uploads; ``quota_bytes`` is ``None`` without a limit.
-    """
-
-    used_bytes: int
-    trash_bytes: int
-    version_bytes: int
-    reserved_bytes: int
-    quota_bytes: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class UserInfo:
-    """A user. ``type`` is ``USER`` or ``ADMIN``; ``status`` is ``active`` or ``suspended``."""
-
-    id: str
-    type: str
-    status: str
-    name: str
-    locale: str | None
-    created_at: int
-
-
-@dataclass(frozen=True, slots=True)
-class MemberInfo:
-    """A user's membership of a tenant. ``role`` is ``admin`` or ``member``."""
-
-    user_id: str
-    role: str
-    created_at: int
-
-
-@dataclass(frozen=True, slots=True)
-class ResultPage(Generic[T]):
-    """A page of a list.
-
-    Args:
-        items: the records of the page.
-        total: the number of records of the whole list.
-        number: the number of the page, starting at 1.
-        size: the maximum number of records of a page.
-    """
-
-    items: Sequence[T]
-    total: int
-    number: int
-    size: int
-
-    @property
-    def next(self) -> int | None:
-        """The number of the next page; ``None`` for the last one."""
-        return self.number + 1 if self.number * self.size < self.total else None
 
 
 class FilesAPI(ABC):
@@ -598,123 +508,3 @@ class FilesAPI(ABC):
     @abstractmethod
     def unshare_with_group(self, tenant_id: str, file_id: str, group_id: str) -> None:
         """Revoke a group's grant; a missing one is not an error."""
-
-
-class UploadsAPI(ABC):
-    """Resumable uploads of the caller, by tus 1.0, on routes of the plugin.
-
-    The methods read the headers and the body of the current request, and return the Flask response. A
-    plugin whose callers share a user, as with :meth:`~strongroom.plugin_api.host.HostAPI.acting_for`,
-    must know itself which of them began which upload.
-    """
-
-    errors: Sequence[Any]
-    """Errors that the methods may raise, for the ``errors`` of an operation."""
-
-    @abstractmethod
-    def finish(self, response: Any) -> Any:
-        """Add the headers of tus to a response, errors included: a hook for ``after_request``."""
-
-    @abstractmethod
-    def describe(self) -> Any:
-        """Return the response to OPTIONS: the version, the extensions and the maximum size."""
-
-    @abstractmethod
-    def announced(self) -> tuple[str, int]:
-        """Return the file name and the size of the upload that the current request would create.
-
-        Raises:
-            ApiError: ``error.validation-failed``.
-        """
-
-    @abstractmethod
-    def create(
-        self,
-        tenant_id: str,
-        parent_id: str | None,
-        *,
-        name: str | None = None,
-        on_conflict: OnConflict = "fail",
-        location: Callable[[str], str],
-        creates_folders: bool = False,
-    ) -> tuple[Any, UploadInfo]:
-        """Create an upload into a folder, whatever destination its metadata name.
-
-        Args:
-            tenant_id: the tenant.
-            parent_id: the folder; ``None`` is the top level.
-            name: the name of the file; ``None``: the one in the metadata.
-            on_conflict: what happens if the name is taken.
-            location: returns the URL of the upload for its id.
-            creates_folders: whether the metadata may name a path from the folder by ``relativePath``,
-                whose missing folders are created together with the file.
-        """
-
-    @abstractmethod
-    def state(self, tenant_id: str, upload_id: str) -> tuple[Any, UploadInfo]:
-        """Return the response to HEAD, with the offset."""
-
-    @abstractmethod
-    def info(self, tenant_id: str, upload_id: str) -> UploadInfo:
-        """Return an upload; needs no request.
-
-        Raises:
-            ApiError: ``error.not-found`` after the upload has expired or was deleted.
-        """
-
-    @abstractmethod
-    def append(self, tenant_id: str, upload_id: str) -> tuple[Any, UploadInfo]:
-        """Append the body of the request; the last byte creates the file."""
-
-    @abstractmethod
-    def terminate(self, tenant_id: str, upload_id: str) -> Any:
-        """Delete an upload; a file that was created from it remains."""
-
-
-class TenantsAPI(ABC):
-    """The tenants that the caller belongs to."""
-
-    @abstractmethod
-    def list(self, *, page: int = 1, size: int = 100) -> ResultPage[TenantInfo]:
-        """Return a page of the caller's tenants, sorted by name."""
-
-    @abstractmethod
-    def get(self, tenant_id: str) -> TenantInfo:
-        """Return a tenant that the caller belongs to."""
-
-    @abstractmethod
-    def usage(self, tenant_id: str) -> UsageInfo:
-        """Return the usage of a tenant, also to server administrators, who need not belong to it.
-
-        Raises:
-            ApiError: ``error.not-found``, to server administrators only.
-        """
-
-    @abstractmethod
-    def role(self, tenant_id: str) -> str | None:
-        """Return the caller's role, ``admin`` or ``member``; ``None`` if the caller does not belong."""
-
-    @abstractmethod
-    def members(self, tenant_id: str, *, page: int = 1, size: int = 100) -> ResultPage[MemberInfo]:
-        """Return a page of the members of a tenant, the oldest first."""
-
-    @abstractmethod
-    def groups(
-        self, tenant_id: str, *, user_id: str | None = None, page: int = 1, size: int = 100
-    ) -> ResultPage[GroupInfo]:
-        """Return a page of the groups of a tenant, or of the user in it, sorted by name.
-
-        The groups of other users are for administrators of the tenant.
-        """
-
-
-class UsersAPI(ABC):
-    """The users that the caller may read: the caller, and for server administrators all users."""
-
-    @abstractmethod
-    def me(self) -> UserInfo:
-        """Return the caller."""
-
-    @abstractmethod
-    def get(self, user_id: str) -> UserInfo:
-        """Return a user."""

@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from strongroom.plugin_api.events import EventLog
 from strongroom.plugin_api.factors import SecondFactor
-from strongroom.plugin_api.files import Delegation, FilesAPI, TenantsAPI, UploadsAPI, UsersAPI
+from strongroom.plugin_api.files import Delegation, FilesAPI
 from strongroom.plugin_api.login import Credential, LoginMethod, VerificationCode
 from strongroom.plugin_api.state import PluginDatabase, UserStore
+from strongroom.plugin_api.tenants import TenantsAPI, UsersAPI
+from strongroom.plugin_api.uploads import UploadsAPI
 
 if TYPE_CHECKING:
     from strongroom.plugin_api.web import ApiError, Blueprint, RestResponse, State

@@ -3,16 +3,14 @@
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from io import BytesIO
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import Any, Final, TypeVar
 
-from strongroom.database.paging import Page, Paging
 from strongroom.errors import (
     DigestMismatch,
-    Forbidden,
     NotAFile,
     NotFound,
     PictureUnreadable,
@@ -34,22 +32,18 @@ from strongroom.files.trash.service import RestoreRequest, TrashService
 from strongroom.files.versions.repository import Version
 from strongroom.files.views import send_download
 from strongroom.http.downloads import INLINE_TYPES
-from strongroom.http.pages import MAX_PAGE_NUMBER, MAX_PAGE_SIZE
 from strongroom.http.response import Response
 from strongroom.http.uploads import receive_upload
 from strongroom.identity import Identity
 from strongroom.plugin_api import files as api
 from strongroom.plugin_api import storage
 from strongroom.plugin_api.authentication import Scope
+from strongroom.plugin_api.paging import ResultPage
 from strongroom.plugin_api.storage import ByteSource
-from strongroom.plugin_host.acting import PERMISSIONS, ActingUser
+from strongroom.plugin_host.acting import PERMISSIONS
+from strongroom.plugin_host.caller import AsCaller, paging_of, result_page
 from strongroom.storage.models import BlobLocation
 from strongroom.storage.streams import MeteredSource
-from strongroom.tenants.models import Group, Member, Tenant
-from strongroom.users.models import User
-
-if TYPE_CHECKING:
-    from strongroom.container.files import FileServices
 
 _PICTURES: Final = INLINE_TYPES - {"text/plain"}
 _VERSIONS: Final = 1 << 31
@@ -102,34 +96,20 @@ class _SizedSource:
         return chunk
 
 
-class AsCaller:
-    """The services of the process, and the user that the plugin calls them as."""
-
-    def __init__(self, user: ActingUser) -> None:
-        self._user = user
-
-    @property
-    def _keeping(self) -> "FileServices":
-        return self._user.services().keeping
-
-    def _caller(self, scope: Scope, *ids: str | None) -> Identity:
-        return self._user.identity(scope, *ids)
-
-
 class HostFiles(AsCaller, api.FilesAPI):
     """Implements ``host.files``."""
 
     def list(
         self, tenant_id: str, parent_id: str | None, *, page: int = 1, size: int = 100
-    ) -> api.ResultPage[api.FileInfo]:
-        caller, paging = self._caller(Scope.FILES_READ, tenant_id, parent_id), _paging(page, size)
+    ) -> ResultPage[api.FileInfo]:
+        caller, paging = self._caller(Scope.FILES_READ, tenant_id, parent_id), paging_of(page, size)
         listing = self._keeping.listing
         if parent_id is None:
             found = listing.top_level(caller, tenant_id, caller.user_id, paging)
         else:
             found = listing.inside(caller, tenant_id, caller.user_id, parent_id, paging)
         files = [_file_of_json(record) for record in found.records]
-        return api.ResultPage(files, found.total, page, size)
+        return ResultPage(files, found.total, page, size)
 
     def stat(self, tenant_id: str, file_id: str) -> api.FileInfo:
         files = self._keeping.files
@@ -347,10 +327,10 @@ class HostFiles(AsCaller, api.FilesAPI):
 
     def trashed(
         self, tenant_id: str, *, page: int = 1, size: int = 100
-    ) -> api.ResultPage[api.TrashedFileInfo]:
-        trash, paging = self._keeping.trash, _paging(page, size)
+    ) -> ResultPage[api.TrashedFileInfo]:
+        trash, paging = self._keeping.trash, paging_of(page, size)
         found, _ = trash.page(self._caller(Scope.FILES_READ, tenant_id), tenant_id, paging)
-        return _page(found, partial(_trashed, trash))
+        return result_page(found, partial(_trashed, trash))
 
     def restore(
         self,
@@ -368,11 +348,11 @@ class HostFiles(AsCaller, api.FilesAPI):
 
     def versions(
         self, tenant_id: str, file_id: str, *, page: int = 1, size: int = 100
-    ) -> api.ResultPage[api.VersionInfo]:
-        service, paging = self._keeping.versions, _paging(page, size)
+    ) -> ResultPage[api.VersionInfo]:
+        service, paging = self._keeping.versions, paging_of(page, size)
         caller = self._caller(Scope.FILES_READ, tenant_id, file_id)
         found, _ = service.page(caller, tenant_id, file_id, paging)
-        return _page(found, _version)
+        return result_page(found, _version)
 
     @contextmanager
     def open_version(
@@ -392,12 +372,12 @@ class HostFiles(AsCaller, api.FilesAPI):
 
     def grants(
         self, tenant_id: str, file_id: str, *, page: int = 1, size: int = 100
-    ) -> api.ResultPage[api.GrantInfo]:
-        service, paging = self._keeping.grants, _paging(page, size)
+    ) -> ResultPage[api.GrantInfo]:
+        service, paging = self._keeping.grants, paging_of(page, size)
         found, _ = service.page(
             self._caller(Scope.FILES_SHARE, tenant_id, file_id), tenant_id, file_id, paging
         )
-        return _page(found, _grant)
+        return result_page(found, _grant)
 
     def share(
         self,
@@ -429,12 +409,12 @@ class HostFiles(AsCaller, api.FilesAPI):
 
     def group_grants(
         self, tenant_id: str, file_id: str, *, page: int = 1, size: int = 100
-    ) -> api.ResultPage[api.GroupGrantInfo]:
-        service, paging = self._keeping.group_grants, _paging(page, size)
+    ) -> ResultPage[api.GroupGrantInfo]:
+        service, paging = self._keeping.group_grants, paging_of(page, size)
         found, _ = service.page(
             self._caller(Scope.FILES_SHARE, tenant_id, file_id), tenant_id, file_id, paging
         )
-        return _page(found, _group_grant)
+        return result_page(found, _group_grant)
 
     def share_with_group(
         self,
@@ -457,52 +437,6 @@ class HostFiles(AsCaller, api.FilesAPI):
         service.remove(caller, tenant_id, file_id, group_id, self._user.origin())
 
 
-class HostTenants(AsCaller, api.TenantsAPI):
-    """Implements ``host.tenants``."""
-
-    def list(self, *, page: int = 1, size: int = 100) -> api.ResultPage[api.TenantInfo]:
-        tenants = self._keeping.tenants
-        return _page(tenants.of_caller(self._caller(Scope.TENANTS_READ), _paging(page, size)), _tenant)
-
-    def get(self, tenant_id: str) -> api.TenantInfo:
-        return _tenant(self._keeping.tenants.get(self._caller(Scope.TENANTS_READ, tenant_id), tenant_id))
-
-    def usage(self, tenant_id: str) -> api.UsageInfo:
-        found = self._keeping.tenants.usage(self._caller(Scope.TENANTS_READ, tenant_id), tenant_id)
-        return api.UsageInfo(*(getattr(found, field.name) for field in fields(api.UsageInfo)))
-
-    def role(self, tenant_id: str) -> str | None:
-        return self._keeping.tenants.role(self._caller(Scope.TENANTS_READ, tenant_id), tenant_id)
-
-    def members(
-        self, tenant_id: str, *, page: int = 1, size: int = 100
-    ) -> api.ResultPage[api.MemberInfo]:
-        tenants, paging = self._keeping.tenants, _paging(page, size)
-        return _page(
-            tenants.members(self._caller(Scope.TENANTS_READ, tenant_id), tenant_id, paging)[0], _member
-        )
-
-    def groups(
-        self, tenant_id: str, *, user_id: str | None = None, page: int = 1, size: int = 100
-    ) -> api.ResultPage[api.GroupInfo]:
-        groups, paging = self._keeping.groups, _paging(page, size)
-        caller = self._caller(Scope.TENANTS_READ, tenant_id, user_id)
-        return _page(groups.page(caller, tenant_id, user_id, paging), _group)
-
-
-class HostUsers(AsCaller, api.UsersAPI):
-    """Implements ``host.users``."""
-
-    def me(self) -> api.UserInfo:
-        return self.get(self._caller(Scope.USERS_READ).user_id)
-
-    def get(self, user_id: str) -> api.UserInfo:
-        caller = self._caller(Scope.USERS_READ, user_id)
-        if caller.key is not None and caller.key.tenant_id is not None:
-            raise Forbidden("The access key is limited to a tenant.")
-        return _user(self._user.services().identity.accounts.get(caller, user_id))
-
-
 def _incoming(name: str, source: ByteSource, size: int | None, checksum: str | None) -> _Incoming:
     sized = source if size is None else _SizedSource(source, size)
     return _Incoming(name, sized, size, checksum)
@@ -521,19 +455,6 @@ def _level(permission: str) -> Permission:
         message = f"Must be one of: {list(PERMISSIONS)}"
         raise ValidationFailed.of_field("permission", "invalid", message)
     return PERMISSIONS[permission]
-
-
-def _paging(number: int, size: int) -> Paging:
-    """Return the paging, within the limits of REST."""
-    if not (1 <= number <= MAX_PAGE_NUMBER and 1 <= size <= MAX_PAGE_SIZE):
-        message = f"Must be at least 1; a page has at most {MAX_PAGE_SIZE} records."
-        raise ValidationFailed.of_field("page", "invalid", message)
-    return Paging(number, size)
-
-
-def _page(page: Page[A], convert: Callable[[A], B]) -> api.ResultPage[B]:
-    items = [convert(item) for item in page.items]
-    return api.ResultPage(items, page.total, page.paging.number, page.paging.size)
 
 
 def _file(view: NodeView) -> api.FileInfo:
@@ -637,21 +558,3 @@ def _group_grant(grant: GroupGrant) -> api.GroupGrantInfo:
         grant.granted_by,
         grant.created_at,
     )
-
-
-def _group(group: Group) -> api.GroupInfo:
-    return api.GroupInfo(group.id, group.tenant_id, group.name, group.created_at)
-
-
-def _tenant(tenant: Tenant) -> api.TenantInfo:
-    return api.TenantInfo(
-        tenant.id, tenant.name, tenant.quota_bytes, tenant.used_bytes, tenant.created_at
-    )
-
-
-def _user(user: User) -> api.UserInfo:
-    return api.UserInfo(user.id, user.type, user.status, user.name, user.locale, user.created_at)
-
-
-def _member(member: Member) -> api.MemberInfo:
-    return api.MemberInfo(member.user_id, member.role, member.created_at)

@@ -41,8 +41,9 @@ from strongroom.plugin_api.web import ApiError, RestResponse, State
 from strongroom.plugin_host.acting import ActingUser
 from strongroom.plugin_host.database import HostDatabase
 from strongroom.plugin_host.events import HostEvents
-from strongroom.plugin_host.files import HostFiles, HostTenants, HostUsers
+from strongroom.plugin_host.files import HostFiles
 from strongroom.plugin_host.store import HostStore
+from strongroom.plugin_host.tenants import HostTenants, HostUsers
 from strongroom.plugin_host.uploads import HostUploads
 from strongroom.sessions.login import LoginService
 from strongroom.sessions.oauth_states import LIFETIME, OAuthStateStore

@@ -7,8 +7,8 @@ from strongroom.files.file_writer import OnConflict, Target
 from strongroom.http.response import Response, no_content
 from strongroom.plugin_api.authentication import Scope
 from strongroom.plugin_api.files import OnConflict as Rule
-from strongroom.plugin_api.files import UploadInfo, UploadsAPI
-from strongroom.plugin_host.files import AsCaller
+from strongroom.plugin_api.uploads import UploadInfo, UploadsAPI
+from strongroom.plugin_host.caller import AsCaller
 from strongroom.uploads import protocol
 from strongroom.uploads.repository import Upload
 from strongroom.uploads.service import UploadService
@@ -22,7 +22,7 @@ from strongroom.uploads.views import (
 
 
 class HostUploads(AsCaller, UploadsAPI):
-    """Implements :class:`~strongroom.plugin_api.files.UploadsAPI`."""
+    """Implements :class:`~strongroom.plugin_api.uploads.UploadsAPI`."""
 
     errors = RECEIVE_ERRORS
 

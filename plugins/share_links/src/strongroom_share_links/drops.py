@@ -11,8 +11,9 @@ from typing import Any, Final
 from flask import request
 from sqlalchemy import case, delete, insert, or_, select, update
 
-from strongroom.plugin_api.files import FileInfo, UploadInfo
+from strongroom.plugin_api.files import FileInfo
 from strongroom.plugin_api.host import HostAPI
+from strongroom.plugin_api.uploads import UploadInfo
 from strongroom.plugin_api.web import ApiError
 from strongroom_share_links.errors import (
     LENGTH_REQUIRED,
