@@ -3,11 +3,13 @@
 import re
 import shutil
 import subprocess
+import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
 from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 from ruamel.yaml import YAML
 from tests.support.commands import run_command
 from tests.support.nginx import PRODUCTION, nginx_before
@@ -17,6 +19,7 @@ from strongroom.sessions.keys import create_key_file
 from strongroom.testing.server import free_port
 
 ROOT = PRODUCTION.parents[1]
+MEMBERS = [*ROOT.glob("plugins/*/pyproject.toml"), ROOT / "clients/python/pyproject.toml"]
 SECRETS = {
     "STRONGROOM__SERVER__SECRET_KEY_FILE": "a made-up secret of more than 32 characters",
     "STRONGROOM__DATABASE__URL_FILE": "postgresql+psycopg://strongroom:hush@127.0.0.1/strongroom",
@@ -143,6 +146,22 @@ def test_the_server_has_the_versions_that_the_tests_ran_with() -> None:
     )
     assert server
     assert [pin for pin in server if pin not in tests or "--hash=sha256:" not in pin] == []
+
+
+def declared() -> set[str]:
+    """Return the names of the requirements of all distributions and of the developer tools."""
+    projects = [tomllib.loads(path.read_text()) for path in (ROOT / "pyproject.toml", *MEMBERS)]
+    own = {project["project"]["name"] for project in projects}
+    lists = [project["project"]["dependencies"] for project in projects]
+    lists += [*projects[0]["project"]["optional-dependencies"].values()]
+    lists += [projects[0]["dependency-groups"]["dev"]]
+    found = [Requirement(text) for texts in lists for text in texts]
+    return {item.name for item in found} - own
+
+
+def test_each_declared_requirement_is_locked() -> None:
+    locked = {canonicalize_name(pin.partition("==")[0]) for pin in pins("requirements-dev.lock")}
+    assert {canonicalize_name(name) for name in declared()} <= locked
 
 
 @pytest.mark.parametrize("python", ["3.11.9", "3.12.9", "3.13.9"])
