@@ -102,6 +102,23 @@ def list_own(target: Target, caller: Person) -> Answer:
     return target.api.get(f"{target.path}/owners/me/files/{target.node}/files", by=caller)
 
 
+def copy_to_inbox(target: Target, caller: Person) -> Answer:
+    path = f"{target.file}/copies?onConflict=rename"
+    return target.api.post(path, {"parentId": target.inbox}, by=caller)
+
+
+def batch(operation: str, **members: str) -> Call:
+    """Return the call of an atomic batch with one item; ``{x}`` is the attribute x of the target."""
+
+    def call(target: Target, caller: Person) -> Answer:
+        known = {"inbox": target.inbox, "user": target.bystander.id, "group": target.bystanders}
+        filled = {name: value.format(**known) for name, value in members.items()}
+        item = {"operation": operation, "fileId": target.node, **filled}
+        return target.api.post(f"{target.path}/files-batches", {"items": [item]}, by=caller)
+
+    return call
+
+
 def download_bundle(target: Target, caller: Person) -> Answer:
     return target.api.post(f"{target.path}/multi-files-download", {"fileIds": [target.node]}, by=caller)
 
@@ -125,6 +142,9 @@ def begin_upload(api: Api, path: str, caller: Person, **metadata: str) -> Answer
 
 
 DELETE_VERSION = "DELETE version"
+COPY, BATCH_COPY = "POST copies", "batch copy"
+NOT_BY_KEYS = (DELETE_VERSION, COPY, BATCH_COPY)
+"""Keys cannot prove what the first demands. A copy needs ``read``, but the scope ``files:write``."""
 
 ENDPOINTS = [
     Endpoint("GET file", READ, send("GET", ""), changes=False),
@@ -139,6 +159,14 @@ ENDPOINTS = [
     Endpoint("POST folders in folder", WRITE, send("POST", "/folders", {"name": "new"}), kind="folder"),
     Endpoint("PUT directory", MANAGE, move_to_inbox),
     Endpoint("DELETE file", MANAGE, send("DELETE", "")),
+    Endpoint(COPY, READ, copy_to_inbox),
+    Endpoint("batch move", MANAGE, batch("move", parentId="{inbox}")),
+    Endpoint(BATCH_COPY, READ, batch("copy", parentId="{inbox}", onConflict="rename")),
+    Endpoint("batch trash", MANAGE, batch("trash")),
+    Endpoint("batch grant", MANAGE, batch("grant", ownerId="{user}", permission="read")),
+    Endpoint("batch revoke", MANAGE, batch("revoke", ownerId="{user}")),
+    Endpoint("batch grant to group", MANAGE, batch("grant", groupId="{group}", permission="read")),
+    Endpoint("batch revoke of group", MANAGE, batch("revoke", groupId="{group}")),
     Endpoint("GET versions", READ, send("GET", "/versions"), kind="file", changes=False),
     Endpoint("GET version", READ, send("GET", "/versions/1/download"), kind="file", changes=False),
     Endpoint("POST restore version", WRITE, send("POST", "/versions/1/restore"), kind="file"),
@@ -211,6 +239,7 @@ TRASH_CALLS: dict[str, Call] = {
     "POST restore": lambda target, caller: target.api.post(
         f"{target.path}/trash/{target.node}/restore", {}, by=caller
     ),
+    "batch restore": batch("restore"),
     "POST restore elsewhere": lambda target, caller: target.api.post(
         f"{target.path}/trash/{target.node}/restore", {"parentId": target.inbox}, by=caller
     ),
@@ -289,8 +318,7 @@ def make_key(world: World, user: Person, scope: str, **limits: str) -> Person:
 @pytest.mark.parametrize("kind", ["folder", "nested file"])
 @pytest.mark.parametrize(
     "endpoint",
-    # Keys cannot prove what it demands.
-    [endpoint for endpoint in ENDPOINTS if endpoint.name != DELETE_VERSION],
+    [endpoint for endpoint in ENDPOINTS if endpoint.name not in NOT_BY_KEYS],
     ids=lambda endpoint: endpoint.name,
 )
 def test_each_key_has_the_permissions_of_its_user_within_its_limits(

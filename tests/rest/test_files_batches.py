@@ -344,11 +344,35 @@ class TestPermissions:
         answer = send(scene, item("trash", scene.file("a")), by=stranger, atomic=atomic)
         assert (answer.status_code, answer.json["error"]["code"]) == (403, "error.forbidden")
 
-    def test_a_key_needs_the_scope_of_each_item(self, scene: Scene) -> None:
-        a = scene.file("a")
-        body = {"name": "robot", "scopes": ["files:write"], "currentPassword": PASSWORD}
+    @staticmethod
+    def robot(scene: Scene, scope: str, **limits: str) -> Person:
+        body: Json = {"name": "robot", "scopes": [scope], "currentPassword": PASSWORD, **limits}
         key = scene.api.post("/users/me/access-keys", body, by=scene.admin).json["key"]
-        robot = replace(scene.admin, token=key)
+        return replace(scene.admin, token=key)
+
+    def test_a_key_reaches_its_folder_only(self, scene: Scene) -> None:
+        folder, outside = scene.folder("folder"), scene.file("outside")
+        inside, gone = scene.file("inside", folder), scene.file("gone", folder)
+        assert outcomes(send(scene, item("trash", gone))) == [200]
+        tenant = scene.path.rpartition("/")[2]
+        robot = self.robot(scene, "files:share", tenantId=tenant, fileId=folder["id"])
+        answer = send(
+            scene,
+            item("copy", inside, parentId=folder["id"], name="copy"),
+            item("copy", outside, parentId=folder["id"]),
+            item("copy", inside, parentId=None),
+            item("move", inside, parentId=None),
+            item("trash", outside),
+            item("restore", gone),
+            item("grant", outside, ownerId=scene.bob.id, permission="read"),
+            item("trash", inside),
+            by=robot,
+            atomic=False,
+        )
+        assert outcomes(answer) == [201, *["error.forbidden"] * 6, 200]
+
+    def test_a_key_needs_the_scope_of_each_item(self, scene: Scene) -> None:
+        a, robot = scene.file("a"), self.robot(scene, "files:write")
         answer = send(
             scene,
             item("copy", a, parentId=None, name="b"),

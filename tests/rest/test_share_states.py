@@ -290,3 +290,60 @@ def test_a_kind_allows_its_own_requests_only(shared: Shared) -> None:
                 is_drop = method == "POST" and "multi" not in short
                 found.add(f"POST {short}" if is_drop else short)
         assert found == expected, kind
+
+
+def requests_of_the_tenant(shared: Shared) -> list[tuple[str, str]]:
+    """Return the method and the path of each route of the tenant, with the ids of what is shared."""
+    ids = {"file_id": shared.file, "parent_id": shared.folder, "owner_id": shared.maker.id}
+    ids |= {"tenant_id": shared.tenant.rpartition("/")[2], "number": "1"}
+    found = []
+    for rule in shared.api.app.url_map.iter_rules():
+        methods = (rule.methods or set()) - {"OPTIONS", "HEAD"}
+        if rule.rule.startswith("/api/v1/tenants/<tenant_id>") and methods:
+            built = rule.build({name: ids.get(name, "unknown") for name in rule.arguments})
+            assert built is not None
+            found.append((methods.pop(), built[1]))
+    return found
+
+
+@pytest.mark.parametrize("kind", ALL_KINDS)
+def test_a_share_opens_no_route_of_the_tenant(shared: Shared, kind: str) -> None:
+    visitor = shared.share(shared.folder, kind=kind, password=PASSWORD)
+    assert visitor.prove().status_code == 200
+    presented = [
+        {"X-Share-Proof": str(visitor.proof)},
+        {"Authorization": f"Bearer {visitor.secret}"},
+        {"X-Access-Token": str(visitor.proof)},
+    ]
+    client = shared.api.app.test_client(use_cookies=False)
+    wrong = {}
+    for method, path in requests_of_the_tenant(shared):
+        for headers in presented:
+            status = client.open(path, method=method, headers=headers).status_code
+            if status != 401:
+                wrong[method, path] = status
+    assert wrong == {}
+    assert len(requests_of_the_tenant(shared)) >= 60
+    assert {"POST files-batches"} <= {
+        f"{method} {path.rpartition('/')[2]}" for method, path in requests_of_the_tenant(shared)
+    }
+
+
+@pytest.mark.parametrize("kind", ALL_KINDS)
+def test_a_share_gives_a_user_no_permission_of_its_own(shared: Shared, kind: str) -> None:
+    """A member without a grant who opens a share stays without one, in batches as well."""
+    member = shared.api.person()
+    shared.api.join(shared.tenant, shared.admin, member)
+    shared.share(shared.folder, kind=kind, audience={"userIds": [member.id]})
+    items = [
+        {"operation": "copy", "fileId": shared.file, "parentId": None},
+        {"operation": "move", "fileId": shared.file, "parentId": None},
+        {"operation": "trash", "fileId": shared.file},
+        {"operation": "revoke", "fileId": shared.file, "ownerId": shared.maker.id},
+    ]
+    body = {"atomic": False, "items": items}
+    answer = shared.api.post(f"{shared.tenant}/files-batches", body, by=member)
+    assert [result["status"] for result in answer.json["results"]] == [403] * 4
+    for suffix in ("", "/download", "/versions", "/owners"):
+        path = f"{shared.tenant}/files/{shared.file}{suffix}"
+        assert shared.api.get(path, by=member).status_code == 403, suffix

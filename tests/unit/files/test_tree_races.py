@@ -10,6 +10,7 @@ from tests.support.http import at_once
 from tests.support.incoming import IncomingBytes
 
 from strongroom.errors import Forbidden, MoveIntoItself, NameConflict, NotFound, StrongroomError
+from strongroom.files.batches.service import BatchItem
 from strongroom.files.file_writer import OnConflict
 from strongroom.files.grants import GrantRequest
 from strongroom.files.models import Permission, grants, nodes
@@ -54,6 +55,11 @@ class Site:
     def move(self, node: str, parent: str | None, name: str | None = None) -> None:
         move = Move(parent, name)
         self.services.moving.move(self.admin, self.tenant, node, move, None)
+
+    def batch(self, *moves: tuple[str, str | None] | tuple[str, str | None, str]) -> None:
+        """Move nodes by an atomic batch: each to a folder, optionally with a new name."""
+        items = [BatchItem(node, Move(parent, *name or (None,))) for node, parent, *name in moves]
+        self.services.batches.apply_all(self.admin, self.tenant, items, Origin())
 
     def delete(self, node: str) -> None:
         self.services.files.delete(self.admin, self.tenant, node)
@@ -102,6 +108,43 @@ def test_three_folders_moved_in_a_ring_make_no_circle(site: Site) -> None:
         pairs = zip(ring, [*ring[1:], ring[0]], strict=True)
         found = outcomes(*(partial(site.move, node, parent) for node, parent in pairs))
         assert found == [None, None, MoveIntoItself]
+
+
+def test_two_batches_make_no_circle(site: Site) -> None:
+    for _ in range(ROUNDS):
+        first, second = site.folder("first"), site.folder("second")
+        inner, other = site.folder("inner", second), site.folder("other")
+        found = outcomes(
+            partial(site.batch, (other, None, "moved"), (first, inner)),
+            partial(site.batch, (second, first), (other, None, "moved too")),
+        )
+        assert found == [None, MoveIntoItself]
+        # The batch that failed has moved nothing.
+        parents = site.parents()
+        assert {parents[first], parents[second]} in ({inner, site.tenant}, {first, site.tenant})
+        with site.database.read() as connection:
+            name = connection.execute(select(nodes.c.name).where(nodes.c.id == other)).scalar_one()
+        assert name == ("moved" if parents[first] == inner else "moved too")
+        site.delete(other)
+
+
+def test_a_batch_and_single_moves_make_no_circle(site: Site) -> None:
+    for _ in range(ROUNDS):
+        ring = [site.folder(name) for name in "abc"]
+        found = outcomes(
+            partial(site.batch, (ring[0], ring[1]), (ring[1], ring[2])),
+            partial(site.move, ring[2], ring[0]),
+        )
+        assert found == [None, MoveIntoItself]
+
+
+def test_a_name_is_taken_once_by_batches(site: Site) -> None:
+    for _ in range(ROUNDS):
+        folder = site.folder("folder")
+        moved = [site.folder("moved") for _ in range(4)]
+        batches = [partial(site.batch, (node, folder, "name")) for node in moved[:3]]
+        found = outcomes(*batches, partial(site.move, moved[3], folder, "name"))
+        assert found == [None, NameConflict, NameConflict, NameConflict]
 
 
 def test_a_name_is_taken_once(site: Site) -> None:
