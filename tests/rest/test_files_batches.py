@@ -196,6 +196,16 @@ class TestOrder:
             assert outcomes(answer) == [200, "error.move-into-itself"]
         assert scene.top(scene.admin) == (["a", "b"] if atomic else ["b"])
 
+    def test_the_top_level_follows_a_moved_folder(self, scene: Scene) -> None:
+        outer, seen = scene.folder("outer"), scene.folder("seen")
+        for node in (scene.file("a", outer), seen):
+            scene.grant(node, scene.bob, "read")
+        assert scene.top(scene.bob) == ["a", "seen"]
+        assert outcomes(send(scene, item("move", outer, parentId=seen["id"]))) == [200]
+        assert scene.top(scene.bob) == ["seen"]
+        assert outcomes(send(scene, item("move", outer, parentId=None))) == [200]
+        assert scene.top(scene.bob) == ["a", "seen"]
+
     def test_names_are_exchanged(self, scene: Scene) -> None:
         a, b = scene.file("a"), scene.file("b")
         steps = [(a, "c"), (b, "a"), (a, "b")]
