@@ -67,6 +67,8 @@ SCOPES = {
         "groups.get_group",
         "groups.list_group_members",
         "groups.list_groups",
+        "retention.get_retention",
+        "retention.list_holds",
         "tenants.get_tenant",
         "tenants.get_usage",
         "tenants.list_members",

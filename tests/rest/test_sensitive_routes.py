@@ -48,6 +48,8 @@ SENSITIVE = {
     ("POST", "/api/v1/tenants/<tenant_id>/transfer"): Sensitive.TENANTS,
     ("POST", "/api/v1/tenants/<tenant_id>/service-accounts"): Sensitive.TENANTS,
     ("DELETE", "/api/v1/tenants/<tenant_id>/service-accounts/<account_id>"): Sensitive.TENANTS,
+    ("DELETE", "/api/v1/tenants/<tenant_id>/files/<file_id>/hold"): Sensitive.FILES,
+    ("PUT", "/api/v1/tenants/<tenant_id>/retention"): Sensitive.FILES,
     ("DELETE", "/api/v1/tenants/<tenant_id>/trash"): Sensitive.FILES,
     ("DELETE", "/api/v1/tenants/<tenant_id>/trash/<file_id>"): Sensitive.FILES,
     ("DELETE", "/api/v1/tenants/<tenant_id>/files/<file_id>/versions/<number>"): Sensitive.FILES,

@@ -48,6 +48,8 @@ SENT: dict[str, Json] = {
     "search.search_files": {"query_string": {"query": "a.txt"}},
     "tenants.transfer_tenant": {"json": {"toUserId": "{user_id}"}},
     "transfers.transfer_member": {"json": {"toUserId": "{owner_id}"}},
+    "retention.put_hold": {"json": {"reason": "case"}},
+    "retention.put_retention": {"json": {}},
     "trash.restore_from_trash": {"json": {}},
     "versions.change_version": {"json": {"label": "first"}},
     "versions.restore_version": {"json": {}},

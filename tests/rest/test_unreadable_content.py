@@ -36,12 +36,14 @@ READ_ROUTES = {
     "/api/v1/tenants/<tenant_id>/groups",
     "/api/v1/tenants/<tenant_id>/groups/<group_id>",
     "/api/v1/tenants/<tenant_id>/groups/<group_id>/members",
+    "/api/v1/tenants/<tenant_id>/holds",
     "/api/v1/tenants/<tenant_id>/invitations",
     "/api/v1/tenants/<tenant_id>/invitations/<invitation_id>",
     "/api/v1/tenants/<tenant_id>/members",
     "/api/v1/tenants/<tenant_id>/multi-files-download/<bundle_id>",
     "/api/v1/tenants/<tenant_id>/owners/<owner_id>/files",
     "/api/v1/tenants/<tenant_id>/owners/<owner_id>/files/<parent_id>/files",
+    "/api/v1/tenants/<tenant_id>/retention",
     "/api/v1/tenants/<tenant_id>/service-accounts",
     "/api/v1/tenants/<tenant_id>/service-accounts/<account_id>",
     "/api/v1/tenants/<tenant_id>/service-accounts/<account_id>/access-keys",
@@ -239,7 +241,7 @@ def test_the_services_refuse_it_to_plugins(api: Api, state: str) -> None:
 def test_every_read_route_is_listed(api: Api) -> None:
     rules = {rule.rule for rule in api.app.url_map.iter_rules() if "GET" in (rule.methods or ())}
     assert rules == READ_ROUTES
-    assert len(READ_ROUTES) == 49
+    assert len(READ_ROUTES) == 51
 
 
 def test_every_module_that_reads_blobs_is_listed() -> None:

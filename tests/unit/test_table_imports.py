@@ -13,6 +13,7 @@ ALLOWED = {
     ("backup.create", "blobs"),  # an archive holds the rows of all features
     ("backup.restore", "authorizations"),  # likewise
     ("backup.restore", "blobs"),  # likewise
+    ("backup.restore", "retention_clock"),  # likewise
     ("observability.doctor", "audit_events"),  # compares the clock with the newest event
 }
 

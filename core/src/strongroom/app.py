@@ -23,6 +23,7 @@ from strongroom.files.change_views import blueprint as file_changes_blueprint
 from strongroom.files.changes.views import blueprint as changes_blueprint
 from strongroom.files.events.views import blueprint as file_events_blueprint
 from strongroom.files.grant_views import blueprint as permissions_blueprint
+from strongroom.files.retention.views import blueprint as retention_blueprint
 from strongroom.files.search_views import blueprint as search_blueprint
 from strongroom.files.transfer_views import blueprint as transfers_blueprint
 from strongroom.files.trash.views import blueprint as trash_blueprint
@@ -73,6 +74,7 @@ BLUEPRINTS = (
     file_changes_blueprint,
     files_batches_blueprint,
     trash_blueprint,
+    retention_blueprint,
     versions_blueprint,
     permissions_blueprint,
     transfers_blueprint,

@@ -273,6 +273,35 @@ class ParentGone(StrongroomError):
     message = "The folder that it was in is gone; name another by parentId."
 
 
+class FileHeld(StrongroomError):
+    status, code = 409, "error.held"
+    message = "A hold covers the file or folder, or a file in it."
+
+    @classmethod
+    def of(cls, reason: str, until: str | None) -> Self:
+        """Return the error with the reason of the hold, and when it ends if that is known."""
+        error = cls()
+        error.members = {"hold": {"reason": reason, "until": until}}
+        return error
+
+
+class FileRetained(StrongroomError):
+    status, code = 409, "error.retained"
+    message = "The content is retained until the given time."
+
+    @classmethod
+    def of(cls, until: str) -> Self:
+        """Return the error with the time from which the content may be removed."""
+        error = cls()
+        error.members = {"retainedUntil": until}
+        return error
+
+
+class RetentionLocked(StrongroomError):
+    status, code = 409, "error.retention-locked"
+    message = "In compliance mode, retention may only become stricter."
+
+
 class LastAdministrator(StrongroomError):
     status, code = 409, "error.last-administrator"
     message = "The last administrator of the tenant cannot be removed."

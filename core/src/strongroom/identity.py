@@ -71,6 +71,15 @@ class DelegatedLimits(KeyLimits):
     content_types: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Override:
+    """An administrator's removal of retained content, which governance mode permits with a reason."""
+
+    identity: "Identity"
+    reason: str
+    origin: Origin
+
+
 class KeyProof(Protocol):
     """An access key that a request presents, to be decided by the key's row."""
 

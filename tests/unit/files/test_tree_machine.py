@@ -43,6 +43,7 @@ from strongroom.files.models import (
     nodes,
 )
 from strongroom.files.moving import Move
+from strongroom.files.retention.models import DAY
 from strongroom.files.search import NodeSearch
 from strongroom.files.trash.service import RestoreRequest
 from strongroom.identity import Identity, Origin
@@ -71,7 +72,7 @@ HOURS = st.none() | st.integers(1, 5)
 VERSIONS = 3
 """Number of versions of a file that are kept."""
 
-KEPT = 5 * HOUR
+KEPT = 24 * HOUR
 """Milliseconds for which the trash is kept."""
 
 
@@ -94,8 +95,8 @@ class TreeMachine(RuleBasedStateMachine):
         self.services = self.api.container.keeping
         # With few, no subtree is small enough to be looked through.
         self.services.grants._visibility._descend_at_most = 0 if few else 1000
-        self.services.trash._kept = KEPT
-        self.services.versions._versions._keep = VERSIONS
+        guard = self.services.guard
+        guard.defaults = guard.defaults._replace(trash_days=KEPT // DAY, keep_versions=VERSIONS)
         child_counts.SPLIT_ABOVE = 2 if few else 4096
         admin = self.identity(0)
         self.tenant = self.services.tenants.create(admin, "Acme", Origin()).id
@@ -444,7 +445,7 @@ class TreeMachine(RuleBasedStateMachine):
             errors, lambda: self.services.trash.page(self.identity(user), self.tenant, ALL)
         )
         if found is not None:
-            page, _ = found
+            page, *_ = found
             listed = {item.node.id: (item.node.name, item.entry.size) for item in page.items}
             assert (page.total, listed) == (
                 len(listed),
@@ -587,7 +588,7 @@ class TreeMachine(RuleBasedStateMachine):
         if not errors:
             self.model.nodes[node_id].grants.pop(group, None)
 
-    @rule(hours=st.integers(1, 3))
+    @rule(hours=st.integers(1, 3) | st.just(KEPT // HOUR))
     def let_time_pass(self, hours: int) -> None:
         type(self).steps += 1
         self.api.clock.advance(hours * HOUR)

@@ -235,6 +235,10 @@ class GroupNameTaken(ConflictError, code="error.group-name-taken"):
     """409 `error.group-name-taken`: The tenant already has a group with this name."""
 
 
+class Held(ConflictError, code="error.held"):
+    """409 `error.held`: A hold covers the file or folder, or a file in it."""
+
+
 class LastAdministrator(ConflictError, code="error.last-administrator"):
     """409 `error.last-administrator`: The last administrator of the tenant cannot be removed."""
 
@@ -273,6 +277,14 @@ class OffsetConflict(ConflictError, code="error.offset-conflict"):
 
 class ParentGone(ConflictError, code="error.parent-gone"):
     """409 `error.parent-gone`: The folder that it was in is gone; name another by parentId."""
+
+
+class Retained(ConflictError, code="error.retained"):
+    """409 `error.retained`: The content is retained until the given time."""
+
+
+class RetentionLocked(ConflictError, code="error.retention-locked"):
+    """409 `error.retention-locked`: In compliance mode, retention may only become stricter."""
 
 
 class RevisionConflict(ConflictError, code="error.revision-conflict"):

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     ]
     AccessPermission: TypeAlias = Literal["manage", "none", "read", "write"]
     AccessReasonPermission: TypeAlias = Literal["manage", "read", "write"]
-    AccessRoleType0: TypeAlias = Literal["admin", "member"]
+    AccessRoleType0: TypeAlias = Literal["admin", "member", "records"]
     AssuranceAcrType0: TypeAlias = Literal["phr", "phrh", "urn:strongroom:mfa"]
     AuditEventOutcome: TypeAlias = Literal["failure", "success"]
     BatchItemOnConflict: TypeAlias = Literal["fail", "rename", "replace"]
@@ -73,10 +73,11 @@ if TYPE_CHECKING:
     MoveFileOnConflict: TypeAlias = Literal["fail", "rename", "replace"]
     NewGrantPermission: TypeAlias = Literal["manage", "read", "write"]
     NewGroupGrantPermission: TypeAlias = Literal["manage", "read", "write"]
-    NewInvitationRole: TypeAlias = Literal["admin", "member"]
+    NewInvitationRole: TypeAlias = Literal["admin", "member", "records"]
     NewKeyScopesItem: TypeAlias = Literal[
         "audit:read", "files:read", "files:share", "files:write", "tenants:read", "users:read"
     ]
+    NewRetentionMode: TypeAlias = Literal["compliance", "governance"]
     NewServiceKeyScopesItem: TypeAlias = Literal[
         "audit:read", "files:read", "files:share", "files:write", "tenants:read", "users:read"
     ]
@@ -93,7 +94,8 @@ if TYPE_CHECKING:
     QuarantinedFileScan: TypeAlias = Literal["infected", "rejected"]
     RenameFileOnConflict: TypeAlias = Literal["fail", "rename", "replace"]
     RestorationOnConflict: TypeAlias = Literal["fail", "rename", "replace"]
-    RoleRole: TypeAlias = Literal["admin", "member"]
+    RetentionMode: TypeAlias = Literal["compliance", "governance"]
+    RoleRole: TypeAlias = Literal["admin", "member", "records"]
     SearchFilesSort: TypeAlias = Literal[
         "-name", "-size", "-type", "-updatedAt", "name", "size", "type", "updatedAt"
     ]
@@ -152,6 +154,7 @@ else:
     NewGroupGrantPermission = str
     NewInvitationRole = str
     NewKeyScopesItem = str
+    NewRetentionMode = str
     NewServiceKeyScopesItem = str
     NewShareAudienceType0 = str
     NewShareKind = str
@@ -164,6 +167,7 @@ else:
     QuarantinedFileScan = str
     RenameFileOnConflict = str
     RestorationOnConflict = str
+    RetentionMode = str
     RoleRole = str
     SearchFilesSort = str
     SearchFilesTypeType0 = str
@@ -890,6 +894,25 @@ class GroupName(msgspec.Struct, frozen=True, kw_only=True):
     revision: int | None | Unset = UNSET
 
 
+class Hold(msgspec.Struct, frozen=True, kw_only=True):
+    """`Hold` of the API."""
+
+    file_id: str = msgspec.field(name="fileId")
+    reason: str
+    until: datetime.datetime | None
+    placed_by: Reference = msgspec.field(name="placedBy")
+    placed_at: datetime.datetime = msgspec.field(name="placedAt")
+
+
+class HoldCollection(msgspec.Struct, frozen=True, kw_only=True):
+    """`HoldCollection` of the API."""
+
+    success: bool
+    meta: Meta
+    data: list[Hold]
+    included: HoldCollectionIncluded
+
+
 class Invitation(msgspec.Struct, frozen=True, kw_only=True):
     """`Invitation` of the API."""
 
@@ -1133,6 +1156,14 @@ class NewGroupGrant(msgspec.Struct, frozen=True, kw_only=True):
     """As `2026-06-21T00:00:00Z`; null for a permanent grant"""
 
 
+class NewHold(msgspec.Struct, frozen=True, kw_only=True):
+    """`NewHold` of the API."""
+
+    reason: str
+    until: datetime.datetime | None | Unset = UNSET
+    """When the hold ends; null: when it is released"""
+
+
 class NewInvitation(msgspec.Struct, frozen=True, kw_only=True):
     """`NewInvitation` of the API."""
 
@@ -1171,6 +1202,21 @@ class NewMobile(msgspec.Struct, frozen=True, kw_only=True):
     """A code sent to a current contact; required if the user has one"""
     current_password: None | str | Unset = msgspec.field(default=UNSET, name="currentPassword")
     """Required if the user has a password and no contact"""
+
+
+class NewRetention(msgspec.Struct, frozen=True, kw_only=True):
+    """`NewRetention` of the API."""
+
+    trash_days: int | None | Unset = msgspec.field(default=UNSET, name="trashDays")
+    """Days after which deleted files are removed from the trash; null: the setting of the server"""
+    keep_versions: int | None | Unset = msgspec.field(default=UNSET, name="keepVersions")
+    """Earlier contents kept of a file; null: the setting of the server"""
+    version_days: int | None | Unset = msgspec.field(default=UNSET, name="versionDays")
+    """Days after which earlier contents are removed; null: the setting of the server"""
+    minimum_days: int | Unset = msgspec.field(default=UNSET, name="minimumDays")
+    """Days after its last change before which no content is removed"""
+    mode: NewRetentionMode | Unset = UNSET
+    """`governance`: administrators may remove retained content with a reason; `compliance`: no user may, and the settings may only become stricter"""
 
 
 class NewServiceAccount(msgspec.Struct, frozen=True, kw_only=True):
@@ -1497,6 +1543,16 @@ class Restoration(msgspec.Struct, frozen=True, kw_only=True):
     on_conflict: RestorationOnConflict | Unset = msgspec.field(default=UNSET, name="onConflict")
 
 
+class Retention(msgspec.Struct, frozen=True, kw_only=True):
+    """`Retention` of the API."""
+
+    trash_days: int = msgspec.field(name="trashDays")
+    keep_versions: int = msgspec.field(name="keepVersions")
+    version_days: int = msgspec.field(name="versionDays")
+    minimum_days: int = msgspec.field(name="minimumDays")
+    mode: RetentionMode
+
+
 class RevokedKeys(msgspec.Struct, frozen=True, kw_only=True):
     """`RevokedKeys` of the API."""
 
@@ -1817,6 +1873,8 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True):
     """Files in the trash"""
     version_bytes: int = msgspec.field(name="versionBytes")
     """Earlier contents of files, those of files in the trash included"""
+    held_bytes: int = msgspec.field(name="heldBytes")
+    """Files under a hold and their earlier contents, part of the above"""
     reserved_bytes: int = msgspec.field(name="reservedBytes")
     """Reserved for open resumable and direct uploads"""
     quota_bytes: int | None = msgspec.field(name="quotaBytes")
@@ -1968,6 +2026,8 @@ GroupCollectionIncluded: TypeAlias = dict[str, Summary]
 GroupGrantCollectionIncluded: TypeAlias = dict[str, Summary]
 
 GroupMemberCollectionIncluded: TypeAlias = dict[str, Summary]
+
+HoldCollectionIncluded: TypeAlias = dict[str, Summary]
 
 InvitationCollectionIncluded: TypeAlias = dict[str, Summary]
 

@@ -31,6 +31,8 @@ from strongroom.database.plugin_tables import AllTables, PluginTablesError
 from strongroom.database.statements import Statement, dynamic
 from strongroom.database.upgrade import SCHEMA_REVISION, NewerSchema, upgrade
 from strongroom.files.reindexing import NameReindexing
+from strongroom.files.retention.clock import merge_clock, take_clock
+from strongroom.files.retention.models import retention_clock
 from strongroom.identity import Origin
 from strongroom.plugin_api.storage import StorageBackend, StorageError
 from strongroom.secret_keys import SecretKeys, create_private_file
@@ -90,7 +92,9 @@ class Restoration:
             self._storages[storage].put(key, _Source(file), size=size)
         with self._database.write() as connection:
             tables = kept_tables(connection, self._tables)
+            before = take_clock(connection)
             self._restore_rows(connection, tables)
+            merge_clock(connection, before)
             # A new id: the restored and the original database must not share a storage.
             become_another_database(connection, SecretKeys(secret).fingerprint)
             self._void(connection, manifest, keep_sessions=keep_sessions)
@@ -134,7 +138,9 @@ class Restoration:
 
     def _require_empty(self, manifest: Manifest) -> None:
         with self._database.read() as connection:
-            if not is_empty(connection, kept_tables(connection, self._tables)):
+            # A server that was started for a moment has started the clock of retention.
+            tables = kept_tables(connection, self._tables)
+            if not is_empty(connection, [table for table in tables if table is not retention_clock]):
                 raise BackupError("the database is not empty; name another in database.url")
         for name, storage in self._storages.items():
             # The owner marker does not count: a store that was claimed and never used is empty.

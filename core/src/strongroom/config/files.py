@@ -135,6 +135,24 @@ class VersionsSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class RetentionDefaults:
+    """The least retention of all tenants; a tenant may set a stricter one."""
+
+    minimum_days: int = option(
+        0,
+        minimum=0,
+        maximum=36_500,
+        help="Days after its last change before which no content of a file is removed.",
+    )
+    mode: str = option(
+        "governance",
+        choices=("governance", "compliance"),
+        help="Whether administrators may remove content sooner, with a reason, or nobody may. A later "
+        "change of this file does not end `compliance`, nor shorten its `minimum_days`.",
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class FilesSettings:
     """Uploads, quotas and retention of tenants' files."""
 
@@ -177,6 +195,9 @@ class FilesSettings:
         default_factory=VersionsSettings, help="Earlier contents of files."
     )
     trash: TrashSettings = option(default_factory=TrashSettings, help="Deleted files and folders.")
+    retention: RetentionDefaults = option(
+        default_factory=RetentionDefaults, help="The least retention of all tenants."
+    )
 
 
 _MEBIBYTE = 1024 * 1024

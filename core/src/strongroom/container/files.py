@@ -32,6 +32,10 @@ from strongroom.files.moving import MovingService
 from strongroom.files.paths import PathLookup
 from strongroom.files.reindexing import NameReindexing
 from strongroom.files.replacing import ReplacingService
+from strongroom.files.retention.clock import RetentionClock
+from strongroom.files.retention.guard import RemovalGuard, held_bytes
+from strongroom.files.retention.models import RetentionMode, RetentionSettings
+from strongroom.files.retention.service import HoldService, RetentionService
 from strongroom.files.scan_states import NodeContent
 from strongroom.files.search import FileSearch
 from strongroom.files.service import FilePurge, FileService, tenant_of_blob
@@ -99,6 +103,10 @@ class FileServices:
     copying: CopyingService
     trash: TrashService
     versions: VersionService
+    holds: HoldService
+    retention: RetentionService
+    retention_clock: RetentionClock
+    guard: RemovalGuard
     replacing: ReplacingService
     grants: GrantService
     group_grants: GroupGrantService
@@ -136,7 +144,11 @@ def assemble_files(base: Infrastructure, identity: IdentityServices) -> FileServ
         any_user_creates=settings.tenants.allow_user_creation,
         trash_bytes=trash_bytes,
         version_bytes=version_bytes,
+        held_bytes=held_bytes,
     )
+    defaults = _retention(settings)
+    guard = RemovalGuard(defaults, memberships, base.audit)
+    retention_clock = RetentionClock(database, base.clock, defaults)
     # Identity does not know files, so the check of a key's folder is registered here.
     identity.access_keys.check_targets(access.require_key_target)
     identity.factor_policy.define(TENANT_ADMIN, administers_a_tenant)
@@ -164,9 +176,9 @@ def assemble_files(base: Infrastructure, identity: IdentityServices) -> FileServ
     )
     downloads = DownloadRecorder(events)
     base.resources.callback(downloads.close)
-    trash = Trash(base.clock, tree)
+    trash = Trash(base.clock, tree, guard)
     kept = settings.files.versions
-    versions = VersionRepository(base.clock, keep=kept.keep, days=kept.days, thin=kept.thin)
+    versions = VersionRepository(base.clock, keep=kept.keep, thin=kept.thin)
     file_writer = FileWriter(
         access,
         tree,
@@ -176,12 +188,13 @@ def assemble_files(base: Infrastructure, identity: IdentityServices) -> FileServ
         inspection,
         trash,
         versions,
+        guard,
         keeps_deleted=settings.files.trash.enabled,
         max_file_bytes=settings.files.max_file_bytes,
         allowed_types=settings.files.allowed_types,
     )
     files = FileService(database, access, tree, blobs, file_writer)
-    moving = MovingService(database, access, expiry, tree, file_writer)
+    moving = MovingService(database, access, expiry, tree, file_writer, guard)
     copying = CopyingService(database, access, tree, file_writer, tenants.space)
     trash_service = TrashService(
         database,
@@ -194,7 +207,7 @@ def assemble_files(base: Infrastructure, identity: IdentityServices) -> FileServ
         blobs,
         base.users,
         tenants.space,
-        days=settings.files.trash.days,
+        guard,
     )
     grants = GrantService(database, base.clock, access, expiry, visibility, base.users, base.audit)
     group_grants = GroupGrantService(
@@ -232,9 +245,10 @@ def assemble_files(base: Infrastructure, identity: IdentityServices) -> FileServ
             memberships,
             base.audit,
             grace_days=settings.tenants.purge_after_days,
+            guard=guard,
             erasers=[
                 uploads.drop_all,
-                FilePurge(database, blobs).remove_all,
+                FilePurge(database, blobs, guard).remove_all,
                 events.remove_all,
                 blobs.drop_scope,
                 Positions(database, base.clock).forget,
@@ -276,8 +290,14 @@ def assemble_files(base: Infrastructure, identity: IdentityServices) -> FileServ
         downloads=downloads,
         copying=copying,
         moving=moving,
-        versions=VersionService(database, access, versions, file_writer, blobs, base.users),
+        versions=VersionService(database, access, versions, file_writer, blobs, base.users, guard),
         trash=trash_service,
+        holds=HoldService(
+            database, base.clock, retention_clock, memberships, guard, tree, base.users, base.audit
+        ),
+        retention=RetentionService(database, retention_clock, memberships, guard, base.audit),
+        retention_clock=retention_clock,
+        guard=guard,
         replacing=ReplacingService(database, access, file_writer, blobs, tenants),
         grants=grants,
         group_grants=group_grants,
@@ -296,6 +316,17 @@ def assemble_files(base: Infrastructure, identity: IdentityServices) -> FileServ
         scan_worker=_scan_worker(base, blobs, scanners, scans, owners),
         rescans=Rescans(database, scans, owners),
         quarantine=QuarantineService(database, base.clock, owners, base.audit, blobs.location_query()),
+    )
+
+
+def _retention(settings: Settings) -> RetentionSettings:
+    files = settings.files
+    return RetentionSettings(
+        files.trash.days,
+        files.versions.keep,
+        files.versions.days,
+        files.retention.minimum_days,
+        RetentionMode(files.retention.mode),
     )
 
 

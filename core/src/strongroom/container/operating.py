@@ -61,7 +61,7 @@ def assemble_operating(
             PluginTablesCheck(base.database, base.selection.plugins.tables),
             JobsCheck(
                 JobLeases(base.database, base.clock),
-                lambda: registered_jobs(hosts, core_jobs(identity)),
+                lambda: registered_jobs(hosts, core_jobs(identity, keeping)),
                 base.clock,
             ),
             ScannersCheck(keeping.scanners, keeping.rescans, base.clock),

@@ -78,7 +78,7 @@ class Container:
         Raises:
             PluginError: a plugin cannot register its jobs.
         """
-        return registered_jobs(self.hosts, core_jobs(self.identity))
+        return registered_jobs(self.hosts, core_jobs(self.identity, self.keeping))
 
     def job_runner(self, jobs: Mapping[str, Job]) -> JobRunner:
         """Return a runner of jobs in this process."""
@@ -91,6 +91,8 @@ class Container:
         Raises:
             PluginError: a plugin cannot start, or cannot register its jobs.
         """
+        # Before requests: the retention that is configured applies from now on.
+        self.keeping.retention_clock.tick()
         plugins, jobs = PluginLifeCycle(self.hosts), self.job_runner(self.jobs())
         plugins.start()
         self.base.resources.callback(plugins.stop)

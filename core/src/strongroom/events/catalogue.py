@@ -20,8 +20,9 @@ _TENANT: Final = _text("tenantId", "The tenant")
 _GROUP: Final = _text("groupId", "The group")
 _GROUP_NAME: Final = _text("name", "Its name after the event")
 _INVITATION: Final = _text("invitationId", "The invitation")
-_ROLE: Final = _text("role", "`admin` or `member`")
+_ROLE: Final = _text("role", "`admin`, `member` or `records`")
 _SUCCESSOR: Final = _text("toUserId", "The user to whom")
+_HOLD_END: Final = _text("until", "When the hold ends, if it has an end", required=False)
 _METHOD: Final = _text("method", "The login method")
 _KIND: Final = _text("kind", "The kind of the credential, such as `email`")
 _FACTOR: Final = _text("factor", "The factor, such as `totp`, or `all`")
@@ -243,6 +244,31 @@ EVENT_TYPES: Final[Mapping[str, EventType]] = {
             "An administrator released a file from quarantine.",
             _text("fileId", "The file or business file"),
             EventField("tenantId", "The tenant of the file, or null without one", _NULLABLE),
+            _ACTOR,
+        ),
+        _of_server(
+            "hold.placed",
+            "A hold was placed on a file, or on a folder with its content, or was changed.",
+            _text("fileId", "The file or folder"),
+            _TENANT,
+            _HOLD_END,
+            _ACTOR,
+        ),
+        _of_server(
+            "hold.released",
+            "A hold was released.",
+            _text("fileId", "The file or folder"),
+            _TENANT,
+            _HOLD_END,
+            _ACTOR,
+        ),
+        _of_server("retention.changed", "The retention of a tenant was changed.", _TENANT, _ACTOR),
+        _of_server(
+            "retention.overridden",
+            "An administrator removed retained content, or deleted a tenant with such content.",
+            EventField("fileId", "The file or folder, or null for a tenant", _NULLABLE),
+            _TENANT,
+            _text("until", "When its retention would have ended"),
             _ACTOR,
         ),
         _of_server(

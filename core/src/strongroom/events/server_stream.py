@@ -136,6 +136,17 @@ def _finding(record: AuditRecord) -> Data:
     return {**_scanned(record), **kept, **_actor(record)}
 
 
+def _hold(record: AuditRecord) -> Data:
+    until = {"until": record.details["until"]} if "until" in record.details else {}
+    # The reason may be confidential; it is in the audit log.
+    return {**_scanned(record), **until, **_actor(record)}
+
+
+def _override(record: AuditRecord) -> Data:
+    file_id = record.target_id if record.target_type == "file" else None
+    return {**_hold(record), "fileId": file_id}
+
+
 def _release(record: AuditRecord) -> Data:
     return {**_scanned(record), **_actor(record)}
 
@@ -190,6 +201,10 @@ _TYPES: Final[Mapping[tuple[str, str], tuple[str, Convert]]] = {
     ("tenant.purge", SUCCESS): ("tenant.purged", _tenant),
     ("scan.infected", SUCCESS): ("scan.infected", _finding),
     ("quarantine.release", SUCCESS): ("quarantine.released", _release),
+    ("hold.place", SUCCESS): ("hold.placed", _hold),
+    ("hold.release", SUCCESS): ("hold.released", _hold),
+    ("retention.set", SUCCESS): ("retention.changed", _tenant),
+    ("retention.override", SUCCESS): ("retention.overridden", _override),
     ("member.put", SUCCESS): ("member.added", _member),
     ("member.transfer", SUCCESS): ("member.transferred", _transfer),
     ("tenant.transfer", SUCCESS): ("tenant.transferred", _transfer),

@@ -45,7 +45,7 @@ blueprint = Blueprint(
     body=RenameSchema,
     query=FileConflictQuery,
     returns=NodeSchema,
-    errors=(*CONDITIONAL_ERRORS, errors.NameConflict),
+    errors=(*CONDITIONAL_ERRORS, errors.NameConflict, errors.FileHeld),
     request_headers=("If-Match",),
     response_headers=("ETag",),
 )
@@ -66,7 +66,13 @@ def rename_file(tenant_id: str, file_id: str, body: Json, query: Json) -> Tagged
     body=DirectorySchema,
     query=FileConflictQuery,
     returns=NodeSchema,
-    errors=(*CONDITIONAL_ERRORS, errors.NameConflict, errors.NotAFolder, errors.MoveIntoItself),
+    errors=(
+        *CONDITIONAL_ERRORS,
+        errors.NameConflict,
+        errors.NotAFolder,
+        errors.MoveIntoItself,
+        errors.FileHeld,
+    ),
     request_headers=("If-Match",),
     response_headers=("ETag",),
 )
@@ -101,6 +107,7 @@ def move_file(tenant_id: str, file_id: str, body: Json, query: Json) -> Tagged:
         errors.NotAFolder,
         errors.MoveIntoItself,
         errors.TooManyNodes,
+        errors.FileHeld,
         errors.UnsupportedMediaType,
         errors.StorageFull,
     ),

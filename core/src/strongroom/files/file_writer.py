@@ -16,10 +16,11 @@ from strongroom.files.grant_ends import Ends, with_granted_ends
 from strongroom.files.guarded_insert import GuardedInsert
 from strongroom.files.models import FOREVER, NODE, Node, NodeType, Permission, nodes
 from strongroom.files.names import numbered
+from strongroom.files.retention.guard import RemovalGuard
 from strongroom.files.trash.entries import Trash
 from strongroom.files.tree import FileContent, ParentRef, Tree
 from strongroom.files.versions.repository import Version, VersionRepository
-from strongroom.identity import AnyCaller, DelegatedLimits
+from strongroom.identity import AnyCaller, DelegatedLimits, Override
 from strongroom.media_types import sniff
 from strongroom.plugin_api.storage import ByteSource
 from strongroom.scanning.inspection import ContentInspection
@@ -102,6 +103,7 @@ class FileWriter:
         inspection: scans received content.
         trash: the trashed nodes.
         versions: the earlier contents of files.
+        guard: refuses to remove what is held or retained.
         keeps_deleted: whether deleted nodes go to the trash; otherwise deletions are final.
         max_file_bytes: maximum size of a file, in bytes.
         allowed_types: glob patterns of accepted media types; empty accepts all.
@@ -117,6 +119,7 @@ class FileWriter:
         inspection: ContentInspection,
         trash: Trash,
         versions: VersionRepository,
+        guard: RemovalGuard,
         *,
         keeps_deleted: bool,
         max_file_bytes: int,
@@ -130,6 +133,7 @@ class FileWriter:
         self._inspection = inspection
         self._trash = trash
         self._versions = versions
+        self._guard = guard
         self._keeps_deleted = keeps_deleted
         self.max_file_bytes = max_file_bytes
         self._allowed_types = allowed_types
@@ -362,6 +366,7 @@ class FileWriter:
         Raises:
             Forbidden: the caller may not write to the file.
             NameConflict: the node is a folder.
+            FileHeld, FileRetained: the content is in quarantine, and must be kept nevertheless.
             StorageFull: the tenant's quota would be exceeded.
         """
         # Folders have no content, and are never replaced by a file.
@@ -369,13 +374,20 @@ class FileWriter:
             raise errors.NameConflict.of_field("name", "taken", errors.NameConflict.message)
         # Every member may create top-level files, but only replace those with write permission.
         view = self.access.require(connection, caller, existing.tenant_id, existing.id, Permission.WRITE)
-        archives = self._archives(existing)
+        rules = self._guard.rules(connection, existing.tenant_id)
+        refusal = self._guard.refusal(connection, rules, existing.id, existing.updated_at)
+        # Content in quarantine never becomes a version.
+        is_quarantined = existing.scan in QUARANTINED
+        if refusal is not None and is_quarantined:
+            raise refusal
+        keep = rules.settings.keep_versions
+        archives = not is_quarantined and (keep > 0 or refusal is not None)
         node = self._tree.replace_content(connection, existing, content, archives=archives)
         growth = content.size if archives else content.size - existing.size
         self._space.use(connection, existing.tenant_id, growth, reserved=reserved)
         if archives:
-            excess = self._versions.add(connection, caller.user_id, existing)
-            self.remove_versions(connection, excess)
+            excess = self._versions.add(connection, caller.user_id, existing, keep)
+            self.remove_versions(connection, self._guard.removable_versions(connection, excess))
         else:
             self._blobs.release(connection, [existing.blob_key])
         self.events.record(connection, FileAction.REPLACED, caller, node)
@@ -385,12 +397,20 @@ class FileWriter:
         """Return how many bytes the replacement of a file of a size frees."""
         return 0 if self._versions.is_enabled else size
 
-    def _archives(self, existing: Node) -> bool:
-        # Content in quarantine never becomes a version.
-        return self._versions.is_enabled and existing.scan not in QUARANTINED
+    def remove_version(
+        self, connection: Connection, node: Node, version: Version, override: Override | None
+    ) -> list[Released]:
+        """Remove a version of a file; return its blob if it is no longer referenced.
+
+        Raises:
+            FileHeld: a hold covers the file.
+            FileRetained: the version is retained, and the override is not permitted.
+        """
+        self._guard.require_removable_version(connection, node, version, override)
+        return self.remove_versions(connection, [version])
 
     def remove_versions(self, connection: Connection, versions: Sequence[Version]) -> list[Released]:
-        """Remove versions of files; return the blobs that are no longer referenced."""
+        """Remove versions that the guard permits to remove; return the unreferenced blobs."""
         removed = [each for each in versions if self._versions.remove(connection, each)]
         sizes: Counter[str] = Counter()
         for version in removed:
@@ -403,16 +423,33 @@ class FileWriter:
         """Move a node with its subtree to the trash, or :meth:`remove` it if deletions are final.
 
         The trash never receives a file in quarantine.
+
+        Raises:
+            FileHeld: a hold covers the node, or a node in its subtree.
+            FileRetained: deletions are final, and content in the subtree is retained.
         """
         if not self._keeps_deleted or node.scan in QUARANTINED:
             return self.remove(connection, caller, node)
+        self._guard.require_detachable(connection, node)
         self._trash.add(connection, caller.user_id, node)
         # Clients find the node nowhere from now on, so for them it is deleted.
         self.events.record(connection, FileAction.DELETED, caller, node)
         return []
 
-    def remove(self, connection: Connection, caller: AnyCaller, node: Node) -> list[Released]:
-        """Remove a node with its subtree; return the blobs that are no longer referenced."""
+    def remove(
+        self,
+        connection: Connection,
+        caller: AnyCaller,
+        node: Node,
+        override: Override | None = None,
+    ) -> list[Released]:
+        """Remove a node with its subtree; return the blobs that are no longer referenced.
+
+        Raises:
+            FileHeld: a hold covers the node, or a node in its subtree.
+            FileRetained: content in the subtree is retained, and the override is not permitted.
+        """
+        self._guard.require_removable(connection, node, override)
         removed = self._tree.remove(connection, node)
         if node.trash_id is not None:
             self._trash.shrink(connection, node.trash_id, removed.size)

@@ -12,6 +12,7 @@ from strongroom.files.expiry import ExpiryRules
 from strongroom.files.file_writer import FileWriter, OnConflict
 from strongroom.files.models import Node, NodeType, Permission
 from strongroom.files.names import normalize_name
+from strongroom.files.retention.guard import RemovalGuard
 from strongroom.files.tree import Tree, require_revision
 from strongroom.identity import AnyCaller
 
@@ -42,12 +43,14 @@ class MovingService:
         expiry: ExpiryRules,
         tree: Tree,
         file_writer: FileWriter,
+        guard: RemovalGuard,
     ) -> None:
         self._database = database
         self._access = access
         self._expiry = expiry
         self._tree = tree
         self._file_writer = file_writer
+        self._guard = guard
 
     def rename(
         self,
@@ -94,6 +97,7 @@ class MovingService:
             MoveIntoItself: the new parent lies within the moved folder.
             NameConflict: the name is taken.
             RevisionConflict: the node has changed since the given revision.
+            FileHeld: a hold on a folder would cease to cover the node.
         """
         with self._database.write() as connection:
             self._access.memberships.lock_tenant(connection, tenant_id)
@@ -118,6 +122,7 @@ class MovingService:
         parent_id = self._folder(connection, caller, node, wanted.parent_id)
         # A rename leaves the node under the same grants, so no permission can be gained by it.
         if parent_id != node.parent_id:
+            self._guard.require_movable(connection, node, parent_id)
             self._expiry.require_movable(connection, caller, node, parent_id)
         moved = self._move(connection, caller, node, parent_id, name or node.name, wanted.on_conflict)
         # The move may have changed the caller's permission.

@@ -12,6 +12,7 @@ from strongroom.http.pages import PagingQuery, ReferenceSchema
 from strongroom.http.parsing import Timestamp, text
 from strongroom.scanning.states import STATES
 from strongroom.tenants.models import Role
+from strongroom.tenants.schemas import OverrideQuery
 
 _LEVELS = [item.name.lower() for item in Permission]
 _PERMISSIONS = _LEVELS[1:]
@@ -177,7 +178,7 @@ class UploadQuery(FileConflictQuery):
     relativePath = relative_path()
 
 
-class DeletionQuery(Schema):
+class DeletionQuery(OverrideQuery):
     """Parameters of a deletion."""
 
     permanently = fields.Boolean(

@@ -12,9 +12,10 @@ from strongroom.files.access import AccessControl, NodeAccessQuery, NodeView, ce
 from strongroom.files.file_writer import FileWriter, IncomingFile, OnConflict, Target
 from strongroom.files.models import Node, Permission, node_versions, nodes
 from strongroom.files.names import normalize_name
+from strongroom.files.retention.guard import RemovalGuard
 from strongroom.files.tree import Tree, require_revision
 from strongroom.files.versions.repository import contents_of
-from strongroom.identity import AnyCaller
+from strongroom.identity import AnyCaller, Override
 from strongroom.plugin_api.storage import ByteStream
 from strongroom.scanning.states import require_readable
 from strongroom.storage.models import BlobLocation, Released
@@ -170,6 +171,7 @@ class FileService:
         revision: int | None = None,
         *,
         permanently: bool = False,
+        override: Override | None = None,
     ) -> None:
         """Delete a node with its subtree: to the trash if there is one, unless ``permanently``.
 
@@ -177,11 +179,19 @@ class FileService:
             Forbidden: the caller is not a member of the tenant, or does not manage the node.
             NotFound: the tenant has no such node.
             RevisionConflict: the node has changed since the given revision.
+            FileHeld: a hold covers the node, or a node in its subtree.
+            FileRetained: content is retained that would be removed, and the override is not permitted.
         """
         with self._database.write() as connection:
             self._access.memberships.lock_tenant(connection, tenant_id)
             released = self.delete_within(
-                connection, caller, tenant_id, node_id, revision, permanently=permanently
+                connection,
+                caller,
+                tenant_id,
+                node_id,
+                revision,
+                permanently=permanently,
+                override=override,
             )
         self.remove_some(released)
 
@@ -194,6 +204,7 @@ class FileService:
         revision: int | None,
         *,
         permanently: bool = False,
+        override: Override | None = None,
     ) -> list[Released]:
         """Do the same as :meth:`delete` in the caller's transaction, which holds the tenant lock.
 
@@ -201,8 +212,9 @@ class FileService:
         """
         view = self._access.require(connection, caller, tenant_id, node_id, Permission.MANAGE)
         require_revision(view.node, revision)
-        drop = self._file_writer.remove if permanently else self._file_writer.discard
-        return drop(connection, caller, view.node)
+        if permanently:
+            return self._file_writer.remove(connection, caller, view.node, override)
+        return self._file_writer.discard(connection, caller, view.node)
 
     def remove_some(self, released: Sequence[Released]) -> None:
         """Remove the bytes of a few released blobs; garbage collection removes the others.
@@ -265,9 +277,10 @@ def tenant_of_blob(connection: Connection, blob_key: str) -> str | None:
 class FilePurge:
     """Removes all files and folders of a tenant."""
 
-    def __init__(self, database: Database, blobs: BlobService) -> None:
+    def __init__(self, database: Database, blobs: BlobService, guard: RemovalGuard) -> None:
         self._database = database
         self._blobs = blobs
+        self._guard = guard
 
     def remove_all(self, tenant_id: str) -> None:
         """Remove all nodes of a tenant with their grants, and their blobs.
@@ -282,7 +295,7 @@ class FilePurge:
     def _remove_batch(self, tenant_id: str) -> list[Released] | None:
         with self._database.write() as connection:
             rows = _LEAVES.all(connection, {"tenant_id": tenant_id})
-            if not rows:
+            if not rows or self._guard.rules(connection, tenant_id).has_holds:
                 return None
             node_ids = [row.id for row in rows]
             keys = [version.blob_key for version in contents_of(connection, node_ids)]

@@ -72,21 +72,24 @@ _CHANGE: Final = Statement(
 )
 
 
-def _within() -> ColumnElement[bool]:
+def within_subtree() -> ColumnElement[bool]:
+    """Return the condition that a node is ``node_id`` or one of its descendants."""
     below = select(nodes.c.id).where(nodes.c.id == bindparam("node_id")).cte(recursive=True)
     child = nodes.alias()
     below = below.union_all(select(child.c.id).join(below, child.c.parent_id == below.c.id))
     return nodes.c.id.in_(select(below.c.id))
 
 
-_SUBTREE: Final = Statement(select(nodes.c.blob_key, nodes.c.size).where(_within()))
+_SUBTREE: Final = Statement(select(nodes.c.blob_key, nodes.c.size).where(within_subtree()))
 _VERSIONS_WITHIN: Final = Statement(
     select(node_versions.c.blob_key, node_versions.c.size)
     .join(nodes, nodes.c.id == node_versions.c.node_id)
-    .where(_within())
+    .where(within_subtree())
 )
-_REMOVE: Final = Statement(delete(nodes).where(_within()))
-_SET_TRASH: Final = Statement(update(nodes).where(_within()).values(trash_id=bindparam("of_trash")))
+_REMOVE: Final = Statement(delete(nodes).where(within_subtree()))
+_SET_TRASH: Final = Statement(
+    update(nodes).where(within_subtree()).values(trash_id=bindparam("of_trash"))
+)
 _OF_TRASH: Final = nodes.c.trash_id == bindparam("of_trash")
 _CLEAR_TRASH: Final = Statement(update(nodes).where(_OF_TRASH).values(trash_id=None))
 _SIZE: Final = Statement(

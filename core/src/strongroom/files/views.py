@@ -53,6 +53,7 @@ from strongroom.plugin_api.storage import ByteStream
 from strongroom.scanning.states import INSPECTION_ERRORS, UNREADABLE_ERRORS
 from strongroom.storage.delivery import Delivery, Handover, InternalPath
 from strongroom.storage.models import BlobLocation
+from strongroom.tenants.views import requested_override
 
 CACHE_CONTROL: Final = "private, no-cache"
 """``Cache-Control`` of downloads of tenants' files."""
@@ -328,7 +329,7 @@ def download_file(tenant_id: str, file_id: str, caller: Caller) -> Response:
     scope=Scope.FILES_SHARE,
     query=DeletionQuery,
     returns=DoneSchema,
-    errors=(*CONDITIONAL_ERRORS, *PROOF_ERRORS),
+    errors=(*CONDITIONAL_ERRORS, errors.FileHeld, errors.FileRetained, *PROOF_ERRORS),
     document={"parameters": PROOF_PARAMETERS},
     request_headers=("If-Match",),
 )
@@ -343,7 +344,12 @@ def delete_file(tenant_id: str, file_id: str, query: Json) -> dict[str, bool]:
     if permanently:
         require_fresh_proof()
     get_service(FileService).delete(
-        current_identity(), tenant_id, file_id, revision, permanently=permanently
+        current_identity(),
+        tenant_id,
+        file_id,
+        revision,
+        permanently=permanently,
+        override=requested_override(query, is_proven=permanently),
     )
     return DONE
 

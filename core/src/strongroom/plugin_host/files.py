@@ -27,8 +27,9 @@ from strongroom.files.grants import GrantRequest, GroupGrantRequest
 from strongroom.files.models import Grant, GroupGrant, Node, Permission
 from strongroom.files.moving import Move
 from strongroom.files.names import chosen_name, parse_path
+from strongroom.files.retention.models import RetentionSettings
 from strongroom.files.trash.entries import TrashedNode
-from strongroom.files.trash.service import RestoreRequest, TrashService
+from strongroom.files.trash.service import RestoreRequest
 from strongroom.files.versions.repository import Version
 from strongroom.files.views import send_download
 from strongroom.http.downloads import INLINE_TYPES
@@ -329,8 +330,8 @@ class HostFiles(AsCaller, api.FilesAPI):
         self, tenant_id: str, *, page: int = 1, size: int = 100
     ) -> ResultPage[api.TrashedFileInfo]:
         trash, paging = self._keeping.trash, paging_of(page, size)
-        found, _ = trash.page(self._caller(Scope.FILES_READ, tenant_id), tenant_id, paging)
-        return result_page(found, partial(_trashed, trash))
+        found, _, settings = trash.page(self._caller(Scope.FILES_READ, tenant_id), tenant_id, paging)
+        return result_page(found, partial(_trashed, settings))
 
     def restore(
         self,
@@ -500,7 +501,7 @@ def _milliseconds(text: str) -> int:
     return round(datetime.fromisoformat(text).timestamp() * 1000)
 
 
-def _trashed(trash: TrashService, found: TrashedNode) -> api.TrashedFileInfo:
+def _trashed(settings: RetentionSettings, found: TrashedNode) -> api.TrashedFileInfo:
     entry, node = found
     return api.TrashedFileInfo(
         id=node.id,
@@ -512,7 +513,7 @@ def _trashed(trash: TrashService, found: TrashedNode) -> api.TrashedFileInfo:
         owner_id=node.owner_id,
         trashed_by=entry.trashed_by,
         trashed_at=entry.trashed_at,
-        purge_at=trash.purge_at(entry),
+        purge_at=settings.purge_at(entry.trashed_at),
     )
 
 

@@ -30,6 +30,7 @@ from strongroom.storage.models import (
     is_unreferenced,
     referrers,
 )
+from strongroom.storage.ownership import OWNER_KEY
 from strongroom.storage.service import BlobService
 from strongroom.storage.stores import Store
 
@@ -300,7 +301,20 @@ class StorageCheck:
                 )
             # The row may be newer than the listing, and the object may be deleted since.
             elif not self._has_row(name, item.key) and self._is_there(name, item.key):
-                yield self._stray(name, item, repair=repair and is_debris)
+                yield self._stray(name, item, repair=repair and is_debris and self._is_ours(name, item))
+
+    def _is_ours(self, name: str, item: ObjectStat) -> bool:
+        """Return whether the object is newer than the claim of the store.
+
+        An older one was written for the previous owner, for example before a backup was restored that
+        does not know it. It may be under a hold there, so it is never removed.
+        """
+        try:
+            # Both times are the store's.
+            claimed_at = self._blobs.storages[name].backend.stat(OWNER_KEY).modified_at
+        except ObjectNotFound:
+            return True
+        return (item.modified_at or 0) >= (claimed_at or 0)
 
     def _has_row(self, name: str, object_key: str) -> bool:
         place = {"storage": name, "object_key": object_key}

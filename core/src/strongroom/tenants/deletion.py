@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Protocol
 
 from sqlalchemy import Connection, bindparam, delete, select, update
 
@@ -11,7 +11,7 @@ from strongroom.clock import Clock, next_revision
 from strongroom.database import Database
 from strongroom.database.statements import Statement
 from strongroom.errors import Forbidden, NotFound
-from strongroom.identity import Identity, Origin
+from strongroom.identity import Identity, Origin, Override
 from strongroom.tenants.memberships import Memberships
 from strongroom.tenants.models import Role, tenant_members, tenants
 
@@ -46,6 +46,18 @@ Eraser = Callable[[str], object]
 """Removes a feature's data of a tenant, in its own transactions."""
 
 
+class ContentGuard(Protocol):
+    """Refuses to remove the content of tenants that must be kept."""
+
+    def require_removable_tenant(
+        self, connection: Connection, tenant_id: str, override: Override | None
+    ) -> None:
+        """Raise if the tenant has content that must be kept, and the override is not permitted."""
+
+    def may_purge_tenant(self, connection: Connection, tenant_id: str) -> bool:
+        """Return whether the content of a deleted tenant may be removed now."""
+
+
 @dataclass(frozen=True, slots=True)
 class DeletedTenant:
     """A tenant in its grace period. Times are in milliseconds since the Unix epoch."""
@@ -61,6 +73,7 @@ class TenantDeletion:
 
     Args:
         grace_days: number of days for which a deleted tenant can be restored.
+        guard: refuses to remove content that must be kept.
         erasers: remove the tenant's data of other features, in this order.
     """
 
@@ -72,6 +85,7 @@ class TenantDeletion:
         audit: AuditService,
         *,
         grace_days: int,
+        guard: ContentGuard,
         erasers: Sequence[Eraser],
     ) -> None:
         self._database = database
@@ -79,18 +93,28 @@ class TenantDeletion:
         self._memberships = memberships
         self._audit = audit
         self._grace = grace_days * _DAY
+        self._guard = guard
         self._erasers = erasers
 
-    def delete(self, identity: Identity, tenant_id: str, origin: Origin) -> None:
+    def delete(
+        self,
+        identity: Identity,
+        tenant_id: str,
+        origin: Origin,
+        override: Override | None = None,
+    ) -> None:
         """Hide a tenant from all users, and start its grace period.
 
         Raises:
             Forbidden: the caller administers neither the tenant nor the server.
             NotFound: the tenant is already deleted, or does not exist.
+            FileHeld: the tenant has a hold.
+            FileRetained: content is retained, and the override is not permitted.
         """
         with self._database.write() as connection:
             self._memberships.lock_tenant(connection, tenant_id)
             self._require_administrator(connection, identity, tenant_id)
+            self._guard.require_removable_tenant(connection, tenant_id, override)
             if not self._set_deleted(connection, tenant_id, self._clock.now()):
                 raise NotFound
             self._record(connection, "tenant.delete", tenant_id, origin, identity.user_id)
@@ -125,6 +149,9 @@ class TenantDeletion:
         return sum(self._purge(tenant_id, origin) for tenant_id in tenant_ids)
 
     def _purge(self, tenant_id: str, origin: Origin) -> bool:
+        with self._database.read() as connection:
+            if not self._guard.may_purge_tenant(connection, tenant_id):
+                return False
         # The tenant's row goes last: while it exists, an interrupted purge is found again.
         for erase in self._erasers:
             erase(tenant_id)

@@ -26,6 +26,8 @@ class Role(StrEnum):
 
     ADMIN = "admin"
     MEMBER = "member"
+    RECORDS = "records"
+    """A member who also places and releases holds on files, without seeing more of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +56,14 @@ class Tenant:
 class Usage:
     """Usage and quota of a tenant, in bytes; without a quota, ``quota_bytes`` is ``None``.
 
-    ``used_bytes`` includes ``trash_bytes`` and ``version_bytes``.
+    ``used_bytes`` includes ``trash_bytes`` and ``version_bytes``; ``held_bytes`` are under a
+    hold, and part of the others.
     """
 
     used_bytes: int
     trash_bytes: int
     version_bytes: int
+    held_bytes: int
     reserved_bytes: int
     quota_bytes: int | None
 

@@ -101,6 +101,11 @@ class UsageSchema(Schema):
         attribute="version_bytes",
         metadata={"description": "Earlier contents of files, those of files in the trash included"},
     )
+    heldBytes = fields.Integer(
+        required=True,
+        attribute="held_bytes",
+        metadata={"description": "Files under a hold and their earlier contents, part of the above"},
+    )
     reservedBytes = fields.Integer(
         required=True,
         attribute="reserved_bytes",
@@ -117,6 +122,20 @@ class UsageSchema(Schema):
         allow_none=True,
         attribute="free_bytes",
         metadata={"description": "null: unlimited"},
+    )
+
+
+class OverrideQuery(Schema):
+    """Parameters of a removal."""
+
+    overrideReason = text(
+        255,
+        load_default=None,
+        attribute="override_reason",
+        metadata={
+            "description": "Why an administrator of the tenant removes retained content, in governance "
+            "mode; recorded in the audit log"
+        },
     )
 
 

@@ -42,6 +42,7 @@ class TenantService:
         any_user_creates: whether any user may create a tenant, or only server administrators.
         trash_bytes: returns the size of a tenant's trash.
         version_bytes: returns the size of the versions of a tenant's files.
+        held_bytes: returns the size of a tenant's files under a hold, with their versions.
     """
 
     def __init__(
@@ -56,9 +57,11 @@ class TenantService:
         any_user_creates: bool,
         trash_bytes: Callable[[Connection, str], int],
         version_bytes: Callable[[Connection, str], int],
+        held_bytes: Callable[[Connection, str], int],
     ) -> None:
         self._trash_bytes = trash_bytes
         self._version_bytes = version_bytes
+        self._held_bytes = held_bytes
         self._database = database
         self._clock = clock
         self._memberships = memberships
@@ -114,7 +117,15 @@ class TenantService:
             tenant = self.space.find(connection, tenant_id)
             trashed = self._trash_bytes(connection, tenant_id)
             versions = self._version_bytes(connection, tenant_id)
-            return Usage(tenant.used_bytes, trashed, versions, tenant.reserved_bytes, tenant.quota_bytes)
+            held = self._held_bytes(connection, tenant_id)
+            return Usage(
+                tenant.used_bytes,
+                trashed,
+                versions,
+                held,
+                tenant.reserved_bytes,
+                tenant.quota_bytes,
+            )
 
     def update(
         self,

@@ -1,19 +1,31 @@
 """Endpoints for tenants and their members."""
 
+from collections.abc import Mapping
 from typing import Any
 
-from strongroom.errors import Forbidden, LastAdministrator, NotAMember, NotFound, RevisionConflict
+from strongroom.accounts.views import PROOF_ERRORS, PROOF_PARAMETERS, require_fresh_proof
+from strongroom.errors import (
+    FileHeld,
+    FileRetained,
+    Forbidden,
+    LastAdministrator,
+    NotAMember,
+    NotFound,
+    RevisionConflict,
+)
 from strongroom.http.access import Access, current_identity
 from strongroom.http.pages import PagingQuery, collection_of, envelope, paging, reference
 from strongroom.http.parsing import DONE, DoneSchema
 from strongroom.http.request import get_service, origin
 from strongroom.http.routing import Blueprint, Location
+from strongroom.identity import Override
 from strongroom.plugin_api.authentication import Scope, Sensitive
 from strongroom.tenants.deletion import TenantDeletion
 from strongroom.tenants.models import Member, Role, Tenant, Usage
 from strongroom.tenants.schemas import (
     MemberSchema,
     NewTenantSchema,
+    OverrideQuery,
     RoleSchema,
     SuccessorSchema,
     TenantChangesSchema,
@@ -28,6 +40,24 @@ blueprint = Blueprint(
     url_prefix="/api/v1/tenants",
     description="Tenants and their members.",
 )
+
+
+def requested_override(query: Mapping[str, Any], *, is_proven: bool = True) -> Override | None:
+    """Return the override of retention that a removal requests.
+
+    Args:
+        query: the parameters of :class:`OverrideQuery`.
+        is_proven: whether the operation has required a fresh proof; otherwise an override requires it.
+
+    Raises:
+        CodeInvalid, WrongPassword, FreshProofRequired, TooManyRequests: the proof is missing or wrong.
+    """
+    reason = query["override_reason"]
+    if reason is None:
+        return None
+    if not is_proven:
+        require_fresh_proof()
+    return Override(current_identity(), reason, origin())
 
 
 @blueprint.operation(
@@ -99,15 +129,19 @@ def update_tenant(tenant_id: str, body: dict[str, Any]) -> Tenant:
     "/<tenant_id>",
     access=Access.USER,
     sensitive=Sensitive.TENANTS,
+    query=OverrideQuery,
     returns=DoneSchema,
-    errors=(Forbidden, NotFound),
+    errors=(Forbidden, NotFound, FileHeld, FileRetained, *PROOF_ERRORS),
+    document={"parameters": PROOF_PARAMETERS},
 )
-def delete_tenant(tenant_id: str) -> dict[str, bool]:
+def delete_tenant(tenant_id: str, query: dict[str, Any]) -> dict[str, bool]:
     """Delete a tenant with all its files: it is hidden immediately and purged after a grace period.
 
     During `tenants.purge_after_days` the operator can restore it with `strongroom tenants restore`.
+    A tenant with held or retained content cannot be deleted; `overrideReason` requires a fresh proof.
     """
-    get_service(TenantDeletion).delete(current_identity(), tenant_id, origin())
+    override = requested_override(query, is_proven=False)
+    get_service(TenantDeletion).delete(current_identity(), tenant_id, origin(), override)
     return DONE
 
 

@@ -58,6 +58,7 @@ def delete_file(
     tenant_id: str,
     file_id: str,
     *,
+    override_reason: None | str | Unset = UNSET,
     permanently: bool | Unset = UNSET,
     x_verification_code: str | Unset = UNSET,
     x_current_password: str | Unset = UNSET,
@@ -74,6 +75,7 @@ def delete_file(
         f"/api/v1/tenants/{segment(tenant_id)}/files/{segment(file_id)}",
         Done,
         query={
+            "overrideReason": override_reason,
             "permanently": permanently,
         },
         headers={

@@ -42,15 +42,27 @@ def delete_member(
 
 def delete_tenant(
     tenant_id: str,
+    *,
+    override_reason: None | str | Unset = UNSET,
+    x_verification_code: str | Unset = UNSET,
+    x_current_password: str | Unset = UNSET,
 ) -> Operation[Done]:
     """Delete a tenant with all its files: it is hidden immediately and purged after a grace period.
 
     During `tenants.purge_after_days` the operator can restore it with `strongroom tenants restore`.
+    A tenant with held or retained content cannot be deleted; `overrideReason` requires a fresh proof.
     """
     return Operation(
         "DELETE",
         f"/api/v1/tenants/{segment(tenant_id)}",
         Done,
+        query={
+            "overrideReason": override_reason,
+        },
+        headers={
+            "X-Verification-Code": x_verification_code,
+            "X-Current-Password": x_current_password,
+        },
     )
 
 

@@ -8,6 +8,7 @@ def delete_from_trash(
     tenant_id: str,
     file_id: str,
     *,
+    override_reason: None | str | Unset = UNSET,
     x_verification_code: str | Unset = UNSET,
     x_current_password: str | Unset = UNSET,
 ) -> Operation[Done]:
@@ -20,6 +21,9 @@ def delete_from_trash(
         "DELETE",
         f"/api/v1/tenants/{segment(tenant_id)}/trash/{segment(file_id)}",
         Done,
+        query={
+            "overrideReason": override_reason,
+        },
         headers={
             "X-Verification-Code": x_verification_code,
             "X-Current-Password": x_current_password,
@@ -33,7 +37,7 @@ def empty_trash(
     x_verification_code: str | Unset = UNSET,
     x_current_password: str | Unset = UNSET,
 ) -> Operation[Done]:
-    """Remove everything permanently that the caller sees in the trash.
+    """Remove everything permanently that the caller sees in the trash, except what is held or retained.
 
     Requires a fresh proof, as the removal of a single file.
     """

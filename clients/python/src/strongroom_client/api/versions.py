@@ -25,6 +25,7 @@ def delete_version(
     file_id: str,
     number: str,
     *,
+    override_reason: None | str | Unset = UNSET,
     x_verification_code: str | Unset = UNSET,
     x_current_password: str | Unset = UNSET,
 ) -> Operation[Done]:
@@ -37,6 +38,9 @@ def delete_version(
         "DELETE",
         f"/api/v1/tenants/{segment(tenant_id)}/files/{segment(file_id)}/versions/{segment(number)}",
         Done,
+        query={
+            "overrideReason": override_reason,
+        },
         headers={
             "X-Verification-Code": x_verification_code,
             "X-Current-Password": x_current_password,

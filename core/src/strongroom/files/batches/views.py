@@ -53,6 +53,7 @@ blueprint = Blueprint(
         errors.ParentGone,
         errors.RevisionConflict,
         errors.TooManyNodes,
+        errors.FileHeld,
         errors.UnsupportedMediaType,
         errors.StorageFull,
     ),

@@ -13,6 +13,7 @@ from sqlalchemy import (
     insert,
     select,
     true,
+    tuple_,
     update,
 )
 
@@ -21,8 +22,10 @@ from strongroom.database.paging import Page, Paging, select_page
 from strongroom.database.rows import RowMapper
 from strongroom.database.statements import Statement
 from strongroom.files.models import NODE, Node, nodes, trash
+from strongroom.files.retention.guard import RemovalGuard
 from strongroom.files.tree import Tree
 from strongroom.files.versions.repository import contents_of
+from strongroom.identity import Override
 from strongroom.ids import new_id
 
 
@@ -77,11 +80,18 @@ _LISTED_AT_ONCE: Final = Statement(
         trash.c.tenant_id == bindparam("tenant_id"),
         (trash.c.trashed_by == bindparam("user_id")) | bindparam("all"),
         _LISTED,
-    ).limit(bindparam("at_most")),
+        trash.c.id > bindparam("after"),
+    )
+    .order_by(trash.c.id)
+    .limit(bindparam("at_most")),
     _trashed_node,
 )
 _DUE: Final = Statement(
-    _NODES.where((trash.c.trashed_at <= bindparam("before")) | trash.c.purging_at.is_not(None))
+    _NODES.where(
+        (trash.c.trashed_at <= bindparam("before")) | trash.c.purging_at.is_not(None),
+        # Entries that are retained remain, so each page begins after the one before.
+        tuple_(trash.c.trashed_at, trash.c.id) > tuple_(bindparam("after_at"), bindparam("after_id")),
+    )
     .order_by(trash.c.trashed_at, trash.c.id)
     .limit(bindparam("at_most")),
     _trashed_node,
@@ -114,9 +124,10 @@ class Trash:
     several transactions, so that other writers never wait for long.
     """
 
-    def __init__(self, clock: Clock, tree: Tree) -> None:
+    def __init__(self, clock: Clock, tree: Tree, guard: RemovalGuard) -> None:
         self._clock = clock
         self._tree = tree
+        self._guard = guard
 
     def add(self, connection: Connection, user_id: str, node: Node) -> None:
         """Move a live node with its subtree to the trash.
@@ -153,15 +164,26 @@ class Trash:
         return select_page(connection, query, count, paging, _trashed_node)
 
     def some(
-        self, connection: Connection, tenant_id: str, user_id: str | None, at_most: int
+        self, connection: Connection, tenant_id: str, user_id: str | None, after: str, at_most: int
     ) -> list[TrashedNode]:
-        """Return some of the entries of :meth:`page`."""
+        """Return some of the entries of :meth:`page`, those with the next ids after one."""
         wanted = {"tenant_id": tenant_id, "user_id": user_id or "", "all": user_id is None}
-        return _LISTED_AT_ONCE.all(connection, {**wanted, "at_most": at_most})
+        return _LISTED_AT_ONCE.all(connection, {**wanted, "after": after, "at_most": at_most})
 
-    def due(self, connection: Connection, before: int, at_most: int) -> list[TrashedNode]:
-        """Return entries of all tenants trashed until ``before``, and those whose removal has begun."""
-        return _DUE.all(connection, {"before": before, "at_most": at_most})
+    def due(
+        self, connection: Connection, before: int, after: TrashEntry | None, at_most: int
+    ) -> list[TrashedNode]:
+        """Return entries of all tenants trashed until ``before``, and those whose removal has begun.
+
+        Args:
+            connection: the caller's transaction.
+            before: in milliseconds since the Unix epoch.
+            after: the last entry of the page before, if there is one.
+            at_most: the size of a page.
+        """
+        start = (after.trashed_at, after.id) if after else (0, "")
+        wanted = {"before": before, "at_most": at_most}
+        return _DUE.all(connection, {**wanted, "after_at": start[0], "after_id": start[1]})
 
     def restore(self, connection: Connection, trashed: TrashedNode, parent_id: str, name: str) -> Node:
         """Put an entry's subtree into a folder, and remove the entry.
@@ -173,14 +195,29 @@ class Trash:
         _FORGET.execute(connection, {"of_id": trashed.entry.id})
         return restored
 
-    def begin_purge(self, connection: Connection, entry: TrashEntry) -> bool:
-        """Mark an entry for removal, and return whether it was listed until now."""
+    def begin_purge(
+        self, connection: Connection, trashed: TrashedNode, override: Override | None = None
+    ) -> bool:
+        """Mark an entry for removal, and return whether it was listed until now.
+
+        Raises:
+            FileHeld: a hold covers a node of it.
+            FileRetained: content in it is retained, and the override is not permitted.
+        """
+        entry = trashed.entry
+        self._guard.require_removable(connection, trashed.node, override)
         return _PURGING.execute(connection, {"of_id": entry.id, "now": self._clock.now()}) == 1
 
     def remove_some(
-        self, connection: Connection, entry: TrashEntry, at_most: int
+        self, connection: Connection, trashed: TrashedNode, at_most: int
     ) -> RemovedNodes | None:
-        """Remove up to ``at_most`` nodes of an entry whose purge has begun; ``None``: none is left."""
+        """Remove up to ``at_most`` nodes of an entry whose purge has begun; ``None``: none is left.
+
+        Nothing is removed either if a hold covers a node of it.
+        """
+        entry = trashed.entry
+        if self._guard.is_held(connection, trashed.node):
+            return None
         rows = _LEAVES.all(connection, {"of_id": entry.id, "at_most": at_most})
         if not rows:
             return None

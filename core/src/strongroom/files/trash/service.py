@@ -8,21 +8,22 @@ from sqlalchemy import Connection
 from strongroom.clock import Clock
 from strongroom.database import Database
 from strongroom.database.paging import Page, Paging
-from strongroom.errors import Forbidden, NotFound, ParentGone
+from strongroom.errors import FileHeld, FileRetained, Forbidden, NotFound, ParentGone
 from strongroom.files.access import AccessControl, NodeView
 from strongroom.files.events.recorder import Actor, FileAction
 from strongroom.files.expiry import ExpiryRules
 from strongroom.files.file_writer import FileWriter, OnConflict
 from strongroom.files.moving import MovingService
+from strongroom.files.retention.guard import RemovalGuard
+from strongroom.files.retention.models import DAY, RetentionSettings
 from strongroom.files.trash.entries import Trash, TrashedNode, TrashEntry
-from strongroom.identity import AnyCaller
+from strongroom.identity import AnyCaller, Override
 from strongroom.storage.service import BlobService
 from strongroom.tenants.models import Role
 from strongroom.tenants.quota import Quota
 from strongroom.users.service import UserService
 
 _BLOBS_AT_ONCE: Final = 20
-_DAY: Final = 24 * 60 * 60 * 1000
 
 NODES_AT_ONCE = 1000
 """Number of nodes that one transaction removes."""
@@ -57,11 +58,7 @@ class RestoreRequest:
 
 
 class TrashService:
-    """The trash of tenants: members see what they deleted, administrators of the tenant everything.
-
-    Args:
-        days: days after which :meth:`purge` removes an entry.
-    """
+    """The trash of tenants: members see what they deleted, administrators of the tenant everything."""
 
     def __init__(
         self,
@@ -75,8 +72,7 @@ class TrashService:
         blobs: BlobService,
         users: UserService,
         space: Quota,
-        *,
-        days: int,
+        guard: RemovalGuard,
     ) -> None:
         self._database = database
         self._clock = clock
@@ -88,16 +84,12 @@ class TrashService:
         self._blobs = blobs
         self._users = users
         self._space = space
-        self._kept = days * _DAY
-
-    def purge_at(self, entry: TrashEntry) -> int:
-        """Return when an entry is due for removal, in milliseconds since the Unix epoch."""
-        return entry.trashed_at + self._kept
+        self._guard = guard
 
     def page(
         self, caller: AnyCaller, tenant_id: str, paging: Paging
-    ) -> tuple[Page[TrashedNode], list[dict[str, str]]]:
-        """Return a page of the entries that the caller sees, and the summaries of the users in it.
+    ) -> tuple[Page[TrashedNode], list[dict[str, str]], RetentionSettings]:
+        """Return a page of the entries that the caller sees, the users in it, and the retention.
 
         Raises:
             Forbidden: the caller is not a member of the tenant, or has an access key of a folder.
@@ -107,7 +99,8 @@ class TrashService:
             page = self._trash.page(connection, tenant_id, user_id, paging)
             named = {item.entry.trashed_by for item in page.items}
             named |= {item.node.owner_id for item in page.items}
-            return page, self._users.summaries(connection, named)
+            settings = self._guard.rules(connection, tenant_id).settings
+            return page, self._users.summaries(connection, named), settings
 
     def restore(
         self, caller: AnyCaller, tenant_id: str, node_id: str, wanted: RestoreRequest
@@ -145,43 +138,71 @@ class TrashService:
         after = self._access.find(connection, caller, tenant_id, node_id)
         return NodeView(node, after.permission)
 
-    def delete(self, caller: AnyCaller, tenant_id: str, node_id: str) -> None:
+    def delete(
+        self,
+        caller: AnyCaller,
+        tenant_id: str,
+        node_id: str,
+        override: Override | None = None,
+    ) -> None:
         """Remove a node with its subtree permanently. A large one is removed in the background.
 
         Raises:
             Forbidden: the caller is not a member of the tenant, or has an access key of a folder.
             NotFound: the caller sees no such entry.
+            FileHeld: a hold covers a node of it.
+            FileRetained: content in it is retained, and the override is not permitted.
         """
         with self._database.write() as connection:
             self._access.memberships.lock_tenant(connection, tenant_id)
             trashed = self._find(connection, caller, tenant_id, node_id)
-            self._begin_purge(connection, caller, trashed)
-        self._remove(trashed.entry, _NODES_PER_REQUEST)
+            self._begin_purge(connection, caller, trashed, override)
+        self._remove(trashed, _NODES_PER_REQUEST)
 
     def empty(self, caller: AnyCaller, tenant_id: str) -> None:
         """Remove all entries that the caller sees permanently; most of them in the background.
 
+        Those that are held or retained remain.
+
         Raises:
             Forbidden: the caller is not a member of the tenant, or has an access key of a folder.
         """
-        remaining = _NODES_PER_REQUEST
-        while found := self._begin_purge_of_some(caller, tenant_id):
-            for trashed in found:
-                remaining -= self._remove(trashed.entry, remaining)
+        remaining, after = _NODES_PER_REQUEST, ""
+        while True:
+            begun, after = self._begin_purge_of_some(caller, tenant_id, after)
+            if not after:
+                return
+            for trashed in begun:
+                remaining -= self._remove(trashed, remaining)
 
     def purge(self) -> int:
         """Remove the entries that are due, and return the number of removed nodes.
 
-        Safe while servers are running. The next purge continues an interrupted one.
+        Those that are held or retained remain. Safe while servers are running. The next purge continues
+        an interrupted one.
         """
-        removed = 0
-        while found := self._due():
-            for trashed in found:
-                with self._database.write() as connection:
-                    self._access.memberships.lock_tenant(connection, trashed.entry.tenant_id)
-                    self._begin_purge(connection, _Deleter(trashed.entry.trashed_by), trashed)
-                removed += self._remove(trashed.entry)
+        removed, last = 0, None
+        while found := self._due(last):
+            removed += sum(self._purge(trashed) for trashed in found)
+            last = found[-1].entry
         return removed
+
+    def _purge(self, trashed: TrashedNode) -> int:
+        entry = trashed.entry
+        with self._database.write() as connection:
+            self._access.memberships.lock_tenant(connection, entry.tenant_id)
+            days = self._guard.rules(connection, entry.tenant_id).settings.trash_days
+            is_due = entry.trashed_at <= self._clock.now() - days * DAY
+            begun = is_due and self._may_begin(connection, _Deleter(entry.trashed_by), trashed)
+        return self._remove(trashed) if begun or entry.purging_at is not None else 0
+
+    def _may_begin(self, connection: Connection, actor: Actor, trashed: TrashedNode) -> bool:
+        """Begin the removal of an entry unless it is held or retained; return whether it began."""
+        try:
+            self._begin_purge(connection, actor, trashed)
+        except (FileHeld, FileRetained):
+            return False
+        return True
 
     def _user_filter(self, connection: Connection, caller: AnyCaller, tenant_id: str) -> str | None:
         """Return the user whose entries the caller sees; ``None``: those of all users."""
@@ -231,39 +252,49 @@ class TrashService:
         found = self._access.find(connection, caller, entry.tenant_id, folder_id)
         return folder_id is not None and found.node is not None
 
-    def _begin_purge(self, connection: Connection, actor: Actor, trashed: TrashedNode) -> None:
-        if self._trash.begin_purge(connection, trashed.entry):
+    def _begin_purge(
+        self,
+        connection: Connection,
+        actor: Actor,
+        trashed: TrashedNode,
+        override: Override | None = None,
+    ) -> None:
+        if self._trash.begin_purge(connection, trashed, override):
             node = trashed.node._replace(parent_id=trashed.entry.parent_id)
             self._events.record(connection, FileAction.PURGED, actor, node)
 
-    def _begin_purge_of_some(self, caller: AnyCaller, tenant_id: str) -> list[TrashedNode]:
+    def _begin_purge_of_some(
+        self, caller: AnyCaller, tenant_id: str, after: str
+    ) -> tuple[list[TrashedNode], str]:
         with self._database.write() as connection:
             self._access.memberships.lock_tenant(connection, tenant_id)
             user_id = self._user_filter(connection, caller, tenant_id)
-            found = self._trash.some(connection, tenant_id, user_id, _ENTRIES_AT_ONCE)
-            for trashed in found:
-                self._begin_purge(connection, caller, trashed)
-            return found
+            found = self._trash.some(connection, tenant_id, user_id, after, _ENTRIES_AT_ONCE)
+            begun = [each for each in found if self._may_begin(connection, caller, each)]
+            return begun, found[-1].entry.id if found else ""
 
-    def _due(self) -> list[TrashedNode]:
+    def _due(self, last: TrashEntry | None) -> list[TrashedNode]:
         with self._database.read() as connection:
-            return self._trash.due(connection, self._clock.now() - self._kept, _ENTRIES_AT_ONCE)
+            days = self._guard.least_trash_days(connection)
+            before = self._clock.now() - days * DAY
+            return self._trash.due(connection, before, last, _ENTRIES_AT_ONCE)
 
-    def _remove(self, entry: TrashEntry, at_most: int | None = None) -> int:
+    def _remove(self, trashed: TrashedNode, at_most: int | None = None) -> int:
         """Remove nodes of an entry whose purge has begun, and return their number."""
         removed = 0
         while at_most is None or removed < at_most:
             left = NODES_AT_ONCE if at_most is None else min(NODES_AT_ONCE, at_most - removed)
-            count = self._remove_some(entry, left)
+            count = self._remove_some(trashed, left)
             if not count:
                 break
             removed += count
         return removed
 
-    def _remove_some(self, entry: TrashEntry, at_most: int) -> int:
+    def _remove_some(self, trashed: TrashedNode, at_most: int) -> int:
+        entry = trashed.entry
         with self._database.write() as connection:
             self._access.memberships.lock_tenant(connection, entry.tenant_id)
-            found = self._trash.remove_some(connection, entry, at_most)
+            found = self._trash.remove_some(connection, trashed, at_most)
             if found is None:
                 return 0
             self._space.use(connection, entry.tenant_id, -found.size)

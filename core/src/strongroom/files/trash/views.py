@@ -6,6 +6,7 @@ from strongroom import errors
 from strongroom.accounts.views import PROOF_ERRORS, PROOF_PARAMETERS, require_fresh_proof
 from strongroom.files.file_writer import OnConflict
 from strongroom.files.node_responses import Tagged, tagged
+from strongroom.files.retention.models import RetentionSettings
 from strongroom.files.schemas import NodeSchema
 from strongroom.files.serializers import Json
 from strongroom.files.trash.entries import TrashedNode
@@ -17,6 +18,8 @@ from strongroom.http.parsing import DONE, DoneSchema
 from strongroom.http.request import get_service
 from strongroom.http.routing import Blueprint
 from strongroom.plugin_api.authentication import Scope, Sensitive
+from strongroom.tenants.schemas import OverrideQuery
+from strongroom.tenants.views import requested_override
 
 blueprint = Blueprint(
     "trash",
@@ -41,8 +44,8 @@ def list_trash(tenant_id: str, query: dict[str, int]) -> Json:
     An administrator of the tenant sees those of all users.
     """
     service = get_service(TrashService)
-    page, included = service.page(current_identity(), tenant_id, paging(query))
-    return envelope(page, partial(_present, service), included)
+    page, included, settings = service.page(current_identity(), tenant_id, paging(query))
+    return envelope(page, partial(_present, settings), included)
 
 
 @blueprint.operation(
@@ -59,6 +62,7 @@ def list_trash(tenant_id: str, query: dict[str, int]) -> Json:
         errors.NotAFolder,
         errors.NameConflict,
         errors.RevisionConflict,
+        errors.FileHeld,
     ),
     response_headers=("ETag",),
 )
@@ -81,18 +85,26 @@ def restore_from_trash(tenant_id: str, file_id: str, body: Json) -> Tagged:
     "/<file_id>",
     access=Access.USER,
     sensitive=Sensitive.FILES,
+    query=OverrideQuery,
     returns=DoneSchema,
-    errors=(errors.Forbidden, errors.NotFound, *PROOF_ERRORS),
+    errors=(
+        errors.Forbidden,
+        errors.NotFound,
+        errors.FileHeld,
+        errors.FileRetained,
+        *PROOF_ERRORS,
+    ),
     document={"parameters": PROOF_PARAMETERS},
 )
-def delete_from_trash(tenant_id: str, file_id: str) -> dict[str, bool]:
+def delete_from_trash(tenant_id: str, file_id: str, query: Json) -> dict[str, bool]:
     """Remove a file or folder permanently.
 
     Requires a fresh proof: a code for `unbind`, the current password, or a login within the last 10
     minutes.
     """
     require_fresh_proof()
-    get_service(TrashService).delete(current_identity(), tenant_id, file_id)
+    override = requested_override(query)
+    get_service(TrashService).delete(current_identity(), tenant_id, file_id, override)
     return DONE
 
 
@@ -106,7 +118,7 @@ def delete_from_trash(tenant_id: str, file_id: str) -> dict[str, bool]:
     document={"parameters": PROOF_PARAMETERS},
 )
 def empty_trash(tenant_id: str) -> dict[str, bool]:
-    """Remove everything permanently that the caller sees in the trash.
+    """Remove everything permanently that the caller sees in the trash, except what is held or retained.
 
     Requires a fresh proof, as the removal of a single file.
     """
@@ -115,7 +127,7 @@ def empty_trash(tenant_id: str) -> dict[str, bool]:
     return DONE
 
 
-def _present(service: TrashService, trashed: TrashedNode) -> Json:
+def _present(settings: RetentionSettings, trashed: TrashedNode) -> Json:
     entry, node = trashed
     return {
         "id": node.id,
@@ -128,5 +140,5 @@ def _present(service: TrashService, trashed: TrashedNode) -> Json:
         "owner": reference(node.owner_id),
         "trashedBy": reference(entry.trashed_by),
         "trashedAt": entry.trashed_at,
-        "purgeAt": service.purge_at(entry),
+        "purgeAt": settings.purge_at(entry.trashed_at),
     }

@@ -1,6 +1,6 @@
 """The rows of versions: adds, finds, thins and removes them within the caller's transaction."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from typing import Any, Final, NamedTuple
 
@@ -112,14 +112,12 @@ class VersionRepository:
 
     Args:
         keep: the number of versions of a file that are kept, without those that users marked; 0: none.
-        days: days after which versions are removed.
         thin: whether versions older than a day are thinned out.
     """
 
-    def __init__(self, clock: Clock, *, keep: int, days: int, thin: bool) -> None:
+    def __init__(self, clock: Clock, *, keep: int, thin: bool) -> None:
         self._clock = clock
         self._keep = keep
-        self._kept_for = days * _DAY
         self._thin = thin
 
     @property
@@ -127,8 +125,8 @@ class VersionRepository:
         """Whether replaced content becomes a version."""
         return self._keep > 0
 
-    def add(self, connection: Connection, user_id: str, replaced: Node) -> list[Version]:
-        """Keep the content of a file that is being replaced; return the versions that are too many."""
+    def add(self, connection: Connection, user_id: str, replaced: Node, keep: int) -> list[Version]:
+        """Keep the content of a file that is being replaced; return the versions beyond ``keep``."""
         version = Version(
             replaced.id,
             (replaced.versions or 0) + 1,
@@ -145,7 +143,7 @@ class VersionRepository:
             False,
         )
         _ADD.execute(connection, VERSION.values(version))
-        wanted = {"of_node": replaced.id, "keep": self._keep, "at_most": _BATCH}
+        wanted = {"of_node": replaced.id, "keep": keep, "at_most": _BATCH}
         return _EXCESS.all(connection, wanted)
 
     def find(self, connection: Connection, node_id: str, number: int) -> Version | None:
@@ -175,16 +173,25 @@ class VersionRepository:
         values = {"of_key": blob_key, "of_scan": scan}
         return _SET_SCAN.execute(connection, values) > 0
 
-    def some_due(self, connection: Connection, after: str) -> tuple[str, list[Version]]:
-        """Return the due versions of the next files after an id, and the last id; empty: at the end."""
+    def some_due(
+        self, connection: Connection, after: str, days_of: Callable[[str], int]
+    ) -> tuple[str, list[Version]]:
+        """Return the due versions of the next files after an id, and the last id; empty: at the end.
+
+        Args:
+            connection: the caller's transaction.
+            after: the id.
+            days_of: returns the days after which the versions of a tenant are removed.
+        """
         wanted = {"after": after, "at_most": _BATCH}
         node_ids = _NODES_AFTER.scalars(connection, wanted)
         versions = contents_of(connection, node_ids)
         versions.sort(key=lambda version: (version.node_id, -version.number))
-        due = (self._due(list(group)) for _, group in groupby(versions, lambda each: each.node_id))
+        of_files = (list(group) for _, group in groupby(versions, lambda each: each.node_id))
+        due = (self._due(group, days_of(group[0].tenant_id) * _DAY) for group in of_files)
         return (node_ids[-1] if node_ids else ""), [version for group in due for version in group]
 
-    def _due(self, newest_first: Sequence[Version]) -> Iterator[Version]:
+    def _due(self, newest_first: Sequence[Version], kept_for: int) -> Iterator[Version]:
         """Yield the versions of one file that are too old, or have a later one in their period."""
         periods = set()
         for version in newest_first:
@@ -192,7 +199,7 @@ class VersionRepository:
             period = _period(version.archived_at, age) if self._thin else version.number
             is_first = period is None or period not in periods
             periods.add(period)
-            if not version.is_kept and (age >= self._kept_for or not is_first):
+            if not version.is_kept and (age >= kept_for or not is_first):
                 yield version
 
 

@@ -1,6 +1,7 @@
 """Lists, reads, restores, marks and removes versions of files."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
 from sqlalchemy import Connection
@@ -11,9 +12,10 @@ from strongroom.errors import NotAFile, NotFound
 from strongroom.files.access import AccessControl, NodeView
 from strongroom.files.file_writer import FileWriter
 from strongroom.files.models import Node, NodeType, Permission
+from strongroom.files.retention.guard import RemovalGuard
 from strongroom.files.tree import FileContent, require_revision
 from strongroom.files.versions.repository import Version, VersionRepository
-from strongroom.identity import AnyCaller
+from strongroom.identity import AnyCaller, Override
 from strongroom.scanning.states import require_readable
 from strongroom.storage.models import BlobLocation
 from strongroom.storage.service import BlobService
@@ -33,6 +35,7 @@ class VersionService:
         file_writer: FileWriter,
         blobs: BlobService,
         users: UserService,
+        guard: RemovalGuard,
     ) -> None:
         self._database = database
         self._access = access
@@ -40,6 +43,7 @@ class VersionService:
         self._file_writer = file_writer
         self._blobs = blobs
         self._users = users
+        self._guard = guard
 
     def page(
         self, caller: AnyCaller, tenant_id: str, node_id: str, paging: Paging
@@ -127,19 +131,28 @@ class VersionService:
             version = self._find(connection, node, number)._replace(**changes)
             return self._versions.mark(connection, version, version.label, version.is_kept)
 
-    def delete(self, caller: AnyCaller, tenant_id: str, node_id: str, number: int) -> None:
+    def delete(
+        self,
+        caller: AnyCaller,
+        tenant_id: str,
+        node_id: str,
+        number: int,
+        override: Override | None = None,
+    ) -> None:
         """Remove a version permanently.
 
         Raises:
             Forbidden: the caller is not a member of the tenant, or does not manage the file.
             NotFound: the tenant has no such node, or the file no such version.
             NotAFile: the node is a folder.
+            FileHeld: a hold covers the file.
+            FileRetained: the version is retained, and the override is not permitted.
         """
         with self._database.write() as connection:
             self._access.memberships.lock_tenant(connection, tenant_id)
             node = self._file(connection, caller, tenant_id, node_id, Permission.MANAGE).node
             version = self._find(connection, node, number)
-            released = self._file_writer.remove_versions(connection, [version])
+            released = self._file_writer.remove_version(connection, node, version, override)
         self._blobs.remove(released)
 
     def purge(self) -> int:
@@ -150,11 +163,18 @@ class VersionService:
         removed, after = 0, ""
         while True:
             with self._database.read() as connection:
-                after, due = self._versions.some_due(connection, after)
+                after, due = self._versions.some_due(connection, after, self._days(connection))
             if not after:
                 return removed
             for start in range(0, len(due), _BATCH):
                 removed += self._remove(due[start : start + _BATCH])
+
+    def _days(self, connection: Connection) -> Callable[[str], int]:
+        @cache
+        def days_of(tenant_id: str) -> int:
+            return self._guard.rules(connection, tenant_id).settings.version_days
+
+        return days_of
 
     def _remove(self, due: Sequence[Version]) -> int:
         with self._database.write() as connection:
@@ -163,9 +183,10 @@ class VersionService:
             # A user may have marked one since it was read.
             found = [self._versions.find(connection, each.node_id, each.number) for each in due]
             still_due = [version for version in found if version and not version.is_kept]
-            self._file_writer.remove_versions(connection, still_due)
+            removable = self._guard.removable_versions(connection, still_due)
+            self._file_writer.remove_versions(connection, removable)
         # Garbage collection deletes the objects.
-        return len(still_due)
+        return len(removable)
 
     def _file(
         self,

@@ -20,6 +20,8 @@ from strongroom.http.response import Response
 from strongroom.http.routing import Blueprint
 from strongroom.plugin_api.authentication import Scope, Sensitive
 from strongroom.scanning.states import SKIPPED, UNREADABLE_ERRORS
+from strongroom.tenants.schemas import OverrideQuery
+from strongroom.tenants.views import requested_override
 
 blueprint = Blueprint(
     "versions",
@@ -109,18 +111,21 @@ def change_version(tenant_id: str, file_id: str, number: str, body: Json) -> Jso
     "/<number>",
     access=Access.USER,
     sensitive=Sensitive.FILES,
+    query=OverrideQuery,
     returns=DoneSchema,
-    errors=(*_ERRORS, *PROOF_ERRORS),
+    errors=(*_ERRORS, errors.FileHeld, errors.FileRetained, *PROOF_ERRORS),
     document={"parameters": PROOF_PARAMETERS},
 )
-def delete_version(tenant_id: str, file_id: str, number: str) -> dict[str, bool]:
+def delete_version(tenant_id: str, file_id: str, number: str, query: Json) -> dict[str, bool]:
     """Remove an earlier content permanently.
 
     Requires a fresh proof: a code for `unbind`, the current password, or a login within the last 10
     minutes.
     """
     require_fresh_proof()
-    get_service(VersionService).delete(current_identity(), tenant_id, file_id, _number(number))
+    override = requested_override(query)
+    service = get_service(VersionService)
+    service.delete(current_identity(), tenant_id, file_id, _number(number), override)
     return DONE
 
 
